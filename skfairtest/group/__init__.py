@@ -1,0 +1,5 @@
+"""Tests of group fairness: validate, call the rooms in order, set attributes."""
+
+from skfairtest.group.fairness import FairnessTest
+
+__all__ = ["FairnessTest"]

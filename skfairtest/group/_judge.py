@@ -1,0 +1,204 @@
+"""From rows to verdicts: adjustment for the whole family of questions, intervals, and what decides.
+
+Several tables (a model's predictions by race, by sex, and by both) can be judged as one family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skfairtest.group._rows import Measured, Row, extreme_in_family
+from skfairtest.group._settings import Settings
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.max_t import max_t_p, max_t_quantile, product_log_p
+from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, holm
+from skfairtest.inference.rates import blocks_of, limits, quantiles
+from skfairtest.inference.resampling import p_value_limits, studentized_limits
+
+#: The smallest p-value a float can hold: what an enumerated law says when its logarithm is below that.
+SMALLEST = float(np.nextafter(0.0, 1.0))
+
+
+def p_of(log_p: float) -> float:
+    """P-value of a logarithm; one too small for a float is its smallest positive number, never 0."""
+    return max(float(np.exp(log_p)), SMALLEST)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What decides: the leading row, the global p-value with its Monte-Carlo limits, and whether there is a concern."""
+
+    leading: Row
+    log_p: float
+    limits: tuple[float, float]
+    rejected: bool
+    concern: bool
+    n_resamples: int
+
+
+def judge(measured: Sequence[Measured], settings: Settings) -> Verdict:
+    """Adjust the rows of one or several tables as one family, set their intervals and verdicts, and say what decides.
+
+    With control features the pooled rows are the family that decides and the strata's rows are a second one.
+
+    Raises
+    ------
+    ValueError
+        If every comparison was excluded.
+    """
+    rows = [row for part in measured for row in part.rows]
+    main = [row for row in rows if row.contrast.stratum is None]
+    if not main:
+        reasons = sorted({e.reason for part in measured for e in part.excluded})
+        raise ValueError(f"no comparison is defined: {'; '.join(reasons)}")
+    families = [main, [row for row in rows if row.contrast.stratum is not None]]
+    # The p-values of one adjusted family; the strata's are adjusted among themselves.
+    for family in families:
+        if family:
+            _adjust(family, measured, settings)
+    return _decide(main, measured, settings)
+
+
+def _adjust(family: list[Row], measured: Sequence[Measured], settings: Settings) -> None:
+    log_p = np.array([row.log_p for row in family])
+    k, alpha = len(family), settings.alpha
+    error, critical = alpha, None
+    if settings.adjust == "max_t":
+        adjusted, error, critical = _max_t(family, measured, settings)
+        # A joint law of another statistic must not undercut the comparison's own p-value.
+        adjusted = np.maximum(adjusted, log_p)
+    else:
+        adjusted = ADJUSTMENTS[settings.adjust](log_p)
+        if settings.adjust in FAMILYWISE:
+            error = alpha / k
+    for row, value in zip(family, adjusted.tolist(), strict=True):
+        row.log_p_adjusted = value
+        row.concern = bool(p_of(value) <= alpha)
+        row.interval = _interval(row, settings, error, critical)
+
+
+def _independent(family: list[Row], settings: Settings) -> bool:
+    """Whether a family on disjoint conditions has an enumerated joint law: one pair of groups, one stratum per row."""
+    return (
+        settings.question.alternative == "two-sided"
+        and settings.question.method in ("auto", "exact")
+        and len({(row.contrast.first, row.contrast.second) for row in family}) == 1
+        and family[0].contrast.second is not None
+        and all(len(row.pair.x1) == 1 for row in family)
+    )
+
+
+def _max_t(family: list[Row], measured: Sequence[Measured], settings: Settings) -> tuple[Floats, float, float | None]:
+    """Adjusted log p-values, the error of an interval, and its critical value where draws give one."""
+    (part,) = measured
+    names = [rate.name for rate in part.rates]
+    conditioned = settings.within == "auto" and settings.question.method != "bootstrap"
+    blocks = blocks_of(part.conditions) if conditioned else [list(range(len(names)))]
+    block_of = {names[rate]: number for number, block in enumerate(blocks) for rate in block}
+    used = sorted({block_of[row.metric] for row in family})
+    alternative = settings.question.alternative
+    adjusted = np.zeros(len(family))
+    level = 1 - settings.alpha / len(used)
+    error, criticals = settings.alpha / len(family), []
+    for block in used:
+        places = [i for i, row in enumerate(family) if block_of[row.metric] == block]
+        rows = [family[i] for i in places]
+        statistics = np.array([row.statistic for row in rows])
+        if _independent(rows, settings):
+            pairs = [tuple(int(v[0]) for v in (r.pair.x1, r.pair.d1, r.pair.x2, r.pair.d2)) for r in rows]
+            log_p = product_log_p(pairs, statistics)  # type: ignore[arg-type]
+            error = 1 - (1 - settings.alpha) ** (1 / len(family))
+        else:
+            draws = np.stack([_draws(row) for row in rows], axis=1)
+            log_p = np.log(max_t_p(draws, statistics, alternative))
+            criticals.append(max_t_quantile(draws, alternative, level))
+        # Rates conditioned differently have no joint law: their blocks are combined by Bonferroni.
+        adjusted[places] = np.minimum(log_p + np.log(len(used)), 0.0)
+    return adjusted, error, max(criticals) if len(criticals) == len(used) else None
+
+
+def _draws(row: Row) -> Floats:
+    assert row.drawn is not None
+    return row.drawn
+
+
+def _interval(row: Row, settings: Settings, error: float, critical: float | None) -> tuple[float, float]:
+    """Confidence limits; a comparison that is not rejected at this level has the null value in its interval."""
+    question = settings.question
+    ends = question.ends
+    if question.method == "bootstrap" and not row.contrast.overall:
+        assert row.drawn is not None
+        low_error = 0.0 if question.alternative == "less" else error
+        high_error = 0.0 if question.alternative == "greater" else error
+        if question.alternative not in ("greater", "less"):
+            low_error, high_error = error / 2, error / 2
+        ratio = question.disparity == "ratio"
+        with np.errstate(divide="ignore"):
+            estimate = float(np.log(row.disparity)) if ratio else row.disparity
+        low, high = studentized_limits(estimate, row.standard_error, row.drawn, low_error, high_error)
+        low, high = (float(np.exp(low)), float(np.exp(high))) if ratio else (low, high)
+        return max(ends[0], low), min(ends[1], high)
+    z_low, z_high = quantiles(question.alternative, error)
+    if critical is not None:
+        z_low, z_high = (critical if np.isfinite(z) else z for z in (z_low, z_high))
+    low, high = limits(row.pair, row.scale, question.disparity, z_low, z_high)
+    kept = p_of(row.log_p) > error if critical is None else p_of(row.log_p_adjusted) > settings.alpha
+    if question.edges is None and kept:
+        low, high = min(low, question.null), max(high, question.null)
+    return max(ends[0], low), min(ends[1], high)
+
+
+def equivalence_interval(row: Row, settings: Settings) -> tuple[float, float]:
+    """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
+    z, _ = quantiles("greater", settings.alpha)
+    return limits(row.pair, row.scale, settings.question.disparity, z, z)
+
+
+def _leading(main: list[Row], tied: np.ndarray, *, worst: bool) -> Row:
+    """Return the row that sets the global p-value: among ties its own p-value decides, then the largest statistic."""
+    log_p = np.where(tied, [row.log_p for row in main], np.nan)
+    own = np.nanmax(log_p) if worst else np.nanmin(log_p)
+    statistics = np.abs([row.statistic for row in main])
+    sizes = np.where(np.isnan(statistics), -1.0, statistics)
+    # Rounding must not decide between comparisons that say the same.
+    return main[int(np.argmax(np.where(np.abs(log_p - own) <= 1e-9 * max(1.0, abs(own)), sizes, -2.0)))]
+
+
+def _decide(main: list[Row], measured: Sequence[Measured], settings: Settings) -> Verdict:
+    equivalence = settings.question.alternative == "equivalence"
+    log_p = np.array([row.log_p for row in main])
+    if equivalence:
+        deciding = log_p
+        target = log_p.max()
+    else:
+        deciding = np.array([row.log_p_adjusted for row in main]) if settings.adjust in FAMILYWISE else holm(log_p)
+        target = deciding.min()
+    leading = _leading(main, deciding == target, worst=equivalence)
+    p = p_of(float(target))
+    rejected = bool(p <= settings.alpha)
+    concern = not rejected if equivalence else rejected
+    if equivalence:
+        for part in measured:
+            for row in part.rows:
+                # A certificate for all pairs is one for each; short of it, pairs are certified one by one.
+                pooled = row.contrast.stratum is None
+                row.concern = bool(p_of(row.log_p_adjusted) > settings.alpha) and (concern or not pooled)
+    drew = any(row.drawn is not None for row in main)
+    resampled = settings.question.method in ("permutation", "bootstrap")
+    max_t_drew = settings.adjust == "max_t" and drew and not _independent(main, settings)
+    bounds = (p, p)
+    if max_t_drew:
+        draws = np.stack([_draws(row) for row in main], axis=1)
+        statistics = np.array([row.statistic for row in main])
+        place = next(i for i, row in enumerate(main) if row is leading)
+        counts = extreme_in_family(draws, statistics, place, settings.question.alternative)
+        bounds = p_value_limits(*counts)
+    elif resampled and leading.extreme is not None:
+        times = 1 if equivalence else len(main)
+        low, high = p_value_limits(*leading.extreme)
+        bounds = (min(1.0, times * low), min(1.0, times * high))
+    n_resamples = settings.n_resamples if resampled or max_t_drew else 0
+    return Verdict(leading, float(target), bounds, rejected, concern, n_resamples)

@@ -1,0 +1,111 @@
+"""Step-down max-T adjustment (Westfall and Young 1993) from a joint law of the statistics.
+
+From permuted tables it is exact for the joint null hypothesis only (every group alike): with groups A = B but C
+different it can reject A against B up to 12 % of the time at a nominal 5 %. Holm's adjustment has no such weakness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.conditional import conditional_log_p, conditional_score_log_p
+from skfairtest.inference.resampling import TOLERANCE
+
+
+def _signed(statistics: Floats, alternative: str) -> Floats:
+    if alternative == "two-sided":
+        return np.abs(statistics)
+    return -statistics if alternative == "less" else statistics
+
+
+def max_t_p(drawn: Floats, observed: Floats, alternative: str) -> Floats:
+    """Adjusted p-values of a family from joint draws.
+
+    Parameters
+    ----------
+    drawn : ndarray, shape (n_resamples, n_comparisons)
+        Statistics under the null hypothesis, drawn together; NaN where undefined, which leaves only that comparison
+        out of the maximum.
+    observed : ndarray, shape (n_comparisons,)
+        The observed statistics.
+    alternative : {"two-sided", "greater", "less"}
+        Which direction is extreme.
+
+    Returns
+    -------
+    ndarray, shape (n_comparisons,)
+        Step-down adjusted p-values, never 0.
+    """
+    draws, seen = _signed(drawn, alternative), _signed(observed, alternative)
+    draws = np.where(np.isnan(draws), -np.inf, draws)
+    order = np.argsort(-seen, kind="stable")
+    # Column j of `tops` is the largest drawn statistic among the comparisons not more extreme than the j-th.
+    tops = np.maximum.accumulate(draws[:, order[::-1]], axis=1)[:, ::-1]
+    level = seen[order]
+    slack = np.where(np.isfinite(level), TOLERANCE * np.abs(level), 0.0)
+    counts = (tops >= level - slack).sum(axis=0)
+    adjusted = np.maximum.accumulate((1 + counts) / (1 + len(draws)))
+    out = np.empty_like(adjusted)
+    out[order] = adjusted
+    return out
+
+
+def max_t_quantile(drawn: Floats, alternative: str, level: float) -> float:
+    """The `level` quantile of the largest drawn statistic: the critical value of simultaneous intervals."""
+    draws = _signed(drawn, alternative)
+    tops = np.where(np.isnan(draws), -np.inf, draws).max(axis=1)
+    return float(np.quantile(tops, level, method="inverted_cdf"))
+
+
+def product_log_p(pairs: Sequence[tuple[int, int, int, int]], statistics: Floats) -> Floats:
+    """Adjusted log p-values of one pair of groups' rates on disjoint conditions, enumerated.
+
+    Given the margins the rates are independent, hence P(max |S| >= s) = 1 - prod(1 - P(|S_j| >= s)), stepped down.
+
+    Parameters
+    ----------
+    pairs : sequence of (x1, d1, x2, d2)
+        Events and denominators of each rate in the two groups.
+    statistics : ndarray, shape (n_rates,)
+        Observed score statistics.
+    """
+    sizes = np.abs(statistics)
+    order = np.argsort(-sizes, kind="stable")
+    adjusted = np.empty(len(sizes))
+    for place, index in enumerate(order):
+        own = _tail_beyond(pairs[index], sizes[index], observed=True)
+        others = [_tail_beyond(pairs[j], sizes[index], observed=False) for j in order[place + 1 :]]
+        survive = sum(float(np.log1p(-np.exp(min(p, -1e-300)))) for p in (own, *others))
+        total = float(np.log(-np.expm1(survive))) if survive < -1e-12 else float(np.logaddexp.reduce([own, *others]))
+        adjusted[place] = min(0.0, total)
+    adjusted = np.maximum.accumulate(adjusted)
+    out = np.empty_like(adjusted)
+    out[order] = adjusted
+    return out
+
+
+def _tail_beyond(pair: tuple[int, int, int, int], size: float, *, observed: bool) -> float:
+    """Log P(|S| >= size) given the margins; for the observed statistic itself the distance is exact."""
+    x1, d1, x2, d2 = (int(v) for v in pair)
+    if observed:
+        return conditional_score_log_p(x1, d1, x2, d2)
+    m, people = x1 + x2, d1 + d2
+    if size <= 0:
+        return 0.0
+    if m in (0, people):
+        return -np.inf
+    # S = (x1 N - m d1) / sqrt(m (N - m) d1 d2 / N): the smallest reachable |S| that is not below `size`.
+    unit = float(np.sqrt(m * (people - m) / people * d1 * d2))
+    reach = size * unit * (1 - 1e-12)
+    low, high = max(0, m - d2), min(d1, m)
+    up = int(np.ceil((m * d1 + reach) / people))
+    down = int(np.floor((m * d1 - reach) / people))
+    tails = []
+    if up <= high:
+        tails.append(conditional_log_p(up, d1, m - up, d2, "greater"))
+    if down >= low:
+        tails.append(conditional_log_p(down, d1, m - down, d2, "less"))
+    return min(0.0, float(np.logaddexp.reduce(tails))) if tails else -np.inf

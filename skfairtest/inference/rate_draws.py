@@ -1,0 +1,152 @@
+"""Statistics of every comparison of a rate, in the data and in resampled tables.
+
+A table of one rate has three cells per group: people who show the event, people who meet the condition without it, and
+everyone else. Permuting labels within the condition exchanges the first two cells only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.draws import Counts, bootstrapped, permuted
+from skfairtest.inference.rates import Pair, Scale, statistic
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """One comparison: group `first` against group `second`, or against everyone else where that is None.
+
+    `stratum` is the only stratum looked at; None pools all of them. With `overall` the disparity is shown against
+    everyone.
+    """
+
+    first: int
+    second: int | None
+    overall: bool = False
+    stratum: int | None = None
+
+
+@dataclass(frozen=True)
+class RateTable:
+    """Counts of one rate: `counts` has shape (strata, groups, cells).
+
+    `event` and `given` say which cells are counted in the numerator and the denominator (both (cells,) of bool),
+    `blocks` among which cells labels are exchanged.
+    """
+
+    counts: Counts
+    event: np.ndarray
+    given: np.ndarray
+    blocks: tuple[tuple[int, ...], ...]
+
+    def events(self, counts: Counts) -> Counts:
+        """Numerators of tables shaped (..., strata, groups, cells)."""
+        return np.asarray(counts[..., self.event].sum(axis=-1))
+
+    def denominators(self, counts: Counts) -> Counts:
+        """Denominators of tables shaped (..., strata, groups, cells)."""
+        return np.asarray(counts[..., self.given].sum(axis=-1))
+
+    def only(self, contrast: Contrast) -> RateTable:
+        """Return the two rows that one contrast compares: the group, and the second group or everyone else."""
+        first = self.counts[:, contrast.first]
+        second = self.counts.sum(axis=1) - first if contrast.second is None else self.counts[:, contrast.second]
+        return RateTable(np.stack([first, second], axis=1), self.event, self.given, self.blocks)
+
+
+def pair_of(events: Counts, denominators: Counts, contrast: Contrast) -> Pair:
+    """Counts that a contrast compares, from arrays (..., strata, groups)."""
+    if contrast.stratum is not None:
+        keep = slice(contrast.stratum, contrast.stratum + 1)
+        events, denominators = events[..., keep, :], denominators[..., keep, :]
+    x1, d1 = events[..., contrast.first], denominators[..., contrast.first]
+    if contrast.second is None:
+        x2, d2 = events.sum(axis=-1) - x1, denominators.sum(axis=-1) - d1
+    else:
+        x2, d2 = events[..., contrast.second], denominators[..., contrast.second]
+    return Pair(x1, d1, x2, d2, contrast.overall)
+
+
+def observed_statistics(
+    table: RateTable, contrasts: Sequence[Contrast], scale: Scale, disparity: str, variance: str | None
+) -> tuple[Floats, Floats]:
+    """Return statistics and standard errors of the contrasts in the data, each of shape (n_contrasts,)."""
+    events, denominators = table.events(table.counts), table.denominators(table.counts)
+    found = [statistic(pair_of(events, denominators, c), scale, disparity, variance) for c in contrasts]
+    return np.array([float(s) for s, _ in found]), np.array([float(e) for _, e in found])
+
+
+def joint_permutations(
+    table: RateTable,
+    contrasts: Sequence[Contrast],
+    scale: Scale,
+    disparity: str,
+    variance: str | None,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Statistics of all contrasts, (n_resamples, n_contrasts), when the labels of all groups are permuted together."""
+    parts = []
+    for drawn in permuted(table.counts, table.blocks, n_resamples, rng):
+        events, denominators = table.events(drawn), table.denominators(drawn)
+        parts.append(
+            np.stack(
+                [statistic(pair_of(events, denominators, c), scale, disparity, variance)[0] for c in contrasts],
+                axis=-1,
+            )
+        )
+    return np.concatenate(parts)
+
+
+def pairwise_permutations(
+    table: RateTable,
+    contrasts: Sequence[Contrast],
+    scale: Scale,
+    disparity: str,
+    variance: str | None,
+    n_resamples: int,
+    seeds: Sequence[np.random.SeedSequence],
+) -> Floats:
+    """Statistics (n_resamples, n_contrasts) when, for each contrast, only the labels that it compares are permuted."""
+    columns = []
+    for contrast, seed in zip(contrasts, seeds, strict=True):
+        pair = Contrast(0, 1, stratum=contrast.stratum)
+        columns.append(
+            joint_permutations(
+                table.only(contrast), [pair], scale, disparity, variance, n_resamples, np.random.default_rng(seed)
+            )[:, 0]
+        )
+    return np.stack(columns, axis=-1)
+
+
+def bootstrap_statistics(
+    table: RateTable,
+    contrasts: Sequence[Contrast],
+    scale: Scale,
+    disparity: str,
+    variance: str | None,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Floats:
+    """Centred statistics (T* - T) / SE*, (n_resamples, n_contrasts), when people are resampled within their groups."""
+    events, denominators = table.events(table.counts), table.denominators(table.counts)
+    centres = np.array(
+        [float(statistic(pair_of(events, denominators, c), scale, disparity, None)[0]) for c in contrasts]
+    )
+    parts = []
+    for drawn in bootstrapped(table.counts, n_resamples, rng):
+        events, denominators = table.events(drawn), table.denominators(drawn)
+        columns = []
+        for contrast, centre in zip(contrasts, centres, strict=True):
+            pair = pair_of(events, denominators, contrast)
+            estimate = statistic(pair, scale, disparity, None)[0]
+            error = statistic(pair, scale, disparity, variance)[1]
+            with np.errstate(invalid="ignore", divide="ignore"):
+                moved = estimate - centre
+                columns.append(np.where((moved == 0) & (error == 0), 0.0, moved / error))
+        parts.append(np.stack(columns, axis=-1))
+    return np.concatenate(parts)

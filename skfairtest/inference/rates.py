@@ -1,0 +1,412 @@
+"""One comparison of one rate between two sets of people, over one stratum or several: statistic, p-value, interval.
+
+This is where the laws of the other modules are chosen. Everything here is arrays of counts, with the strata as last
+axis; the other person a group is compared with ("other") may be a second group, everyone else, or everyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from skfairtest.inference import conditional, intervals, margin, unconditional
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.score import score_at, studentize
+
+Counts = NDArray[np.int64]
+
+
+def identity(rate: Floats) -> Floats:
+    """Return the rate itself."""
+    return rate
+
+
+def one(rate: Floats) -> Floats:
+    """Slope of `identity`."""
+    return np.ones_like(rate)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a metric's value follows from its rate: an increasing function and its derivative (F1 from Jaccard, say)."""
+
+    value: Callable[[Floats], Floats] = identity
+    slope: Callable[[Floats], Floats] = one
+
+    @property
+    def is_identity(self) -> bool:
+        """Whether the value is the rate."""
+        return self.value is identity
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of every comparison.
+
+    Parameters
+    ----------
+    disparity : {"difference", "ratio"}
+        How two values are compared.
+    alternative : {"two-sided", "greater", "less", "equivalence"}
+        What would be a finding.
+    edges : (float, float) or None
+        Tolerated disparities, lower and upper; None tests equality.
+    method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}
+        Which law gives the p-value.
+    """
+
+    disparity: str = "difference"
+    alternative: str = "two-sided"
+    edges: tuple[float, float] | None = None
+    method: str = "auto"
+
+    @property
+    def null(self) -> float:
+        """The disparity of two equal values."""
+        return 1.0 if self.disparity == "ratio" else 0.0
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The smallest and largest disparity there can be."""
+        return (0.0, np.inf) if self.disparity == "ratio" else (-1.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Events `x` and denominators `d` of a group (1) and of the people it is compared with (2), per stratum.
+
+    With ``overall`` those people are everyone else, and the disparity is shown against everyone, the group included.
+    """
+
+    x1: Counts
+    d1: Counts
+    x2: Counts
+    d2: Counts
+    overall: bool = False
+
+    def defined(self) -> NDArray[np.bool_]:
+        """Which strata have people who meet the condition on both sides."""
+        return np.asarray((self.d1 > 0) & (self.d2 > 0))
+
+    def only(self, strata: NDArray[np.bool_]) -> Pair:
+        """Return the comparison within some strata."""
+        return Pair(self.x1[strata], self.d1[strata], self.x2[strata], self.d2[strata], self.overall)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """P-value of one comparison, as a logarithm, the law it came from, and the statistic with its standard error."""
+
+    log_p: float
+    method: str
+    statistic: float
+    standard_error: float
+
+
+def values(pair: Pair, scale: Scale) -> tuple[Floats, Floats]:
+    """Return the metric of the group and of what it is compared with, averaged with Mantel-Haenszel weights.
+
+    Arrays of shape (..., strata) give arrays of shape (...,); a stratum where either side is empty has no weight.
+    """
+    x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weights = d1 * d2 / (d1 + d2)
+        weights = np.where(weights > 0, weights, 0.0)
+        share = weights / weights.sum(axis=-1, keepdims=True)
+        own = scale.value(x1 / d1)
+        other = scale.value((x1 + x2) / (d1 + d2) if pair.overall else x2 / d2)
+        first = np.where(weights > 0, share * own, 0.0).sum(axis=-1)
+        second = np.where(weights > 0, share * other, 0.0).sum(axis=-1)
+    empty = weights.sum(axis=-1) == 0
+    return np.where(empty, np.nan, first), np.where(empty, np.nan, second)
+
+
+def disparity_of(first: Floats, second: Floats, disparity: str) -> Floats:
+    """Difference or ratio of two values; 0 / 0 is undefined."""
+    if disparity == "ratio":
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(first) / np.asarray(second)
+    return np.asarray(first) - np.asarray(second)
+
+
+def statistic(pair: Pair, scale: Scale, disparity: str, variance: str | None) -> tuple[Floats, Floats]:
+    """Studentized disparity and its standard error, for counts of shape (..., strata).
+
+    "score": the rates' Mantel-Haenszel difference over its standard error when both are equal, on any scale: the
+    null hypothesis is the same. "delta": the disparity (the logarithm of a ratio) over its plug-in standard error.
+    None: the disparity itself, with a standard error of 1.
+    """
+    x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        people = d1 + d2
+        weights = np.where((d1 > 0) & (d2 > 0), d1 * d2 / people, 0.0)
+        used = weights > 0
+        total = weights.sum(axis=-1)
+        r1, r2 = x1 / d1, x2 / d2
+        if variance == "score":
+            pooled = (x1 + x2) / people
+            # Integers before the division: equal rates give exactly 0.
+            distance = np.where(used, (x1 * d2 - x2 * d1) / people, 0.0).sum(axis=-1) / total
+            error = np.sqrt(np.where(used, weights * pooled * (1 - pooled), 0.0).sum(axis=-1)) / total
+            # Sums over strata that ought to be 0 are not left as rounding errors.
+            distance = np.where(np.abs(distance) < 1e-14, 0.0, distance)
+            return studentize(distance, error), error
+        share = weights / total[..., None]
+        first = np.where(used, share * scale.value(r1), 0.0).sum(axis=-1)
+        second = np.where(used, share * scale.value(r2), 0.0).sum(axis=-1)
+        distance = np.log(first) - np.log(second) if disparity == "ratio" else first - second
+        distance = np.where((first == second) & (total > 0), 0.0, distance)
+        distance = np.where(total == 0, np.nan, distance)
+        if variance is None:
+            return distance, np.ones_like(distance)
+        v1 = np.where(used, share**2 * scale.slope(r1) ** 2 * r1 * (1 - r1) / d1, 0.0).sum(axis=-1)
+        v2 = np.where(used, share**2 * scale.slope(r2) ** 2 * r2 * (1 - r2) / d2, 0.0).sum(axis=-1)
+        if disparity == "ratio":
+            v1, v2 = v1 / first**2, v2 / second**2
+            v1, v2 = np.where(first == 0, 0.0, v1), np.where(second == 0, 0.0, v2)
+        error = np.sqrt(v1 + v2)
+    return studentize(distance, error), error
+
+
+def _rest_edge(edge: float, pair: Pair, disparity: str) -> float:
+    """Edge for the group against the rest that says the same as `edge` for the group against everyone (one stratum)."""
+    if not pair.overall:
+        return edge
+    share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0]))
+    if disparity == "difference":
+        return edge / (1 - share)
+    return np.inf if edge * share >= 1 else edge * (1 - share) / (1 - edge * share)
+
+
+def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
+    """Log p-value and label of the test that both rates are equal in every stratum."""
+    if method != "asymptotic":
+        if len(pair.x1) > 1:
+            work = conditional.strata_work(pair.d1.tolist(), pair.d2.tolist(), (pair.x1 + pair.x2).tolist())
+            if work <= conditional.STRATA_WORK:
+                log_p = conditional.stratified_log_p(pair.x1, pair.d1, pair.x2, pair.d2, alternative)
+                return log_p, "exact conditional"
+            if method == "exact":
+                raise ValueError(
+                    "method='exact' cannot enumerate these strata, which hold too many people "
+                    f"({int((pair.d1 + pair.d2).sum()):,}): use method='auto' or 'asymptotic'"
+                )
+        else:
+            counts = (int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]))
+            if unconditional.within_cap(counts[1], counts[3]):
+                return unconditional.unconditional_log_p(*counts, alternative), "exact unconditional"
+            return conditional.conditional_log_p(*counts, alternative), "exact conditional"
+    z = float(statistic(pair, Scale(), "difference", "score")[0])
+    return margin.normal_log_p(z, alternative), "asymptotic"
+
+
+def _beyond(pair: Pair, scale: Scale, question: Question, edge: float, side: str) -> tuple[float, str, float, float]:
+    """Log p-value, label, statistic and error of the one-sided test of an edge ("greater": H0 disparity <= edge)."""
+    one_stratum = len(pair.x1) == 1 and scale.is_identity
+    if one_stratum:
+        counts = (int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]))
+        rest_edge = _rest_edge(edge, pair, question.disparity)
+        reach = (0.0, np.inf) if question.disparity == "ratio" else (-1.0, 1.0)
+        if not reach[0] < rest_edge < reach[1]:
+            # No pair of rates lies beyond this edge, or every pair does; at the very end nothing is claimed.
+            impossible = rest_edge < reach[0] if side == "greater" else rest_edge > reach[1]
+            return (float(np.log(margin.BERGER_BOOS)) if impossible else 0.0), "exact unconditional", np.nan, np.nan
+        z, error = (float(v) for v in score_at(*counts, rest_edge, question.disparity))
+        if question.method != "asymptotic" and unconditional.within_cap(counts[1], counts[3]):
+            return margin.margin_log_p(*counts, rest_edge, side, question.disparity), "exact unconditional", z, error
+        if question.method == "exact":
+            raise ValueError(
+                f"method='exact' cannot enumerate a margin's law for {counts[1]:,} and {counts[3]:,} people: "
+                "use method='auto' or 'asymptotic'"
+            )
+        return margin.normal_log_p(z, side), "asymptotic", z, error
+    if question.method == "exact":
+        what = "several strata" if len(pair.x1) > 1 else "a metric that is a function of a rate (F1)"
+        raise ValueError(
+            f"method='exact' with a margin has no law for {what}: use method='auto' or 'asymptotic', or margin=None"
+        )
+
+    first, second = values(pair, scale)
+    estimate = float(disparity_of(first, second, question.disparity))
+    z = _signed_distance(pair, scale, question.disparity, estimate, edge)
+    error = abs((estimate - edge) / z) if z else float("nan")
+    return margin.normal_log_p(z, side), "asymptotic", z, error
+
+
+def _signed_distance(pair: Pair, scale: Scale, disparity: str, estimate: float, edge: float) -> float:
+    """Return the z at which the interval's end towards the edge touches it: the test that the interval inverts."""
+    if estimate == edge:
+        return 0.0
+    towards = 0 if estimate > edge else 1
+
+    def reached(z: float) -> bool:
+        end = limits(pair, scale, disparity, z, z)[towards]
+        return end <= edge if towards == 0 else end >= edge
+
+    inside, outside = 0.0, 1.0
+    while not reached(outside) and outside < 1e6:
+        inside, outside = outside, 2 * outside
+    for _ in range(60):
+        middle = (inside + outside) / 2
+        inside, outside = (inside, middle) if reached(middle) else (middle, outside)
+    return inside if towards == 0 else -inside
+
+
+def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
+    """Test one comparison with an enumerated or an asymptotic law.
+
+    Parameters
+    ----------
+    pair : Pair
+        Counts; every stratum defined.
+    scale : Scale
+        How the metric follows from the rate.
+    question : Question
+        Disparity, alternative, margin and method.
+
+    Returns
+    -------
+    Answer
+        With a margin, two-sided, twice the smaller of the two one-sided p-values; for equivalence the larger.
+    """
+    if question.edges is None:
+        log_p, label = _equality(pair, question.alternative, question.method)
+        z, error = (float(v) for v in statistic(pair, scale, question.disparity, "score"))
+        return Answer(log_p, label, z, _shown_error(pair, question, error))
+    lower, upper = question.edges
+    if question.alternative == "greater":
+        sides = [_beyond(pair, scale, question, upper, "greater")]
+    elif question.alternative == "less":
+        sides = [_beyond(pair, scale, question, lower, "less")]
+    elif question.alternative == "equivalence":
+        sides = [
+            _beyond(pair, scale, question, lower, "greater"),
+            _beyond(pair, scale, question, upper, "less"),
+        ]
+    else:
+        sides = [
+            _beyond(pair, scale, question, upper, "greater"),
+            _beyond(pair, scale, question, lower, "less"),
+        ]
+    choose = max if question.alternative == "equivalence" else min
+    log_p, label, z, error = choose(sides, key=lambda side: side[0])
+    if question.alternative == "two-sided":
+        log_p = min(0.0, log_p + float(np.log(2)))
+    return Answer(log_p, label, z, error)
+
+
+def _shown_error(pair: Pair, question: Question, error: float) -> float:
+    """Standard error of the disparity shown, from that of the difference of rates, when both are equal."""
+    if pair.overall and len(pair.x1) == 1:
+        error *= float(pair.d2[0] / (pair.d1[0] + pair.d2[0]))
+    if question.disparity == "ratio":
+        pooled = float((pair.x1 + pair.x2).sum() / (pair.d1 + pair.d2).sum())
+        return error / pooled if pooled else float("nan")
+    return error
+
+
+def limits(pair: Pair, scale: Scale, disparity: str, z_low: float, z_high: float) -> tuple[float, float]:
+    """Confidence limits of one comparison's disparity; `z_low` and `z_high` are normal quantiles (infinity: no limit).
+
+    One stratum: Miettinen-Nurminen for a rate, MOVER of transformed Wilson limits for a function of one. Several
+    strata: Sato's interval for the difference of a rate, Greenland and Robins's for the ratio, the delta method at
+    counts plus one half otherwise.
+    """
+    if z_low == z_high:
+        return _limits(pair, scale, disparity, z_low)
+    ends = (0.0, np.inf) if disparity == "ratio" else (-1.0, 1.0)
+    low = ends[0] if np.isinf(z_low) else _limits(pair, scale, disparity, z_low)[0]
+    high = ends[1] if np.isinf(z_high) else _limits(pair, scale, disparity, z_high)[1]
+    return low, high
+
+
+def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, float]:
+    counts = (pair.x1, pair.d1, pair.x2, pair.d2)
+    if len(pair.x1) > 1:
+        if scale.is_identity and not pair.overall:
+            combine = intervals.mantel_haenszel_ratio if disparity == "ratio" else intervals.sato
+            return combine(*counts, z)[2:]
+        return _smoothed_limits(pair, scale, disparity, z)
+    if scale.is_identity:
+        low, high = (float(v[0]) for v in intervals.miettinen_nurminen(*counts, z, disparity))
+        if not pair.overall:
+            return low, high
+        share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0]))
+        if disparity == "difference":
+            return low * (1 - share), high * (1 - share)
+        top = 1 / share if np.isinf(high) else high / (share * high + 1 - share)
+        return low / (share * low + 1 - share), top
+    l1, u1 = (float(v[0]) for v in intervals.wilson(pair.x1, pair.d1, z))
+    l2, u2 = (float(v[0]) for v in intervals.wilson(pair.x2, pair.d2, z))
+    share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0])) if pair.overall else 0.0
+    r1, r2 = float(pair.x1[0] / pair.d1[0]), float(pair.x2[0] / pair.d2[0])
+
+    def other(a: float, b: float) -> Floats:
+        return scale.value(np.asarray(share * a + (1 - share) * b))
+
+    def own(a: float) -> Floats:
+        return scale.value(np.asarray(a))
+
+    if disparity == "ratio":
+        if pair.overall:
+            return _smoothed_limits(pair, scale, disparity, z)
+        low_, high_ = intervals.mover_ratio((own(r1), own(r2)), (own(l1), own(l2)), (own(u1), own(u2)))
+        return float(low_), float(high_)
+
+    def difference(a: Floats, b: Floats) -> Floats:
+        return own(float(a)) - other(float(a), float(b))
+
+    low_, high_ = intervals.mover(difference, (r1, r2), (l1, l2), (u1, u2))
+    return max(-1.0, float(low_)), min(1.0, float(high_))
+
+
+def _smoothed_limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, float]:
+    """Delta-method limits; the variance is taken at counts plus one half, so that a group without events has one."""
+    first, second = (float(v) for v in values(pair, scale))
+    d1, d2 = pair.d1.astype(float), pair.d2.astype(float)
+    weights = d1 * d2 / (d1 + d2)
+    share = weights / weights.sum()
+    r1, r2 = (pair.x1 + 0.5) / (d1 + 1), (pair.x2 + 0.5) / (d2 + 1)
+    mix = d1 / (d1 + d2) if pair.overall else np.zeros_like(d1)
+    other_slope = scale.slope(mix * r1 + (1 - mix) * r2)
+    own = share * scale.slope(r1)
+    if disparity == "ratio":
+        if first == 0 or second == 0:
+            return 0.0, np.inf
+        on_first = own / first - share * mix * other_slope / second
+        on_second = share * (1 - mix) * other_slope / second
+    else:
+        on_first = own - share * mix * other_slope
+        on_second = share * (1 - mix) * other_slope
+    variance = (on_first**2 * r1 * (1 - r1) / d1 + on_second**2 * r2 * (1 - r2) / d2).sum()
+    reach = z * float(np.sqrt(variance))
+    if disparity == "ratio":
+        return first / second * float(np.exp(-reach)), first / second * float(np.exp(reach))
+    return max(-1.0, first - second - reach), min(1.0, first - second + reach)
+
+
+def quantiles(alternative: str, error: float) -> tuple[float, float]:
+    """Normal quantiles of an interval's two ends that may miss with probability `error` together."""
+    if alternative == "greater":
+        return float(norm.isf(error)), np.inf
+    if alternative == "less":
+        return np.inf, float(norm.isf(error))
+    z = float(norm.isf(error / 2))
+    return z, z
+
+
+def blocks_of(conditions: Sequence[NDArray[np.bool_]]) -> list[list[int]]:
+    """Put rates into blocks whose conditions share no cell: given the margins, rates of a block are independent."""
+    blocks: list[list[int]] = []
+    for rate, condition in enumerate(conditions):
+        for block in blocks:
+            if not any((condition & conditions[member]).any() for member in block):
+                block.append(rate)
+                break
+        else:
+            blocks.append([rate])
+    return blocks

@@ -1,0 +1,60 @@
+"""Conditions on (y_true, y_pred) written as text: ``"y_true & ~y_pred"``.
+
+Text, unlike a lambda, can be printed, compared, pickled and shown to the person who asks what a rate is.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+_COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
+
+
+def names_in(text: str) -> frozenset[str]:
+    """Names that an expression reads."""
+    return frozenset(node.id for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Name))
+
+
+def evaluate(text: str, arrays: Mapping[str, Mask]) -> Mask:
+    """Evaluate an expression of ``y_true`` and ``y_pred`` with ``& | ^ ~ == !=`` on boolean arrays.
+
+    Raises
+    ------
+    ValueError
+        If the text holds anything else.
+    """
+
+    def visit(node: ast.expr) -> Any:
+        match node:
+            case ast.Name(id=name) if name in arrays:
+                return arrays[name]
+            case ast.UnaryOp(op=ast.Invert(), operand=operand):
+                return ~visit(operand)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+                return _BINARY[type(op)](visit(left), visit(right))
+            case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
+                return _COMPARE[type(op)](visit(left), visit(right))
+            case _:
+                raise ValueError(
+                    f"{text!r} is not a condition on y_true and y_pred: write one with & | ^ ~ == !=, "
+                    "for instance 'y_true & ~y_pred'"
+                )
+
+    try:
+        tree = ast.parse(text, mode="eval")
+    except SyntaxError:
+        raise ValueError(f"{text!r} cannot be read as a condition on y_true and y_pred") from None
+    return np.asarray(visit(tree.body), dtype=bool)

@@ -1,0 +1,137 @@
+"""A rate: the probability of an event among the people who meet a condition."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest.metrics.expression import Mask, evaluate, names_in
+
+Condition = str | Callable[..., Any]
+Floats = NDArray[np.float64]
+
+
+def _names(condition: Condition | None) -> frozenset[str]:
+    if condition is None:
+        return frozenset()
+    if isinstance(condition, str):
+        return names_in(condition)
+    return frozenset(inspect.signature(condition).parameters)
+
+
+def _mask(condition: Condition | None, arrays: Mapping[str, Mask]) -> Mask:
+    if condition is None:
+        return np.ones_like(next(iter(arrays.values())), dtype=bool)
+    if isinstance(condition, str):
+        return evaluate(condition, arrays)
+    return np.asarray(condition(**{name: arrays[name] for name in _names(condition)}), dtype=bool)
+
+
+def f1_of_jaccard(rate: Floats) -> Floats:
+    """F1 from Jaccard's index J: 2J / (1 + J)."""
+    return 2 * rate / (1 + rate)
+
+
+def f1_slope(rate: Floats) -> Floats:
+    """Derivative of F1 by Jaccard's index."""
+    return 2 / (1 + rate) ** 2
+
+
+@dataclass(frozen=True)
+class Rate:
+    """The probability of an event among people who meet a condition, in each group.
+
+    Every rate is ``P(event given condition)``. Null hypothesis of its test: among the people who meet the condition,
+    the event is equally probable in the compared groups. People who meet it are then exchangeable for that event,
+    whatever else differs between the groups, which is why the test is exact in finite samples.
+
+    Parameters
+    ----------
+    name : str
+        What results call it.
+    event : str or callable
+        Condition on ``y_true`` and ``y_pred``, both True for the positive label: text with ``& | ^ ~ == !=``, or a
+        function whose parameters are named ``y_true`` or ``y_pred`` and which returns a boolean array.
+    given : str or callable, optional
+        Who is counted in the denominator; everyone by default.
+    happens, among : str
+        The same in plain words, for sentences: "are predicted positive", "people whose true label is negative".
+    value, slope : callable, optional
+        The metric as an increasing function of the rate, and its derivative (F1 is ``2J / (1 + J)``).
+
+    Raises
+    ------
+    ValueError
+        If a condition reads anything but ``y_true`` and ``y_pred``.
+
+    References
+    ----------
+    Hardt, Price and Srebro (2016); Barocas, Hardt and Narayanan, Fairness and Machine Learning, chapter 3.
+
+    Examples
+    --------
+    >>> import skfairtest
+    >>> miss = skfairtest.Rate("miss_rate", event="~y_pred", given="y_true")
+    >>> str(miss)
+    'miss_rate = P(~y_pred given y_true)'
+    >>> test = skfairtest.FairnessTest.from_predictions(
+    ...     [1, 1, 1, 1, 1, 1, 0, 0],
+    ...     [1, 1, 1, 0, 0, 0, 0, 1],
+    ...     sensitive_features=list("aaabbbab"),
+    ...     metric=miss,
+    ... )
+    >>> round(test.p_value_, 5)
+    0.03125
+    """
+
+    name: str
+    event: Condition
+    given: Condition | None = None
+    happens: str = ""
+    among: str = ""
+    value: Callable[[Floats], Floats] | None = field(default=None, repr=False)
+    slope: Callable[[Floats], Floats] | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        unknown = (_names(self.event) | _names(self.given)) - {"y_true", "y_pred"}
+        if unknown:
+            raise ValueError(
+                f"rate {self.name!r} reads {', '.join(sorted(unknown))}: conditions can only read y_true and y_pred"
+            )
+
+    def __str__(self) -> str:
+        """Return the rate as a conditional probability."""
+        event, given = (getattr(c, "__name__", c) for c in (self.event, self.given))
+        rate = f"P({event})" if given is None else f"P({event} given {given})"
+        return f"{self.name} = {rate}" if self.value is None else f"{self.name}, a function of {rate}"
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Which of ``y_true`` and ``y_pred`` it needs."""
+        return _names(self.event) | _names(self.given)
+
+    @property
+    def condition_reads(self) -> frozenset[str]:
+        """Which of ``y_true`` and ``y_pred`` its condition needs: where people are exchangeable."""
+        return _names(self.given)
+
+    def masks(self, cells: Mapping[str, Mask]) -> tuple[Mask, Mask]:
+        """Return which cells are counted in the numerator and in the denominator.
+
+        Parameters
+        ----------
+        cells : mapping of str to ndarray of bool, shape (n_cells,)
+            ``y_true`` and ``y_pred`` of every cell, True for the positive label.
+
+        Returns
+        -------
+        event, given : ndarray of bool, shape (n_cells,)
+            The event within the condition, and the condition.
+        """
+        given = _mask(self.given, cells)
+        return _mask(self.event, cells) & given, given

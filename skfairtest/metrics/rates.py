@@ -1,0 +1,75 @@
+"""The rates and the criteria made of them. To read this table is to know them; a new rate is one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from skfairtest.metrics.rate import Rate, f1_of_jaccard, f1_slope
+
+_TRUE, _FALSE = "people whose true label is positive", "people whose true label is negative"
+_CALLED, _NOT_CALLED = "people predicted positive", "people predicted negative"
+_ANY = "people whose true or predicted label is positive"
+_YES, _NO = "are predicted positive", "are predicted negative"
+_IS, _IS_NOT = "are truly positive", "are truly negative"
+_RIGHT, _WRONG = "are predicted correctly", "are predicted wrongly"
+_BOTH = "are both"
+
+RATES: dict[str, Rate] = {
+    rate.name: rate
+    for rate in (
+        Rate("selection_rate", "y_pred", None, _YES, "all people"),
+        Rate("true_positive_rate", "y_pred", "y_true", _YES, _TRUE),
+        Rate("false_positive_rate", "y_pred", "~y_true", _YES, _FALSE),
+        Rate("true_negative_rate", "~y_pred", "~y_true", _NO, _FALSE),
+        Rate("false_negative_rate", "~y_pred", "y_true", _NO, _TRUE),
+        Rate("precision", "y_true", "y_pred", _IS, _CALLED),
+        Rate("negative_predictive_value", "~y_true", "~y_pred", _IS_NOT, _NOT_CALLED),
+        Rate("false_discovery_rate", "~y_true", "y_pred", _IS_NOT, _CALLED),
+        Rate("false_omission_rate", "y_true", "~y_pred", _IS, _NOT_CALLED),
+        Rate("accuracy", "y_true == y_pred", None, _RIGHT, "all people"),
+        Rate("zero_one_loss", "y_true != y_pred", None, _WRONG, "all people"),
+        Rate("jaccard", "y_true & y_pred", "y_true | y_pred", _BOTH, _ANY),
+        Rate("f1", "y_true & y_pred", "y_true | y_pred", _BOTH, _ANY, f1_of_jaccard, f1_slope),
+    )
+}
+ALIASES: dict[str, str] = {"recall": "true_positive_rate"}
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Several rates tested jointly. The null hypothesis is that each of them is equal in all groups."""
+
+    name: str
+    rates: tuple[str, ...]
+    requires: str
+
+
+CRITERIA: dict[str, Criterion] = {
+    criterion.name: criterion
+    for criterion in (
+        Criterion("demographic_parity", ("selection_rate",), "predictions do not depend on the group"),
+        Criterion("equal_opportunity", ("true_positive_rate",), "truly positive people are found equally often"),
+        Criterion("predictive_equality", ("false_positive_rate",), "truly negative people are accused equally often"),
+        Criterion(
+            "equalized_odds",
+            ("true_positive_rate", "false_positive_rate"),
+            "predictions do not depend on the group among people with the same true label",
+        ),
+        Criterion("predictive_parity", ("precision",), "a positive prediction is right equally often"),
+        Criterion(
+            "conditional_use_accuracy",
+            ("precision", "negative_predictive_value"),
+            "a prediction of either kind is right equally often",
+        ),
+        Criterion("overall_accuracy_equality", ("accuracy",), "predictions are right equally often"),
+    )
+}
+
+#: Named in the public contract and not built yet.
+PLANNED: frozenset[str] = frozenset(
+    {
+        "balanced_accuracy", "matthews_corrcoef", "roc_auc", "log_loss", "brier_score", "mean_prediction",
+        "mean_residual",
+        "mean_squared_error", "mean_absolute_error", "calibration", "normalized_mutual_info", "hinnefeld",
+    }
+)  # fmt: skip

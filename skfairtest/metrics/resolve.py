@@ -1,0 +1,135 @@
+"""From what a user calls a metric to the rates that are tested."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from skfairtest.metrics.rate import Rate
+from skfairtest.metrics.rates import ALIASES, CRITERIA, PLANNED, RATES
+
+
+@cache
+def _twins() -> dict[int, tuple[Callable[..., Any], str, str | None]]:
+    """Functions with a built-in twin, by identity: (function, name, disparity it computes)."""
+    import fairlearn.metrics as fair
+    import sklearn.metrics as sk
+
+    table: list[tuple[Callable[..., Any], str, str | None]] = [
+        (fair.selection_rate, "selection_rate", None),
+        (fair.true_positive_rate, "true_positive_rate", None),
+        (fair.false_positive_rate, "false_positive_rate", None),
+        (fair.true_negative_rate, "true_negative_rate", None),
+        (fair.false_negative_rate, "false_negative_rate", None),
+        (sk.recall_score, "true_positive_rate", None),
+        (sk.precision_score, "precision", None),
+        (sk.accuracy_score, "accuracy", None),
+        (sk.zero_one_loss, "zero_one_loss", None),
+        (sk.jaccard_score, "jaccard", None),
+        (sk.f1_score, "f1", None),
+    ]
+    generated = {
+        "selection_rate": "selection_rate",
+        "true_positive_rate": "true_positive_rate",
+        "false_positive_rate": "false_positive_rate",
+        "true_negative_rate": "true_negative_rate",
+        "false_negative_rate": "false_negative_rate",
+        "accuracy_score": "accuracy",
+        "zero_one_loss": "zero_one_loss",
+        "demographic_parity": "demographic_parity",
+        "equalized_odds": "equalized_odds",
+        "equal_opportunity": "equal_opportunity",
+    }
+    for theirs, ours in generated.items():
+        for disparity in ("difference", "ratio"):
+            function = getattr(fair, f"{theirs}_{disparity}", None)
+            if function is not None:
+                table.append((function, ours, disparity))
+    return {id(function): (function, name, disparity) for function, name, disparity in table}
+
+
+def resolve_metrics(metric: object, disparity: str = "difference") -> list[Rate]:
+    """List the rates that a `metric` parameter names, each once, in the order given.
+
+    Parameters
+    ----------
+    metric : str, Rate, callable, or a list or dict of these
+        Names of rates and criteria; functions of fairlearn and scikit-learn with a built-in twin are recognised by
+        identity; a dict's keys rename.
+    disparity : {"difference", "ratio"}
+        What the test compares, which a function like ``demographic_parity_ratio`` must agree with.
+
+    Returns
+    -------
+    list of Rate
+        At least one.
+
+    Raises
+    ------
+    ValueError
+        If a name is unknown, the list is empty or two different rates share a name.
+    NotImplementedError
+        If the metric is one that this version does not test yet.
+
+    Examples
+    --------
+    >>> [rate.name for rate in resolve_metrics("equalized_odds")]
+    ['true_positive_rate', 'false_positive_rate']
+    """
+    rates: dict[str, Rate] = {}
+    for rate in _expand(metric, disparity):
+        if rates.setdefault(rate.name, rate) != rate:
+            raise ValueError(f"metric names two different rates {rate.name!r}: give one of them another name")
+    if not rates:
+        raise ValueError("metric is empty: name at least one, for instance 'equalized_odds'")
+    return list(rates.values())
+
+
+def _expand(metric: object, disparity: str) -> list[Rate]:
+    if isinstance(metric, Rate):
+        return [metric]
+    if isinstance(metric, str):
+        return _named(metric)
+    if isinstance(metric, Mapping):
+        return [rate for label, value in metric.items() for rate in _renamed(str(label), _expand(value, disparity))]
+    if isinstance(metric, list | tuple):
+        return [rate for value in metric for rate in _expand(value, disparity)]
+    if callable(metric):
+        if id(metric) in _twins():
+            _, name, computes = _twins()[id(metric)]
+            if computes is not None and computes != disparity:
+                raise ValueError(
+                    f"metric={getattr(metric, '__name__', metric)} is a {computes} and disparity={disparity!r}: "
+                    f"set disparity={computes!r}"
+                )
+            return _named(name)
+        raise NotImplementedError(
+            f"metric={getattr(metric, '__name__', metric)!r}: callables without a built-in twin are not tested yet; "
+            f"this version tests rates and criteria: {_known()}"
+        )
+    raise ValueError(f"metric must be a name, a Rate, or a list or dict of these, found {type(metric).__name__}")
+
+
+def _renamed(label: str, rates: list[Rate]) -> list[Rate]:
+    if len(rates) == 1:
+        return [replace(rates[0], name=label)]
+    return [replace(rate, name=f"{label}/{rate.name}") for rate in rates]
+
+
+def _named(name: str) -> list[Rate]:
+    name = ALIASES.get(name, name)
+    if name in RATES:
+        return [RATES[name]]
+    if name in CRITERIA:
+        return [RATES[rate] for rate in CRITERIA[name].rates]
+    if name in PLANNED:
+        raise NotImplementedError(
+            f"metric={name!r} is not tested yet; this version tests rates and criteria: {_known()}"
+        )
+    raise ValueError(f"metric={name!r} is unknown; there are {_known()}")
+
+
+def _known() -> str:
+    return ", ".join([*RATES, *CRITERIA])

@@ -1,0 +1,276 @@
+"""Columns of labels: what every person's group, label or prediction is, as codes."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfairtest.readers.containers import is_table, one_dimensional, series_name, split_table
+from skfairtest.readers.encoding import encode
+
+__all__ = [
+    "MAX_GROUPS",
+    "WARN_GROUPS",
+    "Column",
+    "check_same_people",
+    "read_column",
+    "read_columns",
+]
+
+MAX_GROUPS = 100
+WARN_GROUPS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One value per person, as codes into the sorted distinct values.
+
+    Parameters
+    ----------
+    name : str
+        What the column is called.
+    levels : tuple
+        The distinct values as plain Python scalars, sorted (mixed types: by type name, then
+        value).
+    codes : ndarray of shape (n,), dtype intp
+        The position of each person's value in `levels`.
+    index : pandas Index or None
+        The index the values came with.
+    """
+
+    name: str
+    levels: tuple[Any, ...]
+    codes: NDArray[np.intp] = field(repr=False)
+    index: "pd.Index[Any] | None" = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        """Return the number of people."""
+        return int(self.codes.size)
+
+
+def read_column(data: Any, parameter: str, *, name: str | None = None) -> Column:
+    """Read one value per person from any container.
+
+    Parameters
+    ----------
+    data : list, tuple, array or series of length n
+        NumPy, pandas, polars, pyarrow or whatever narwhals knows; a `Column` is returned as it
+        is, renamed if `name` is given.
+    parameter : str
+        The caller's name of `data`, for error messages.
+    name : str, optional
+        What to call the column; by default the name of the series, else `parameter`.
+
+    Returns
+    -------
+    Column
+        The values as levels and codes.
+
+    Raises
+    ------
+    ValueError
+        If `data` is not one-dimensional, is empty, or has missing values (None, nan, NaT,
+        ``pandas.NA``, masked): they are never dropped.
+
+    Examples
+    --------
+    >>> column = read_column(["f", "m", "f"], "sensitive_features", name="sex")
+    >>> column.levels, column.codes.tolist()
+    (('f', 'm'), [0, 1, 0])
+    """
+    if isinstance(data, Column):
+        return data if name is None else replace(data, name=name)
+    if name is None:
+        name = series_name(data) or parameter
+    where = parameter if name == parameter else f"{parameter} (column {name!r})"
+    values = one_dimensional(data, where)
+    try:
+        levels, codes, n_missing = encode(values)
+    except TypeError as error:
+        raise ValueError(
+            f"{where} holds values that cannot be compared with each other ({error}): pass one "
+            "plain value (a string, a number, a boolean) per person."
+        ) from error
+    if n_missing:
+        raise ValueError(
+            f"{where} has {n_missing:,} missing value{'s' if n_missing > 1 else ''} among "
+            f"{codes.size:,}: leave these people out of every argument, or give missing a name "
+            "of its own, such as 'unknown'."
+        )
+    if not codes.size:
+        raise ValueError(f"{where} is empty: at least one person is needed.")
+    # An index of people exists only where pandas was handed in.
+    index = data.index if isinstance(data, pd.Series) else None
+    return Column(name, levels, codes, index)
+
+
+def read_columns(
+    data: Any,
+    parameter: str,
+    *,
+    default_name: str,
+    max_levels: int | None = None,
+    warn_levels: int | None = None,
+) -> tuple[Column, ...]:
+    """Read one or several columns from any container.
+
+    Parameters
+    ----------
+    data : list, array, series, frame, mapping, or list of rows
+        Everything that `read_column` reads, and tables: pandas, polars and pyarrow frames, a
+        mapping of names to columns, a two-dimensional array, a list of rows.
+    parameter : str
+        The caller's name of `data`, for error messages.
+    default_name : str
+        Columns without a name become ``{default_name}_0``, ``{default_name}_1``, ...
+    max_levels, warn_levels : int, optional
+        More distinct values than this in one column are an error, or a warning: `MAX_GROUPS`
+        and `WARN_GROUPS` for sensitive features.
+
+    Returns
+    -------
+    tuple of Column
+        The columns in the order in which they came.
+
+    Raises
+    ------
+    ValueError
+        As for `read_column`; also if two columns share a name, there is no column, or one has
+        more than `max_levels` distinct values.
+
+    Warns
+    -----
+    UserWarning
+        If a column has more than `warn_levels` distinct values.
+
+    Examples
+    --------
+    >>> data = {"sex": ["f", "m"], "age": ["old", "old"]}
+    >>> [column.name for column in read_columns(data, "sensitive_features", default_name="s")]
+    ['sex', 'age']
+    """
+    columns = _columns_of(data, parameter, default_name)
+    if not columns:
+        raise ValueError(f"{parameter} has no columns: pass at least one.")
+    names = [column.name for column in columns]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(f"{parameter} has several columns named {repeated[0]!r}: give each its own name.")
+    lengths = {column.name: len(column) for column in columns}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"{parameter} has columns of different lengths {lengths}: every column needs one value per person."
+        )
+    for column in columns:
+        check_level_count(column, parameter, max_levels, warn_levels)
+    return columns
+
+
+def _columns_of(data: Any, parameter: str, default_name: str) -> tuple[Column, ...]:
+    if isinstance(data, Column):
+        return (data,)
+    if isinstance(data, (list, tuple)) and data and isinstance(data[0], Column):
+        return tuple(data)
+    if data is None or isinstance(data, (str, bytes)):
+        one_dimensional(data, parameter)
+    if not is_table(data):
+        name = series_name(data) or f"{default_name}_0"
+        return (read_column(data, parameter, name=name),)
+    return tuple(
+        read_column(values, parameter, name=name or f"{default_name}_{position}")
+        for position, (name, values) in enumerate(split_table(data, parameter))
+    )
+
+
+def check_level_count(column: Column, parameter: str, max_levels: int | None, warn_levels: int | None) -> None:
+    count = len(column.levels)
+    if max_levels is not None and count > max_levels:
+        raise ValueError(
+            f"{parameter}: column {column.name!r} has {count:,} distinct values, more than "
+            f"{max_levels}. Use CorrelationFairnessTest for a continuous sensitive feature, or "
+            "group the values (for example with pandas.cut)."
+        )
+    if warn_levels is not None and count > warn_levels:
+        warnings.warn(
+            f"{parameter}: column {column.name!r} has {count} distinct values; so many groups "
+            "leave few people in each and many comparisons to correct for. Consider grouping "
+            "the values, or CorrelationFairnessTest if the feature is continuous.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def check_same_people(named: Mapping[str, Any]) -> None:
+    """Check that arguments speak of the same people in the same order.
+
+    Parameters
+    ----------
+    named : mapping of str to Column, sequence of Column, array-like or None
+        What was passed, by the name of the parameter; None and an empty tuple of columns are
+        passed over.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, or if two pandas indexes hold the same labels in another order or
+        overlap partly: pairing them by position would compare different people.
+
+    Examples
+    --------
+    >>> y_true, y_pred = read_column([0, 1], "y_true"), read_column([0, 1, 1], "y_pred")
+    >>> check_same_people({"y_true": y_true, "y_pred": y_pred})
+    Traceback (most recent call last):
+    ...
+    ValueError: y_true and y_pred have different lengths, 2 and 3: pass one value per person ...
+    """
+    people = [
+        described
+        for parameter, values in named.items()
+        if values is not None and not (isinstance(values, tuple) and values == ())
+        for described in _describe_people(parameter, values)
+    ]
+    for parameter, length, _ in people[1:]:
+        if length != people[0][1]:
+            raise ValueError(
+                f"{people[0][0]} and {parameter} have different lengths, {people[0][1]:,} and "
+                f"{length:,}: pass one value per person in each, for the same people."
+            )
+    checked: list[tuple[str, pd.Index[Any]]] = []
+    for parameter, _, index in people:
+        if index is None or any(index is other for _, other in checked):
+            continue
+        for other_parameter, other in checked:
+            _check_aligned(other_parameter, other, parameter, index)
+        checked.append((parameter, index))
+
+
+def _describe_people(parameter: str, values: Any) -> "list[tuple[str, int, pd.Index[Any] | None]]":
+    if isinstance(values, Column):
+        return [(parameter, len(values), values.index)]
+    if isinstance(values, (list, tuple)) and values and isinstance(values[0], Column):
+        if len(values) == 1:
+            return _describe_people(parameter, values[0])
+        return [(f"{parameter}[{c.name!r}]", len(c), c.index) for c in values]
+    index = values.index if isinstance(values, (pd.Series, pd.DataFrame)) else None
+    shape = getattr(values, "shape", None)  # sparse matrices have no length
+    return [(parameter, int(shape[0]) if shape else len(values), index)]
+
+
+def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.Index[Any]") -> None:
+    if index.equals(other):
+        return
+    shared = index.isin(other)
+    if not shared.any():
+        return
+    if shared.all() and other.isin(index).all():
+        found = "hold the same labels in another order"
+    else:
+        found = f"share {int(shared.sum()):,} of {len(index):,} labels, but not all"
+    raise ValueError(
+        f"the pandas indexes of {first} and {second} {found}: align them (for example with "
+        ".loc or .reindex) or pass arrays (.to_numpy()) if the order is right as it is."
+    )

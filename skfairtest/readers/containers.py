@@ -1,0 +1,191 @@
+"""Whatever holds data -> one-dimensional arrays that pandas and NumPy understand, with names.
+
+Nothing is copied or converted before it must be; values are looked at elsewhere.
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from typing import Any
+
+import narwhals.stable.v1 as nw
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+__all__ = ["is_table", "one_dimensional", "series_name", "split_table"]
+
+
+def is_table(data: Any) -> bool:
+    """Tell whether `data` has columns (even one), as opposed to being one sequence of values."""
+    if isinstance(data, np.ndarray):
+        return data.ndim != 1 or data.dtype.names is not None
+    if isinstance(data, (list, tuple)):
+        first = data[0] if data else None
+        return isinstance(first, (list, tuple, pd.Series)) or (isinstance(first, np.ndarray) and first.ndim > 0)
+    if isinstance(data, (Mapping, pd.DataFrame)) or _is_arrow_table(data):
+        return True
+    if isinstance(data, (pd.Series, pd.Index)):
+        return False
+    frame = nw.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
+        return True
+    return getattr(data, "ndim", 1) != 1
+
+
+def series_name(data: Any) -> str | None:
+    """Return the name a series brings along; None for anything nameless."""
+    if isinstance(data, (np.ndarray, list, tuple)):
+        return None
+    if isinstance(data, (pd.Series, pd.Index)):
+        name = data.name
+    else:
+        series = nw.from_native(data, allow_series=True, pass_through=True)
+        name = series.name if isinstance(series, nw.Series) else None
+    return None if name is None or name == "" else str(name)
+
+
+def split_table(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
+    """Split a table into its columns.
+
+    Parameters
+    ----------
+    data : mapping, frame, two-dimensional array or list of rows
+        The table.
+    parameter : str
+        The caller's name of `data`, for error messages.
+
+    Returns
+    -------
+    list of (str or None, one-dimensional data)
+        The columns with their names, None where the container has no names.
+
+    Raises
+    ------
+    ValueError
+        If `data` is a lazy frame or a ragged list, or has more than two dimensions.
+    """
+    if isinstance(data, np.ndarray) and data.dtype.names is not None:
+        return [(str(name), data[name]) for name in data.dtype.names]
+    if isinstance(data, (list, tuple)):
+        return _split_array(_rows_as_array(data, parameter), parameter)
+    if isinstance(data, np.ndarray):
+        return _split_array(data, parameter)
+    if isinstance(data, pd.DataFrame):
+        return [(str(name), data.iloc[:, i]) for i, name in enumerate(data.columns)]
+    if isinstance(data, Mapping):
+        return [(str(name), values) for name, values in data.items()]
+    if _is_arrow_table(data):
+        return [(str(name), data.column(i)) for i, name in enumerate(data.schema.names)]
+    frame = nw.from_native(data, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        raise ValueError(f"{parameter} is a lazy frame, which has no values yet: call .collect() first.")
+    if isinstance(frame, nw.DataFrame):
+        return [(name, frame[name].to_native()) for name in frame.columns]
+    return _split_array(np.asarray(data), parameter)
+
+
+def _is_arrow_table(data: Any) -> bool:
+    # Recognised by name: importing pyarrow to ask would make it a dependency.
+    kind = type(data)
+    return kind.__module__.startswith("pyarrow") and kind.__name__ in {"Table", "RecordBatch"}
+
+
+def _rows_as_array(data: Any, parameter: str) -> NDArray[Any]:
+    if any(isinstance(row, pd.Series) for row in data):
+        raise ValueError(
+            f"{parameter} is a list of Series, which could be rows or columns: pass a DataFrame or a dict of columns."
+        )
+    widths = {len(row) if hasattr(row, "__len__") else 0 for row in data}
+    if len(widths) > 1:
+        raise ValueError(
+            f"{parameter} is a list of rows of different lengths {sorted(widths)}: every row "
+            "needs one value per column."
+        )
+    return np.array(data, dtype=object)
+
+
+def _split_array(array: NDArray[Any], parameter: str) -> list[tuple[str | None, Any]]:
+    if array.ndim != 2:
+        raise ValueError(
+            f"{parameter} has shape {array.shape}: pass one column of shape (n,) or a table of shape (n, n_columns)."
+        )
+    return [(None, array[:, i]) for i in range(array.shape[1])]
+
+
+def one_dimensional(data: Any, parameter: str) -> Any:
+    """Return the values as something that pandas and NumPy read without changing them.
+
+    Parameters
+    ----------
+    data : list, tuple, array or series of length n
+        The values, one per person.
+    parameter : str
+        The caller's name of `data`, for error messages.
+
+    Returns
+    -------
+    ndarray of shape (n,), pandas Series or Index
+        Lists become arrays of dtype object, so that every value keeps its type.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing, a string, a table or anything else without one value per person.
+    """
+    if data is None:
+        raise ValueError(f"{parameter} is None: pass one value per person.")
+    if isinstance(data, (str, bytes)):
+        raise ValueError(
+            f"{parameter} is the string {data!r}: columns cannot be looked up here, pass the "
+            f"column itself, for example df[{data!r}]."
+        )
+    if isinstance(data, pd.api.extensions.ExtensionArray):
+        return pd.Series(data)
+    if isinstance(data, (pd.Series, pd.Index)):
+        if isinstance(data, pd.MultiIndex):
+            raise ValueError(
+                f"{parameter} is a MultiIndex: pass one of its levels, or all as a DataFrame (.to_frame())."
+            )
+        return data
+    if isinstance(data, (list, tuple)) and not is_table(data):
+        array = np.empty(len(data), dtype=object)
+        array[:] = data
+        return array
+    if is_table(data):
+        raise ValueError(
+            f"{parameter} must have one dimension, one value per person; found "
+            f"{_description(data)}. Pass a single column."
+        )
+    values = _from_other_library(data)
+    if not isinstance(values, np.ndarray) or values.ndim == 1:
+        return values
+    raise ValueError(
+        f"{parameter} must hold one value per person; found {_description(data)}. Pass a list, an array or a series."
+    )
+
+
+def _from_other_library(data: Any) -> Any:
+    if isinstance(data, np.ndarray):
+        return data
+    if type(data).__module__.startswith("pyarrow") and hasattr(data, "to_pandas"):
+        if type(data.type).__name__ == "DictionaryType":
+            # Arrow does not convert dictionaries with unsigned indices, polars makes such.
+            data = data.cast(data.type.value_type)
+        return data.to_pandas()
+    series = nw.from_native(data, allow_series=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        # Arrow is the shorter way, strings stay where they are; of objects it keeps addresses.
+        if series.dtype != nw.Object and find_spec("pyarrow") is not None:
+            return _from_other_library(series.to_arrow())
+        return series.to_numpy()
+    if isinstance(data, Iterator) or not hasattr(data, "__len__"):
+        return np.array(0)
+    return np.asarray(data)
+
+
+def _description(data: Any) -> str:
+    shape = getattr(data, "shape", None)
+    kind = type(data).__name__
+    if isinstance(data, (list, tuple)):
+        kind = f"{kind} of {type(data[0]).__name__}" if data else f"empty {kind}"
+    return f"{kind} of shape {tuple(shape)}" if isinstance(shape, tuple) else f"type {kind}"

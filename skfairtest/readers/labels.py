@@ -1,0 +1,121 @@
+"""Class labels: whether these are labels at all, and which of them is the positive one."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from skfairtest.readers.columns import Column
+from skfairtest.readers.levels import listed, plain_scalar, sort_levels, unify_numbers
+
+__all__ = ["MAX_LABELS", "check_labels", "resolve_pos_label"]
+
+MAX_LABELS = 100
+# Where 1 is positive by convention; booleans are equal to 0 and 1.
+_STANDARD_PAIRS = (frozenset({0, 1}), frozenset({-1, 1}))
+
+
+def _is_fraction(label: Any) -> bool:
+    return isinstance(label, float) and not label.is_integer()
+
+
+def _scores_message(subject: str, labels: Iterable[Any]) -> str:
+    return (
+        f"{subject} looks like scores, not labels: it has values such as "
+        f"{listed(filter(_is_fraction, labels), 3)}. Turn scores into decisions first (for "
+        "example scores >= 0.5), or pass them as y_score to a metric that takes scores, such "
+        "as 'roc_auc'."
+    )
+
+
+def check_labels(column: Column, parameter: str) -> None:
+    """Check that a column holds labels rather than scores.
+
+    Parameters
+    ----------
+    column : Column
+        The column as it was read.
+    parameter : str
+        The parameter it came from, for error messages.
+
+    Raises
+    ------
+    ValueError
+        If it has fractional numbers, or more than `MAX_LABELS` distinct values.
+
+    Examples
+    --------
+    >>> from skfairtest.readers import read_column
+    >>> check_labels(read_column([0.2, 0.9], "y_pred"), "y_pred")
+    Traceback (most recent call last):
+    ...
+    ValueError: y_pred looks like scores, not labels: it has values such as 0.2, 0.9. ...
+    """
+    if any(map(_is_fraction, column.levels)):
+        raise ValueError(_scores_message(parameter, column.levels))
+    if len(column.levels) > MAX_LABELS:
+        raise ValueError(
+            f"{parameter} has {len(column.levels):,} distinct values, more than {MAX_LABELS}: "
+            "these are not class labels. Pass scores as y_score, or use a metric of numbers, "
+            "such as 'mean_squared_error'."
+        )
+
+
+def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Sequence[Any] | None = None) -> Any:
+    """Decide which label counts as positive, without guessing.
+
+    Parameters
+    ----------
+    labels : iterable
+        The labels seen, in `y_true` and `y_pred` together.
+    pos_label : object, optional
+        The positive label that the user named.
+    classes : sequence, optional
+        The ``classes_`` of the estimator that predicted.
+
+    Returns
+    -------
+    object
+        `pos_label` if given; 1 (or True) for labels in {0, 1}, {-1, 1} or booleans; otherwise
+        ``classes[1]`` of a binary classifier. It is written the way `labels` writes it.
+
+    Raises
+    ------
+    ValueError
+        If there are more than two labels, the labels are scores, `pos_label` is not among
+        them, or nothing says which of them is positive.
+
+    Examples
+    --------
+    >>> resolve_pos_label([0, 1])
+    1
+    >>> resolve_pos_label(["granted", "denied"], classes=["denied", "granted"])
+    'granted'
+    """
+    labels = [plain_scalar(label) for label in labels]
+    seen = sort_levels(unify_numbers(dict.fromkeys(labels), map(type, labels)))
+    if not seen:
+        raise ValueError("labels are empty: y_true and y_pred hold no label.")
+    if any(map(_is_fraction, seen)):
+        raise ValueError(_scores_message("y_true or y_pred", seen))
+    if len(seen) > 2:
+        raise ValueError(
+            f"labels not binary: y_true and y_pred together hold {len(seen)} labels, "
+            f"{listed(seen)}. Turn them into two, for example y == <the good outcome>."
+        )
+    pairs = [pair for pair in _STANDARD_PAIRS if pair.issuperset(seen)]
+    known = list(classes) if classes is not None and len(classes) == 2 else []
+    if not set(known).issuperset(seen):
+        known = []
+    if pos_label is not None:
+        possible = [*seen, *known, *sort_levels(frozenset().union(*pairs))]
+        for label in possible:
+            if label == pos_label:
+                return label
+        raise ValueError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
+    if pairs:
+        return next((label for label in seen if label == 1), 1)
+    if known:
+        return known[1]
+    raise ValueError(
+        f"pos_label is needed: the labels of y_true and y_pred are {listed(seen)}, and nothing "
+        f"says which is the positive one. Pass for example pos_label={seen[-1]!r}."
+    )

@@ -1,0 +1,115 @@
+"""Distinct values: as plain Python scalars, in one order that nothing but the values decides."""
+
+import math
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["listed", "plain_scalar", "sort_levels", "unify_numbers"]
+
+
+def plain_scalar(value: Any) -> Any:
+    """Return a NumPy scalar as the Python scalar it stands for; anything else as it is.
+
+    Negative zero becomes zero: the two are one level.
+    """
+    if isinstance(value, np.datetime64):
+        # .item() of a nanosecond date is a bare integer.
+        return pd.Timestamp(value)
+    if isinstance(value, np.timedelta64):
+        return pd.Timedelta(value)
+    if isinstance(value, np.floating):
+        value = float(value)
+    elif isinstance(value, np.generic):
+        value = value.item()
+    return value + 0.0 if isinstance(value, float) else value
+
+
+def _number_kind(kind: type) -> type | None:
+    """Return which of bool, int and float a type is, or None for other types."""
+    if issubclass(kind, (bool, np.bool_)):
+        return bool
+    if issubclass(kind, numbers.Integral):
+        return int
+    if issubclass(kind, (float, np.floating)):
+        return float
+    return None
+
+
+def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
+    """Write equal numbers in one way when several kinds of number meet in a column.
+
+    ``True``, ``1`` and ``1.0`` are equal, so they are one level; which of them represents it
+    must not depend on which came first.
+
+    Parameters
+    ----------
+    values : iterable
+        The distinct values.
+    types : iterable of type
+        Every type that occurs in the column, also among values that are equal to another.
+
+    Returns
+    -------
+    list
+        The values; where two of bool, int and float occur, whole numbers are ints.
+    """
+    kinds = {_number_kind(kind) for kind in types} - {None}
+    if len(kinds) < 2:
+        return list(values)
+    return [
+        int(value) if _number_kind(type(value)) and math.isfinite(value) and value == int(value) else value
+        for value in values
+    ]
+
+
+def _sort_key(value: Any) -> tuple[str, Any]:
+    # Numbers are one type: 1, 1.0 and True are equal and must sort alike.
+    return ("number" if _number_kind(type(value)) else type(value).__name__, value)
+
+
+def sort_levels(values: Iterable[Any]) -> list[Any]:
+    """Sort distinct values; those of mixed types by type name, then value.
+
+    Parameters
+    ----------
+    values : iterable
+        Distinct hashable values.
+
+    Returns
+    -------
+    list
+        The values in an order that does not depend on the order they came in.
+
+    Examples
+    --------
+    >>> sort_levels(["b", 2, "a", 1])
+    [1, 2, 'a', 'b']
+    """
+    values = list(values)
+    try:
+        return sorted(values)
+    except TypeError:
+        pass
+    try:
+        return sorted(values, key=_sort_key)
+    except TypeError:
+        return sorted(values, key=lambda value: (_sort_key(value)[0], repr(value)))
+
+
+def listed(values: Iterable[Any], limit: int = 10) -> str:
+    """Write values for an error message, the first `limit` of them.
+
+    Examples
+    --------
+    >>> listed(["no", "yes"])
+    "'no', 'yes'"
+    >>> listed(range(100), limit=3)
+    '0, 1, 2, ... (100 in all)'
+    """
+    values = list(values)
+    text = ", ".join(repr(value) for value in values[:limit])
+    return text if len(values) <= limit else f"{text}, ... ({len(values):,} in all)"

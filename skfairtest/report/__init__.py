@@ -1,0 +1,1 @@
+"""How results are shown: words and tables, from frames and numbers only."""

@@ -1,0 +1,198 @@
+"""Tables and summaries as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest.report.words import Facts, finding_sentence, label, many, null_sentence, p_text, verdict_sentence
+
+__all__ = ["Facts", "Table", "aligned", "by_group_table", "comparisons_table", "excluded_table", "label", "summary"]
+
+#: Headers and rows of text.
+Table = tuple[list[str], list[list[str]]]
+
+#: Comparisons that ``print(test)`` shows; all of them are in ``comparisons_``.
+SHOWN = 20
+
+
+def _number(value: float) -> str:
+    if np.isnan(value):
+        return "undefined"
+    return "inf" if np.isinf(value) else f"{value:.4f}"
+
+
+def aligned(table: Table, indent: str = "  ") -> str:
+    """Lay a table out in columns, text to the left and numbers to the right, without boxes and without truncation."""
+    headers, rows = table
+    numeric = [all(_is_number(row[i]) for row in rows) if rows else False for i in range(len(headers))]
+    widths = [
+        max(len(headers[i]), *(len(row[i]) for row in rows)) if rows else len(headers[i]) for i in range(len(headers))
+    ]
+    lines = []
+    for line in [headers, *rows]:
+        cells = [
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, numeric, strict=True)
+        ]
+        lines.append((indent + "  ".join(cells)).rstrip())
+    return "\n".join(lines)
+
+
+def _is_number(text: str) -> bool:
+    return bool(text) and (text[0].isdigit() or text[0] in "-<" or text in ("undefined", "inf", "n/a"))
+
+
+def by_group_table(by_group: pd.DataFrame) -> Table:
+    """Write the rates by group; small denominators are marked."""
+    names = [label(name) for name in by_group.index.names]
+    rows = []
+    for key, row in by_group.iterrows():
+        keys = key if isinstance(key, tuple) else (key,)
+        interval = "" if np.isnan(row["value"]) else f"{_number(row['ci_low'])} to {_number(row['ci_high'])}"
+        note = "" if not row["small"] else "small" if row["n_effective"] else "nobody"
+        rows.append(
+            [
+                *(label(k) for k in keys),
+                f"{row['n']:,}",
+                f"{row['n_effective']:,}",
+                _number(row["value"]),
+                interval,
+                note,
+            ]
+        )
+    return [*names, "people", "of whom", "value", "interval", ""], rows
+
+
+def comparisons_table(comparisons: pd.DataFrame, controls: str = "") -> Table:
+    """Write comparisons, in the order given."""
+    headers = ["metric", "group", "other", "value", "against", "disparity", "interval", "p", "adjusted p", ""]
+    if controls:
+        headers.insert(3, controls)
+    rows = []
+    for row in comparisons.to_dict("records"):
+        line = [
+            label(row["metric"]),
+            label(row["group"]),
+            label(row["other"]),
+            _number(row["value_group"]),
+            _number(row["value_other"]),
+            _number(row["disparity"]),
+            f"{_number(row['ci_low'])} to {_number(row['ci_high'])}",
+            p_text(row["p_value"]),
+            p_text(row["p_value_adjusted"]),
+            "*" if row["concern"] else "",
+        ]
+        if controls:
+            line.insert(3, "(pooled)" if row["stratum"] is None else label(row["stratum"]))
+        rows.append(line)
+    return headers, rows
+
+
+def excluded_table(excluded: pd.DataFrame) -> Table:
+    """Write what was left out and why."""
+    rows = [
+        [
+            label(row["metric"]) or "(all)",
+            label(row["group"]),
+            label(row["stratum"]),
+            f"{row['n']:,}",
+            f"{row['n_effective']:,}",
+            f"{row['comparisons']:,}",
+            row["reason"],
+        ]
+        for row in excluded.to_dict("records")
+    ]
+    headers = ["metric", "group", "stratum", "people", "of whom", "comparisons", "reason"]
+    if not any(row[2] for row in rows):
+        headers, rows = (
+            [h for i, h in enumerate(headers) if i != 2],
+            [[c for i, c in enumerate(r) if i != 2] for r in rows],
+        )
+    return headers, rows
+
+
+def most_telling(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Order comparisons by p-value, pooled ones first; ties by the size of the statistic."""
+    pooled = comparisons["stratum"].isna()
+    order = np.lexsort(
+        (-comparisons["statistic"].abs().fillna(0).to_numpy(), comparisons["p_value"].to_numpy(), ~pooled.to_numpy())
+    )
+    return comparisons.iloc[order]
+
+
+def notes(facts: Facts, comparisons: pd.DataFrame, adjust: str | None) -> list[str]:
+    """Explain the columns: what intervals are, how p-values were adjusted, and where the two disagree."""
+    names = {
+        "holm": "Holm",
+        "bonferroni": "Bonferroni",
+        "max_t": "step-down max-T (exact only if all groups are alike)",
+        "fdr_bh": "Benjamini-Hochberg (false-discovery rate)",
+        "fdr_by": "Benjamini-Yekutieli (false-discovery rate)",
+        None: "not at all",
+    }
+    level = f"{100 * (1 - facts.alpha):g} %"
+    simultaneous = adjust in ("holm", "bonferroni", "max_t")
+    out = [
+        f"p-values are adjusted for the number of comparisons: {names[adjust]}. Intervals of disparities are {level}, "
+        + ("for all comparisons together." if simultaneous else "for one comparison at a time."),
+    ]
+    methods = sorted(set(comparisons["method"]))
+    out.append(f"Law of the p-values: {', '.join(methods)}.")
+    if facts.edges is None:
+        null = 1.0 if facts.disparity == "ratio" else 0.0
+        holds_null = (comparisons["ci_low"] <= null) & (comparisons["ci_high"] >= null)
+        disagree = int((comparisons["concern"] & holds_null).sum())
+        if disagree:
+            out.append(
+                f"In {many(disagree, 'comparison')} the p-value finds a disparity whose interval contains {null:g}: "
+                "the p-value is the more powerful of the two, and decides."
+            )
+    return out
+
+
+def summary(
+    facts: Facts,
+    *,
+    by_group: pd.DataFrame,
+    comparisons: pd.DataFrame,
+    excluded: pd.DataFrame,
+    p_value: float,
+    concern: bool,
+    adjust: str | None,
+    p_value_interval: tuple[float, float],
+) -> str:
+    """Write what ``print(test)`` shows: the verdict, the leading finding, the null hypotheses, and the tables."""
+    ordered = most_telling(comparisons)
+    main = ordered[ordered["stratum"].isna()]
+    lead: Any = main.iloc[-1 if facts.alternative == "equivalence" else 0]
+    parts = [
+        verdict_sentence(facts, concern=concern, p_value=p_value, n_comparisons=len(main)),
+        finding_sentence(facts, lead),
+    ]
+    if p_value_interval[0] != p_value_interval[1]:
+        low, high = p_value_interval
+        parts.append(f"Drawn anew, the p-value would lie between {p_text(low)} and {p_text(high)}.")
+    parts += ["", "Null hypotheses"]
+    parts += [f"  {null_sentence(facts, metric)}" for metric in dict.fromkeys(comparisons["metric"])]
+    parts += ["", "Values by group", aligned(by_group_table(by_group))]
+    shown = ordered.head(SHOWN)
+    parts += ["", _title(len(shown), len(ordered)), aligned(comparisons_table(shown, facts.controls))]
+    if len(excluded):
+        parts += ["", "Left out", aligned(excluded_table(excluded))]
+    parts += ["", *notes(facts, comparisons, adjust)]
+    return "\n".join(parts)
+
+
+def _title(shown: int, total: int) -> str:
+    if shown == total:
+        return "Comparisons (* concern)"
+    return f"The {shown} smallest p-values of {total} comparisons (* concern; all are in comparisons_)"
+
+
+def joined(lines: Sequence[str]) -> str:
+    """Join lines."""
+    return "\n".join(lines)

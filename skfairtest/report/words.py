@@ -1,0 +1,211 @@
+"""Numbers, labels and findings in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What sentences need to know about how a test was set up.
+
+    Parameters
+    ----------
+    compare, disparity, alternative : str
+        As in the test.
+    edges : (float, float) or None
+        Tolerated disparities.
+    alpha : float
+        Level of the test.
+    features, controls : str
+        Names of the sensitive and control features; the latter may be empty.
+    words : mapping of str to (str, str)
+        For each metric, what happens ("are predicted positive") and among whom ("people whose true label is negative").
+    adjust : str or None
+        Adjustment that was run.
+    """
+
+    compare: str = "between_groups"
+    disparity: str = "difference"
+    alternative: str = "two-sided"
+    edges: tuple[float, float] | None = None
+    alpha: float = 0.05
+    features: str = "group"
+    controls: str = ""
+    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    adjust: str | None = "holm"
+
+
+def label(value: Any) -> str:
+    r"""Write a group, stratum or metric on one line; characters that would move the cursor are written as escapes.
+
+    Examples
+    --------
+    >>> label(("Asian", "Female"))
+    'Asian, Female'
+    >>> label("a" + chr(27) + "[31m")
+    'a\\x1b[31m'
+    """
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(label(part) for part in value)
+    text = str(value)
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def p_text(p: float) -> str:
+    """Write a p-value: three decimals, scientific below 0.001, and never 0.
+
+    Examples
+    --------
+    >>> p_text(0.0352), p_text(4.17e-38), p_text(5e-324)
+    ('0.035', '4.2e-38', '<1e-300')
+    """
+    if np.isnan(p):
+        return "n/a"
+    if p < 1e-300:
+        return "<1e-300"
+    if p < 0.001:
+        return f"{p:.1e}"
+    return f"{p:.3f}"
+
+
+def equals_p(p: float) -> str:
+    """Write "p = 0.035" or "p < 1e-300"."""
+    text = p_text(p)
+    return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def percent(value: float) -> str:
+    """Write a share as a percentage."""
+    return "undefined" if np.isnan(value) else f"{100 * value:.1f} %"
+
+
+def points(value: float) -> str:
+    """Write a difference of shares in percentage points."""
+    return f"{100 * value:.1f}"
+
+
+def ratio(value: float) -> str:
+    """Write a ratio."""
+    return "infinity" if np.isinf(value) else f"{value:.2f}"
+
+
+def many(count: int, one: str, several: str | None = None) -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> many(1, "comparison"), many(1200, "comparison")
+    ('1 comparison', '1,200 comparisons')
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def null_sentence(facts: Facts, metric: str) -> str:
+    """State the null hypothesis of one metric's comparisons."""
+    happens, among = facts.words.get(metric, ("", ""))
+    against = {
+        "between_groups": f"the groups of {facts.features} compared",
+        "to_overall": f"each group of {facts.features} and everyone else",
+        "to_rest": f"each group of {facts.features} and everyone else",
+        "to_reference": f"each group of {facts.features} and the reference group",
+    }[facts.compare]
+    inside = f", within every {facts.controls}" if facts.controls else ""
+    who = f"among {among}{inside}, the share who {happens}" if happens else f"{metric}{inside}"
+    if facts.edges is None:
+        how = {
+            "greater": f"is not greater in the first of {against}",
+            "less": f"is not smaller in the first of {against}",
+        }.get(facts.alternative, f"is the same in {against}")
+        return f"{metric}: {who} {how}"
+    low, high = facts.edges
+    scale = (points, " points") if facts.disparity == "difference" else (ratio, "")
+    write, unit = scale
+    noun = facts.disparity
+    band = f"{write(low)} to {write(high)}{unit}"
+    how = {
+        "equivalence": f"differs in {against}: their {noun} lies outside {band}",
+        "greater": f"has in {against} a {noun} of at most {write(high)}{unit}",
+        "less": f"has in {against} a {noun} of at least {write(low)}{unit}",
+    }.get(facts.alternative, f"has in {against} a {noun} within {band}")
+    return f"{metric}: {who} {how}"
+
+
+def finding_sentence(facts: Facts, row: Mapping[str, Any], *, adjusted: bool = True) -> str:
+    """Say in plain words what one comparison found: who, what share, how far apart, how sure.
+
+    Parameters
+    ----------
+    facts : Facts
+        How the test was set up.
+    row : mapping
+        A row of ``comparisons_``.
+    adjusted : bool
+        Whether to give the p-value adjusted for all comparisons.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    group, other = label(row["group"]), label(row["other"])
+    if facts.compare == "to_overall":
+        other = "everyone"
+    elif facts.compare == "to_rest":
+        other = "everyone else"
+    happens, among = facts.words.get(row["metric"], ("", ""))
+    metric = row["metric"]
+    where = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
+    if facts.controls and row["stratum"] is None:
+        where = f"averaged over {facts.controls}, "
+    a, b = row["value_group"], row["value_other"]
+    if happens and metric != "f1":
+        shares = f"among {among}, {percent(a)} of {group} against {percent(b)} of {other} {happens}"
+    else:
+        shares = f"{metric} is {a:.3f} for {group} against {b:.3f} for {other}"
+    low, high = row["ci_low"], row["ci_high"]
+    if facts.disparity == "ratio":
+        gap = f"a ratio of {ratio(row['disparity'])} (interval {ratio(low)} to {ratio(high)})"
+    else:
+        gap = f"a difference of {points(row['disparity'])} points (interval {points(low)} to {points(high)})"
+    p = row["p_value_adjusted"] if adjusted else row["p_value"]
+    sentence = f"{where}{shares}: {gap}, {'adjusted ' if adjusted else ''}{equals_p(p)}"
+    return sentence[0].upper() + sentence[1:] + "."
+
+
+def verdict_sentence(facts: Facts, *, concern: bool, p_value: float, n_comparisons: int) -> str:
+    """Say whether there is a concern, and what its absence does not mean."""
+    asked = many(n_comparisons, "comparison")
+    level = f"{100 * (1 - facts.alpha):g} %"
+    if facts.alternative == "equivalence":
+        assert facts.edges is not None
+        low, high = facts.edges
+        band = (
+            f"{points(low)} to {points(high)} points"
+            if facts.disparity == "difference"
+            else f"a ratio of {ratio(low)} to {ratio(high)}"
+        )
+        if concern:
+            return (
+                f"Not certified: for at least one of {asked} a disparity outside {band} cannot be ruled out "
+                f"(largest {equals_p(p_value)})."
+            )
+        return f"Certified at {level}: every one of {asked} lies within {band} (largest {equals_p(p_value)})."
+    beyond = "" if facts.edges is None else " beyond the margin"
+    if concern:
+        return (
+            f"Concern: groups of {facts.features} differ{beyond} by more than chance explains "
+            f"({equals_p(p_value)}, {asked})."
+        )
+    return (
+        f"No disparity{beyond} by {facts.features} was found in {asked} ({equals_p(p_value)}); "
+        "that is not a proof of fairness: the intervals show what could have gone unseen."
+    )

@@ -1,0 +1,103 @@
+"""What the axes of a table may be: names that are told apart, labels that are labels."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfairtest.readers.columns import Column, read_column
+from skfairtest.readers.labels import check_labels
+from skfairtest.readers.levels import listed
+
+__all__ = ["CELL_NAMES", "Key", "check_cells", "check_names", "column_values", "key_columns"]
+
+CELL_NAMES = ("y_true", "y_pred", "y_score")
+MAX_SCORES = 1000
+Key = tuple[Any, ...]
+
+
+def check_names(control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str]) -> None:
+    """Check that there are groups and labels, and that no name means two things.
+
+    Raises
+    ------
+    ValueError
+        If not.
+    """
+    if not cell_names:
+        raise ValueError("there are no labels: pass y_true, y_pred or y_score, or several.")
+    if tuple(cell_names) != tuple(name for name in CELL_NAMES if name in cell_names):
+        raise ValueError(f"cell_names must be of {CELL_NAMES}, in this order; found {cell_names}.")
+    if not sensitive_names:
+        raise ValueError("there are no groups: sensitive_features needs at least one column.")
+    names = [*control_names, *sensitive_names]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(
+                f"several of the sensitive and control features are named {name!r}: give each "
+                "feature its own name and one role."
+            )
+        if name in (*CELL_NAMES, "count"):
+            raise ValueError(f"a feature is named {name!r}, which stands for something else in the table: rename it.")
+
+
+def check_cells(columns: Sequence[Column]) -> None:
+    """Check that y_true and y_pred are labels, and that y_score has few distinct numbers.
+
+    Raises
+    ------
+    ValueError
+        If not.
+    """
+    for column in columns:
+        if column.name != "y_score":
+            check_labels(column, column.name)
+        elif not all(isinstance(level, (int, float)) for level in column.levels):
+            raise ValueError(f"y_score must hold numbers, found {listed(column.levels, 3)}.")
+        elif len(column.levels) > MAX_SCORES:
+            raise ValueError(
+                f"y_score has {len(column.levels):,} distinct values; a table of counts takes at "
+                f"most {MAX_SCORES}. Round the scores, or test them row by row."
+            )
+
+
+def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: NDArray[np.intp]) -> list[Column]:
+    """Read the keys of an axis as columns.
+
+    Parameters
+    ----------
+    keys : sequence of tuple
+        One value per name each.
+    names : sequence of str
+        The names of the columns.
+    axis : str
+        What the keys are, for error messages.
+    place : ndarray of shape (n_rows,)
+        Which key each row has.
+
+    Returns
+    -------
+    list of Column
+        One column of length n_rows per name.
+
+    Raises
+    ------
+    ValueError
+        If a key is not a tuple of the right length, or a value is missing.
+    """
+    for key in keys:
+        if not isinstance(key, tuple) or len(key) != len(names):
+            raise ValueError(f"{axis} must hold tuples with one value for each of {tuple(names)}; found {key!r}.")
+    columns = []
+    for position, name in enumerate(names):
+        column = read_column([key[position] for key in keys], axis, name=name)
+        columns.append(Column(name, column.levels, column.codes[place]))
+    return columns
+
+
+def column_values(column: Column) -> "pd.Index[Any]":
+    """Return the value in every row, in the dtype that pandas finds for the levels."""
+    values: pd.Index[Any] = pd.Index(column.levels, tupleize_cols=False)
+    return values.take(column.codes)

@@ -1,0 +1,349 @@
+"""Every container gives the same columns; everything else is an error that says what to do."""
+
+import re
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_array
+
+from skfairtest.readers import (
+    MAX_GROUPS,
+    WARN_GROUPS,
+    check_same_people,
+    read_column,
+    read_columns,
+)
+
+SERIES = {
+    "list": list,
+    "tuple": tuple,
+    "numpy": np.array,
+    "numpy object": lambda v: np.array(v, dtype=object),
+    "pandas": pd.Series,
+    "pandas object": lambda v: pd.Series(v, dtype=object),
+    "pandas category": lambda v: pd.Series(v).astype("category"),
+    "pandas index": pd.Index,
+    "pandas array": lambda v: pd.Series(v).array,
+    "pandas arrow": lambda v: pa.array(v).to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": pl.Series,
+    "pyarrow": pa.array,
+    "pyarrow chunked": lambda v: pa.chunked_array([v[:1], v[1:]]),
+    "pyarrow dictionary": lambda v: pa.array(v).dictionary_encode(),
+}
+VALUES = {
+    "str": (["m", "f", "日本", "m"], ("f", "m", "日本")),
+    "words for missing": (["nan", "None", "NA", ""], ("", "NA", "None", "nan")),
+    "int": ([3, 1, 2, 1], (1, 2, 3)),
+    "bool": ([True, False, True, True], (False, True)),
+    "float": ([0.5, 0.0, 1.0, 0.5], (0.0, 0.5, 1.0)),
+}
+MISSING = {
+    "list None": ["a", None, "b", None],
+    "list nan": ["a", float("nan"), "b", np.nan],
+    "tuple NA": (1, pd.NA, 2, pd.NaT),
+    "decimal": [Decimal(1), Decimal("nan"), 2, Decimal("nan")],
+    "numpy float": np.array([1, np.nan, 0, np.nan]),
+    "numpy object": np.array(["a", None, np.nan, "b"], dtype=object),
+    "numpy date": np.array(["2020-01-01", "NaT", "NaT"], dtype="datetime64[D]"),
+    "numpy masked": np.ma.array([1, 2, 3], mask=[0, 1, 1]),
+    "pandas str": pd.Series(["a", None, "b", None]),
+    "pandas object": pd.Series(["a", None, pd.NA], dtype=object),
+    "pandas float": pd.Series([1, np.nan, 0, np.nan]),
+    "pandas Int64": pd.Series([1, None, 0, None], dtype="Int64"),
+    "pandas boolean": pd.Series([True, None, None], dtype="boolean"),
+    "pandas string": pd.Series(["a", None, None], dtype="string"),
+    "pandas category": pd.Series(["a", None, None], dtype="category"),
+    "pandas arrow": pd.Series([1.0, np.nan, None], dtype=pd.ArrowDtype(pa.float64())),
+    "polars str": pl.Series(["a", None, "b", None]),
+    "polars null and nan": pl.Series([1.0, None, float("nan")]),
+    "polars bool": pl.Series([True, None, None]),
+    "pyarrow": pa.array([1, None, 2, None]),
+    "pyarrow bool": pa.array([True, None, None]),
+    "pyarrow chunked": pa.chunked_array([["a", None], [None]]),
+    "pyarrow dictionary": pa.array(["a", None, None]).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("kind", VALUES)
+@pytest.mark.parametrize("container", SERIES)
+def test_every_container_gives_the_same_column(container, kind):
+    values, levels = VALUES[kind]
+    column = read_column(SERIES[container](values), "y_true")
+    assert column.levels == levels
+    assert [type(level) for level in column.levels] == [type(level) for level in levels]
+    assert [column.levels[code] for code in column.codes] == values
+    assert len(column) == len(values)
+    assert column.name == "y_true"
+
+
+@pytest.mark.parametrize("container", MISSING)
+def test_missing_values_are_an_error_that_names_the_column_and_how_many(container):
+    values = MISSING[container]
+    with pytest.raises(ValueError, match=rf"^y_true has 2 missing values among {len(values)}"):
+        read_column(values, "y_true")
+    with pytest.raises(ValueError, match=r"sensitive_features \(column 'sex'\) has 2 missing"):
+        read_columns({"sex": values}, "sensitive_features", default_name="s")
+
+
+def test_one_missing_value_is_spelt_in_the_singular():
+    with pytest.raises(ValueError, match="1 missing value among 2: leave"):
+        read_column([1, None], "y_pred")
+
+
+def test_lists_keep_the_types_of_their_values():
+    assert read_column([1, "1", 2.5, "a"], "y_true").levels == (1, 2.5, "1", "a")
+
+
+def test_polars_categories_are_read_by_value():
+    values = pl.Series("g", ["b", "a"], dtype=pl.Enum(["c", "b", "a"]))
+    assert read_column(values, "y_true").levels == ("a", "b")
+
+
+def test_arrow_dictionaries_with_unsigned_indices_are_read_by_value():
+    indices = pa.array([1, 0, None], pa.uint32())
+    values = pa.DictionaryArray.from_arrays(indices, ["b", "a"])
+    assert read_column(values[:2], "y_true").levels == ("a", "b")
+    with pytest.raises(ValueError, match="1 missing value"):
+        read_column(values, "y_true")
+
+
+def test_a_list_that_mixes_rows_and_values_is_an_error():
+    with pytest.raises(ValueError, match=r"rows of different lengths \[0, 2\]"):
+        read_columns([["f", "old"], 3], "sensitive_features", default_name="s")
+
+
+def test_whatever_turns_into_an_array_is_read_as_one():
+    class Tensor:
+        ndim = 2
+
+        def __len__(self):
+            return 2
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array([[1, 2], [3, 4]])
+
+    first, second = read_columns(Tensor(), "sensitive_features", default_name="s")
+    assert (first.levels, second.levels) == ((1, 3), (2, 4))
+
+
+def test_polars_objects_are_read_by_value():
+    assert read_column(pl.Series([1, "a"], dtype=pl.Object), "y_true").levels == (1, "a")
+
+
+def test_polars_is_read_without_pyarrow(monkeypatch):
+    monkeypatch.setattr("skfairtest.readers.containers.find_spec", lambda name: None)
+    for values, levels in VALUES.values():
+        assert read_column(pl.Series(values), "y_true").levels == levels
+
+
+@pytest.mark.parametrize("container", [range(3), memoryview(b"\0\1\2"), pd.RangeIndex(3)])
+def test_other_sequences_are_read_as_arrays(container):
+    assert read_column(container, "y_true").levels == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "y_true is None: pass one value per person"),
+        ("sex", r"y_true is the string 'sex': columns cannot be looked up.*df\['sex'\]"),
+        ([], "y_true is empty: at least one person"),
+        (np.zeros((2, 3)), r"one dimension.*ndarray of shape \(2, 3\)"),
+        (np.zeros((2, 1)), r"one dimension.*ndarray of shape \(2, 1\)"),
+        (np.array(1), r"one dimension.*shape \(\)"),
+        ([[1], [0]], "one dimension.*list of list"),
+        (pd.DataFrame({"a": [1]}), r"one dimension.*DataFrame of shape \(1, 1\)"),
+        (pl.DataFrame({"a": [1]}), "one dimension.*DataFrame"),
+        (pa.table({"a": [1]}), "one dimension.*Table"),
+        ({"a": [1]}, "one dimension.*type dict"),
+        (pd.MultiIndex.from_tuples([(1, 2)]), "MultiIndex: pass one of its levels"),
+        (5, "one value per person; found type int"),
+        ({1, 2}, "one value per person; found type set"),
+        (iter([1, 2]), "one value per person; found type list_iterator"),
+        (csr_array(np.eye(2)), r"one dimension.*csr_array of shape \(2, 2\)"),
+        ([{1}, {2}], "y_true holds values that cannot be compared.*unhashable"),
+        (pa.array([[1], [2]]), "y_true holds values that cannot be compared.*unhashable"),
+    ],
+)
+def test_what_is_not_one_value_per_person_is_an_error(data, message):
+    with pytest.raises(ValueError, match=message):
+        read_column(data, "y_true")
+
+
+def test_the_pandas_index_is_kept_and_others_have_none():
+    series = pd.Series([1, 0], index=["x", "y"])
+    assert read_column(series, "y_true").index is series.index
+    assert read_column(pl.Series([1, 0]), "y_true").index is None
+    assert read_column(pa.array([1, 0]), "y_true").index is None
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        (pd.Series([1], name="sex"), "sex"),
+        (pd.Series([1], name=3), "3"),
+        (pd.Index([1], name="sex"), "sex"),
+        (pl.Series("sex", [1]), "sex"),
+        (pd.Series([1]), "sensitive_feature_0"),
+        (pd.Series([1], name=""), "sensitive_feature_0"),
+        (pl.Series([1]), "sensitive_feature_0"),
+        (pa.chunked_array([[1]]), "sensitive_feature_0"),
+        ([1], "sensitive_feature_0"),
+        (np.array([1]), "sensitive_feature_0"),
+    ],
+)
+def test_names_survive_or_are_fairlearns(data, name):
+    (column,) = read_columns(data, "sensitive_features", default_name="sensitive_feature")
+    assert column.name == name
+
+
+FRAME = {"sex": ["f", "m", "f"], "age": [1, 1, 2]}
+ROWS = [["f", 1], ["m", 1], ["f", 2]]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        FRAME,
+        pd.DataFrame(FRAME),
+        pl.DataFrame(FRAME),
+        pa.table(FRAME),
+        pa.RecordBatch.from_pydict(FRAME),
+        {"sex": pl.Series(FRAME["sex"]), "age": np.array(FRAME["age"])},
+        np.array(list(map(tuple, ROWS)), dtype=[("sex", "U1"), ("age", int)]),
+    ],
+    ids=lambda data: type(data).__name__,
+)
+def test_tables_with_names_are_read_column_by_column(data):
+    sex, age = read_columns(data, "sensitive_features", default_name="s")
+    assert (sex.name, sex.levels, sex.codes.tolist()) == ("sex", ("f", "m"), [0, 1, 0])
+    assert (age.name, age.levels, age.codes.tolist()) == ("age", (1, 2), [0, 0, 1])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [ROWS, tuple(map(tuple, ROWS)), np.array(ROWS, dtype=object)],
+    ids=["list of rows", "tuple of rows", "array"],
+)
+def test_tables_without_names_are_numbered(data):
+    sex, age = read_columns(data, "sensitive_features", default_name="s")
+    assert (sex.name, sex.levels, age.name, age.levels) == ("s_0", ("f", "m"), "s_1", (1, 2))
+
+
+def test_columns_read_before_are_passed_on():
+    columns = read_columns(FRAME, "sensitive_features", default_name="s")
+    assert read_columns(columns, "sensitive_features", default_name="s") == columns
+    assert read_columns(columns[0], "sensitive_features", default_name="s") == columns[:1]
+    assert read_column(columns[0], "y_true") is columns[0]
+    assert read_column(columns[0], "y_true", name="other").name == "other"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (None, "^sensitive_features is None"),
+        ("sex", "^sensitive_features is the string 'sex'"),
+        ({"a": "sex"}, r"^sensitive_features \(column 'a'\) is the string"),
+        ({}, "has no columns"),
+        (pd.DataFrame(), "has no columns"),
+        (np.zeros((3, 0)), "has no columns"),
+        ([[1, 2], [1]], r"rows of different lengths \[1, 2\]"),
+        ([pd.Series([1]), pd.Series([2])], "list of Series.*DataFrame or a dict"),
+        (np.zeros((2, 2, 2)), r"shape \(2, 2, 2\)"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "several columns named 'a'"),
+        ({"1": [0], 1: [0]}, "several columns named '1'"),
+        ({"a": [1, 2], "b": [1]}, r"different lengths \{'a': 2, 'b': 1\}"),
+        (pl.LazyFrame({"a": [1]}), r"lazy frame.*\.collect\(\)"),
+    ],
+)
+def test_what_is_not_a_table_is_an_error(data, message):
+    with pytest.raises(ValueError, match=message):
+        read_columns(data, "sensitive_features", default_name="s")
+
+
+def _read_groups(n):
+    return read_columns(
+        {"age": np.arange(n)},
+        "sensitive_features",
+        default_name="s",
+        max_levels=MAX_GROUPS,
+        warn_levels=WARN_GROUPS,
+    )
+
+
+def test_more_than_100_groups_are_an_error_that_points_to_the_test_for_numbers():
+    with pytest.raises(ValueError, match=r"'age' has 101 distinct.*CorrelationFairnessTest"):
+        _read_groups(101)
+
+
+def test_more_than_20_groups_are_a_warning():
+    with pytest.warns(UserWarning, match=r"'age' has 100 distinct.*CorrelationFairnessTest"):
+        _read_groups(100)
+
+
+def test_20_groups_are_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _read_groups(20)
+
+
+def test_the_number_of_levels_is_not_limited_unless_asked():
+    (column,) = read_columns(np.arange(1000), "control_features", default_name="c")
+    assert len(column.levels) == 1000
+
+
+def _columns(**named):
+    return {name: read_column(values, name) for name, values in named.items()}
+
+
+def test_different_lengths_are_an_error_with_both_names_and_both_lengths():
+    with pytest.raises(ValueError, match="y_true and y_pred have different lengths, 2 and 3"):
+        check_same_people(_columns(y_true=[1, 0], y_pred=[1, 0, 1]))
+
+
+def test_raw_arrays_are_compared_too():
+    groups = read_columns(FRAME, "sensitive_features", default_name="s")
+    named = {"y": groups[0], "sensitive_features": groups, "sample_weight": np.ones(2)}
+    with pytest.raises(ValueError, match="y and sample_weight have different lengths, 3 and 2"):
+        check_same_people(named)
+    check_same_people({"y": groups[0], "X": csr_array(np.eye(3)), "clusters": None})
+
+
+def test_equal_indexes_are_fine():
+    index = pd.Index([7, 3, 5])
+    check_same_people(
+        _columns(
+            y_true=pd.Series([1, 0, 1], index=index),
+            y_pred=pd.Series([1, 0, 1], index=index.copy()),
+            group=pd.Series([1, 0, 1], index=[7, 3, 5]),
+        )
+    )
+
+
+def test_disjoint_indexes_and_arrays_are_paired_by_position():
+    check_same_people(_columns(y_true=pd.Series([1, 0]), y_pred=pd.Series([1, 0], index=[8, 9]), group=[1, 0]))
+
+
+def test_the_same_labels_in_another_order_are_an_error():
+    columns = _columns(y_true=pd.Series([1, 0, 1]), y_pred=[0, 0, 0], group=pd.Series([1, 0, 1], index=[2, 1, 0]))
+    message = "y_true and group hold the same labels in another order: align them.*pass arrays"
+    with pytest.raises(ValueError, match=message):
+        check_same_people(columns)
+
+
+def test_partly_overlapping_indexes_are_an_error():
+    columns = _columns(y_true=pd.Series([1, 0]), y_pred=pd.Series([1, 0], index=[1, 2]))
+    with pytest.raises(ValueError, match="y_true and y_pred share 1 of 2 labels, but not all"):
+        check_same_people(columns)
+
+
+def test_misaligned_columns_of_one_parameter_are_named():
+    data = {"sex": pd.Series([1, 0]), "age": pd.Series([1, 0], index=[1, 0])}
+    columns = read_columns(data, "sensitive_features", default_name="s")
+    message = re.escape("sensitive_features['sex'] and sensitive_features['age'] hold the same")
+    with pytest.raises(ValueError, match=message):
+        check_same_people({"sensitive_features": columns})

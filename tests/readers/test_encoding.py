@@ -1,0 +1,122 @@
+"""Levels and codes agree with a plain Python reading, on every path."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfairtest.readers import encoding
+from skfairtest.readers.encoding import encode
+
+
+def assert_encodes(values, expected):
+    levels, codes, n_missing = encode(values)
+    assert n_missing == 0
+    assert [levels[code] for code in codes] == expected
+    assert list(levels) == sorted(set(expected))
+    assert codes.dtype == np.intp
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
+def test_integers_of_any_range(values):
+    assert_encodes(np.array(values), values)
+
+
+@given(st.lists(st.integers(-128, 127), min_size=1))
+def test_small_integers_do_not_overflow(values):
+    assert_encodes(np.array(values, dtype=np.int8), values)
+
+
+@pytest.mark.parametrize("low", [0, 2**63, 2**64 - 2])
+def test_large_unsigned_integers(low):
+    assert_encodes(np.array([low + 1, low, low], dtype=np.uint64), [low + 1, low, low])
+
+
+@given(st.lists(st.booleans(), min_size=1))
+def test_booleans_stay_booleans(values):
+    assert_encodes(np.array(values), values)
+    assert all(type(level) is bool for level in encode(np.array(values))[0])
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1))
+def test_floats(values):
+    assert_encodes(np.array(values), values)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), min_size=1))
+def test_strings_of_fixed_width(values):
+    assert_encodes(np.array(values), values)
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), min_size=1))
+def test_string_objects(values):
+    assert_encodes(np.array(values, dtype=object), values)
+    assert_encodes(pd.Series(values, dtype="string"), values)
+
+
+@pytest.mark.parametrize("dtype", ["S1", "S4", "S8", "S12", ">U4", "<U3", "<U4"])
+def test_bytes_and_foreign_byte_orders(dtype):
+    values = np.array(["b", "a", "b", "b"]).astype(dtype)
+    assert_encodes(values, values.tolist())
+
+
+def test_strided_strings():
+    values = np.array([["b", "x"], ["a", "x"], ["b", "x"]])[:, 0]
+    assert_encodes(values, ["b", "a", "b"])
+
+
+def test_strings_whose_fingerprints_collide_are_still_told_apart(monkeypatch):
+    monkeypatch.setattr(encoding, "_MULTIPLIER", 0)
+    assert_encodes(np.array(["ab", "cd", "ab"]), ["ab", "cd", "ab"])
+
+
+@pytest.mark.parametrize("n", [1, encoding._CHUNK, encoding._CHUNK + 1])
+def test_strings_around_the_size_of_a_chunk(n):
+    values = np.array(["left", "right"])[np.arange(n) % 2]
+    assert_encodes(values, values.tolist())
+
+
+def test_codes_are_not_the_array_of_the_caller():
+    values = np.array([0, 1, 1])
+    codes = encode(values)[1]
+    values[:] = 0
+    assert codes.tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("values", [[True, 1, "a"], [1, True, "a"], [1.0, "a", 1, True]])
+def test_equal_numbers_of_several_kinds_are_one_level_whatever_came_first(values):
+    levels, _, _ = encode(np.array(values, dtype=object))
+    assert [repr(level) for level in levels] == ["1", "'a'"]
+
+
+def test_missing_values_are_counted_and_marked():
+    values = np.array([None, "a", np.nan, pd.NA, pd.NaT, "nan"], dtype=object)
+    levels, codes, n_missing = encode(values)
+    assert (levels, codes.tolist(), n_missing) == (("a", "nan"), [-1, 0, -1, -1, -1, 1], 4)
+
+
+def test_masked_values_are_missing_and_the_callers_array_is_untouched():
+    values = np.ma.array([3, 1, 2], mask=[0, 1, 0])
+    levels, codes, n_missing = encode(values)
+    assert (levels, codes.tolist(), n_missing) == ((2, 3), [1, -1, 0], 1)
+    assert values.data.tolist() == [3, 1, 2]
+
+
+def test_only_observed_categories_in_the_order_of_their_values():
+    values = pd.Categorical(["m", "a"], categories=["z", "m", "a"], ordered=True)
+    assert encode(pd.Series(values))[0] == ("a", "m")
+
+
+def test_dates_stay_dates():
+    assert encode(np.array(["2020-01-01"], dtype="datetime64[ns]"))[0] == (pd.Timestamp("2020-01-01"),)
+
+
+@pytest.mark.skipif(not hasattr(np, "dtypes") or not hasattr(np.dtypes, "StringDType"), reason="NumPy 2")
+def test_numpy_strings_of_variable_width():
+    assert_encodes(np.array(["b", "a"], dtype=np.dtypes.StringDType()), ["b", "a"])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
+def test_unusual_floats(dtype):
+    assert_encodes(np.array([1.5, 0.0], dtype=dtype), [1.5, 0.0])

@@ -1,0 +1,380 @@
+"""The table of counts: what it holds, how it is built from people, and how it is rearranged."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from skfairtest.readers import read_column
+from skfairtest.tables import CountTable
+
+Y_TRUE = [0, 1, 1, 0, 1, 1]
+Y_PRED = [0, 1, 0, 0, 1, 1]
+SEX = ["f", "m", "f", "m", "f", "m"]
+AGE = ["old", "old", "young", "young", "young", "old"]
+
+
+@pytest.fixture
+def table():
+    return CountTable.from_predictions(Y_TRUE, Y_PRED, sensitive_features={"sex": SEX}, control_features={"age": AGE})
+
+
+def test_counts_are_strata_by_groups_by_cells(table):
+    assert table.strata == (("old",), ("young",))
+    assert table.groups == (("f",), ("m",))
+    assert table.cells == ((0, 0), (1, 0), (1, 1))
+    assert table.cell_names == ("y_true", "y_pred")
+    assert table.sensitive_names == ("sex",)
+    assert table.control_names == ("age",)
+    assert table.counts.tolist() == [[[1, 0, 0], [0, 0, 2]], [[0, 1, 1], [1, 0, 0]]]
+    assert table.counts.dtype == np.int64
+    assert table.n_samples == 6
+
+
+def test_labels_are_scalars_for_one_feature_and_tuples_for_several(table):
+    assert table.group_labels == ["f", "m"]
+    assert table.stratum_labels == ["old", "young"]
+    both = table.regroup(["sex", "age"], control_features=[])
+    assert both.group_labels == [("f", "old"), ("f", "young"), ("m", "old"), ("m", "young")]
+    assert both.strata == ((),)
+    assert both.stratum_labels == [()]
+
+
+def test_labels_are_those_of_y_true_and_y_pred_together():
+    people = {"y_true": ["a", "a"], "y_pred": ["b", "a"], "y_score": [5, 6]}
+    assert CountTable.from_predictions(**people, sensitive_features=SEX[:2]).labels == ["a", "b"]
+
+
+def test_labels_that_are_equal_are_one_label():
+    table = CountTable.from_predictions([True, False], [1, 0], sensitive_features=[0, 1])
+    assert list(map(repr, table.labels)) == ["0", "1"]
+
+
+def test_groups_that_nobody_belongs_to_are_left_out():
+    people = {"sex": ["f", "f", "m"], "age": ["old", "young", "old"]}
+    table = CountTable.from_predictions(y_pred=[0, 1, 1], sensitive_features=people)
+    assert table.groups == (("f", "old"), ("f", "young"), ("m", "old"))
+
+
+@pytest.mark.parametrize("given", [("y_true",), ("y_pred",), ("y_score",), ("y_pred", "y_score")])
+def test_any_of_the_labels_and_scores_will_do(given):
+    values = dict.fromkeys(given, Y_PRED)
+    table = CountTable.from_predictions(**values, sensitive_features=SEX)
+    assert table.cell_names == given
+    assert table.cells == ((0,) * len(given), (1,) * len(given))
+
+
+def test_scores_may_be_fractions_with_few_values():
+    table = CountTable.from_predictions(Y_TRUE, y_score=[0.1, 0.5] * 3, sensitive_features=SEX)
+    assert table.cells == ((0, 0.1), (0, 0.5), (1, 0.1), (1, 0.5))
+
+
+CONTAINERS = {
+    "list": lambda data: {name: list(values) for name, values in data.items()},
+    "numpy": lambda data: {name: np.array(values) for name, values in data.items()},
+    "pandas": pd.DataFrame,
+    "pandas category": lambda data: pd.DataFrame(data).astype("category"),
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+}
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_every_container_gives_the_same_table(container, table):
+    def convert(**data):
+        return CONTAINERS[container](data)
+
+    y = convert(y_true=Y_TRUE, y_pred=Y_PRED)
+    other = CountTable.from_predictions(
+        y["y_true"],
+        y["y_pred"],
+        sensitive_features=convert(sex=SEX),
+        control_features=convert(age=AGE),
+    )
+    assert other == table
+    assert repr(other.cells) == repr(table.cells)
+
+
+def test_the_order_of_the_rows_changes_nothing(table):
+    order = np.random.default_rng(0).permutation(6)
+    people = pd.DataFrame({"t": Y_TRUE, "p": Y_PRED, "sex": SEX, "age": AGE}).iloc[order]
+    shuffled = CountTable.from_predictions(
+        people["t"], people["p"], sensitive_features=people["sex"], control_features=people["age"]
+    )
+    assert shuffled == table
+    assert np.array_equal(shuffled.counts, table.counts)
+
+
+def test_mixed_types_and_any_script_are_groups():
+    groups = ["日本", 1, "é", 2.5, 1]
+    table = CountTable.from_predictions(y_pred=[0, 1, 0, 1, 1], sensitive_features=groups)
+    assert table.group_labels == [1, 2.5, "é", "日本"]
+    assert table.counts[0].sum(axis=1).tolist() == [2, 1, 1, 1]
+
+
+def test_columns_that_were_read_before_are_taken_as_they_are(table):
+    again = CountTable.from_predictions(
+        read_column(Y_TRUE, "y"),
+        read_column(Y_PRED, "X"),
+        sensitive_features=read_column(SEX, "s", name="sex"),
+        control_features=[read_column(AGE, "c", name="age")],
+    )
+    assert again == table
+
+
+@pytest.mark.parametrize("n_features", [5, 40])
+def test_many_features_are_counted_without_a_huge_array(n_features):
+    rng = np.random.default_rng(0)
+    n_levels = 40 if n_features == 5 else 8
+    features = rng.integers(0, n_levels, (300, n_features))
+    people = np.repeat(features, 2, axis=0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("skfairtest.tables.count_table.WARN_GROUPS", 100)
+        table = CountTable.from_predictions(y_pred=[0, 1] * 300, sensitive_features=people)
+    assert table.counts.tolist() == [[[1, 1]] * 300]
+    assert table.groups == tuple(sorted(map(tuple, features.tolist())))
+
+
+def test_too_many_combinations_are_an_error_that_says_how_many():
+    ids = np.arange(10_000)
+    with (
+        pytest.warns(UserWarning, match="100 distinct values"),
+        pytest.raises(ValueError, match="10,000 strata x 100 groups x 100 cells are too many"),
+    ):
+        CountTable.from_predictions(y_score=ids // 100, sensitive_features=ids % 100, control_features=ids)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y_true": None, "y_pred": None}, "no labels: pass y_true, y_pred or y_score"),
+        ({"y_pred": [0.2, 0.4] * 3}, r"y_pred looks like scores.*0\.2, 0\.4"),
+        ({"y_true": Y_TRUE[:5]}, "y_true and y_pred have different lengths, 5 and 6"),
+        ({"sensitive_features": SEX[:5]}, "y_true and sensitive_features .* lengths, 6 and 5"),
+        ({"control_features": AGE[:5]}, "y_true and control_features .* lengths, 6 and 5"),
+        ({"y_true": [None, *Y_TRUE[1:]]}, "y_true has 1 missing value among 6"),
+        ({"sensitive_features": {"sex": [None] * 6}}, r"\(column 'sex'\) has 6 missing values"),
+        ({"control_features": pl.Series("a", [None] * 6)}, r"control_features \(column 'a'\)"),
+        ({"sensitive_features": None}, "sensitive_features is None"),
+        ({"sensitive_features": "sex"}, "sensitive_features is the string 'sex'"),
+        ({"control_features": {"sex": AGE}}, "features are named 'sex'"),
+        ({"control_features": {"count": AGE}}, "a feature is named 'count'"),
+        ({"sensitive_features": {"y_true": SEX}}, "a feature is named 'y_true'"),
+        ({"y_score": list("abcdef")}, "y_score must hold numbers, found 'a', 'b', 'c', ..."),
+    ],
+)
+def test_bad_input_is_an_error_that_names_it(changes, message):
+    arguments = {"y_true": Y_TRUE, "y_pred": Y_PRED, "sensitive_features": {"sex": SEX}}
+    with pytest.raises(ValueError, match=message):
+        CountTable.from_predictions(**{**arguments, **changes})
+
+
+def test_pandas_columns_in_another_order_are_an_error():
+    y = pd.Series(Y_TRUE)
+    with pytest.raises(ValueError, match="y_true and sensitive_features hold the same labels"):
+        CountTable.from_predictions(y, sensitive_features=pd.Series(SEX)[::-1])
+
+
+def test_more_than_1000_scores_are_too_many_to_count():
+    scores = np.linspace(0, 1, 1001)
+    with pytest.raises(ValueError, match=r"y_score has 1,001 distinct values.*at most 1000"):
+        CountTable.from_predictions(y_score=scores, sensitive_features=scores > 0.5)
+
+
+def test_many_groups_are_warned_about_and_too_many_refused():
+    with pytest.warns(UserWarning, match="21 distinct values"):
+        CountTable.from_predictions(y_pred=[0] * 21, sensitive_features=np.arange(21))
+    with pytest.raises(ValueError, match=r"101 distinct values.*CorrelationFairnessTest"):
+        CountTable.from_predictions(y_pred=[0] * 101, sensitive_features=np.arange(101))
+
+
+def test_the_constructor_takes_a_table_in_any_order(table):
+    again = CountTable(
+        table.counts[::-1, ::-1, ::-1],
+        strata=table.strata[::-1],
+        groups=table.groups[::-1],
+        cells=table.cells[::-1],
+        sensitive_names=["sex"],
+        control_names=["age"],
+    )
+    assert again == table
+    assert again.groups == table.groups
+
+
+def test_the_constructor_adds_up_what_is_listed_twice_and_leaves_out_what_is_empty():
+    table = CountTable(
+        [[[1, 0], [2, 0], [0, 0]]],
+        groups=[("f",), ("f",), ("m",)],
+        cells=[(0,), (1,)],
+        sensitive_names=["sex"],
+        cell_names=["y_pred"],
+    )
+    assert (table.counts.tolist(), table.groups, table.cells) == ([[[3]]], (("f",),), ((0,),))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"counts": [[1, 2]]}, r"counts has shape \(1, 2\), but .* lengths \(1, 1, 2\)"),
+        ({"counts": [[[1, -2]]]}, "counts must hold numbers of people.*found -2"),
+        ({"counts": [[[1, 0.5]]]}, r"counts must hold numbers of people.*found 0\.5"),
+        ({"counts": [[[0, 0]]]}, "holds no people"),
+        ({"groups": ["f"]}, "groups must hold tuples.*found 'f'"),
+        ({"groups": [("f", "old")]}, r"groups must hold tuples.*\('sex',\).*'old'"),
+        ({"groups": [(None,)]}, r"groups \(column 'sex'\) has 1 missing value"),
+        ({"cell_names": ("y_pred", "y_true"), "cells": [(0, 0), (1, 1)]}, "in this order"),
+        ({"cell_names": ("y",)}, "cell_names must be of"),
+        ({"cell_names": (), "cells": [(), ()]}, "there are no labels"),
+        ({"sensitive_names": (), "groups": [()]}, "there are no groups"),
+        ({"cells": [(0.5,), (1,)]}, "y_pred looks like scores"),
+    ],
+)
+def test_an_array_that_is_no_table_is_an_error(changes, message):
+    arguments = {
+        "counts": [[[1, 2]]],
+        "groups": [("f",)],
+        "cells": [(0,), (1,)],
+        "sensitive_names": ("sex",),
+        "cell_names": ("y_pred",),
+    }
+    CountTable(**arguments)
+    with pytest.raises(ValueError, match=message):
+        CountTable(**{**arguments, **changes})
+
+
+def test_a_table_cannot_be_changed(table):
+    with pytest.raises(ValueError, match="read-only"):
+        table.counts[0, 0, 0] = 5
+    with pytest.raises(AttributeError):
+        table.groups = ()
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda t: pickle.loads(pickle.dumps(t))])
+def test_copies_are_equal_and_cannot_be_changed_either(table, copied):
+    assert copied(table) == table
+    assert not copied(table).counts.flags.writeable
+
+
+def test_tables_are_equal_by_value_and_not_hashable(table):
+    assert table == table.merge()
+    assert table != table + table
+    assert table != table.regroup(control_features=[])
+    assert table != "table"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(table)
+
+
+def test_repr_says_what_was_counted(table):
+    assert repr(table) == ("CountTable(6 people, 2 strata of age, 2 groups of sex, 3 cells of y_true x y_pred)")
+    one = CountTable.from_predictions(y_pred=[1], sensitive_features={"sex": ["f"], "age": [3]})
+    assert repr(one) == "CountTable(1 person, 1 group of sex x age, 1 cell of y_pred)"
+
+
+def test_to_frame_has_a_row_for_every_combination_that_somebody_has(table):
+    frame = table.to_frame()
+    assert frame.columns.tolist() == ["age", "sex", "y_true", "y_pred", "count"]
+    assert frame.to_numpy().tolist() == [
+        ["old", "f", 0, 0, 1],
+        ["old", "m", 1, 1, 2],
+        ["young", "f", 1, 0, 1],
+        ["young", "f", 1, 1, 1],
+        ["young", "m", 0, 0, 1],
+    ]
+    assert frame["y_true"].dtype == np.int64
+
+
+def test_expand_has_a_row_for_every_person(table):
+    people = table.expand()
+    assert people.y_true.tolist() == [0, 1, 1, 1, 1, 0]
+    assert people.y_pred.tolist() == [0, 1, 1, 0, 1, 0]
+    assert people.y_score is None
+    assert people.sensitive_features["sex"].tolist() == list("fmmffm")
+    assert people.control_features.columns.tolist() == ["age"]
+    assert people.y_true.dtype == np.int64
+
+
+def test_expand_without_control_features_has_none(table):
+    people = table.regroup(control_features=[]).expand()
+    assert people.control_features is None
+    assert len(people.sensitive_features) == 6
+
+
+def test_merge_aligns_by_value(table):
+    other = CountTable.from_predictions(
+        [2, 1],
+        [1, 1],
+        sensitive_features={"sex": ["x", "m"]},
+        control_features={"age": ["old"] * 2},
+    )
+    both = table.merge(other)
+    assert both == other + table
+    assert both.groups == (("f",), ("m",), ("x",))
+    assert both.n_samples == 8
+    assert both.counts[0, 1].tolist() == [0, 0, 3, 0]
+
+
+def test_merge_treats_equal_labels_of_several_types_as_one():
+    first = CountTable.from_predictions(y_pred=[True, False], sensitive_features=["a", "b"])
+    second = CountTable.from_predictions(y_pred=[1, 0.0], sensitive_features=["a", "b"])
+    both = first + second
+    assert list(map(repr, both.labels)) == ["0", "1"]
+    assert both == second + first
+    assert both.counts.tolist() == [[[0, 2], [2, 0]]]
+    assert first == second
+
+
+def test_merge_of_other_columns_is_an_error(table):
+    with pytest.raises(ValueError, match=r"same columns; control_names are \('age',\) and \(\)"):
+        table.merge(table.regroup(control_features=[]))
+    with pytest.raises(ValueError, match="merge takes CountTables, found DataFrame"):
+        table.merge(table.to_frame())
+    with pytest.raises(TypeError):
+        table + 1
+
+
+def test_regroup_moves_features_between_roles():
+    people = {"sex": SEX, "age": AGE}
+    both = CountTable.from_predictions(Y_TRUE, Y_PRED, sensitive_features=people)
+    expected = CountTable.from_predictions(
+        Y_TRUE, Y_PRED, sensitive_features={"sex": SEX}, control_features={"age": AGE}
+    )
+    assert both.regroup("sex", "age") == expected
+    assert both.regroup(control_features="age") == expected
+    assert expected.regroup(["sex", "age"]) == both
+    assert expected.regroup(["age"], control_features="sex").control_names == ("sex",)
+    assert expected.regroup() == expected
+
+
+def test_regroup_sums_over_what_is_not_named(table):
+    assert table.regroup("sex", control_features=()) == CountTable.from_predictions(
+        Y_TRUE, Y_PRED, sensitive_features={"sex": SEX}
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("race",), "no feature 'race': the table has 'sex', 'age'"),
+        (("sex", "sex"), "named 'sex': give each feature its own name and one role"),
+        ((["sex", "sex"],), "sensitive_features lists 'sex' twice"),
+        (([1],), r"sensitive_features takes names of columns \(strings\), found 1"),
+        (([],), "there are no groups"),
+        ((None, "sex"), "there are no groups"),
+    ],
+)
+def test_regroup_by_what_is_not_there_is_an_error(table, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        table.regroup(*arguments)
+
+
+def test_marginal_sums_over_cells(table):
+    assert table.marginal("y_pred") == CountTable.from_predictions(
+        y_pred=Y_PRED, sensitive_features={"sex": SEX}, control_features={"age": AGE}
+    )
+    assert table.marginal(["y_pred", "y_true"]) == table
+    with pytest.raises(ValueError, match="no 'y_score' in the cells, which are 'y_true'"):
+        table.marginal("y_score")
