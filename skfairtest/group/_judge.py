@@ -15,7 +15,7 @@ from skfairtest.group._settings import Settings
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.max_t import max_t_p, max_t_quantile, product_log_p
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, holm
-from skfairtest.inference.rates import blocks_of, limits, quantiles
+from skfairtest.inference.rates import blocks_of, limits, limits_of_all, quantiles
 from skfairtest.inference.resampling import p_value_limits, studentized_limits
 
 #: The smallest p-value a float can hold: what an enumerated law says when its logarithm is below that.
@@ -77,7 +77,14 @@ def _adjust(family: list[Row], measured: Sequence[Measured], settings: Settings)
     for row, value in zip(family, adjusted.tolist(), strict=True):
         row.log_p_adjusted = value
         row.concern = bool(p_of(value) <= alpha)
-        row.interval = _interval(row, settings, error, critical)
+    z_low, z_high = quantiles(settings.question.alternative, error)
+    if critical is not None:
+        z_low, z_high = (critical if np.isfinite(z) else z for z in (z_low, z_high))
+    scales = [row.scale for row in family]
+    inverted = limits_of_all([row.pair for row in family], scales, settings.question.disparity, z_low, z_high)
+    for row, interval in zip(family, inverted, strict=True):
+        rejected = p_of(row.log_p) <= error if critical is None else p_of(row.log_p_adjusted) <= alpha
+        row.interval = _interval(row, interval, settings, error, rejected=rejected)
 
 
 def _independent(family: list[Row], settings: Settings) -> bool:
@@ -125,30 +132,30 @@ def _draws(row: Row) -> Floats:
     return row.drawn
 
 
-def _interval(row: Row, settings: Settings, error: float, critical: float | None) -> tuple[float, float]:
+def _interval(
+    row: Row, interval: tuple[float, float], settings: Settings, error: float, *, rejected: bool
+) -> tuple[float, float]:
     """Confidence limits; a comparison that is not rejected at this level has the null value in its interval."""
     question = settings.question
-    ends = question.ends
+    low, high = interval
     if question.method == "bootstrap" and not row.contrast.overall:
-        assert row.drawn is not None
-        low_error = 0.0 if question.alternative == "less" else error
-        high_error = 0.0 if question.alternative == "greater" else error
-        if question.alternative not in ("greater", "less"):
-            low_error, high_error = error / 2, error / 2
-        ratio = question.disparity == "ratio"
-        with np.errstate(divide="ignore"):
-            estimate = float(np.log(row.disparity)) if ratio else row.disparity
-        low, high = studentized_limits(estimate, row.standard_error, row.drawn, low_error, high_error)
-        low, high = (float(np.exp(low)), float(np.exp(high))) if ratio else (low, high)
-        return max(ends[0], low), min(ends[1], high)
-    z_low, z_high = quantiles(question.alternative, error)
-    if critical is not None:
-        z_low, z_high = (critical if np.isfinite(z) else z for z in (z_low, z_high))
-    low, high = limits(row.pair, row.scale, question.disparity, z_low, z_high)
-    kept = p_of(row.log_p) > error if critical is None else p_of(row.log_p_adjusted) > settings.alpha
-    if question.edges is None and kept:
+        low, high = _bootstrap_interval(row, settings, error)
+    elif question.edges is None and not rejected:
         low, high = min(low, question.null), max(high, question.null)
-    return max(ends[0], low), min(ends[1], high)
+    return max(question.ends[0], low), min(question.ends[1], high)
+
+
+def _bootstrap_interval(row: Row, settings: Settings, error: float) -> tuple[float, float]:
+    question = settings.question
+    if question.alternative in ("greater", "less"):
+        low_error, high_error = (error, 0.0) if question.alternative == "greater" else (0.0, error)
+    else:
+        low_error = high_error = error / 2
+    ratio = question.disparity == "ratio"
+    with np.errstate(divide="ignore"):
+        estimate = float(np.log(row.disparity)) if ratio else row.disparity
+    low, high = studentized_limits(estimate, row.standard_error, _draws(row), low_error, high_error)
+    return (float(np.exp(low)), float(np.exp(high))) if ratio else (low, high)
 
 
 def equivalence_interval(row: Row, settings: Settings) -> tuple[float, float]:

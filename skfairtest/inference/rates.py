@@ -186,8 +186,8 @@ def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
     """Log p-value and label of the test that both rates are equal in every stratum."""
     if method != "asymptotic":
         if len(pair.x1) > 1:
-            work = conditional.strata_work(pair.d1.tolist(), pair.d2.tolist(), (pair.x1 + pair.x2).tolist())
-            if work <= conditional.STRATA_WORK:
+            totals = (pair.x1 + pair.x2).tolist()
+            if conditional.strata_within_cap(pair.d1.tolist(), pair.d2.tolist(), totals):
                 log_p = conditional.stratified_log_p(pair.x1, pair.d1, pair.x2, pair.d2, alternative)
                 return log_p, "exact conditional"
             if method == "exact":
@@ -310,18 +310,57 @@ def _shown_error(pair: Pair, question: Question, error: float) -> float:
 
 
 def limits(pair: Pair, scale: Scale, disparity: str, z_low: float, z_high: float) -> tuple[float, float]:
-    """Confidence limits of one comparison's disparity; `z_low` and `z_high` are normal quantiles (infinity: no limit).
+    """Confidence limits of one comparison's disparity; see `limits_of_all`."""
+    return limits_of_all([pair], [scale], disparity, z_low, z_high)[0]
+
+
+def limits_of_all(
+    pairs: Sequence[Pair], scales: Sequence[Scale], disparity: str, z_low: float, z_high: float
+) -> list[tuple[float, float]]:
+    """Confidence limits of comparisons' disparities; `z_low` and `z_high` are normal quantiles (infinity: no limit).
 
     One stratum: Miettinen-Nurminen for a rate, MOVER of transformed Wilson limits for a function of one. Several
     strata: Sato's interval for the difference of a rate, Greenland and Robins's for the ratio, the delta method at
     counts plus one half otherwise.
     """
-    if z_low == z_high:
-        return _limits(pair, scale, disparity, z_low)
     ends = (0.0, np.inf) if disparity == "ratio" else (-1.0, 1.0)
-    low = ends[0] if np.isinf(z_low) else _limits(pair, scale, disparity, z_low)[0]
-    high = ends[1] if np.isinf(z_high) else _limits(pair, scale, disparity, z_high)[1]
-    return low, high
+    found = {z: _all_limits(pairs, scales, disparity, z) for z in {z_low, z_high} if not np.isinf(z)}
+    return [
+        (
+            ends[0] if np.isinf(z_low) else found[z_low][i][0],
+            ends[1] if np.isinf(z_high) else found[z_high][i][1],
+        )
+        for i in range(len(pairs))
+    ]
+
+
+def _all_limits(
+    pairs: Sequence[Pair], scales: Sequence[Scale], disparity: str, z: float
+) -> dict[int, tuple[float, float]]:
+    """Invert the score tests of all single rates at once, the others one by one."""
+    plain = [
+        i for i, (pair, scale) in enumerate(zip(pairs, scales, strict=True)) if len(pair.x1) == 1 and scale.is_identity
+    ]
+    out = {
+        i: _limits(pair, scale, disparity, z)
+        for i, (pair, scale) in enumerate(zip(pairs, scales, strict=True))
+        if i not in set(plain)
+    }
+    if plain:
+        x1, d1, x2, d2 = (np.concatenate([getattr(pairs[i], n) for i in plain]) for n in ("x1", "d1", "x2", "d2"))
+        lows, highs = intervals.miettinen_nurminen(x1, d1, x2, d2, z, disparity)
+        for i, low, high in zip(plain, lows.tolist(), highs.tolist(), strict=True):
+            out[i] = _against_everyone(pairs[i], disparity, low, high) if pairs[i].overall else (low, high)
+    return out
+
+
+def _against_everyone(pair: Pair, disparity: str, low: float, high: float) -> tuple[float, float]:
+    """Turn limits of the disparity to everyone else into those of the disparity to everyone."""
+    share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0]))
+    if disparity == "difference":
+        return low * (1 - share), high * (1 - share)
+    top = 1 / share if np.isinf(high) else high / (share * high + 1 - share)
+    return low / (share * low + 1 - share), top
 
 
 def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, float]:
@@ -331,15 +370,6 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
             combine = intervals.mantel_haenszel_ratio if disparity == "ratio" else intervals.sato
             return combine(*counts, z)[2:]
         return _smoothed_limits(pair, scale, disparity, z)
-    if scale.is_identity:
-        low, high = (float(v[0]) for v in intervals.miettinen_nurminen(*counts, z, disparity))
-        if not pair.overall:
-            return low, high
-        share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0]))
-        if disparity == "difference":
-            return low * (1 - share), high * (1 - share)
-        top = 1 / share if np.isinf(high) else high / (share * high + 1 - share)
-        return low / (share * low + 1 - share), top
     l1, u1 = (float(v[0]) for v in intervals.wilson(pair.x1, pair.d1, z))
     l2, u2 = (float(v[0]) for v in intervals.wilson(pair.x2, pair.d2, z))
     share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0])) if pair.overall else 0.0

@@ -1,0 +1,220 @@
+"""Fisher's exact test of two groups, against SciPy and against exact rational arithmetic."""
+
+from fractions import Fraction
+from math import comb, exp, log, log10
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from scipy.stats import fisher_exact, norm
+
+from skfairtest.inference.conditional import (
+    conditional_log_p,
+    conditional_score_log_p,
+    support,
+)
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+REPEATABLE = settings(max_examples=300, deadline=None, derandomize=True, database=None)
+
+
+@st.composite
+def tables(draw, largest=80):
+    """x1, d1, x2, d2 with the ends and empty margins drawn often."""
+    counts = []
+    for _ in range(2):
+        d = draw(st.one_of(st.integers(0, 3), st.integers(0, largest)))
+        counts += [draw(st.one_of(st.sampled_from([0, d]), st.integers(0, d))), d]
+    assume(counts[1] + counts[3] > 0)
+    return tuple(counts)
+
+
+def log_of(value):
+    """Natural logarithm of a Fraction of any size."""
+    shift = value.denominator.bit_length() - value.numerator.bit_length() + 80
+    return log((value.numerator << shift) // value.denominator) - shift * log(2)
+
+
+def exact_p(x1, d1, x2, d2, chosen):
+    """Conditional probability of the outcomes x for which `chosen(x, weight)` holds, in integers."""
+    m = x1 + x2
+    low, high = max(0, m - d2), min(d1, m)
+    weights = {x: comb(d1, x) * comb(d2, m - x) for x in range(low, high + 1)}
+    return Fraction(sum(w for x, w in weights.items() if chosen(x, w)), comb(d1 + d2, m))
+
+
+def exact_fisher(x1, d1, x2, d2, alternative):
+    observed = comb(d1, x1) * comb(d2, x2)
+    chosen = {
+        "two-sided": lambda x, w: w * 10**7 <= observed * (10**7 + 1),  # R's and SciPy's tolerance
+        "greater": lambda x, w: x >= x1,
+        "less": lambda x, w: x <= x1,
+    }[alternative]
+    return exact_p(x1, d1, x2, d2, chosen)
+
+
+def exact_score(x1, d1, x2, d2):
+    m, observed = x1 + x2, abs(x1 * d2 - x2 * d1)
+    return exact_p(x1, d1, x2, d2, lambda x, w: abs(x * d2 - (m - x) * d1) >= observed)
+
+
+@REPEATABLE
+@given(tables(), st.sampled_from(ALTERNATIVES))
+@example((0, 1, 1, 1), "two-sided")  # one person in a group
+@example((1, 1, 0, 0), "greater")  # nobody in the other
+@example((0, 10, 0, 20), "two-sided")  # no event at all
+@example((10, 10, 20, 20), "less")  # nothing but events
+@example((10, 10, 0, 20), "two-sided")  # complete separation
+@example((5, 10, 5, 10), "two-sided")  # the observed table is the mode
+def test_the_p_value_is_fisher_exacts(table, alternative):
+    x1, d1, x2, d2 = table
+    scipy = fisher_exact([[x1, d1 - x1], [x2, d2 - x2]], alternative=alternative).pvalue
+    assert exp(conditional_log_p(*table, alternative)) == pytest.approx(scipy, rel=1e-10, abs=0)
+
+
+@REPEATABLE
+@given(tables(largest=400), st.sampled_from(ALTERNATIVES))
+def test_the_p_value_is_the_exact_fraction(table, alternative):
+    expected = log_of(exact_fisher(*table, alternative))
+    assert conditional_log_p(*table, alternative) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@REPEATABLE
+@given(tables(largest=200))
+@example((3, 6, 5, 10))  # equal rates of unequal groups: every outcome is as far away
+@example((1, 4, 6, 8))  # |1*8 - 6*4| = 16 = |4*8 - 2*4| - 8: an exact neighbour
+@example((4, 15, 11, 30))  # 1/10 below and, at 6/15 v 9/30, 1/10 above: an exact tie
+def test_the_score_p_value_is_the_enumeration_of_integer_distances(table):
+    expected = log_of(exact_score(*table))
+    assert conditional_score_log_p(*table) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+def test_a_tie_of_distances_that_floats_would_miss_is_counted():
+    # 4/15 v 11/30 (-1/10) and 6/15 v 9/30 (+1/10) have one total, 15. As floats the distances differ in the last digit.
+    assert abs(4 / 15 - 11 / 30) != abs(6 / 15 - 9 / 30)
+    without = exact_p(4, 15, 11, 30, lambda x, w: x <= 4 or x >= 7)
+    counted = exp(conditional_score_log_p(4, 15, 11, 30))
+    assert counted == pytest.approx(float(exact_score(4, 15, 11, 30)), rel=1e-12)
+    assert counted > float(without)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize(
+    ("table", "magnitude"),
+    [
+        ((90, 100, 10, 100), -30),
+        ((170, 200, 30, 200), -45),
+        ((190, 200, 12, 200), -80),
+        ((480, 500, 15, 600), -240),
+        ((1000, 1000, 0, 1000), -600),  # far below the smallest float, about 1e-308
+        ((1990, 2000, 9, 3000), -1300),
+        ((29, 30, 40, 5000), -50),
+    ],
+)
+def test_far_tails_equal_exact_integers(table, magnitude, alternative):
+    expected = log_of(exact_fisher(*table, alternative))
+    assert conditional_log_p(*table, alternative) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    if alternative != "less":
+        assert expected / log(10) < magnitude
+
+
+@pytest.mark.parametrize("table", [(170, 200, 30, 200), (1990, 2000, 9, 3000), (29, 30, 40, 5000)])
+def test_far_tails_of_the_score_equal_exact_integers(table):
+    expected = log_of(exact_score(*table))
+    assert conditional_score_log_p(*table) == pytest.approx(expected, rel=1e-12)
+
+
+def test_compas_false_positive_rates_of_black_and_white_defendants():
+    # Counts: ProPublica, "How we analyzed the COMPAS recidivism algorithm" (2016), two-year table: false positives 805
+    # of 1,795 black and 349 of 1,488 white defendants who did not reoffend. The p-value: integers of about 3,000 bits.
+    table = (805, 1795, 349, 1488)
+    for alternative in ("two-sided", "greater"):
+        expected = log_of(exact_fisher(*table, alternative))
+        assert conditional_log_p(*table, alternative) == pytest.approx(expected, rel=1e-13)
+    assert conditional_log_p(*table) / log(10) == pytest.approx(-37.3, abs=0.05)
+    assert exp(conditional_log_p(*table)) == pytest.approx(fisher_exact([[805, 990], [349, 1139]]).pvalue, rel=1e-8)
+
+
+def test_the_tea_lady_is_fishers_own_example():
+    # Fisher (1935), The Design of Experiments: 3 of 4 cups right, one-sided 17/70; Agresti (2002), table 3.8:
+    # two-sided 34/70.
+    assert exp(conditional_log_p(3, 4, 1, 4, "greater")) == pytest.approx(17 / 70, rel=1e-13)
+    assert exp(conditional_log_p(3, 4, 1, 4)) == pytest.approx(34 / 70, rel=1e-13)
+
+
+def test_equal_rates_are_never_evidence():
+    for table in [(5, 10, 5, 10), (3, 6, 50, 100), (0, 4, 0, 9), (4, 4, 9, 9)]:
+        assert conditional_score_log_p(*table) == 0.0
+        assert conditional_log_p(*table) == pytest.approx(0.0, abs=1e-14)
+
+
+@REPEATABLE
+@given(tables(largest=150))
+def test_swapping_the_groups_swaps_the_one_sided_p_values(table):
+    x1, d1, x2, d2 = table
+    swapped = (x2, d2, x1, d1)
+    for here, there in [("two-sided", "two-sided"), ("greater", "less"), ("less", "greater")]:
+        assert conditional_log_p(*table, here) == pytest.approx(
+            conditional_log_p(*swapped, there), rel=1e-11, abs=1e-11
+        )
+    assert conditional_score_log_p(*table) == pytest.approx(conditional_score_log_p(*swapped), rel=1e-11, abs=1e-11)
+
+
+@REPEATABLE
+@given(tables(largest=150))
+def test_swapping_event_and_non_event_swaps_the_one_sided_p_values(table):
+    x1, d1, x2, d2 = table
+    other = (d1 - x1, d1, d2 - x2, d2)
+    for here, there in [("two-sided", "two-sided"), ("greater", "less"), ("less", "greater")]:
+        assert conditional_log_p(*table, here) == pytest.approx(conditional_log_p(*other, there), rel=1e-11, abs=1e-11)
+
+
+@REPEATABLE
+@given(tables(largest=120))
+def test_the_one_sided_p_values_share_the_observed_outcome(table):
+    x1, d1, x2, d2 = table
+    total = exp(conditional_log_p(*table, "greater")) + exp(conditional_log_p(*table, "less"))
+    observed = comb(d1, x1) * comb(d2, x2) / comb(d1 + d2, x1 + x2)
+    assert total == pytest.approx(1 + observed, rel=1e-11)
+
+
+def test_a_log_p_value_is_never_positive_nor_undefined():
+    for d1, d2 in [(1, 1), (3, 8), (12, 5)]:
+        for x1 in range(d1 + 1):
+            for x2 in range(d2 + 1):
+                for alternative in ALTERNATIVES:
+                    assert -np.inf < conditional_log_p(x1, d1, x2, d2, alternative) <= 0.0
+                assert -np.inf < conditional_score_log_p(x1, d1, x2, d2) <= 0.0
+
+
+def test_nobody_at_all_is_no_evidence():
+    for alternative in ALTERNATIVES:
+        assert conditional_log_p(0, 0, 0, 0, alternative) == 0.0
+    assert conditional_score_log_p(0, 0, 0, 0) == 0.0
+
+
+def test_millions_of_people_keep_the_tail():
+    # The normal approximation to the hypergeometric tail, with continuity correction, is accurate to order 1/sd here.
+    x1, d1, x2, d2 = 503_000, 1_000_000, 500_000, 1_000_000
+    m, people = x1 + x2, d1 + d2
+    deviation = np.sqrt(m / people * (1 - m / people) * d1 * d2 / (people - 1))
+    z = (x1 - 0.5 - m / 2) / deviation
+    assert conditional_log_p(x1, d1, x2, d2, "greater") == pytest.approx(norm.logsf(z), rel=1e-4)
+    assert conditional_log_p(x1, d1, x2, d2) == pytest.approx(norm.logsf(z) + log(2), rel=1e-4)
+
+
+def test_the_support_holds_every_possible_split_of_the_events():
+    assert support(5, 3, 0) == (0, 0)
+    assert support(5, 3, 4) == (1, 4)
+    assert support(5, 3, 8) == (5, 5)
+    assert support(0, 3, 2) == (0, 0)
+
+
+def test_p_values_in_the_doubly_logarithmic_range_order_by_evidence():
+    # 1e-600 and 1e-1200 are both 0 as floats; their logarithms are not equal.
+    few = conditional_log_p(1000, 1000, 0, 1000)
+    many = conditional_log_p(2000, 2000, 0, 2000)
+    assert many < few < log(1e-300)
+    # Two-sided, complete separation is two outcomes of probability 1 / C(2000, 1000) = 4.88e-601 each.
+    assert few / log(10) == pytest.approx(log10(2) - log10(comb(2000, 1000)), rel=1e-12)

@@ -1,0 +1,402 @@
+"""Confidence limits against published tables, other implementations, and the inversion of the test by brute force."""
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.stats import binomtest, norm
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+from skfairtest.inference.intervals import (
+    mantel_haenszel_ratio,
+    miettinen_nurminen,
+    mover,
+    mover_ratio,
+    sato,
+    wilson,
+)
+from skfairtest.inference.score import score_at
+
+Z = norm.ppf(0.975)
+GOLDEN = Path(__file__).parent / "golden"
+DIFFERENCES = json.loads((GOLDEN / "difference_intervals.json").read_text())
+STRATA = json.loads((GOLDEN / "mantel_haenszel.json").read_text())
+EXAMPLES = list(range(len(DIFFERENCES["counts"])))
+
+
+def difference(r1, r2):
+    return r1 - r2
+
+
+def hybrid_score(x1, d1, x2, d2, z=Z):
+    (l1, u1), (l2, u2) = wilson(x1, d1, z), wilson(x2, d2, z)
+    return mover(difference, (x1 / d1, x2 / d2), (l1, l2), (u1, u2))
+
+
+# One rate
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(st.data(), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
+def test_wilson_limits_equal_scipys(data, level):
+    d = data.draw(st.one_of(st.integers(1, 5), st.integers(1, 100_000)))
+    x = data.draw(st.one_of(st.sampled_from([0, d]), st.integers(0, d)))
+    expected = binomtest(x, d).proportion_ci(confidence_level=level, method="wilson")
+    limits = wilson(x, d, norm.ppf((1 + level) / 2))
+    assert tuple(float(v) for v in limits) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+def test_wilson_limits_are_the_published_ones():
+    # Newcombe (1998), Statistics in Medicine 17, 857-872, Table I, method 3: 81/263, 15/148, 0/20, 1/29.
+    published = {
+        (81, 263): (0.2553, 0.3662),
+        (15, 148): (0.0624, 0.1605),
+        (0, 20): (0, 0.1611),
+        (1, 29): (0.0061, 0.1718),
+    }
+    for (x, d), expected in published.items():
+        assert tuple(float(v) for v in wilson(x, d, Z)) == pytest.approx(expected, abs=5e-5)
+
+
+def test_wilson_limits_reach_zero_and_one_exactly():
+    low, high = wilson([0, 7], [7, 7], Z)
+    assert low[0] == 0.0
+    assert high[1] == 1.0
+    assert 0 < high[0] < 1
+    assert 0 < low[1] < 1
+
+
+def test_a_rate_of_nobody_has_no_limits():
+    low, high = wilson([0, 3], [0, 10], Z)
+    assert np.isnan([low[0], high[0]]).all()
+    assert np.isfinite([low[1], high[1]]).all()
+
+
+# Score limits of a disparity
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_difference_limits_are_those_of_newcombes_table(example):
+    limits = miettinen_nurminen(*DIFFERENCES["counts"][example], Z)
+    expected = DIFFERENCES["miettinen_nurminen"][example]
+    assert [float(v) for v in limits] == pytest.approx(expected, abs=5.1e-5)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_without_the_n_minus_one_factor_the_limits_are_mees(example):
+    counts = DIFFERENCES["counts"][example]
+    people = counts[1] + counts[3]
+    limits = miettinen_nurminen(*counts, Z * np.sqrt((people - 1) / people))
+    assert [float(v) for v in limits] == pytest.approx(DIFFERENCES["mee"][example], abs=5.1e-5)
+
+
+def test_the_case_that_statsmodels_gets_wrong():
+    # statsmodels#10269: (.0526, .3440); published and by brute force: (.0528, .3382).
+    low, high = miettinen_nurminen(56, 70, 48, 80, Z)
+    assert (float(low), float(high)) == pytest.approx((0.0528, 0.3382), abs=5e-5)
+
+
+def test_miettinen_and_nurminens_own_example():
+    # Miettinen and Nurminen (1985), example 5: 0/10 v 0/20: -.1658 to .2844.
+    low, high = miettinen_nurminen(0, 10, 0, 20, Z)
+    assert (float(low), float(high)) == pytest.approx((-0.16576, 0.28438), abs=5e-6)
+
+
+def chi_squared(x1, d1, x2, d2, edge, disparity):
+    """Score chi-squared at an edge, its variance at rates found by bisecting the likelihood's derivative."""
+    slope, offset = (1.0, edge) if disparity == "difference" else (edge, 0.0)
+    low, high = max(0.0, -offset / slope), min(1.0, (1 - offset) / slope)
+    for _ in range(80):
+        p2 = (low + high) / 2
+        p1 = offset + slope * p2
+        if not (0 < p2 < 1 and 0 < p1 < 1):
+            break
+        gradient = slope * (x1 - d1 * p1) / (p1 * (1 - p1)) + (x2 - d2 * p2) / (p2 * (1 - p2))
+        low, high = (p2, high) if gradient > 0 else (low, p2)
+    p2 = (low + high) / 2
+    p1 = offset + slope * p2
+    people = d1 + d2
+    variance = (p1 * (1 - p1) / d1 + slope**2 * p2 * (1 - p2) / d2) * people / (people - 1)
+    distance = x1 / d1 - slope * x2 / d2 - offset
+    return distance**2 / variance if variance > 0 else (0.0 if abs(distance) < 1e-12 else np.inf)
+
+
+def random_tables(number, seed, interior=False):
+    rng = np.random.default_rng(seed)
+    for _ in range(number):
+        d1, d2 = (int(d) for d in rng.integers(2, 10 ** rng.integers(1, 4, size=2) + 2))
+        low, high = (1, -1) if interior else (0, 0)
+        yield int(rng.integers(low, d1 + 1 + high)), d1, int(rng.integers(low, d2 + 1 + high)), d2
+
+
+def test_difference_limits_invert_the_test_by_brute_force():
+    for table in random_tables(80, seed=5):
+        low, high = (float(v) for v in miettinen_nurminen(*table, Z))
+        estimate = table[0] / table[1] - table[2] / table[3]
+        for limit, end in ((low, -1.0), (high, 1.0)):
+            outside = end * (1 - 1e-9)
+
+            def excess(edge, table=table):
+                return min(chi_squared(*table, edge, "difference"), 1e6) - Z**2
+
+            if excess(outside) < 0:  # the test rejects no difference on this side
+                assert limit == pytest.approx(end, abs=1e-6)
+                continue
+            inside = np.clip(estimate, -1 + 1e-9, 1 - 1e-9)
+            assert limit == pytest.approx(brentq(excess, inside, outside, xtol=1e-12), abs=1e-7)
+
+
+def test_ratio_limits_invert_the_test_by_brute_force():
+    for table in random_tables(80, seed=6, interior=True):
+        low, high = (float(v) for v in miettinen_nurminen(*table, Z, "ratio"))
+        estimate = (table[0] / table[1]) / (table[2] / table[3])
+
+        def excess(log_edge, table=table):
+            return chi_squared(*table, np.exp(log_edge), "ratio") - Z**2
+
+        assert np.log(low) == pytest.approx(brentq(excess, np.log(estimate), -25), abs=1e-6)
+        assert np.log(high) == pytest.approx(brentq(excess, np.log(estimate), 25), abs=1e-6)
+
+
+def test_ratio_limits_equal_those_of_statsmodels():
+    compared = 0
+    for table in random_tables(120, seed=7, interior=True):
+        try:
+            expected = confint_proportions_2indep(*table, compare="ratio", method="score")
+        except (ValueError, RuntimeError):  # its search for a bracket fails on some tables
+            continue
+        limits = miettinen_nurminen(*table, Z, "ratio")
+        assert tuple(float(v) for v in limits) == pytest.approx(expected, rel=1e-5), table
+        compared += 1
+    assert compared > 60
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@given(st.data(), st.sampled_from(["difference", "ratio"]))
+def test_the_limits_contain_the_estimate_and_grow_with_the_level(data, disparity):
+    d1, d2 = data.draw(st.integers(1, 300)), data.draw(st.integers(1, 300))
+    x1 = data.draw(st.one_of(st.sampled_from([0, d1]), st.integers(0, d1)))
+    x2 = data.draw(st.one_of(st.sampled_from([0, d2]), st.integers(0, d2)))
+    limits = np.array([miettinen_nurminen(x1, d1, x2, d2, z, disparity) for z in (0.5, 1.645, 1.96, 4.0)])
+    assert not np.isnan(limits).any()
+    assert (np.diff(limits[:, 0]) <= 1e-9).all()
+    assert (np.diff(1 / (1 + limits[:, 1])) <= 1e-9).all()  # also of infinite limits
+    if disparity == "difference":
+        estimate = x1 / d1 - x2 / d2
+        assert (limits[:, 0] >= -1).all()
+        assert (limits[:, 1] <= 1).all()
+    elif x1 + x2 == 0:
+        assert (limits == [0, np.inf]).all()
+        return
+    else:
+        estimate = np.inf if x2 == 0 else (x1 / d1) / (x2 / d2)
+    slack = 1e-9 * (1 + estimate) if np.isfinite(estimate) else 0.0
+    assert (limits[:, 0] <= estimate + slack).all()
+    assert (limits[:, 1] >= estimate - slack).all()
+
+
+def test_inside_the_parameter_space_the_score_is_z_at_both_limits():
+    for disparity in ("difference", "ratio"):
+        for table in random_tables(40, seed=8, interior=True):
+            low, high = miettinen_nurminen(*table, Z, disparity)
+            at_low, at_high = (float(score_at(*table, v, disparity)[0]) for v in (low, high))
+            assert at_low == pytest.approx(Z, abs=1e-4)
+            assert at_high == pytest.approx(-Z, abs=1e-4)
+
+
+def test_swapping_the_groups_mirrors_the_limits():
+    for x1, d1, x2, d2 in random_tables(60, seed=9):
+        low, high = miettinen_nurminen(x1, d1, x2, d2, Z)
+        mirrored = miettinen_nurminen(x2, d2, x1, d1, Z)
+        np.testing.assert_allclose((-high, -low), mirrored, atol=1e-7)
+        with np.errstate(divide="ignore"):
+            low, high = (1 / v for v in miettinen_nurminen(x1, d1, x2, d2, Z, "ratio"))
+        np.testing.assert_allclose((high, low), miettinen_nurminen(x2, d2, x1, d1, Z, "ratio"), rtol=1e-6, atol=1e-12)
+
+
+def test_counting_non_events_mirrors_the_difference():
+    for x1, d1, x2, d2 in random_tables(60, seed=10):
+        low, high = miettinen_nurminen(x1, d1, x2, d2, Z)
+        other = miettinen_nurminen(d1 - x1, d1, d2 - x2, d2, Z)
+        np.testing.assert_allclose((-high, -low), other, atol=1e-7)
+
+
+def test_zero_cells_of_a_ratio_open_the_interval_on_their_side():
+    low, high = miettinen_nurminen([0, 5, 0, 10], [10, 10, 10, 10], [5, 0, 0, 10], [10, 10, 10, 10], Z, "ratio")
+    np.testing.assert_array_equal(low[[0, 2]], 0.0)
+    np.testing.assert_array_equal(high[[1, 2]], np.inf)
+    assert 0 < high[0] < 1
+    assert low[1] > 1
+    assert low[3] < 1 < high[3]
+    assert low[3] * high[3] == pytest.approx(1, rel=1e-6)
+
+
+def test_arrays_give_what_scalars_give():
+    tables = np.array(list(random_tables(30, seed=11)))
+    for disparity in ("difference", "ratio"):
+        together = np.array(miettinen_nurminen(*tables.T, Z, disparity)).T
+        alone = np.array([miettinen_nurminen(*table, Z, disparity) for table in tables])
+        np.testing.assert_array_equal(together, alone)
+
+
+def test_an_undefined_rate_has_undefined_limits():
+    for disparity in ("difference", "ratio"):
+        low, high = miettinen_nurminen([0, 3], [0, 10], [4, 4], [9, 9], Z, disparity)
+        assert np.isnan([low[0], high[0]]).all()
+        assert np.isfinite([low[1], high[1]]).all()
+
+
+# MOVER
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_recovered_variances_give_newcombes_hybrid_score_limits(example):
+    limits = hybrid_score(*DIFFERENCES["counts"][example])
+    expected = DIFFERENCES["hybrid_score"][example]
+    assert [float(v) for v in limits] == pytest.approx(expected, abs=5.1e-5)
+
+
+def test_recovered_variances_equal_statsmodels_newcombe_interval():
+    for table in random_tables(60, seed=12):
+        expected = confint_proportions_2indep(*table, compare="diff", method="newcomb")
+        assert tuple(float(v) for v in hybrid_score(*table)) == pytest.approx(expected, abs=1e-9)
+
+
+def test_a_transformed_rate_moves_one_rate_at_a_time():
+    # F1 = 2 J / (1 + J): each limit's squared distance is the sum of the squares of what each rate's own limit moves.
+    def f1(j1, j2):
+        return 2 * j1 / (1 + j1) - 2 * j2 / (1 + j2)
+
+    low, high = mover(f1, (0.5, 0.2), (0.4, 0.15), (0.65, 0.3))
+    estimate = Fraction(2, 3) - Fraction(1, 3)
+    below = [Fraction(2, 3) - Fraction(4, 7), Fraction(6, 13) - Fraction(1, 3)]
+    above = [Fraction(26, 33) - Fraction(2, 3), Fraction(1, 3) - Fraction(6, 23)]
+    assert float(low) == pytest.approx(float(estimate) - float(sum(v**2 for v in below)) ** 0.5, rel=1e-12)
+    assert float(high) == pytest.approx(float(estimate) + float(sum(v**2 for v in above)) ** 0.5, rel=1e-12)
+
+
+def test_ratio_limits_solve_the_equation_they_recover_variances_from():
+    # Donner and Zou (2012): R is a limit where (a - R b)**2 = (a - l1)**2 + R**2 (u2 - b)**2, and likewise above.
+    rng = np.random.default_rng(13)
+    for _ in range(200):
+        a, b = rng.uniform(0.05, 0.95, size=2)
+        l1, l2 = (float(v) for v in np.array([a, b]) * rng.uniform(0.1, 0.99, size=2))
+        u1, u2 = (float(v) for v in np.array([a, b]) * rng.uniform(1.01, 3.0, size=2))
+        low, high = (float(v) for v in mover_ratio((a, b), (l1, l2), (u1, u2)))
+        assert 0 < low < a / b < high
+        assert (a - low * b) ** 2 == pytest.approx((a - l1) ** 2 + low**2 * (u2 - b) ** 2, abs=1e-9)
+        assert (a - high * b) ** 2 == pytest.approx((u1 - a) ** 2 + high**2 * (b - l2) ** 2, rel=1e-6)
+
+
+def test_a_ratio_limit_is_continuous_where_its_quadratic_loses_its_first_term():
+    # u2 = 2 b: the equation becomes linear.
+    around = [
+        float(mover_ratio((0.4, 0.3), (0.3, 0.2), (0.5, u2))[0]) for u2 in 0.6 + np.array([-1e-7, 0, 1e-12, 1e-7])
+    ]
+    assert around == pytest.approx([around[1]] * 4, rel=1e-4)
+    assert around[1] == pytest.approx(0.3 * (0.8 - 0.3) / (2 * 0.4 * 0.3), rel=1e-9)
+
+
+def test_ratio_limits_of_wilson_limits_with_zero_cells():
+    x1, x2 = np.array([0, 5, 0, 10]), np.array([5, 0, 0, 10])
+    (l1, u1), (l2, u2) = wilson(x1, 10, Z), wilson(x2, 10, Z)
+    low, high = mover_ratio((x1 / 10, x2 / 10), (l1, l2), (u1, u2))
+    np.testing.assert_array_equal(low[[0, 2]], 0.0)
+    np.testing.assert_array_equal(high[[1, 2]], np.inf)
+    assert 0 < high[0] < np.inf
+    assert 0 < low[1] < np.inf
+    assert low[3] < 1 < high[3]
+
+
+# Strata
+
+
+@pytest.mark.parametrize("name", STRATA)
+def test_the_stratified_difference_is_metafors(name):
+    known = STRATA[name]
+    estimate, error, low, high = sato(known["x1"], known["d1"], known["x2"], known["d2"], Z)
+    assert estimate == pytest.approx(known["difference"], abs=5e-7)
+    assert error == pytest.approx(known["difference_standard_error"], rel=1e-5)
+    if "difference_limits" in known:
+        assert (low, high) == pytest.approx(known["difference_limits"], abs=1e-6)
+
+
+def test_the_stratified_difference_is_metafors_to_every_digit():
+    known = STRATA["bcg"]
+    estimate, error, _, _ = sato(known["x1"], known["d1"], known["x2"], known["d2"], Z)
+    assert estimate == pytest.approx(known["difference"], rel=1e-12)
+    assert error == pytest.approx(known["difference_standard_error"], rel=1e-12)
+
+
+def test_of_one_stratum_satos_variance_is_the_unpooled_one():
+    for x1, d1, x2, d2 in random_tables(100, seed=14):
+        r1, r2 = x1 / d1, x2 / d2
+        estimate, error, _, _ = sato([x1], [d1], [x2], [d2], Z)
+        assert estimate == pytest.approx(r1 - r2, abs=1e-12)
+        assert error**2 == pytest.approx(r1 * (1 - r1) / d1 + r2 * (1 - r2) / d2, abs=1e-12)
+
+
+def test_swapping_the_groups_mirrors_the_stratified_limits():
+    known = STRATA["three_trials"]
+    estimate, error, low, high = sato(known["x1"], known["d1"], known["x2"], known["d2"], Z)
+    assert sato(known["x2"], known["d2"], known["x1"], known["d1"], Z) == pytest.approx(
+        (-estimate, error, -high, -low), rel=1e-9
+    )
+
+
+def test_satos_interval_covers_in_many_strata_of_a_few_people():
+    # Sato's variance is consistent for many sparse strata too; a within-stratum variance is zero at 1:1.
+    rng = np.random.default_rng(15)
+    strata, repeats, covered = 150, 6000, 0
+    d1, d2 = rng.integers(1, 4, size=strata), rng.integers(1, 4, size=strata)
+    base = rng.uniform(0.1, 0.6, size=strata)
+    for x1, x2 in zip(
+        rng.binomial(d1, base + 0.15, size=(repeats, strata)),
+        rng.binomial(d2, base, size=(repeats, strata)),
+        strict=True,
+    ):
+        _, _, low, high = sato(x1, d1, x2, d2, Z)
+        covered += low <= 0.15 <= high
+    assert 0.94 <= covered / repeats <= 0.96
+
+
+def test_the_stratified_ratio_is_statas():
+    known = STRATA["bcg"]
+    estimate, error, low, high = mantel_haenszel_ratio(known["x1"], known["d1"], known["x2"], known["d2"], Z)
+    assert estimate == pytest.approx(known["ratio"], abs=5e-4)
+    assert (low, high) == pytest.approx(known["ratio_limits"], abs=5e-4)
+    assert np.log(estimate) / error == pytest.approx(known["ratio_z"], abs=5e-3)
+
+
+def test_the_stratified_ratio_is_greenland_and_robinss_formula_in_fractions():
+    # Greenland and Robins (1985), equations 4 and 13: R / S and sum (d1 d2 m - x1 x2 N) / N**2 / (R S).
+    for known in STRATA.values():
+        rows = list(zip(known["x1"], known["d1"], known["x2"], known["d2"], strict=True))
+        top = sum(Fraction(x1 * d2, d1 + d2) for x1, d1, x2, d2 in rows)
+        bottom = sum(Fraction(x2 * d1, d1 + d2) for x1, d1, x2, d2 in rows)
+        spread = sum(Fraction(d1 * d2 * (x1 + x2) - x1 * x2 * (d1 + d2), (d1 + d2) ** 2) for x1, d1, x2, d2 in rows)
+        estimate, error, low, high = mantel_haenszel_ratio(known["x1"], known["d1"], known["x2"], known["d2"], Z)
+        assert estimate == pytest.approx(float(top / bottom), rel=1e-13)
+        assert error**2 == pytest.approx(float(spread / (top * bottom)), rel=1e-11)
+        assert (low, high) == pytest.approx((estimate * np.exp(-Z * error), estimate * np.exp(Z * error)), rel=1e-12)
+
+
+def test_of_one_stratum_the_ratios_error_is_the_delta_methods():
+    # Var log(r1 / r2) = 1/x1 - 1/d1 + 1/x2 - 1/d2.
+    for x1, d1, x2, d2 in random_tables(50, seed=16, interior=True):
+        estimate, error, _, _ = mantel_haenszel_ratio([x1], [d1], [x2], [d2], Z)
+        assert estimate == pytest.approx((x1 / d1) / (x2 / d2), rel=1e-12)
+        assert error**2 == pytest.approx(1 / x1 - 1 / d1 + 1 / x2 - 1 / d2, rel=1e-9)
+
+
+def test_a_stratified_ratio_without_events_is_as_wide_as_can_be():
+    estimate, error, low, high = mantel_haenszel_ratio([0, 0], [5, 6], [0, 0], [7, 8], Z)
+    assert np.isnan([estimate, error]).all()
+    assert (low, high) == (0.0, np.inf)
+    assert mantel_haenszel_ratio([0, 0], [5, 6], [1, 0], [7, 8], Z)[0] == 0.0
+    assert mantel_haenszel_ratio([2, 0], [5, 6], [0, 0], [7, 8], Z)[0] == np.inf

@@ -1,0 +1,233 @@
+"""The exact Mantel-Haenszel test: sums of hypergeometrics, against enumeration in integers and published p-values."""
+
+from fractions import Fraction
+from itertools import product
+from math import comb, exp, log
+
+import numpy as np
+import pytest
+from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from skfairtest.inference.conditional import (
+    conditional_log_p,
+    strata_work,
+    stratified_log_p,
+)
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+# R, datasets::UCBAdmissions; Bickel, Hammel and O'Connell, Science 187 (1975). Departments A to F.
+BERKELEY = {
+    "x1": (512, 353, 120, 138, 53, 22),  # men admitted
+    "d1": (825, 560, 325, 417, 191, 373),
+    "x2": (89, 17, 202, 131, 94, 24),  # women admitted
+    "d2": (108, 25, 593, 375, 393, 341),
+}
+# R, ?mantelhaen.test; Agresti (1990), pages 231-237: rabbits cured by penicillin at once and after 1.5 hours, five
+# doses.
+RABBITS = {
+    "x1": (0, 3, 6, 5, 2),
+    "d1": (6, 6, 6, 6, 2),
+    "x2": (0, 0, 2, 6, 5),
+    "d2": (5, 6, 6, 6, 5),
+}
+
+
+def log_of(value):
+    """Natural logarithm of a Fraction of any size."""
+    shift = value.denominator.bit_length() - value.numerator.bit_length() + 80
+    return log((value.numerator << shift) // value.denominator) - shift * log(2)
+
+
+def log_p(x1, d1, x2, d2, alternative="two-sided"):
+    return stratified_log_p(*(np.asarray(a, dtype=np.int64) for a in (x1, d1, x2, d2)), alternative)
+
+
+def stratum_weights(x1, d1, x2, d2):
+    m = x1 + x2
+    return {x: comb(d1, x) * comb(d2, m - x) for x in range(max(0, m - d2), min(d1, m) + 1)}
+
+
+def sum_weights(x1, d1, x2, d2):
+    """Integer weights of every sum of the x1, multiplied out stratum by stratum."""
+    weights = {0: 1}
+    for stratum in zip(x1, d1, x2, d2, strict=True):
+        longer = {}
+        for x, w in stratum_weights(*stratum).items():
+            for total, v in weights.items():
+                longer[total + x] = longer.get(total + x, 0) + v * w
+        weights = longer
+    return weights
+
+
+def exact_p(weights, observed, alternative):
+    chosen = {
+        # R's mantelhaen.test(exact = TRUE) has this relative tolerance.
+        "two-sided": lambda s, w: w * 10**7 <= weights[observed] * (10**7 + 1),
+        "greater": lambda s, w: s >= observed,
+        "less": lambda s, w: s <= observed,
+    }[alternative]
+    return Fraction(sum(w for s, w in weights.items() if chosen(s, w)), sum(weights.values()))
+
+
+@st.composite
+def strata(draw, most=4, largest=8):
+    table = {"x1": [], "d1": [], "x2": [], "d2": []}
+    for _ in range(draw(st.integers(1, most))):
+        d1, d2 = draw(st.integers(0, largest)), draw(st.integers(0, largest))
+        assume(d1 + d2 > 0)
+        values = (draw(st.integers(0, d1)), d1, draw(st.integers(0, d2)), d2)
+        for name, value in zip(table, values, strict=True):
+            table[name].append(value)
+    return table
+
+
+@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@given(st.data(), st.sampled_from(ALTERNATIVES))
+def test_one_stratum_is_fishers_test(data, alternative):
+    d1, d2 = data.draw(st.integers(1, 60)), data.draw(st.integers(1, 60))
+    x1, x2 = data.draw(st.integers(0, d1)), data.draw(st.integers(0, d2))
+    assert log_p([x1], [d1], [x2], [d2], alternative) == pytest.approx(
+        conditional_log_p(x1, d1, x2, d2, alternative), rel=1e-10, abs=1e-12
+    )
+
+
+@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@given(strata(), st.sampled_from(ALTERNATIVES))
+@example({"x1": [1, 1], "d1": [1, 1], "x2": [0, 0], "d2": [1, 1]}, "two-sided")  # matched pairs
+@example({"x1": [0, 3], "d1": [0, 3], "x2": [2, 0], "d2": [4, 3]}, "greater")  # an empty group
+@example({"x1": [0, 0], "d1": [3, 2], "x2": [0, 0], "d2": [4, 3]}, "less")  # no event anywhere
+def test_several_strata_are_the_enumeration_of_all_their_outcomes(table, alternative):
+    columns = list(zip(*table.values(), strict=True))
+    weights = {}
+    for outcome in product(*(stratum_weights(*stratum).items() for stratum in columns)):
+        total = sum(x for x, _ in outcome)
+        weight = 1
+        for _, w in outcome:
+            weight *= w
+        weights[total] = weights.get(total, 0) + weight
+    expected = exact_p(weights, sum(table["x1"]), alternative)
+    assert exp(log_p(**table, alternative=alternative)) == pytest.approx(float(expected), rel=1e-11)
+
+
+def test_the_penicillin_rabbits_have_the_p_values_that_r_prints():
+    # R: mantelhaen.test(Rabbits, exact = TRUE): 0.0399449; alternative = "greater": 0.020 (?mantelhaen.test).
+    assert exp(log_p(**RABBITS)) == pytest.approx(0.0399449, abs=5e-8)
+    assert exp(log_p(**RABBITS, alternative="greater")) == pytest.approx(0.020, abs=5e-4)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_berkeley_admissions_equal_the_convolution_in_integers(alternative):
+    weights = sum_weights(**BERKELEY)
+    expected = exact_p(weights, sum(BERKELEY["x1"]), alternative)
+    assert exp(log_p(**BERKELEY, alternative=alternative)) == pytest.approx(float(expected), rel=1e-10)
+    # R: mantelhaen.test(UCBAdmissions) prints 0.2323 with a continuity correction, the normal law's approximation of
+    # it.
+    if alternative == "two-sided":
+        assert float(expected) == pytest.approx(0.2323, abs=0.02)
+
+
+def test_the_order_of_the_strata_does_not_matter():
+    forwards = log_p(**BERKELEY)
+    backwards = log_p(**{name: counts[::-1] for name, counts in BERKELEY.items()})
+    assert forwards == pytest.approx(backwards, rel=1e-11)
+
+
+def test_swapping_the_groups_swaps_the_one_sided_p_values():
+    for here, there in [("two-sided", "two-sided"), ("greater", "less"), ("less", "greater")]:
+        swapped = log_p(BERKELEY["x2"], BERKELEY["d2"], BERKELEY["x1"], BERKELEY["d1"], alternative=there)
+        assert log_p(**BERKELEY, alternative=here) == pytest.approx(swapped, rel=1e-10)
+
+
+def test_strata_without_information_change_nothing():
+    # No event, nothing but events, an empty group: each has one possible outcome.
+    idle = {"x1": (0, 9, 0), "d1": (7, 9, 0), "x2": (0, 4, 3), "d2": (5, 4, 8)}
+    together = {name: RABBITS[name] + idle[name] for name in RABBITS}
+    for alternative in ALTERNATIVES:
+        assert log_p(**together, alternative=alternative) == pytest.approx(
+            log_p(**RABBITS, alternative=alternative), rel=1e-12
+        )
+
+
+def test_a_stratum_in_which_nobody_meets_the_condition_changes_nothing():
+    empty = {name: (*RABBITS[name], 0) for name in RABBITS}
+    assert log_p(**empty) == pytest.approx(log_p(**RABBITS), rel=1e-12)
+
+
+def test_only_idle_strata_are_no_evidence():
+    for alternative in ALTERNATIVES:
+        assert log_p([0, 5], [7, 5], [0, 3], [5, 3], alternative) == 0.0
+
+
+# Complete or nearly complete separation in three strata of about 900 people: more than 30 standard deviations.
+FAR = [
+    ((390, 395, 198), (400, 400, 200), (10, 7, 3), (300, 500, 100)),
+    ((400, 400, 200), (400, 400, 200), (0, 0, 0), (300, 500, 100)),  # the end of the support
+    ((399, 400, 200), (400, 400, 200), (0, 1, 0), (300, 500, 100)),  # one step from it
+    ((590, 599), (600, 600), (20, 3), (600, 620)),
+]
+
+
+@pytest.mark.parametrize("table", FAR)
+def test_far_tails_equal_exact_integers(table):
+    x1, d1, x2, d2 = table
+    weights = sum_weights(x1, d1, x2, d2)
+    upper = log_of(exact_p(weights, sum(x1), "greater"))
+    assert upper / log(10) < -300
+    assert log_p(*table, "greater") == pytest.approx(upper, rel=1e-10)
+    assert log_p(*table, "less") == pytest.approx(0.0, abs=1e-12)
+    # That far out the two-sided p-value is twice the one-sided one: a bound of the exact two-sided p-value.
+    both = log_of(exact_p(weights, sum(x1), "two-sided"))
+    assert both - 1e-9 <= log_p(*table) <= upper + log(2) + 1e-9
+
+
+@pytest.mark.parametrize("table", FAR)
+def test_far_tails_are_the_same_below(table):
+    x1, d1, x2, d2 = table
+    assert log_p(x2, d2, x1, d1, "less") == pytest.approx(log_p(*table, "greater"), rel=1e-10)
+    assert log_p(x2, d2, x1, d1) == pytest.approx(log_p(*table), rel=1e-10)
+
+
+@pytest.mark.parametrize("x1", [12, 25, 30, 40, 50, 60])
+def test_a_tail_just_too_small_for_a_float_has_a_logarithm(x1):
+    # 900 expected, far fewer seen: the tail is about 1e-380 to 1e-300 only 29 to 31 standard deviations out.
+    table = (x1, 30_000, 30_000 - x1, 970_000)
+    expected = conditional_log_p(*table, "less")
+    assert log_p(*([value] for value in table), "less") == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_two_ways_to_sum_meet_at_thirty_deviations():
+    # 750 expected, standard deviation 13.7: 1150 to 1175 are 29.2 to 31 of them away.
+    d1 = d2 = 1500
+    for x1 in range(1150, 1176, 5):
+        x2 = 1500 - x1
+        assert log_p([x1], [d1], [x2], [d2], "greater") == pytest.approx(
+            conditional_log_p(x1, d1, x2, d2, "greater"), rel=1e-11
+        )
+
+
+def test_large_strata_agree_with_the_normal_law():
+    # Ten strata of 20,000 people, the Mantel-Haenszel statistic with continuity correction (Agresti 2002, equation
+    # 6.6).
+    rng = np.random.default_rng(0)
+    d1, d2 = np.full(10, 10_000), np.full(10, 10_000)
+    x1, x2 = rng.binomial(d1, 0.31), rng.binomial(d2, 0.305)
+    m, people = x1 + x2, d1 + d2
+    deviation = np.sqrt((d1 * d2 * m * (people - m) / (people**2.0 * (people - 1))).sum())
+    z = (x1.sum() - 0.5 - (m / 2).sum()) / deviation
+    assert exp(log_p(x1, d1, x2, d2, "greater")) == pytest.approx(norm.sf(z), rel=1e-3)
+
+
+def test_the_work_is_the_number_of_products_of_a_direct_convolution():
+    # Supports of 3 and 4 outcomes: 1 x 3 products, then 3 x 4.
+    assert strata_work([3, 4], [5, 6], [2, 3]) == 15
+    # The order counts the lengths reached: supports of 2, 2, 2 outcomes are 1 x 2 + 2 x 2 + 3 x 2.
+    assert strata_work([1, 1, 1], [1, 1, 1], [1, 1, 1]) == 12
+
+
+def test_the_work_of_large_strata_grows_with_their_spread_not_their_size():
+    small, large = (strata_work([n], [n], [n]) for n in (10**4, 10**8))
+    assert large / small < 200  # spread: sqrt(10**4) = 100 times, size: 10**4 times
+    assert strata_work([0], [0], [0]) == 1
