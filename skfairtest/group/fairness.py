@@ -18,7 +18,7 @@ from skfairtest.group._random import seed_sequence
 from skfairtest.group._rows import Measured, measure
 from skfairtest.group._settings import Settings, check_settings
 from skfairtest.metrics import Rate, resolve_metrics
-from skfairtest.readers import classes_of, predict, predictions_from_X, resolve_pos_label
+from skfairtest.readers import check_same_people, classes_of, predict, predictions_from_X, resolve_pos_label
 from skfairtest.report import text
 from skfairtest.tables import CountTable
 
@@ -265,7 +265,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             names = ", ".join(rate.name for rate in rates if "y_true" in rate.reads) or f"within={self.within!r}"
             raise ValueError(f"y is missing: {names} needs the true labels; metric='selection_rate' does not")
         table = _count(y, y_pred, needed, sensitive_features, control_features)
-        _check_rows_of(X, table)
+        _check_rows_of(X, table, y=y, sensitive_features=sensitive_features, control_features=control_features)
         return self._fit_table(table, settings, rates, classes_of(self.estimator))
 
     @classmethod
@@ -477,11 +477,16 @@ def _count(y: Any, y_pred: Any, needed: set[str], sensitive: Any, control: Any) 
     return table.marginal([name for name in table.cell_names if name in needed])
 
 
-def _check_rows_of(X: Any, table: CountTable) -> None:
-    """Nothing to check for a list; a frame's index was paired with the groups by the readers."""
-    rows = X.shape[0] if hasattr(X, "shape") else None
-    if rows is not None and rows != table.n_samples:
-        raise ValueError(f"X has {rows} rows and sensitive_features {table.n_samples}")
+def _check_rows_of(X: Any, table: CountTable, **frames: Any) -> None:
+    """Check that the rows predicted from are those of the groups: predictions themselves have no index left."""
+    if hasattr(X, "shape") and X.shape[0] != table.n_samples:
+        raise ValueError(
+            f"X and sensitive_features have different lengths, {X.shape[0]:,} and {table.n_samples:,}: "
+            "pass one value per person in each, for the same people."
+        )
+    indexed = {name: frame for name, frame in frames.items() if isinstance(frame, pd.Series | pd.DataFrame)}
+    if isinstance(X, pd.DataFrame):
+        check_same_people({"X": X, **indexed})
 
 
 def _within(rates: list[Rate], settings: Settings) -> Any:

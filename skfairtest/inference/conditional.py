@@ -30,6 +30,8 @@ STRATA_CAP = 50_000_000
 #: Standard deviations around the centre that a window holds, and those beyond which tails are computed by tilting.
 _WIDE, _FAR = 45.0, 30.0
 _NARROW, _FAR_NARROW = 14.0, 5.0
+#: Tails smaller than this have lost digits to underflow, or to the rounding of a Fourier transform.
+_UNDERFLOW, _NOISE = 1e-280, 1e-9
 
 
 def support(d1: int, d2: int, m: int) -> tuple[int, int]:
@@ -287,11 +289,7 @@ def stratified_log_p(
     z = (observed - mean) / np.sqrt(variance)
     direct = strata.direct_work() <= DIRECT_WORK
     if abs(z) > (_FAR if direct else _FAR_NARROW):
-        if alternative == "two-sided":
-            return min(0.0, strata.log_far_tail(observed, upper=z > 0) + float(np.log(2)))
-        if (alternative == "greater") == (z > 0):
-            return strata.log_far_tail(observed, upper=z > 0)
-        return 0.0
+        return _far_log_p(strata, observed, alternative, upper=z > 0)
     first, law, _ = strata.law(0.0, _WIDE if direct else _NARROW, direct=direct)
     position = observed - first
     if alternative == "greater":
@@ -300,4 +298,19 @@ def stratified_log_p(
         tail = law[: position + 1].sum()
     else:
         tail = law[law <= law[position] * (1 + TIE)].sum()
+    if tail < (_UNDERFLOW if direct else _NOISE):  # a skewed law leaves the trusted range nearer to its centre
+        return _far_log_p(strata, observed, alternative, upper=z > 0)
     return min(0.0, float(np.log(tail)))
+
+
+def _far_log_p(strata: Strata, observed: int, alternative: str, *, upper: bool) -> float:
+    """Log p-value of an outcome far out: of its own tail, of all but what lies beyond it, or twice the former."""
+    if alternative == "two-sided":
+        return min(0.0, strata.log_far_tail(observed, upper=upper) + float(np.log(2)))
+    if (alternative == "greater") == upper:
+        return strata.log_far_tail(observed, upper=upper)
+    beyond = observed + 1 if upper else observed - 1
+    ends = [support(*stratum) for stratum in strata.each()]
+    if not sum(low for low, _ in ends) <= beyond <= sum(high for _, high in ends):
+        return 0.0
+    return float(np.log1p(-np.exp(strata.log_far_tail(beyond, upper=upper))))

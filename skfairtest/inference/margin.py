@@ -90,7 +90,7 @@ def margin_log_p(
 
     low1, high1 = _clopper_pearson(x1, d1, BERGER_BOOS / 2)
     low2, high2 = _clopper_pearson(x2, d2, BERGER_BOOS / 2)
-    if float(partner(np.asarray(low2))) >= high1 and high1 < 1.0:
+    if (edge * low2 if disparity == "ratio" else low2 + edge) >= high1:
         # The whole region lies in the null hypothesis, on whose far corner the tail is likeliest.
         largest = float(tail(np.asarray([high1]), np.asarray([low2]))[0])
         return min(0.0, float(np.log(largest + BERGER_BOOS)))

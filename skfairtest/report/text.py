@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,22 @@ import pandas as pd
 
 from skfairtest.report.words import Facts, finding_sentence, label, many, null_sentence, p_text, verdict_sentence
 
-__all__ = ["Facts", "Table", "aligned", "by_group_table", "comparisons_table", "excluded_table", "label", "summary"]
+__all__ = [
+    "Facts",
+    "Table",
+    "aligned",
+    "by_group_table",
+    "comparisons_table",
+    "disagreement",
+    "display_width",
+    "excluded_table",
+    "label",
+    "most_telling",
+    "notes",
+    "number_text",
+    "numeric_columns",
+    "summary",
+]
 
 #: Headers and rows of text.
 Table = tuple[list[str], list[list[str]]]
@@ -19,31 +35,68 @@ Table = tuple[list[str], list[list[str]]]
 SHOWN = 20
 
 
-def _number(value: float) -> str:
+def number_text(value: float) -> str:
+    """Write a value or a disparity with four decimals.
+
+    Examples
+    --------
+    >>> (
+    ...     number_text(0.35),
+    ...     number_text(-0.00001),
+    ...     number_text(float("nan")),
+    ...     number_text(float("-inf")),
+    ... )
+    ('0.3500', '0.0000', 'undefined', '-inf')
+    """
     if np.isnan(value):
         return "undefined"
-    return "inf" if np.isinf(value) else f"{value:.4f}"
+    if np.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return f"{round(value, 4) + 0.0:.4f}"  # + 0.0: no minus sign before 0
+
+
+def display_width(text: str) -> int:
+    """Count the columns that a text takes in a terminal.
+
+    Examples
+    --------
+    >>> (
+    ...     display_width("abc"),
+    ...     display_width(chr(0x6F22) + chr(0x5B57)),
+    ...     display_width("e" + chr(0x301)),
+    ... )
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1 for c in text
+    )
+
+
+def numeric_columns(rows: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
+    """Say which columns hold nothing but numbers, intervals and p-values (or nothing)."""
+    columns = [[row[i] for row in rows if row[i]] for i in range(n_columns)]
+    return [bool(cells) and all(map(_is_number, cells)) for cells in columns]
 
 
 def aligned(table: Table, indent: str = "  ") -> str:
     """Lay a table out in columns, text to the left and numbers to the right, without boxes and without truncation."""
     headers, rows = table
-    numeric = [all(_is_number(row[i]) for row in rows) if rows else False for i in range(len(headers))]
-    widths = [
-        max(len(headers[i]), *(len(row[i]) for row in rows)) if rows else len(headers[i]) for i in range(len(headers))
-    ]
+    numeric = numeric_columns(rows, len(headers))
+    widths = [max(display_width(line[i]) for line in [headers, *rows]) for i in range(len(headers))]
     lines = []
     for line in [headers, *rows]:
-        cells = [
-            cell.rjust(width) if right else cell.ljust(width)
-            for cell, width, right in zip(line, widths, numeric, strict=True)
-        ]
+        cells = []
+        for cell, width, right in zip(line, widths, numeric, strict=True):
+            blank = " " * (width - display_width(cell))
+            cells.append(blank + cell if right else cell + blank)
         lines.append((indent + "  ".join(cells)).rstrip())
     return "\n".join(lines)
 
 
 def _is_number(text: str) -> bool:
-    return bool(text) and (text[0].isdigit() or text[0] in "-<" or text in ("undefined", "inf", "n/a"))
+    return text[0].isdigit() or text[0] in "-<" or text in ("undefined", "inf", "n/a")
 
 
 def by_group_table(by_group: pd.DataFrame) -> Table:
@@ -52,14 +105,14 @@ def by_group_table(by_group: pd.DataFrame) -> Table:
     rows = []
     for key, row in by_group.iterrows():
         keys = key if isinstance(key, tuple) else (key,)
-        interval = "" if np.isnan(row["value"]) else f"{_number(row['ci_low'])} to {_number(row['ci_high'])}"
+        interval = "" if np.isnan(row["value"]) else f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}"
         note = "" if not row["small"] else "small" if row["n_effective"] else "nobody"
         rows.append(
             [
                 *(label(k) for k in keys),
                 f"{row['n']:,}",
                 f"{row['n_effective']:,}",
-                _number(row["value"]),
+                number_text(row["value"]),
                 interval,
                 note,
             ]
@@ -71,17 +124,17 @@ def comparisons_table(comparisons: pd.DataFrame, controls: str = "") -> Table:
     """Write comparisons, in the order given."""
     headers = ["metric", "group", "other", "value", "against", "disparity", "interval", "p", "adjusted p", ""]
     if controls:
-        headers.insert(3, controls)
+        headers.insert(3, label(controls))
     rows = []
     for row in comparisons.to_dict("records"):
         line = [
             label(row["metric"]),
             label(row["group"]),
             label(row["other"]),
-            _number(row["value_group"]),
-            _number(row["value_other"]),
-            _number(row["disparity"]),
-            f"{_number(row['ci_low'])} to {_number(row['ci_high'])}",
+            number_text(row["value_group"]),
+            number_text(row["value_other"]),
+            number_text(row["disparity"]),
+            f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}",
             p_text(row["p_value"]),
             p_text(row["p_value_adjusted"]),
             "*" if row["concern"] else "",
@@ -142,16 +195,22 @@ def notes(facts: Facts, comparisons: pd.DataFrame, adjust: str | None) -> list[s
     ]
     methods = sorted(set(comparisons["method"]))
     out.append(f"Law of the p-values: {', '.join(methods)}.")
-    if facts.edges is None:
-        null = 1.0 if facts.disparity == "ratio" else 0.0
-        holds_null = (comparisons["ci_low"] <= null) & (comparisons["ci_high"] >= null)
-        disagree = int((comparisons["concern"] & holds_null).sum())
-        if disagree:
-            out.append(
-                f"In {many(disagree, 'comparison')} the p-value finds a disparity whose interval contains {null:g}: "
-                "the p-value is the more powerful of the two, and decides."
-            )
-    return out
+    return out + disagreement(facts, comparisons)
+
+
+def disagreement(facts: Facts, comparisons: pd.DataFrame) -> list[str]:
+    """Say why some intervals contain the null value of comparisons that are a concern; nothing if none does."""
+    if facts.edges is not None:
+        return []
+    null = 1.0 if facts.disparity == "ratio" else 0.0
+    holds_null = (comparisons["ci_low"] <= null) & (comparisons["ci_high"] >= null)
+    disagree = int((comparisons["concern"] & holds_null).sum())
+    if not disagree:
+        return []
+    return [
+        f"In {many(disagree, 'comparison')} the p-value finds a disparity whose interval contains {null:g}: the "
+        "p-value is the more powerful of the two, and decides."
+    ]
 
 
 def summary(

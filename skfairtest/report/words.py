@@ -43,18 +43,24 @@ class Facts:
 def label(value: Any) -> str:
     r"""Write a group, stratum or metric on one line; characters that would move the cursor are written as escapes.
 
+    A name that is empty, or has spaces at an end, is quoted: it would be invisible, or look like another one.
+
     Examples
     --------
     >>> label(("Asian", "Female"))
     'Asian, Female'
     >>> label("a" + chr(27) + "[31m")
     'a\\x1b[31m'
+    >>> print(label(""))
+    ''
     """
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
     if isinstance(value, tuple):
         return ", ".join(label(part) for part in value)
     text = str(value)
+    if not text or text != text.strip(" "):
+        text = f"'{text}'"
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
@@ -90,7 +96,7 @@ def percent(value: float) -> str:
 
 def points(value: float) -> str:
     """Write a difference of shares in percentage points."""
-    return f"{100 * value:.1f}"
+    return f"{round(100 * value, 1) + 0.0:.1f}"  # + 0.0: no minus sign before 0.0
 
 
 def ratio(value: float) -> str:
@@ -112,19 +118,21 @@ def many(count: int, one: str, several: str | None = None) -> str:
 def null_sentence(facts: Facts, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
     happens, among = facts.words.get(metric, ("", ""))
+    features, metric = label(facts.features), label(metric)
     against = {
-        "between_groups": f"the groups of {facts.features} compared",
-        "to_overall": f"each group of {facts.features} and everyone else",
-        "to_rest": f"each group of {facts.features} and everyone else",
-        "to_reference": f"each group of {facts.features} and the reference group",
+        "between_groups": f"the groups of {features} compared",
+        "to_overall": f"each group of {features} and everyone else",
+        "to_rest": f"each group of {features} and everyone else",
+        "to_reference": f"each group of {features} and the reference group",
     }[facts.compare]
-    inside = f", within every {facts.controls}" if facts.controls else ""
+    inside = f", within every {label(facts.controls)}" if facts.controls else ""
     who = f"among {among}{inside}, the share who {happens}" if happens else f"{metric}{inside}"
     if facts.edges is None:
+        same = f"any two groups of {features}" if facts.compare == "between_groups" else against
         how = {
             "greater": f"is not greater in the first of {against}",
             "less": f"is not smaller in the first of {against}",
-        }.get(facts.alternative, f"is the same in {against}")
+        }.get(facts.alternative, f"is the same in {same}")
         return f"{metric}: {who} {how}"
     low, high = facts.edges
     scale = (points, " points") if facts.disparity == "difference" else (ratio, "")
@@ -156,7 +164,7 @@ def finding_sentence(facts: Facts, row: Mapping[str, Any], *, adjusted: bool = T
     str
         One sentence.
     """
-    group, other = label(row["group"]), label(row["other"])
+    group, other = (f"({label(g)})" if isinstance(g, tuple) else label(g) for g in (row["group"], row["other"]))
     if facts.compare == "to_overall":
         other = "everyone"
     elif facts.compare == "to_rest":
@@ -165,12 +173,12 @@ def finding_sentence(facts: Facts, row: Mapping[str, Any], *, adjusted: bool = T
     metric = row["metric"]
     where = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
     if facts.controls and row["stratum"] is None:
-        where = f"averaged over {facts.controls}, "
+        where = f"averaged over {label(facts.controls)}, "
     a, b = row["value_group"], row["value_other"]
     if happens and metric != "f1":
         shares = f"among {among}, {percent(a)} of {group} against {percent(b)} of {other} {happens}"
     else:
-        shares = f"{metric} is {a:.3f} for {group} against {b:.3f} for {other}"
+        shares = f"{label(metric)} is {a:.3f} for {group} against {b:.3f} for {other}"
     low, high = row["ci_low"], row["ci_high"]
     if facts.disparity == "ratio":
         gap = f"a ratio of {ratio(row['disparity'])} (interval {ratio(low)} to {ratio(high)})"
@@ -183,7 +191,7 @@ def finding_sentence(facts: Facts, row: Mapping[str, Any], *, adjusted: bool = T
 
 def verdict_sentence(facts: Facts, *, concern: bool, p_value: float, n_comparisons: int) -> str:
     """Say whether there is a concern, and what its absence does not mean."""
-    asked = many(n_comparisons, "comparison")
+    asked, features = many(n_comparisons, "comparison"), label(facts.features)
     level = f"{100 * (1 - facts.alpha):g} %"
     if facts.alternative == "equivalence":
         assert facts.edges is not None
@@ -202,10 +210,9 @@ def verdict_sentence(facts: Facts, *, concern: bool, p_value: float, n_compariso
     beyond = "" if facts.edges is None else " beyond the margin"
     if concern:
         return (
-            f"Concern: groups of {facts.features} differ{beyond} by more than chance explains "
-            f"({equals_p(p_value)}, {asked})."
+            f"Concern: groups of {features} differ{beyond} by more than chance explains ({equals_p(p_value)}, {asked})."
         )
     return (
-        f"No disparity{beyond} by {facts.features} was found in {asked} ({equals_p(p_value)}); "
+        f"No disparity{beyond} by {features} was found in {asked} ({equals_p(p_value)}); "
         "that is not a proof of fairness: the intervals show what could have gone unseen."
     )

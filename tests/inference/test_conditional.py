@@ -188,12 +188,6 @@ def test_a_log_p_value_is_never_positive_nor_undefined():
                 assert -np.inf < conditional_score_log_p(x1, d1, x2, d2) <= 0.0
 
 
-def test_nobody_at_all_is_no_evidence():
-    for alternative in ALTERNATIVES:
-        assert conditional_log_p(0, 0, 0, 0, alternative) == 0.0
-    assert conditional_score_log_p(0, 0, 0, 0) == 0.0
-
-
 def test_millions_of_people_keep_the_tail():
     # The normal approximation to the hypergeometric tail, with continuity correction, is accurate to order 1/sd here.
     x1, d1, x2, d2 = 503_000, 1_000_000, 500_000, 1_000_000

@@ -19,7 +19,7 @@ DESIGNS = ((10, 40), (40, 10), (30, 30), (1, 20), (20, 1), (1, 1), (15, 60), (3,
 
 
 def maximiser(x1, d1, x2, d2, edge, disparity):
-    """Rates of largest likelihood with p1 - p2 or p1 / p2 at the edge, by bisecting the derivative of a concave function."""
+    """Rates of largest likelihood with p1 - p2 or p1 / p2 at the edge: bisection, the log-likelihood is concave."""
     slope = 1.0 if disparity == "difference" else edge
     offset = edge if disparity == "difference" else 0.0
     low, high = max(0.0, -offset / slope), min(1.0, (1 - offset) / slope)

@@ -1,0 +1,27 @@
+"""
+Simpson's paradox at Berkeley
+=============================
+
+In 1973 Berkeley's six largest departments admitted 45 % of the men and 30 % of the women who applied. Within
+departments the picture turns around: women applied where few were admitted.
+"""
+
+# %%
+# The null hypothesis of the first test: women and men are admitted equally often.
+from skfairtest import FairnessTest
+from skfairtest.datasets import load_berkeley
+
+table = load_berkeley(as_table=True)
+together = FairnessTest.from_table(table.regroup(control_features=[]), metric="selection_rate")
+print(together)
+
+# %%
+# The null hypothesis of the second: within every department, women and men are admitted equally often. The pooled
+# disparity is the Mantel-Haenszel average over departments; each department has its row, adjusted among themselves.
+within = FairnessTest.from_table(table, metric="selection_rate")
+print(within)
+
+# %%
+# Only department A is out of line, and in favour of women.
+strata = within.comparisons_.dropna(subset="stratum")
+print(strata[["stratum", "disparity", "p_value_adjusted", "concern"]])

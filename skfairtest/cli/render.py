@@ -1,0 +1,105 @@
+"""A report on a screen: tables that fit its width, few colours, and names that are never markup."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich import box
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
+from skfairtest.report.text import Table as Cells
+from skfairtest.report.text import display_width, numeric_columns
+
+__all__ = ["on_screen"]
+
+#: Lines of text longer than this are hard to read.
+_READABLE = 100
+#: A column of names is not narrower than this if that costs nothing else; what lies between columns.
+_NAME, _GAP = 8, 3
+_TONES = {"plain": "", "concern": "bold red", "fine": "bold", "aside": "dim"}
+
+
+def on_screen(blocks: Sequence[Block], console: Console) -> str:
+    """Write a document for the screen of a console.
+
+    Parameters
+    ----------
+    blocks : sequence of Heading, Paragraph, Item and Grid
+        The document.
+    console : rich.console.Console
+        Knows the width and which colours are wanted.
+
+    Returns
+    -------
+    str
+        Text with control codes for the screen; nothing is cut, what is too long is folded.
+    """
+    with console.capture() as captured:
+        previous: Block | None = None
+        for block in blocks:
+            if previous is not None and not (isinstance(block, Item) and isinstance(previous, Item | Paragraph)):
+                console.print()
+            if isinstance(block, Grid):
+                console.print(_table(block, console))
+            else:
+                _print_text(block, console)
+            previous = block
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+
+
+def _print_text(block: Heading | Paragraph | Item, console: Console) -> None:
+    # A Text is shown as it is: no markup, no emoji codes, no links.
+    width = min(console.width, _READABLE)
+    shown: RenderableType
+    if isinstance(block, Heading):
+        style = {1: "bold", 2: "bold cyan"}.get(block.level, "bold")
+        shown = Text(block.text, style=style, overflow="fold")
+        if block.level < 3:
+            shown.append(f"\n{('=' if block.level == 1 else '-') * min(len(block.text), width)}")
+    elif isinstance(block, Item):
+        grid = Table.grid(padding=(0, 1))
+        grid.add_column(width=1)
+        grid.add_column(overflow="fold")
+        grid.add_row("-", Text(block.text, style=_TONES[block.tone], overflow="fold"))
+        shown = grid
+    else:
+        shown = Text(block.text, style=_TONES[block.tone], overflow="fold")
+    console.print(shown, width=width)
+
+
+def _table(grid: Grid, console: Console) -> RenderableType:
+    """Lay a table out in one line per row, or where that does not fit in the narrow form."""
+    wide = _layout(grid.wide, grid.marked, console.width)
+    if (
+        grid.narrow is None
+        or console.measure(wide, options=console.options.update(width=10_000)).maximum <= console.width
+    ):
+        return wide
+    return _layout(grid.narrow, grid.marked, console.width)
+
+
+def _layout(cells: Cells, marked: frozenset[int], width: int) -> Padding:
+    headers, rows = cells
+    numeric = numeric_columns([[cell.split("\n")[0] for cell in row] for row in rows], len(headers))
+    numbers = [
+        max(_width(line[i]) for line in [headers, *rows]) + _GAP for i, is_number in enumerate(numeric) if is_number
+    ]
+    # Names are folded before numbers are; on a very narrow screen nothing is safe from folding, and nothing is cut.
+    keep = sum(numbers) + (_NAME + _GAP) * numeric.count(False) <= width
+    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    for header, is_number in zip(headers, numeric, strict=True):
+        shown.add_column(
+            Text(header), justify="right" if is_number else "left", no_wrap=keep and is_number, overflow="fold"
+        )
+    for place, row in enumerate(rows):
+        style = "bold" if place in marked else ""
+        shown.add_row(*(Text(cell, style=style, overflow="fold") for cell in row))
+    return Padding(shown, (0, 0, 0, 2), expand=False)
+
+
+def _width(cell: str) -> int:
+    return max(map(display_width, cell.split("\n")))

@@ -1,0 +1,353 @@
+"""The report of an audit: the verdict and plain sentences first, then what was asked, then every table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import pandas as pd
+
+from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
+from skfairtest.report.text import Table, disagreement, excluded_table, label, most_telling, number_text
+from skfairtest.report.words import Facts, equals_p, finding_sentence, many, null_sentence, p_text, verdict_sentence
+
+__all__ = ["Outcome", "Part", "audit_document", "audit_verdict", "leading_sentences", "null_hypotheses"]
+
+#: Sentences per grouping; the tables hold the rest.
+TELLING = 3
+#: Rows of a table of comparisons on a screen: findings up to MOST, others up to FEW.
+FEW, MOST = 5, 20
+
+
+class Part(Protocol):
+    """One grouping of the people: how it was tested, and the frames of a `FairnessTest`."""
+
+    @property
+    def facts(self) -> Facts:
+        """How sentences are written."""
+
+    @property
+    def by_group(self) -> pd.DataFrame:
+        """Rates by group."""
+
+    @property
+    def comparisons(self) -> pd.DataFrame:
+        """One row per comparison."""
+
+    @property
+    def excluded(self) -> pd.DataFrame:
+        """What was left out."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What decides an audit of several parts: one family of comparisons.
+
+    Parameters
+    ----------
+    concern : bool
+        Whether any adjusted p-value is at most the level.
+    p_value : float
+        The smallest adjusted p-value.
+    n_comparisons : int
+        How many comparisons were adjusted together.
+    n_samples : int
+        People.
+    """
+
+    concern: bool
+    p_value: float
+    n_comparisons: int
+    n_samples: int
+
+
+def _pooled(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Keep the comparisons that decide: with control features, those averaged over the strata."""
+    return comparisons[comparisons["stratum"].isna()]
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _level(facts: Facts) -> str:
+    return f"{100 * facts.alpha:g} %"
+
+
+def audit_verdict(parts: Sequence[Part], outcome: Outcome) -> str:
+    """Say in one or two sentences whether there is a concern, where, and what decided.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        At least one.
+    outcome : Outcome
+        What decided.
+
+    Returns
+    -------
+    str
+        The verdict.
+    """
+    facts = parts[0].facts
+    asked = many(outcome.n_comparisons, "comparison")
+    if not outcome.concern:
+        names = _listed([f"by {label(part.facts.features)}" for part in parts])
+        return (
+            f"No disparity was found {names}, in {asked} (smallest adjusted {equals_p(outcome.p_value)}, level "
+            f"{_level(facts)}). That is not a proof of fairness: the intervals show what could have gone unseen."
+        )
+    places = []
+    for part in parts:
+        main = _pooled(part.comparisons)
+        found = int(main["concern"].sum())
+        if found:
+            places.append(f"by {label(part.facts.features)} ({found:,} of {many(len(main), 'comparison')})")
+    return (
+        f"Concern: groups differ by more than chance explains, {_listed(places)}. Over all {asked} the smallest "
+        f"adjusted {equals_p(outcome.p_value)}; the level is {_level(facts)}."
+    )
+
+
+def leading_sentences(part: Part) -> list[str]:
+    """Say in plain words what a part's leading comparisons found.
+
+    Parameters
+    ----------
+    part : Part
+        One grouping.
+
+    Returns
+    -------
+    list of str
+        The three most telling findings; without a finding, the comparison with the smallest p-value.
+    """
+    main = most_telling(_pooled(part.comparisons))
+    found = main[main["concern"]]
+    shown = found.head(TELLING) if len(found) else main.head(1)
+    return [finding_sentence(part.facts, row) for row in _records(shown)]
+
+
+def null_hypotheses(parts: Sequence[Part]) -> list[str]:
+    """State the null hypothesis of every metric once, for all groupings together."""
+    facts = replace(parts[0].facts, features=" or of ".join(label(part.facts.features) for part in parts))
+    metrics = dict.fromkeys(metric for part in parts for metric in part.comparisons["metric"])
+    return [null_sentence(facts, metric) + "." for metric in metrics]
+
+
+def audit_document(
+    parts: Sequence[Part],
+    outcome: Outcome,
+    *,
+    title: str,
+    about: Sequence[str] = (),
+    not_compared: Sequence[tuple[str, str]] = (),
+    sources: Sequence[str] = (),
+    complete: bool = True,
+    more: str = "",
+) -> list[Block]:
+    """Compose the report of an audit.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        The groupings, in the order to be shown; at least one.
+    outcome : Outcome
+        What decides over all of them.
+    title : str
+        The title.
+    about : sequence of str
+        Paragraphs on what was audited.
+    not_compared : sequence of (str, str)
+        Groupings in which nothing could be compared, with the reason.
+    sources : sequence of str
+        Paragraphs on where the data come from.
+    complete : bool
+        Whether tables hold every comparison, or the most telling ones.
+    more : str
+        Where the other comparisons are to be found if not `complete`.
+
+    Returns
+    -------
+    list of Block
+        The document; every name in it is safe to print.
+    """
+    verdict = Paragraph(audit_verdict(parts, outcome), "concern" if outcome.concern else "fine")
+    blocks: list[Block] = [Heading(title, 1), *map(Paragraph, about), Heading("Verdict"), verdict]
+    for part in parts:
+        blocks += _findings(part)
+    blocks += [Heading("What was tested: the null hypotheses"), *map(Item, null_hypotheses(parts))]
+    for part in parts:
+        blocks += _tables(part, complete, more)
+    blocks += _left_out(parts, not_compared)
+    blocks += [Heading("How to read this"), *map(Item, _legend(parts, outcome))]
+    if sources:
+        blocks += [Heading("Where the data come from"), *map(Paragraph, sources)]
+    if not complete:
+        # On a screen the end is what is seen first.
+        blocks += [Heading("In short"), verdict]
+    return blocks
+
+
+def _findings(part: Part) -> list[Block]:
+    main = _pooled(part.comparisons)
+    found = int(main["concern"].sum())
+    blocks: list[Block] = [Heading(f"By {label(part.facts.features)}", 3)]
+    sentences = leading_sentences(part)
+    if found:
+        lead = f"{found:,} of {many(len(main), 'comparison')} {'is' if found == 1 else 'are'} a concern."
+        if found > len(sentences):
+            lead += f" The {len(sentences)} with the smallest p-values:"
+        blocks.append(Paragraph(lead))
+    else:
+        smallest = float(main["p_value_adjusted"].min())
+        blocks.append(Paragraph(verdict_sentence(part.facts, concern=False, p_value=smallest, n_comparisons=len(main))))
+    return [*blocks, *map(Item, sentences)]
+
+
+def _tables(part: Part, complete: bool, more: str) -> list[Block]:
+    blocks: list[Block] = []
+    facts = part.facts
+    n_metrics = len(facts.words)
+    for metric, (happens, among) in facts.words.items():
+        rates = part.by_group
+        if n_metrics > 1:
+            # By position: a grouping may be called "metric" itself.
+            rates = rates[rates.index.get_level_values(0) == metric].droplevel(0)
+        blocks.append(Heading(f"By {label(facts.features)}: {label(metric)}"))
+        if happens:
+            share = "the share" if metric != "f1" else "F1, from the share"
+            blocks.append(Paragraph(f"Among {among} (n), {share} who {happens}.", "aside"))
+        blocks.append(Grid(_rates_table(rates)))
+        ordered = most_telling(part.comparisons[part.comparisons["metric"] == metric])
+        if not len(ordered):
+            blocks.append(Paragraph("No comparison is defined: see what was left out."))
+            continue
+        shown = ordered if complete else ordered.head(_rows_on_screen(ordered))
+        blocks += [
+            Paragraph(_caption(len(shown), ordered, more)),
+            Grid(
+                _comparisons_wide(shown, facts),
+                _comparisons_narrow(shown, facts),
+                frozenset(i for i, concern in enumerate(shown["concern"]) if concern),
+            ),
+        ]
+    return blocks
+
+
+def _rows_on_screen(ordered: pd.DataFrame) -> int:
+    return min(MOST, max(FEW, int(ordered["concern"].sum())))
+
+
+def _caption(shown: int, ordered: pd.DataFrame, more: str) -> str:
+    total = len(ordered)
+    order = "" if total == 1 else ", smallest p-value first"
+    if shown == total:
+        return f"{many(total, 'comparison')}{order} (* concern):"
+    concerns = int(ordered["concern"].sum())
+    hidden = f", {concerns} of which are a concern" if concerns > shown else ""
+    return f"{shown} of {many(total, 'comparison')}{hidden}{order} (* concern{f'; {more}' if more else ''}):"
+
+
+def _rates_table(rates: pd.DataFrame) -> Table:
+    rows = []
+    columns = [rates[name].tolist() for name in ("n", "n_effective", "value", "ci_low", "ci_high", "small")]
+    for key, people, n, value, low, high, small in zip(rates.index, *columns, strict=True):
+        interval = "" if pd.isna(value) else f"{number_text(low)} to {number_text(high)}"
+        note = "" if not small else "small" if n else "nobody"
+        names = [label(name) for name in (key if rates.index.nlevels > 1 else (key,))]
+        rows.append([*names, f"{people:,}", f"{n:,}", number_text(value), interval, note])
+    return [*map(label, rates.index.names), "people", "n", "value", "interval", ""], rows
+
+
+def _cells(row: dict[str, Any]) -> dict[str, str]:
+    """Write the cells of one comparison."""
+    return {
+        "group": label(row["group"]),
+        "other": label(row["other"]),
+        "stratum": "(all)" if row["stratum"] is None else label(row["stratum"]),
+        "value": number_text(row["value_group"]),
+        "against": number_text(row["value_other"]),
+        "disparity": number_text(row["disparity"]),
+        "interval": f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}",
+        "p": p_text(row["p_value"]),
+        "adjusted": p_text(row["p_value_adjusted"]),
+        "mark": "*" if row["concern"] else "",
+    }
+
+
+def _comparisons_wide(comparisons: pd.DataFrame, facts: Facts) -> Table:
+    rows = []
+    for row in _records(comparisons):
+        cells = _cells(row)
+        if not facts.controls:
+            del cells["stratum"]
+        rows.append(list(cells.values()))
+    names = ["group", "other", *([label(facts.controls)] if facts.controls else [])]
+    return [*names, "value", "against", facts.disparity, "interval", "p", "adjusted p", ""], rows
+
+
+def _comparisons_narrow(comparisons: pd.DataFrame, facts: Facts) -> Table:
+    rows = []
+    for row in _records(comparisons):
+        cell = _cells(row)
+        where = f"\n  in {cell['stratum']}" if row["stratum"] is not None else ""
+        rows.append(
+            [
+                f"{cell['group']}\n  against {cell['other']}{where}",
+                f"{cell['value']}\n{cell['against']}",
+                f"{cell['disparity']}\n{cell['interval']}",
+                f"{cell['p']}\n{cell['adjusted']}",
+                f"\n{cell['mark']}",
+            ]
+        )
+    return ["group\n  against", "value", f"{facts.disparity}\ninterval", "p\nadjusted p", ""], rows
+
+
+def _left_out(parts: Sequence[Part], not_compared: Sequence[tuple[str, str]]) -> list[Block]:
+    blocks: list[Block] = [Heading("Left out")]
+    blocks += [Item(f"By {label(names)}: {label(reason)}.") for names, reason in not_compared]
+    excluded = [part for part in parts if len(part.excluded)]
+    for part in excluded:
+        headers, rows = excluded_table(part.excluded)
+        headers = ["n" if header == "of whom" else header for header in headers]
+        blocks += [Paragraph(f"By {label(part.facts.features)}:"), Grid((headers, rows))]
+    if not excluded and not not_compared:
+        blocks.append(Paragraph("Nothing: every group took part in every comparison."))
+    return blocks
+
+
+def _legend(parts: Sequence[Part], outcome: Outcome) -> list[str]:
+    facts = parts[0].facts
+    comparisons = pd.concat([part.comparisons for part in parts], ignore_index=True)
+    confidence = f"{100 * (1 - facts.alpha):g} % confidence"
+    asked = many(outcome.n_comparisons, "comparison")
+    sign = "minus" if facts.disparity == "difference" else "divided by"
+    lines = [
+        "people: everyone in the group. n: those over whom the rate is computed. The interval of a value has "
+        f"{confidence} for that group alone.",
+        f"{facts.disparity}: value {sign} against. Its interval has {confidence} for all {asked} together.",
+        "p: how often chance alone would show a disparity at least as telling as this one, if the null hypothesis were "
+        f"true. Method: {', '.join(sorted(set(comparisons['method'])))}.",
+    ]
+    if facts.adjust == "holm":
+        lines.append(
+            f"adjusted p: whoever asks {many(outcome.n_comparisons, 'question')} finds something by luck. This p-value "
+            "is corrected for that, over all groupings together (Holm's method). A comparison is a concern where it is "
+            f"at most {facts.alpha:g}; at most {_level(facts)} of audits done like this raise even one false concern."
+        )
+    else:
+        lines.append(f"adjusted p: p, corrected for asking {many(outcome.n_comparisons, 'question')} ({facts.adjust}).")
+    if facts.controls:
+        lines.append(
+            f"{label(facts.controls)}: the verdict is that of the comparisons averaged over it, marked (all). Those "
+            "within one of its values are a second family, corrected among themselves."
+        )
+    if any(bool(part.by_group["small"].any()) for part in parts):
+        lines.append("small: n is below 10, and the value says little. nobody: n is 0, and there is no value.")
+    return lines + disagreement(facts, comparisons)

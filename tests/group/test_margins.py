@@ -1,0 +1,404 @@
+"""Margins, equivalence and the directions of tests, against the laws they are built on."""
+
+import numpy as np
+import pytest
+from scipy.stats import boschloo_exact, norm
+
+from skfairtest import FairnessTest
+from skfairtest.inference.intervals import miettinen_nurminen
+from skfairtest.inference.margin import margin_log_p
+from skfairtest.inference.unconditional import unconditional_log_p
+
+RATE = {"metric": "selection_rate"}
+COUNTS = (14, 40, 31, 60)
+GROUPS = {"a": COUNTS[:2], "b": COUNTS[2:]}
+
+
+def p(log_p):
+    """P-value of a logarithm."""
+    return float(np.exp(log_p))
+
+
+# Directions -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_p_value_is_boschlos(selected, alternative):
+    test = FairnessTest.from_table(selected(GROUPS), alternative=alternative, **RATE)
+    assert test.p_value_ == pytest.approx(p(unconditional_log_p(*COUNTS, alternative)), rel=1e-12)
+    assert test.method_ == "exact"
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less"])
+def test_one_sided_the_p_value_is_scipys(selected, alternative):
+    # scipy's columns are the groups: "greater" means p1 > p2 of the first row.
+    x1, d1, x2, d2 = COUNTS
+    expected = boschloo_exact([[x1, x2], [d1 - x1, d2 - x2]], alternative=alternative, n=128).pvalue
+    test = FairnessTest.from_table(selected(GROUPS), alternative=alternative, **RATE)
+    assert test.p_value_ == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+@pytest.mark.parametrize("margin", [None, 0.1])
+def test_greater_and_less_are_mirrored_when_groups_are_swapped(selected, disparity, margin):
+    table, swapped = selected(GROUPS), selected({"a": GROUPS["b"], "b": GROUPS["a"]})
+    if margin is not None and disparity == "ratio":
+        margin = 0.9
+    for one, other in [("greater", "less"), ("less", "greater")]:
+        params = {"disparity": disparity, "margin": margin, **RATE}
+        first = FairnessTest.from_table(table, alternative=one, **params)
+        second = FairnessTest.from_table(swapped, alternative=other, **params)
+        assert first.p_value_ == pytest.approx(second.p_value_, rel=1e-6)
+        low, high = first.confidence_interval_
+        if disparity == "difference":
+            assert first.disparity_ == pytest.approx(-second.disparity_)
+            assert second.confidence_interval_ == pytest.approx((-high, -low), abs=1e-9)
+        else:
+            assert first.disparity_ == pytest.approx(1 / second.disparity_)
+            assert second.confidence_interval_ == pytest.approx((1 / high, 1 / low if low else np.inf), rel=1e-6)
+
+
+def test_the_small_one_sided_p_value_points_to_the_smaller_rate(selected):
+    tests = {
+        alternative: FairnessTest.from_table(selected(GROUPS), alternative=alternative, **RATE)
+        for alternative in ("less", "greater")
+    }
+    assert tests["less"].disparity_ == tests["greater"].disparity_ == pytest.approx(14 / 40 - 31 / 60)
+    assert tests["less"].p_value_ < 0.1 < 0.9 < tests["greater"].p_value_
+
+
+@pytest.mark.parametrize(("alternative", "open_end"), [("greater", 1), ("less", 0)])
+def test_one_sided_tests_have_one_sided_intervals(selected, alternative, open_end):
+    for disparity, ends in [("difference", (-1.0, 1.0)), ("ratio", (0.0, np.inf))]:
+        test = FairnessTest.from_table(selected(GROUPS), alternative=alternative, disparity=disparity, **RATE)
+        assert test.confidence_interval_[open_end] == ends[open_end]
+        z = norm.isf(0.05)
+        closed = 1 - open_end
+        expected = miettinen_nurminen(*COUNTS, z, disparity)[closed]
+        assert test.confidence_interval_[closed] == pytest.approx(float(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize("compare", ["to_rest", "to_overall", "to_reference"])
+def test_three_groups_have_a_direction_when_compared_with_something(selected, compare):
+    table = selected({"a": (5, 50), "b": (20, 50), "c": (25, 50)})
+    reference = {"reference_group": "c"} if compare == "to_reference" else {}
+    less = FairnessTest.from_table(table, alternative="less", compare=compare, **reference, **RATE)
+    greater = FairnessTest.from_table(table, alternative="greater", compare=compare, **reference, **RATE)
+    assert less.rejected_
+    assert less.comparisons_.loc[less.comparisons_["concern"], "group"].tolist()[0] == "a"
+    assert greater.rejected_ is (compare != "to_reference")  # nobody is above c
+
+
+# Margins --------------------------------------------------------------------------------------------------------------
+
+
+def margin_p(alternative, lower, upper, disparity):
+    """The contract's combination of the two one-sided margin tests."""
+    above = p(margin_log_p(*COUNTS, upper, "greater", disparity))
+    below = p(margin_log_p(*COUNTS, lower, "less", disparity))
+    return {
+        "greater": above,
+        "less": below,
+        "two-sided": min(1.0, 2 * min(above, below)),
+        "equivalence": max(
+            p(margin_log_p(*COUNTS, lower, "greater", disparity)), p(margin_log_p(*COUNTS, upper, "less", disparity))
+        ),
+    }[alternative]
+
+
+@pytest.mark.parametrize("alternative", ["greater", "less", "two-sided", "equivalence"])
+@pytest.mark.parametrize(
+    ("disparity", "margin", "edges"), [("difference", 0.05, (-0.05, 0.05)), ("ratio", 0.8, (0.8, 1.25))]
+)
+def test_margins_are_tested_at_their_edges(selected, alternative, disparity, margin, edges):
+    test = FairnessTest.from_table(
+        selected(GROUPS), alternative=alternative, disparity=disparity, margin=margin, **RATE
+    )
+    assert test.p_value_ == pytest.approx(margin_p(alternative, *edges, disparity), rel=1e-9)
+    assert set(test.comparisons_["method"]) == {"exact unconditional"}
+
+
+def test_a_margin_of_nothing_tests_equality(selected):
+    table = selected(GROUPS)
+    plain = FairnessTest.from_table(table, **RATE)
+    assert FairnessTest.from_table(table, margin=0, **RATE).p_value_ == plain.p_value_
+    assert FairnessTest.from_table(table, margin=1, disparity="ratio", **RATE).p_value_ == plain.p_value_
+
+
+def test_a_tolerated_disparity_is_no_finding(selected):
+    table = selected({"a": (400, 1000), "b": (430, 1000)})
+    for method in ("auto", "asymptotic", "bootstrap"):
+        test = FairnessTest.from_table(table, margin=0.04, method=method, random_state=0, **RATE)
+        assert test.p_value_ > 0.2
+    wide = selected({"a": (400, 1000), "b": (530, 1000)})
+    for method in ("auto", "asymptotic", "bootstrap"):
+        test = FairnessTest.from_table(wide, margin=0.04, method=method, random_state=0, **RATE)
+        assert test.rejected_
+        less = FairnessTest.from_table(wide, margin=0.04, method=method, alternative="less", random_state=0, **RATE)
+        greater = FairnessTest.from_table(wide, margin=0.04, method=method, alternative="greater", random_state=0, **RATE)
+        assert less.rejected_
+        assert greater.p_value_ > 0.99
+
+
+@pytest.mark.parametrize("method", ["auto", "asymptotic", "bootstrap"])
+def test_a_margin_to_overall_is_the_margin_to_the_rest_that_says_the_same(selected, method):
+    # With groups of equal size the distance to everyone is half the distance to the rest.
+    table = selected({"a": (120, 400), "b": (140, 400)})
+    overall = FairnessTest.from_table(table, compare="to_overall", margin=0.01, method=method, random_state=0, **RATE)
+    rest = FairnessTest.from_table(table, compare="to_rest", margin=0.02, method=method, random_state=0, **RATE)
+    np.testing.assert_allclose(overall.comparisons_["p_value"], rest.comparisons_["p_value"], rtol=1e-6)
+    assert overall.p_value_ == pytest.approx(rest.p_value_, rel=1e-6)
+
+
+def test_beyond_the_cap_margins_are_asymptotic_and_say_so(selected):
+    table = selected({"a": (15_000, 50_000), "b": (15_100, 50_000)})
+    test = FairnessTest.from_table(table, margin=0.02, alternative="equivalence", **RATE)
+    assert set(test.comparisons_["method"]) == {"asymptotic"}
+    assert test.method_ == "asymptotic"
+    with pytest.raises(ValueError, match=r"method='exact' cannot enumerate a margin's law.*method='auto'"):
+        FairnessTest.from_table(table, margin=0.02, method="exact", **RATE)
+
+
+def test_strata_with_a_margin_have_no_exact_law(berkeley_table):
+    with pytest.raises(ValueError, match=r"method='exact' with a margin.*several strata"):
+        FairnessTest.from_table(berkeley_table, margin=0.05, method="exact", **RATE)
+
+
+def test_f1_with_a_margin_is_asymptotic_and_its_statistic_a_number_of_standard_errors(confused):
+    table = confused({"a": (30, 10, 8, 40), "b": (25, 14, 12, 30)})
+    for compare in ("between_groups", "to_overall"):
+        test = FairnessTest.from_table(table, metric="f1", margin=0.5, alternative="equivalence", compare=compare)
+        assert test.method_ == "asymptotic"
+        assert abs(test.statistic_) < 100
+
+
+# Equivalence ----------------------------------------------------------------------------------------------------------
+
+
+def test_three_groups_of_which_one_is_far_are_not_certified(selected):
+    # The issue's own example: .30, .305 and .60 of 2,000 each, margin .05.
+    table = selected({"a": (600, 2000), "b": (610, 2000), "c": (1200, 2000)})
+    test = FairnessTest.from_table(table, margin=0.05, alternative="equivalence", **RATE)
+    assert test.p_value_ == test.comparisons_["p_value"].max()
+    assert test.p_value_ > 0.99
+    assert not test.rejected_
+    assert test.concern_
+    assert abs(test.disparity_) == pytest.approx(0.3)
+    rows = test.comparisons_.set_index(["group", "other"])
+    assert not rows.loc[("a", "b"), "concern"]  # this pair is certified
+    assert rows.loc[("a", "c"), "concern"]
+    assert rows.loc[("b", "c"), "concern"]
+    assert "Not certified" in str(test)
+
+
+def test_many_people_who_are_alike_are_certified(selected):
+    table = selected({"a": (6000, 20_000), "b": (6100, 20_000), "c": (6060, 20_000)})
+    test = FairnessTest.from_table(table, margin=0.05, alternative="equivalence", **RATE)
+    assert test.rejected_
+    assert not test.concern_
+    assert not test.comparisons_["concern"].any()
+    assert str(test).startswith("Certified")
+
+
+def test_few_people_who_are_alike_are_not_certified(selected):
+    test = FairnessTest.from_table(
+        selected({"a": (6, 20), "b": (6, 20)}), margin=0.05, alternative="equivalence", **RATE
+    )
+    assert test.disparity_ == 0
+    assert test.concern_
+    assert not test.rejected_
+
+
+@pytest.mark.parametrize(("disparity", "margin", "edges"), [("difference", 0.1, (-0.1, 0.1)), ("ratio", 0.8, (0.8, 1.25))])
+def test_the_equivalence_interval_is_the_one_that_the_test_inverts(selected, disparity, margin, edges):
+    counts = (300, 1000, 320, 1000)
+    test = FairnessTest.from_table(
+        selected({"a": counts[:2], "b": counts[2:]}), margin=margin, alternative="equivalence", disparity=disparity,
+        method="asymptotic", **RATE,
+    )  # fmt: skip
+    expected = tuple(float(end) for end in miettinen_nurminen(*counts, norm.isf(0.05), disparity))
+    assert test.equivalence_interval_ == pytest.approx(expected, rel=1e-9)
+    inside = edges[0] < expected[0] and expected[1] < edges[1]
+    assert test.rejected_ is inside
+    # Two-sided, at the full level, the interval is the wider one.
+    low, high = test.confidence_interval_
+    assert low < expected[0] < expected[1] < high
+
+
+def test_only_equivalence_has_an_equivalence_interval(selected):
+    assert not hasattr(FairnessTest.from_table(selected(GROUPS), margin=0.1, **RATE), "equivalence_interval_")
+
+
+def test_the_bootstrap_certifies_the_same(selected):
+    near = selected({"a": (600, 2000), "b": (610, 2000), "c": (605, 2000)})
+    far = selected({"a": (600, 2000), "b": (610, 2000), "c": (1200, 2000)})
+    params = {"margin": 0.06, "alternative": "equivalence", "method": "bootstrap", "random_state": 0, **RATE}
+    assert not FairnessTest.from_table(near, **params).concern_
+    assert FairnessTest.from_table(far, **params).concern_
+
+
+def test_max_t_has_no_meaning_for_equivalence(selected):
+    # The global p-value is the largest one: there is no smallest to correct.
+    table = selected({"a": (50, 100), "b": (55, 100), "c": (20, 80)})
+    params = {"margin": 0.2, "alternative": "equivalence", "method": "bootstrap", "random_state": 0, **RATE}
+    with pytest.raises(ValueError, match="max_t"):
+        FairnessTest.from_table(table, adjust="max_t", **params)
+
+
+def test_the_finding_printed_is_the_comparison_that_decides(selected):
+    # Two pairs have a p-value of 1; the contract takes the one with the larger statistic.
+    table = selected({"a": (100, 1000), "b": (500, 1000), "c": (900, 1000)})
+    test = FairnessTest.from_table(table, margin=0.05, alternative="equivalence", **RATE)
+    assert test.disparity_ == pytest.approx(-0.8)
+    assert "10.0 % of a against 90.0 % of c" in str(test).splitlines()[1]
+
+
+# What groups are compared with ----------------------------------------------------------------------------------------
+
+THREE = {"a": (5, 50), "b": (24, 60), "c": (45, 90)}
+
+
+def test_to_rest_compares_with_everyone_else(selected):
+    test = FairnessTest.from_table(selected(THREE), compare="to_rest", **RATE)
+    first = test.comparisons_.iloc[0]
+    assert (first["group"], first["other"], first["n_group"], first["n_other"]) == ("a", "rest", 50, 150)
+    assert first["value_other"] == pytest.approx((24 + 45) / 150)
+    assert first["disparity"] == pytest.approx(5 / 50 - 69 / 150)
+    assert first["p_value"] == pytest.approx(p(unconditional_log_p(5, 50, 69, 150)), rel=1e-12)
+
+
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+def test_to_overall_shows_the_overall_value_and_has_the_p_value_of_to_rest(selected, disparity):
+    params = {"disparity": disparity, **RATE}
+    overall = FairnessTest.from_table(selected(THREE), compare="to_overall", **params)
+    rest = FairnessTest.from_table(selected(THREE), compare="to_rest", **params)
+    np.testing.assert_array_equal(overall.comparisons_["p_value"], rest.comparisons_["p_value"])
+    np.testing.assert_array_equal(overall.comparisons_["concern"], rest.comparisons_["concern"])
+    assert set(overall.comparisons_["other"]) == {"overall"}
+    assert (overall.comparisons_["n_other"] == 200).all()
+    np.testing.assert_allclose(overall.comparisons_["value_other"], 74 / 200)
+    null = 1.0 if disparity == "ratio" else 0.0
+    for name in ("ci_low", "ci_high"):  # the same comparison on another scale: limits on the same side of the null
+        assert ((overall.comparisons_[name] > null) == (rest.comparisons_[name] > null)).all()
+
+
+def test_to_reference_compares_each_other_group_with_it(selected):
+    test = FairnessTest.from_table(selected(THREE), compare="to_reference", reference_group="b", **RATE)
+    rows = test.comparisons_
+    assert list(zip(rows["group"], rows["other"], strict=True)) == [("a", "b"), ("c", "b")]
+    np.testing.assert_allclose(rows["disparity"], [5 / 50 - 24 / 60, 45 / 90 - 24 / 60])
+
+
+@pytest.mark.parametrize("reference", [("x", 1), ["x", 1]])
+def test_a_reference_of_several_features_is_a_tuple(reference):
+    features = {"letter": list("xxyyxxyy") * 3, "number": [1, 1, 1, 1, 2, 2, 2, 2] * 3}
+    test = FairnessTest.from_predictions(
+        None, [0, 1, 1, 1, 0, 0, 1, 0] * 3, sensitive_features=features, compare="to_reference",
+        reference_group=reference, **RATE,
+    )  # fmt: skip
+    assert set(test.comparisons_["other"]) == {("x", 1)}
+    assert set(test.comparisons_["group"]) == {("x", 2), ("y", 1), ("y", 2)}
+
+
+@pytest.mark.parametrize("groups", [[0, 1], [False, True], [np.int64(0), np.int64(1)]])
+def test_a_reference_that_is_0_or_false_is_a_reference(groups):
+    test = FairnessTest.from_predictions(
+        None, [0, 1, 1, 1] * 3, sensitive_features=[groups[0], groups[0], groups[1], groups[1]] * 3,
+        compare="to_reference", reference_group=groups[0], **RATE,
+    )  # fmt: skip
+    assert list(test.comparisons_["other"]) == [groups[0]]
+
+
+# Ratio and difference, intervals and p-values -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["auto", "asymptotic", "permutation"])
+@pytest.mark.parametrize("metric", ["selection_rate", "f1", "equalized_odds"])
+def test_a_ratio_has_the_p_value_of_the_difference(confused, metric, method):
+    table = confused({"a": (30, 10, 8, 20), "b": (25, 14, 12, 14), "c": (40, 20, 9, 30)})
+    params = {"metric": metric, "method": method, "random_state": 0, "n_resamples": 499}
+    difference = FairnessTest.from_table(table, **params)
+    ratio = FairnessTest.from_table(table, disparity="ratio", **params)
+    np.testing.assert_array_equal(ratio.comparisons_["p_value"], difference.comparisons_["p_value"])
+    assert ((ratio.comparisons_["disparity"] > 1) == (difference.comparisons_["disparity"] > 0)).all()
+
+
+def random_groups(seed, count=25, largest=60):
+    """Random pairs of groups, with no event or all events now and then."""
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        sizes = rng.integers(2, largest, 2)
+        rates = rng.choice([0.0, 0.1, 0.5, 0.8, 1.0], 2)
+        yield {name: (int(rng.binomial(d, r)), int(d)) for name, d, r in zip("ab", sizes, rates, strict=True)}
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+def test_intervals_hold_the_disparity_and_what_was_not_rejected(selected, disparity, alternative):
+    null = 1.0 if disparity == "ratio" else 0.0
+    opposite = seen = 0
+    for groups in random_groups(1):
+        if disparity == "ratio" and groups["a"][0] == groups["b"][0] == 0:
+            continue
+        test = FairnessTest.from_table(selected(groups), disparity=disparity, alternative=alternative, **RATE)
+        low, high = test.confidence_interval_
+        assert low <= test.disparity_ <= high
+        holds = low <= null <= high
+        if not test.rejected_:
+            assert holds
+        else:  # documented: an interval may hold the null where the p-value, which decides, rejects
+            opposite += holds
+        seen += 1
+    assert opposite <= 0.2 * seen
+
+
+def test_f1_intervals_hold_the_disparity_and_what_was_not_rejected(confused):
+    rng = np.random.default_rng(4)
+    for _ in range(25):
+        table = confused({name: tuple(int(v) for v in rng.integers(1, 30, 4)) for name in "abc"})
+        for compare in ("between_groups", "to_overall"):
+            for disparity in ("difference", "ratio"):
+                test = FairnessTest.from_table(
+                    table, metric="f1", compare=compare, disparity=disparity, method="asymptotic"
+                )
+                rows, null = test.comparisons_, 1.0 if disparity == "ratio" else 0.0
+                assert (rows["ci_low"] <= rows["disparity"] + 1e-12).all()
+                assert (rows["disparity"] <= rows["ci_high"] + 1e-12).all()
+                kept = rows[rows["p_value"] > 0.05]
+                assert ((kept["ci_low"] <= null) & (null <= kept["ci_high"])).all()
+
+
+def test_by_group_has_wilson_limits(selected):
+    # Wilson for 0 of 10: (0, 0.2775), Newcombe (1998), Statistics in Medicine 17, 857-872, method 3.
+    test = FairnessTest.from_table(selected({"a": (0, 10), "b": (81, 263)}), **RATE)
+    by_group = test.by_group_
+    assert tuple(by_group.loc["a", ["ci_low", "ci_high"]]) == pytest.approx((0.0, 0.2775), abs=5e-5)
+    # 81 of 263: .2553 to .3662, the same paper, table I.
+    assert tuple(by_group.loc["b", ["ci_low", "ci_high"]]) == pytest.approx((0.2553, 0.3662), abs=5e-5)
+    assert by_group["small"].tolist() == [False, False]
+    assert FairnessTest.from_table(selected({"a": (0, 9), "b": (81, 263)}), **RATE).by_group_["small"].tolist() == [
+        True,
+        False,
+    ]
+    assert by_group.loc["b", "standard_error"] == pytest.approx(np.sqrt(81 / 263 * 182 / 263 / 263))
+
+
+def test_intervals_of_several_comparisons_are_simultaneous_unless_nothing_was_adjusted(selected):
+    table = selected(THREE)
+    counts = (*THREE["a"], *THREE["b"])
+    joint = FairnessTest.from_table(table, **RATE).comparisons_.iloc[0]
+    alone = FairnessTest.from_table(table, adjust=None, **RATE).comparisons_.iloc[0]
+    discovery = FairnessTest.from_table(table, adjust="fdr_bh", **RATE).comparisons_.iloc[0]
+    expected = tuple(float(v) for v in miettinen_nurminen(*counts, norm.isf(0.05 / 3 / 2)))
+    assert (joint["ci_low"], joint["ci_high"]) == pytest.approx(expected, rel=1e-9)
+    expected = tuple(float(v) for v in miettinen_nurminen(*counts, norm.isf(0.05 / 2)))
+    assert (alone["ci_low"], alone["ci_high"]) == pytest.approx(expected, rel=1e-9)
+    assert (discovery["ci_low"], discovery["ci_high"]) == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99])
+def test_the_confidence_level_sets_level_and_intervals(selected, level):
+    test = FairnessTest.from_table(selected(GROUPS), confidence_level=level, **RATE)
+    expected = tuple(float(v) for v in miettinen_nurminen(*COUNTS, norm.isf((1 - level) / 2)))
+    assert test.confidence_interval_ == pytest.approx(expected, rel=1e-9)
+    assert test.rejected_ is (test.p_value_ <= 1 - level)
