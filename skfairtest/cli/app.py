@@ -167,11 +167,13 @@ def audit(
         raise BadInput(f"--alpha must lie between 0 and 1, such as 0.05; found {alpha:g}")
     check_output(output, file)
     metrics = list(metric or ["equalized_odds"])
-    needing = [rate.name for rate in resolve_metrics(metrics, disparity.value) if "y_true" in rate.reads]
+    needing = [
+        name for name in metrics if any("y_true" in rate.reads for rate in resolve_metrics(name, disparity.value))
+    ]
     if y_true is None and needing:
         raise BadInput(
             f"--y-true is missing: {', '.join(needing)} {'needs' if len(needing) == 1 else 'need'} the true labels; "
-            "without them, --metric demographic_parity can be tested"
+            "--metric demographic_parity needs none"
         )
     columns = Columns(y_true, y_pred, tuple(sensitive), tuple(control or ()))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import platform
@@ -135,19 +133,23 @@ def to_csv(audit: Audit) -> str:
 
     A group of several features is their values joined by ", "; a comparison over all strata has an empty stratum.
     """
-    names = [str(name) for name in audit.parts[0].comparisons.columns]
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(["sensitive", *names])
+    lines = [["sensitive", *audit.parts[0].comparisons.columns]]
     for part in audit.parts:
         for row in part.comparisons.itertuples(index=False):
-            writer.writerow([part.facts.features, *map(_field, row)])
-    return buffer.getvalue()
+            lines.append([part.facts.features, *map(_text, row)])
+    return "".join(",".join(map(_field, line)) + "\n" for line in lines)
 
 
-def _field(value: Any) -> str:
+def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, tuple):
         return ", ".join(map(str, value))
     return repr(float(value)) if isinstance(value, float) else str(value)
+
+
+def _field(text: str) -> str:
+    """Quote what would be split, or lose its spaces; unlike the csv module also a lone carriage return."""
+    if text.strip() != text or any(c in text for c in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -37,7 +37,7 @@ def check_output(output: str | None, source: str | None) -> None:
             raise BadInput(f"--output {output}: is a folder: name a file in it")
         if not path.parent.is_dir():
             raise BadInput(f"--output {output}: there is no folder {path.parent}")
-        if source is not None and path.exists() and path.samefile(source):
+        if source is not None and path.exists() and os.path.exists(source) and path.samefile(source):
             raise BadInput(f"--output {output}: is the file to be read: name another one")
         if not os.access(path if path.exists() else path.parent, os.W_OK):
             raise BadInput(f"--output {output}: may not be written")

@@ -18,8 +18,8 @@ __all__ = ["on_screen"]
 
 #: Lines of text longer than this are hard to read.
 _READABLE = 100
-#: A column of names is not narrower than this if that costs nothing else; what lies between columns.
-_NAME, _GAP = 8, 3
+#: Names are folded at this width for a line per row, and at this one before numbers are; what lies between columns.
+_NAME, _SHORT, _GAP = 24, 8, 3
 _TONES = {"plain": "", "concern": "bold red", "fine": "bold", "aside": "dim"}
 
 
@@ -72,24 +72,33 @@ def _print_text(block: Heading | Paragraph | Item, console: Console) -> None:
 
 
 def _table(grid: Grid, console: Console) -> RenderableType:
-    """Lay a table out in one line per row, or where that does not fit in the narrow form."""
-    wide = _layout(grid.wide, grid.marked, console.width)
-    if (
-        grid.narrow is None
-        or console.measure(wide, options=console.options.update(width=10_000)).maximum <= console.width
-    ):
-        return wide
+    """Lay a table out in one line per row, or in the narrow form where names would have to be folded too often."""
+    if grid.narrow is None or _needed(grid.wide, _NAME) <= console.width:
+        return _layout(grid.wide, grid.marked, console.width)
     return _layout(grid.narrow, grid.marked, console.width)
+
+
+def _numeric(cells: Cells) -> list[bool]:
+    headers, rows = cells
+    return numeric_columns([[cell.split("\n")[0] for cell in row] for row in rows], len(headers))
+
+
+def _needed(cells: Cells, name: int) -> int:
+    """Columns of the screen that a table takes with its names folded at `name` and its numbers not at all."""
+    headers, rows = cells
+    needed = 0
+    for place, is_number in enumerate(_numeric(cells)):
+        lines = [line for row in [headers, *rows] for line in row[place].split("\n")]
+        width = max(map(display_width, lines))
+        needed += _GAP + (width if is_number else min(width, name))
+    return needed
 
 
 def _layout(cells: Cells, marked: frozenset[int], width: int) -> Padding:
     headers, rows = cells
-    numeric = numeric_columns([[cell.split("\n")[0] for cell in row] for row in rows], len(headers))
-    numbers = [
-        max(_width(line[i]) for line in [headers, *rows]) + _GAP for i, is_number in enumerate(numeric) if is_number
-    ]
-    # Names are folded before numbers are; on a very narrow screen nothing is safe from folding, and nothing is cut.
-    keep = sum(numbers) + (_NAME + _GAP) * numeric.count(False) <= width
+    numeric = _numeric(cells)
+    # Names are folded before numbers are; on a very narrow screen both are, and nothing is cut.
+    keep = _needed(cells, _SHORT) <= width
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     for header, is_number in zip(headers, numeric, strict=True):
         shown.add_column(
@@ -99,7 +108,3 @@ def _layout(cells: Cells, marked: frozenset[int], width: int) -> Padding:
         style = "bold" if place in marked else ""
         shown.add_row(*(Text(cell, style=style, overflow="fold") for cell in row))
     return Padding(shown, (0, 0, 0, 2), expand=False)
-
-
-def _width(cell: str) -> int:
-    return max(map(display_width, cell.split("\n")))

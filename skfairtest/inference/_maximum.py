@@ -9,10 +9,29 @@ function can therefore not climb above ``(g(a) + g(b) + s(b) - s(a)) / 2`` with 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from skfairtest.inference._discrete import Floats
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Ends of intervals: where they are, the probability there, and how far along the curve."""
+
+    point: Floats
+    value: Floats
+    length: Floats
+
+    def only(self, chosen: Any) -> Ends:
+        """Return some of them."""
+        return Ends(self.point[chosen], self.value[chosen], self.length[chosen])
+
+    def joined(self, other: Ends) -> Ends:
+        """Return these, then others."""
+        return Ends(*(np.concatenate(pair) for pair in zip(vars(self).values(), vars(other).values(), strict=True)))
 
 
 def certified_maximum(
@@ -21,10 +40,12 @@ def certified_maximum(
     start: float,
     stop: float,
     *,
+    bound: Callable[[Floats, Floats], Floats] | None = None,
     relative: float = 1e-6,
+    absolute: float = 0.0,
     max_evaluations: int = 60_000,
 ) -> float:
-    """Return an upper bound of the maximum of `probability`, at most a factor ``1 + relative`` above it.
+    """Return an upper bound of the maximum of `probability` on [start, stop].
 
     Parameters
     ----------
@@ -34,10 +55,13 @@ def certified_maximum(
         Vectorized and increasing; ``arcsin sqrt probability`` changes by no more than it does.
     start, stop : float
         Ends of the interval.
-    relative : float
-        How far above the true maximum the bound may lie.
+    bound : callable, optional
+        Vectorized, (left, right) -> upper bound of the probability between them, where one better than the length's is
+        known.
+    relative, absolute : float
+        How far above the true maximum the result may lie: by the factor ``1 + relative`` plus `absolute`.
     max_evaluations : int
-        When it is reached the bound is wider than `relative`, and still a bound.
+        When it is reached the result lies further above, and is still a bound.
 
     Returns
     -------
@@ -45,31 +69,28 @@ def certified_maximum(
         The certified bound, at most 1.
     """
 
-    def angle(u: Floats) -> Floats:
-        return np.arcsin(np.sqrt(np.clip(probability(u), 0.0, 1.0)))
+    def highest(left: Ends, right: Ends) -> Floats:
+        angles = np.arcsin(np.sqrt(left.value)) + np.arcsin(np.sqrt(right.value))
+        top = np.sin(np.minimum((angles + right.length - left.length) / 2, np.pi / 2)) ** 2
+        return top if bound is None else np.minimum(top, bound(left.point, right.point))
+
+    def at(points: Floats) -> Ends:
+        return Ends(points, np.clip(probability(points), 0.0, 1.0), length(points))
 
     span = float(length(np.asarray([stop]))[0] - length(np.asarray([start]))[0])
-    points = np.linspace(start, stop, int(np.clip(2 * span, 8, 256)) + 1)
-    angles, lengths = angle(points), length(points)
-    best, evaluations = float(angles.max()), len(points)
-    left, right = points[:-1], points[1:]
-    g_left, g_right = angles[:-1], angles[1:]
-    s_left, s_right = lengths[:-1], lengths[1:]
+    ends = at(np.linspace(start, stop, int(np.clip(2 * span, 8, 256)) + 1))
+    best, evaluations = float(ends.value.max()), len(ends.point)
+    left, right = ends.only(slice(None, -1)), ends.only(slice(1, None))
     while True:
-        ceiling = np.arcsin(min(1.0, np.sin(best) * np.sqrt(1 + relative)))
-        bounds = np.minimum((g_left + g_right + s_right - s_left) / 2, np.pi / 2)
-        open_ = (bounds > ceiling) & (right > left)
+        ceiling = min(1.0, best * (1 + relative) + absolute)
+        bounds = highest(left, right)
+        open_ = (bounds > ceiling) & (right.point > left.point)
         if not open_.any():
-            return float(np.sin(ceiling) ** 2)
+            return ceiling
         if evaluations > max_evaluations:
-            return float(np.sin(bounds[open_].max()) ** 2)
-        left, right = left[open_], right[open_]
-        g_left, g_right = g_left[open_], g_right[open_]
-        s_left, s_right = s_left[open_], s_right[open_]
-        middle = (left + right) / 2
-        g_middle, s_middle = angle(middle), length(middle)
-        evaluations += len(middle)
-        best = max(best, float(g_middle.max()))
-        left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
-        g_left, g_right = np.concatenate([g_left, g_middle]), np.concatenate([g_middle, g_right])
-        s_left, s_right = np.concatenate([s_left, s_middle]), np.concatenate([s_middle, s_right])
+            return float(bounds[open_].max())
+        left, right = left.only(open_), right.only(open_)
+        middle = at((left.point + right.point) / 2)
+        evaluations += len(middle.point)
+        best = max(best, float(middle.value.max()))
+        left, right = left.joined(middle), middle.joined(right)

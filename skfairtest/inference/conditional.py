@@ -253,7 +253,8 @@ class Strata:
 
 def strata_within_cap(d1: Sequence[int], d2: Sequence[int], m: Sequence[int]) -> bool:
     """Whether the law of these strata's sum is enumerated: as long as it fits in memory comfortably."""
-    return 2 * _NARROW * Strata(tuple(d1), tuple(d2), tuple(m)).moments()[1] ** 0.5 * len(d1) <= STRATA_CAP
+    variance = Strata(tuple(d1), tuple(d2), tuple(m)).moments()[1]
+    return bool(2 * _NARROW * np.sqrt(variance) * len(d1) <= STRATA_CAP)
 
 
 def stratified_log_p(

@@ -122,11 +122,8 @@ def mover_ratio(
         tuple(np.asarray(v, dtype=float) for v in high),
     )
     with np.errstate(invalid="ignore", divide="ignore"):
-        below = u2 * (2 * b - u2)
         under = (a * b) ** 2 - l1 * u2 * (2 * a - l1) * (2 * b - u2)
-        lower = (a * b - np.sqrt(np.maximum(under, 0.0))) / below
-        limit = l1 * (2 * a - l1) / (2 * a * b)  # of the expression above as u2 -> 2 b
-        lower = np.where(np.abs(below) < 1e-12, limit, lower)
+        lower = l1 * (2 * a - l1) / (a * b + np.sqrt(np.maximum(under, 0.0)))  # their form without cancellation
         above = l2 * (2 * b - l2)
         over = (a * b) ** 2 - u1 * l2 * (2 * a - u1) * (2 * b - l2)
         upper = (a * b + np.sqrt(np.maximum(over, 0.0))) / above

@@ -78,13 +78,20 @@ def product_log_p(pairs: Sequence[tuple[int, int, int, int]], statistics: Floats
     for place, index in enumerate(order):
         own = _tail_beyond(pairs[index], sizes[index], observed=True)
         others = [_tail_beyond(pairs[j], sizes[index], observed=False) for j in order[place + 1 :]]
-        survive = sum(float(np.log1p(-np.exp(min(p, -1e-300)))) for p in (own, *others))
+        survive = sum(_log_complement(p) for p in (own, *others))
         total = float(np.log(-np.expm1(survive))) if survive < -1e-12 else float(np.logaddexp.reduce([own, *others]))
         adjusted[place] = min(0.0, total)
     adjusted = np.maximum.accumulate(adjusted)
     out = np.empty_like(adjusted)
     out[order] = adjusted
     return out
+
+
+def _log_complement(log_p: float) -> float:
+    """Log(1 - exp(log_p)) for log_p <= 0."""
+    if log_p >= 0:
+        return -np.inf
+    return float(np.log(-np.expm1(log_p)) if log_p > -0.5 else np.log1p(-np.exp(log_p)))
 
 
 def _tail_beyond(pair: tuple[int, int, int, int], size: float, *, observed: bool) -> float:

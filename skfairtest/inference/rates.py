@@ -368,7 +368,9 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
     if len(pair.x1) > 1:
         if scale.is_identity and not pair.overall:
             combine = intervals.mantel_haenszel_ratio if disparity == "ratio" else intervals.sato
-            return combine(*counts, z)[2:]
+            _, error, low, high = combine(*counts, z)
+            if error != 0:  # rates of 0 and 1 only leave no variance to estimate from
+                return low, high
         return _smoothed_limits(pair, scale, disparity, z)
     l1, u1 = (float(v[0]) for v in intervals.wilson(pair.x1, pair.d1, z))
     l2, u2 = (float(v[0]) for v in intervals.wilson(pair.x2, pair.d2, z))

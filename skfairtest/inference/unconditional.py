@@ -22,6 +22,8 @@ from skfairtest.inference.conditional import TIE, conditional_log_p
 
 #: Largest (d1 + d2) * min(d1, d2) for which the unconditional law is enumerated.
 CAP = 10_000_000
+#: Beyond this many people the maximum is certified to 1e-4, else to 1e-6.
+MANY = 100_000
 #: Fisher p-values that differ by less than this, relatively, are equal; rounding only ever enlarges the tail.
 _EQUAL = 1e-9
 #: Outcomes less probable than exp(-40) times the observed p-value are left out of the sums.
@@ -150,7 +152,8 @@ def unconditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "
     Returns
     -------
     float
-        Natural logarithm of a bound of the p-value that is at most 1e-6 above it, relatively.
+        Natural logarithm of a bound of the p-value that lies above it by about 1e-6, relatively (1e-4 for more than
+        100,000 people).
 
     References
     ----------
@@ -173,5 +176,6 @@ def unconditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "
     people = d1 + d2
     tail = TotalTail(tail_given_total(d1, d2, fisher, alternative))
     stop = np.pi / 4 if alternative == "two-sided" else np.pi / 2  # two-sided, p and 1 - p are alike
-    bound = certified_maximum(tail, lambda angle: np.sqrt(people) * angle, 0.0, stop)
+    relative = 1e-6 if people <= MANY else 1e-4
+    bound = certified_maximum(tail, lambda angle: np.sqrt(people) * angle, 0.0, stop, relative=relative)
     return min(fisher, fisher + float(np.log(bound)))

@@ -223,7 +223,7 @@ def _tables(part: Part, complete: bool, more: str) -> list[Block]:
         if happens:
             share = "the share" if metric != "f1" else "F1, from the share"
             blocks.append(Paragraph(f"Among {among} (n), {share} who {happens}.", "aside"))
-        blocks.append(Grid(_rates_table(rates)))
+        blocks.append(Grid(*_rates_tables(rates)))
         ordered = most_telling(part.comparisons[part.comparisons["metric"] == metric])
         if not len(ordered):
             blocks.append(Paragraph("No comparison is defined: see what was left out."))
@@ -254,15 +254,21 @@ def _caption(shown: int, ordered: pd.DataFrame, more: str) -> str:
     return f"{shown} of {many(total, 'comparison')}{hidden}{order} (* concern{f'; {more}' if more else ''}):"
 
 
-def _rates_table(rates: pd.DataFrame) -> Table:
-    rows = []
+def _rates_tables(rates: pd.DataFrame) -> tuple[Table, Table]:
+    """Write rates by group, wide and narrow."""
+    wide, narrow = [], []
     columns = [rates[name].tolist() for name in ("n", "n_effective", "value", "ci_low", "ci_high", "small")]
     for key, people, n, value, low, high, small in zip(rates.index, *columns, strict=True):
         interval = "" if pd.isna(value) else f"{number_text(low)} to {number_text(high)}"
         note = "" if not small else "small" if n else "nobody"
         names = [label(name) for name in (key if rates.index.nlevels > 1 else (key,))]
-        rows.append([*names, f"{people:,}", f"{n:,}", number_text(value), interval, note])
-    return [*map(label, rates.index.names), "people", "n", "value", "interval", ""], rows
+        wide.append([*names, f"{people:,}", f"{n:,}", number_text(value), interval, note])
+        narrow.append([*names, f"{people:,}\n{n:,}", f"{number_text(value)}\n{interval}", note])
+    names = [label(name) for name in rates.index.names]
+    return (
+        ([*names, "people", "n", "value", "interval", ""], wide),
+        ([*names, "people\nn", "value\ninterval", ""], narrow),
+    )
 
 
 def _cells(row: dict[str, Any]) -> dict[str, str]:
