@@ -236,6 +236,16 @@ def test_another_seed_changes_only_what_is_drawn(case, data, reference):
     np.testing.assert_array_equal(test.comparisons_["disparity"], before.comparisons_["disparity"])
 
 
+@default_case
+def test_an_enumerated_law_draws_no_random_number(cls, data):
+    generator, state = np.random.RandomState(5), np.random.RandomState(5).random_sample()
+    np.random.seed(5)
+    case = Case(cls, {"metric": "accuracy"})
+    run(case, data, random_state=None)
+    run(case, data, random_state=generator)
+    assert np.random.random_sample() == generator.random_sample() == state
+
+
 @pytest.mark.parametrize("kind", [np.random.RandomState, np.random.default_rng])
 @default_case
 def test_a_generator_is_as_good_as_an_integer(cls, kind, data):

@@ -43,7 +43,7 @@ from skfairtest.datasets import load_compas
 from skfairtest.metrics import RATES, resolve_metrics
 from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block
-from skfairtest.report.words import label
+from skfairtest.report.words import label, many
 
 __all__ = ["app", "run"]
 
@@ -79,10 +79,9 @@ def run(argv: Sequence[str] | None = None) -> int:
         status = typer.main.get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
         return status if isinstance(status, int) else NO_CONCERN
     except (KeyboardInterrupt, typer.Abort):
-        tell(f"{PROGRAM}: interrupted")
         return INTERRUPTED
-    except SystemExit as stopped:
-        return stopped.code if isinstance(stopped.code, int) else INTERNAL
+    except SystemExit:
+        return NO_CONCERN  # how click leaves when nobody reads the help to its end; nothing else here exits
     except ModuleNotFoundError:
         raise  # an extra that is not installed: the caller names it
     except _USAGE_ERRORS as error:
@@ -223,7 +222,7 @@ def _document(result: Audit, title: str, about: Sequence[str], sources: Sequence
         outcome_of(result),
         title=title,
         about=about,
-        not_compared=result.not_compared,
+        not_compared=[(names, in_terms_of_options(reason)) for names, reason in result.not_compared],
         sources=sources,
         complete=complete,
         more=_MORE,
@@ -234,7 +233,7 @@ def _about(result: Audit, columns: Columns, metrics: Sequence[str]) -> list[str]
     truth = "" if columns.y_true is None else f"true labels in {label(columns.y_true)}, "
     text = (
         f"{result.n_samples:,} people; {truth}predictions in {label(columns.y_pred)}; the positive label is "
-        f"{label(result.pos_label)}; metric: {', '.join(map(label, metrics))}."
+        f"{label(result.pos_label)}; metric{'s' if len(metrics) > 1 else ''}: {', '.join(map(label, metrics))}."
     )
     return [text]
 
@@ -242,4 +241,4 @@ def _about(result: Audit, columns: Columns, metrics: Sequence[str]) -> list[str]
 def _tell_what_csv_leaves_out(result: Audit) -> None:
     left_out = sum(len(part.excluded) for part in result.parts) + len(result.not_compared)
     if left_out:
-        tell(f"warning: {left_out} groups or cells were left out of comparisons; --format table and json list them")
+        tell(f"warning: CSV has no room for {many(left_out, 'thing')} left out: --format table and json list them")

@@ -22,7 +22,7 @@ __all__ = ["outcome_of", "to_csv", "to_json"]
 
 def outcome_of(audit: Audit) -> Outcome:
     """Say what decides an audit, in the report's terms."""
-    return Outcome(audit.concern, audit.p_value, audit.n_comparisons, audit.n_samples)
+    return Outcome(audit.concern, audit.p_value, audit.n_comparisons)
 
 
 def _plain(value: Any) -> Any:

@@ -45,7 +45,11 @@ class Columns:
         asked = [("--y-true", self.y_true), ("--y-pred", self.y_pred)]
         asked += [("--sensitive", name) for name in self.sensitive]
         asked += [("--control", name) for name in self.control]
-        return {name: option for option, name in reversed(asked) if name is not None}
+        options: dict[str, str] = {}
+        for option, name in asked:
+            if name is not None:
+                options.setdefault(name, option)
+        return options
 
 
 def read_table(path: str, columns: Columns) -> CountTable:
@@ -80,7 +84,8 @@ def read_table(path: str, columns: Columns) -> CountTable:
         zipped = start.startswith(_GZIP) or path.lower() != unzipped
         stream = gzip.GzipFile(fileobj=raw) if zipped else raw
         separator = "\t" if unzipped.endswith((".tsv", ".tab")) else ","
-        return _read_text(io.TextIOWrapper(stream, encoding="utf-8-sig", newline=""), path, columns, separator)
+        with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+            return _read_text(text, path, columns, separator)
 
 
 def _check_roles(columns: Columns) -> None:
@@ -123,10 +128,10 @@ def _check_complete(path: str, columns: Columns, missing: Mapping[str, int], n: 
         raise BadInput(f"{path}: there are columns but no rows")
     for name, option in columns.options.items():
         if missing[name]:
-            values = "value is" if missing[name] == 1 else "values are"
+            are = "is" if missing[name] == 1 else "are"
             raise BadInput(
-                f"{path}: {missing[name]:,} of {n:,} {values} missing in column {name!r} ({option}): leave these rows "
-                "out, or give missing a name of its own, such as 'unknown'"
+                f"{path}: {missing[name]:,} of {n:,} values {are} missing in column {name!r} ({option}): leave these "
+                "rows out, or give missing a name of its own, such as 'unknown'"
             )
 
 

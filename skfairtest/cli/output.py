@@ -41,7 +41,7 @@ def check_output(output: str | None, source: str | None) -> None:
             raise BadInput(f"--output {output}: is the file to be read: name another one")
         if not os.access(path if path.exists() else path.parent, os.W_OK):
             raise BadInput(f"--output {output}: may not be written")
-    except (OSError, ValueError) as error:  # among them names that no file can have
+    except (OSError, ValueError) as error:
         raise BadInput(f"--output {output}: {getattr(error, 'strerror', None) or error}") from error
 
 
@@ -74,8 +74,8 @@ def write_out(text: str, output: str | None = None) -> None:
         try:
             # newline: the text has the line ends that it should have.
             Path(output).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
-        except OSError as error:
-            raise BadInput(f"--output {output}: {error.strerror or error}") from error
+        except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+            raise BadInput(f"--output {output}: {getattr(error, 'strerror', None) or error}") from error
         return
     encoding = sys.stdout.encoding or "utf-8"
     try:

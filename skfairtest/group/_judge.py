@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairtest.group._rows import Measured, Row, extreme_in_family
+from skfairtest.group._rows import Measured, Row, enumerable
 from skfairtest.group._settings import Settings
 from skfairtest.inference._discrete import Floats
-from skfairtest.inference.max_t import max_t_p, max_t_quantile, product_log_p
+from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile, oriented, product_log_p
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, holm
 from skfairtest.inference.rates import blocks_of, limits, limits_of_all, quantiles
 from skfairtest.inference.resampling import p_value_limits, studentized_limits
@@ -87,44 +87,46 @@ def _adjust(family: list[Row], measured: Sequence[Measured], settings: Settings)
         row.interval = _interval(row, interval, settings, error, rejected=rejected)
 
 
-def _independent(family: list[Row], settings: Settings) -> bool:
-    """Whether a family on disjoint conditions has an enumerated joint law: one pair of groups, one stratum per row."""
-    return (
-        settings.question.alternative == "two-sided"
-        and settings.question.method in ("auto", "exact")
-        and len({(row.contrast.first, row.contrast.second) for row in family}) == 1
-        and family[0].contrast.second is not None
-        and all(len(row.pair.x1) == 1 for row in family)
-    )
-
-
-def _max_t(family: list[Row], measured: Sequence[Measured], settings: Settings) -> tuple[Floats, float, float | None]:
-    """Adjusted log p-values, the error of an interval, and its critical value where draws give one."""
+def _blocks(family: list[Row], measured: Sequence[Measured], settings: Settings) -> list[list[Row]]:
+    """Parts of a family that have a joint law: rates on disjoint conditions, or all of them where whole tables are drawn."""
     (part,) = measured
     names = [rate.name for rate in part.rates]
     conditioned = settings.within == "auto" and settings.question.method != "bootstrap"
     blocks = blocks_of(part.conditions) if conditioned else [list(range(len(names)))]
-    block_of = {names[rate]: number for number, block in enumerate(blocks) for rate in block}
-    used = sorted({block_of[row.metric] for row in family})
-    alternative = settings.question.alternative
-    adjusted = np.zeros(len(family))
-    level = 1 - settings.alpha / len(used)
+    parts = [[row for row in family if row.metric in {names[rate] for rate in block}] for block in blocks]
+    return [rows for rows in parts if rows]
+
+
+def _oriented_draws(rows: list[Row], settings: Settings) -> Floats:
+    draws = np.stack([_draws(row) for row in rows], axis=1)
+    return oriented(draws, settings.question.alternative)
+
+
+def _max_t(family: list[Row], measured: Sequence[Measured], settings: Settings) -> tuple[Floats, float, float | None]:
+    """Adjusted log p-values, the error of an interval, and its critical value where draws give one."""
+    blocks = _blocks(family, measured, settings)
+    log_p: dict[int, float] = {}
+    level = 1 - settings.alpha / len(blocks)
     error, criticals = settings.alpha / len(family), []
-    for block in used:
-        places = [i for i, row in enumerate(family) if block_of[row.metric] == block]
-        rows = [family[i] for i in places]
-        statistics = np.array([row.statistic for row in rows])
-        if _independent(rows, settings):
+    for rows in blocks:
+        if len(rows) == 1:
+            found = np.array([rows[0].log_p])
+        elif enumerable(rows, settings):
             pairs = [tuple(int(v[0]) for v in (r.pair.x1, r.pair.d1, r.pair.x2, r.pair.d2)) for r in rows]
-            log_p = product_log_p(pairs, statistics)  # type: ignore[arg-type]
-            error = 1 - (1 - settings.alpha) ** (1 / len(family))
+            found = product_log_p(pairs, np.array([row.statistic for row in rows]))  # type: ignore[arg-type]
+            if len(blocks) == 1:
+                error = 1 - (1 - settings.alpha) ** (1 / len(family))
         else:
-            draws = np.stack([_draws(row) for row in rows], axis=1)
-            log_p = np.log(max_t_p(draws, statistics, alternative))
-            criticals.append(max_t_quantile(draws, alternative, level))
+            draws = _oriented_draws(rows, settings)
+            found = np.log(max_t_p(draws, np.array([row.beyond for row in rows])))
+            criticals.append(max_t_quantile(draws, level))
         # Rates conditioned differently have no joint law: their blocks are combined by Bonferroni.
-        adjusted[places] = np.minimum(log_p + np.log(len(used)), 0.0)
-    return adjusted, error, max(criticals) if len(criticals) == len(used) else None
+        found = np.minimum(found + np.log(len(blocks)), 0.0)
+        log_p.update({id(row): float(value) for row, value in zip(rows, found, strict=True)})
+    # A critical value is on the scale of the normal quantile that it replaces only for studentized statistics.
+    usable = len(criticals) == len(blocks) and settings.variance is not None and np.isfinite(criticals).all()
+    adjusted = np.array([log_p[id(row)] for row in family])
+    return adjusted, error, max(criticals) if usable else None
 
 
 def _draws(row: Row) -> Floats:
@@ -138,7 +140,8 @@ def _interval(
     """Confidence limits; a comparison that is not rejected at this level has the null value in its interval."""
     question = settings.question
     low, high = interval
-    if question.method == "bootstrap" and not row.contrast.overall:
+    # Draws that are all alike, or the logarithm of 0, leave the bootstrap nothing to say.
+    if question.method == "bootstrap" and row.standard_error > 0 and np.isfinite(row.statistic):
         low, high = _bootstrap_interval(row, settings, error)
     elif question.edges is None and not rejected:
         low, high = min(low, question.null), max(high, question.null)
@@ -156,6 +159,27 @@ def _bootstrap_interval(row: Row, settings: Settings, error: float) -> tuple[flo
         estimate = float(np.log(row.disparity)) if ratio else row.disparity
     low, high = studentized_limits(estimate, row.standard_error, _draws(row), low_error, high_error)
     return (float(np.exp(low)), float(np.exp(high))) if ratio else (low, high)
+
+
+def _monte_carlo_limits(
+    leading: Row, main: list[Row], measured: Sequence[Measured], settings: Settings
+) -> tuple[float, float] | None:
+    """Limits of the global p-value if tables were drawn without end; None where no single count decides."""
+    if settings.adjust == "max_t":
+        blocks = _blocks(main, measured, settings)
+        rows = next(rows for rows in blocks if any(row is leading for row in rows))
+        if len(rows) > 1 and not enumerable(rows, settings):
+            counts, times = max_t_extreme(_oriented_draws(rows, settings), leading.beyond), len(blocks)
+        elif leading.extreme is not None:
+            counts, times = leading.extreme, len(blocks)
+        else:
+            return None
+    elif leading.extreme is not None:
+        counts, times = leading.extreme, 1 if settings.question.alternative == "equivalence" else len(main)
+    else:
+        return None
+    low, high = p_value_limits(*counts)
+    return min(1.0, times * low), min(1.0, times * high)
 
 
 def equivalence_interval(row: Row, settings: Settings) -> tuple[float, float]:
@@ -193,19 +217,9 @@ def _decide(main: list[Row], measured: Sequence[Measured], settings: Settings) -
                 # A certificate for all pairs is one for each; short of it, pairs are certified one by one.
                 pooled = row.contrast.stratum is None
                 row.concern = bool(p_of(row.log_p_adjusted) > settings.alpha) and (concern or not pooled)
-    drew = any(row.drawn is not None for row in main)
     resampled = settings.question.method in ("permutation", "bootstrap")
-    max_t_drew = settings.adjust == "max_t" and drew and not _independent(main, settings)
-    bounds = (p, p)
-    if max_t_drew:
-        draws = np.stack([_draws(row) for row in main], axis=1)
-        statistics = np.array([row.statistic for row in main])
-        place = next(i for i, row in enumerate(main) if row is leading)
-        counts = extreme_in_family(draws, statistics, place, settings.question.alternative)
-        bounds = p_value_limits(*counts)
-    elif resampled and leading.extreme is not None:
-        times = 1 if equivalence else len(main)
-        low, high = p_value_limits(*leading.extreme)
-        bounds = (min(1.0, times * low), min(1.0, times * high))
-    n_resamples = settings.n_resamples if resampled or max_t_drew else 0
+    drew = any(row.drawn is not None for row in main)
+    limits_of_p = _monte_carlo_limits(leading, main, measured, settings) if drew else None
+    bounds = (p, p) if limits_of_p is None else (min(p, limits_of_p[0]), max(p, limits_of_p[1]))
+    n_resamples = settings.n_resamples if resampled or drew else 0
     return Verdict(leading, float(target), bounds, rejected, concern, n_resamples)

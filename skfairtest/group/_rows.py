@@ -13,8 +13,10 @@ from skfairtest.group._settings import Settings
 from skfairtest.inference import rate_draws
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.rate_draws import Contrast, RateTable, pair_of
-from skfairtest.inference.rates import Pair, Scale, answer, disparity_of, values
-from skfairtest.inference.resampling import at_least_as_extreme, monte_carlo_p
+from skfairtest.inference.max_t import oriented
+from skfairtest.inference.rates import Pair, Scale, answer, disparity_of, shown_error, values
+from skfairtest.inference.resampling import monte_carlo_p
+from skfairtest.inference.score import studentize
 from skfairtest.metrics import Rate
 from skfairtest.tables import CountTable
 
@@ -45,7 +47,8 @@ class Row:
     statistic: float = np.nan
     standard_error: float = np.nan
     drawn: Floats | None = field(default=None, repr=False)
-    extreme: tuple[int, int] | None = None
+    extreme: tuple[int, int] | None = None  # draws at least as extreme as the statistic, of how many
+    beyond: float = np.nan  # the statistic, oriented: larger is more evidence
     log_p_adjusted: float = np.nan
     interval: tuple[float, float] = (np.nan, np.nan)
     concern: bool = False
@@ -76,7 +79,6 @@ class Measured:
     conditions: list[np.ndarray]  # per rate, which cells meet its condition
     rows: list[Row]
     excluded: list[Exclusion]
-    joint: dict[str, Floats] = field(default_factory=dict)  # metric -> draws of all its rows together
 
 
 def measure(
@@ -112,16 +114,41 @@ def measure(
     kept = _kept_groups(table, sizes, excluded)
     contrasts = list(_contrasts(table, kept, settings))
     out = Measured(table, list(rates), {}, {}, [], [], excluded)
-    for rate, rate_seed in zip(rates, seed.spawn(len(rates)), strict=True):
+    tested = []
+    for rate in rates:
         event, given = rate.masks(cells)
         out.conditions.append(given)
         out.events[rate.name] = table.counts[:, :, event].sum(axis=2)
         out.denominators[rate.name] = table.counts[:, :, given].sum(axis=2)
         rows = list(_rows(out, rate, contrasts, sizes, settings))
-        counted = _rate_table(table, cells, event, given, settings)
-        _test(rows, counted, settings, rate_seed, seed, out)
+        tested.append((rows, _rate_table(table, cells, event, given, settings)))
         out.rows.extend(rows)
+    # Whole tables drawn with one seed are the same tables for every rate, hence jointly distributed across rates.
+    whole = settings.within != "auto" or settings.question.method == "bootstrap"
+    for (rows, counted), rate_seed in zip(tested, seed.spawn(len(tested)), strict=True):
+        if rows:
+            _test(rows, counted, settings, seed if whole else rate_seed, draw=_needs_draws(out, settings))
     return out
+
+
+def enumerable(rows: Sequence[Row], settings: Settings) -> bool:
+    """Whether rows on disjoint conditions have an enumerated joint law: one pair of groups, one stratum per row."""
+    return (
+        settings.question.alternative == "two-sided"
+        and settings.question.method in ("auto", "exact")
+        and len({(row.contrast.first, row.contrast.second) for row in rows}) == 1
+        and rows[0].contrast.second is not None
+        and all(len(row.pair.x1) == 1 for row in rows)
+    )
+
+
+def _needs_draws(out: Measured, settings: Settings) -> bool:
+    """Whether p-values or their adjustment need drawn tables."""
+    if settings.question.method in ("permutation", "bootstrap"):
+        return True
+    pooled = [row for row in out.rows if row.contrast.stratum is None]
+    # One comparison has nothing to be adjusted for.
+    return settings.adjust == "max_t" and len(pooled) > 1 and not enumerable(pooled, settings)
 
 
 def _kept_groups(table: CountTable, sizes: np.ndarray, excluded: list[Exclusion]) -> list[int]:
@@ -276,48 +303,38 @@ def _rate_table(
     return RateTable(table.counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
 
 
-def _test(
-    rows: list[Row],
-    counted: RateTable,
-    settings: Settings,
-    rate_seed: np.random.SeedSequence,
-    shared_seed: np.random.SeedSequence,
-    out: Measured,
-) -> None:
-    """Give each row its p-value; draw the rows' joint law where a resampled method or max-T needs it."""
-    if not rows:
-        return
+def _test(rows: list[Row], counted: RateTable, settings: Settings, seed: np.random.SeedSequence, *, draw: bool) -> None:
+    """Give each row of one rate its p-value; draw the rows' law where a resampled method or max-T needs it."""
     question = settings.question
+    bootstrap = question.method == "bootstrap"
     contrasts = [row.contrast for row in rows]
+    if not bootstrap:
+        contrasts = rate_draws.to_rest(contrasts)
     scale = rows[0].scale
-    arguments = (contrasts, scale, question.disparity, settings.variance, settings.n_resamples)
-    # Whole tables drawn with one seed are the same tables for every rate, hence jointly distributed across rates.
-    joint_seed = rate_seed if settings.within == "auto" and question.method != "bootstrap" else shared_seed
-    rng = np.random.default_rng(joint_seed)
-    if question.method in ("permutation", "bootstrap"):
-        statistics, errors = rate_draws.observed_statistics(
-            counted, contrasts, scale, question.disparity, settings.variance
-        )
-        if question.method == "bootstrap":
-            drawn = rate_draws.bootstrap_statistics(counted, *arguments, rng)
-            out.joint[rows[0].metric] = drawn
+    arguments = (contrasts, scale, question.disparity, settings.variance)
+    if draw:
+        n = settings.n_resamples
+        if bootstrap:
+            drawn = rate_draws.bootstrap_statistics(counted, *arguments, n, np.random.default_rng(seed))
         elif settings.adjust == "max_t":
-            drawn = rate_draws.joint_permutations(counted, *arguments, rng)
-            out.joint[rows[0].metric] = drawn
+            drawn = rate_draws.joint_permutations(counted, *arguments, n, np.random.default_rng(seed))
         else:
-            drawn = rate_draws.pairwise_permutations(counted, *arguments, rate_seed.spawn(len(rows)))
-        for row, statistic, error, column in zip(rows, statistics, errors, drawn.T, strict=True):
-            row.statistic, row.standard_error, row.drawn, row.method = statistic, error, column, question.method
+            drawn = rate_draws.pairwise_permutations(counted, *arguments, n, seed.spawn(len(rows)))
+        for row, column in zip(rows, drawn.T, strict=True):
+            row.drawn = column
+    if question.method in ("permutation", "bootstrap"):
+        statistics, errors = rate_draws.observed_statistics(counted, *arguments)
+        for row, statistic, error in zip(rows, statistics.tolist(), errors.tolist(), strict=True):
+            row.statistic, row.standard_error, row.method = statistic, error, question.method
             row.log_p, row.extreme = _resampled_log_p(row, settings)
+            if settings.variance == "score":
+                row.standard_error = shown_error(row.pair, question, error)
         return
     for row in rows:
         found = answer(row.pair, row.scale, question)
         row.log_p, row.method = found.log_p, found.method
         row.statistic, row.standard_error = found.statistic, found.standard_error
-    if settings.adjust == "max_t":
-        out.joint[rows[0].metric] = rate_draws.joint_permutations(counted, *arguments, rng)
-        for row, column in zip(rows, out.joint[rows[0].metric].T, strict=True):
-            row.drawn = column
+        row.beyond = float(oriented(np.asarray(found.statistic), question.alternative))
 
 
 def _resampled_log_p(row: Row, settings: Settings) -> tuple[float, tuple[int, int] | None]:
@@ -325,31 +342,26 @@ def _resampled_log_p(row: Row, settings: Settings) -> tuple[float, tuple[int, in
     assert row.drawn is not None
     question = settings.question
     if question.edges is None:
+        row.beyond = float(oriented(np.asarray(row.statistic), question.alternative))
         p, extreme, defined = monte_carlo_p(row.drawn, row.statistic, question.alternative)
         return float(np.log(p)), (extreme, defined)
     lower, upper = (np.log(question.edges) if question.disparity == "ratio" else np.asarray(question.edges)).tolist()
-    estimate = float(np.log(row.disparity)) if question.disparity == "ratio" else row.disparity
-    with np.errstate(invalid="ignore", divide="ignore"):
-        above = float(np.divide(estimate - upper, row.standard_error))
-        below = float(np.divide(estimate - lower, row.standard_error))
+    with np.errstate(divide="ignore"):
+        estimate = float(np.log(row.disparity)) if question.disparity == "ratio" else row.disparity
+    if np.isinf(estimate):  # the logarithm of a ratio of 0 or infinity has no bootstrap law
+        row.beyond = -np.inf
+        return 0.0, None
+    above, below = (float(studentize(estimate - edge, row.standard_error)) for edge in (upper, lower))
     tests = {
         "greater": [(above, "greater")],
         "less": [(below, "less")],
         "equivalence": [(below, "greater"), (above, "less")],
         "two-sided": [(above, "greater"), (below, "less")],
     }[question.alternative]
+    row.beyond = max(statistic if side == "greater" else -statistic for statistic, side in tests)
     results = [(monte_carlo_p(row.drawn, statistic, side), statistic) for statistic, side in tests]
     choose = max if question.alternative == "equivalence" else min
     (p, extreme, defined), row.statistic = choose(results, key=lambda result: result[0][0])
     if question.alternative == "two-sided":
         p, extreme = min(1.0, 2 * p), min(defined, 2 * extreme)
     return float(np.log(p)), (extreme, defined)
-
-
-def extreme_in_family(draws: Floats, statistics: Floats, place: int, alternative: str) -> tuple[int, int]:
-    """How many joint draws have a maximum at least as extreme as one observed statistic, of how many."""
-    signed = np.abs(draws) if alternative == "two-sided" else (-draws if alternative == "less" else draws)
-    tops = np.where(np.isnan(signed), -np.inf, signed).max(axis=1)
-    level = statistics[place]
-    level = abs(level) if alternative == "two-sided" else (-level if alternative == "less" else level)
-    return int(at_least_as_extreme(tops, level, "greater").sum()), len(tops)

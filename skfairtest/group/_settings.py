@@ -91,7 +91,12 @@ def check_settings(
     method, variance = _method(method, variance, within, edges)
     if adjust == "auto":
         adjust = "holm"
-    if adjust == "max_t" and (edges is not None or alternative == "equivalence") and method != "bootstrap":
+    if adjust == "max_t" and alternative == "equivalence":
+        raise ValueError(
+            "adjust='max_t' adjusts the smallest p-value, and alternative='equivalence' asks for the largest: "
+            "use adjust='holm'"
+        )
+    if adjust == "max_t" and edges is not None and method != "bootstrap":
         raise ValueError(
             "adjust='max_t' permutes labels, which tests equality and not a margin: use adjust='holm', "
             "or method='bootstrap'"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any, ClassVar
 
@@ -189,7 +190,9 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_clone__(self) -> FairnessTest:
         """Copy the parameters and hand on the fitted estimator itself, which a test never fits."""
-        new = super().__sklearn_clone__()
+        bare = copy.copy(self)
+        bare.estimator = None
+        new = super(FairnessTest, bare).__sklearn_clone__()
         new.estimator = self.estimator
         return new  # type: ignore[no-any-return]
 
@@ -402,6 +405,8 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         self.confidence_interval_ = row.interval
         if settings.question.alternative == "equivalence":
             self.equivalence_interval_ = equivalence_interval(row, settings)
+        elif hasattr(self, "equivalence_interval_"):  # of an earlier fit
+            del self.equivalence_interval_
         self.by_group_ = by_group_frame(measured, self.confidence_level)
         self.comparisons_ = comparisons_frame(measured.rows)
         self.excluded_ = excluded_frame(measured.excluded)
@@ -484,7 +489,12 @@ def _check_rows_of(X: Any, table: CountTable, **frames: Any) -> None:
             f"X and sensitive_features have different lengths, {X.shape[0]:,} and {table.n_samples:,}: "
             "pass one value per person in each, for the same people."
         )
-    indexed = {name: frame for name, frame in frames.items() if isinstance(frame, pd.Series | pd.DataFrame)}
+    columns = {
+        f"{name}[{key!r}]" if key is not None else name: column
+        for name, frame in frames.items()
+        for key, column in (frame.items() if isinstance(frame, dict) else [(None, frame)])
+    }
+    indexed = {name: column for name, column in columns.items() if isinstance(column, pd.Series | pd.DataFrame)}
     if isinstance(X, pd.DataFrame):
         check_same_people({"X": X, **indexed})
 

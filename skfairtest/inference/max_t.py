@@ -12,52 +12,58 @@ import numpy as np
 
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.conditional import conditional_log_p, conditional_score_log_p
-from skfairtest.inference.resampling import TOLERANCE
+from skfairtest.inference.resampling import at_least_as_extreme
 
 
-def _signed(statistics: Floats, alternative: str) -> Floats:
+def oriented(statistics: Floats, alternative: str) -> Floats:
+    """Statistics of which larger is more extreme."""
     if alternative == "two-sided":
         return np.abs(statistics)
     return -statistics if alternative == "less" else statistics
 
 
-def max_t_p(drawn: Floats, observed: Floats, alternative: str) -> Floats:
+def _defined(drawn: Floats) -> Floats:
+    """Draws in which a statistic is defined; one that is not leaves the maximum to the others."""
+    kept = drawn[~np.isnan(drawn).all(axis=1)]
+    return np.where(np.isnan(kept), -np.inf, kept)
+
+
+def max_t_p(drawn: Floats, observed: Floats) -> Floats:
     """Adjusted p-values of a family from joint draws.
 
     Parameters
     ----------
     drawn : ndarray, shape (n_resamples, n_comparisons)
-        Statistics under the null hypothesis, drawn together; NaN where undefined, which leaves only that comparison
-        out of the maximum.
+        Statistics under the null hypothesis, drawn together, larger is more extreme; NaN where undefined, which leaves only
+        that comparison out of the maximum.
     observed : ndarray, shape (n_comparisons,)
-        The observed statistics.
-    alternative : {"two-sided", "greater", "less"}
-        Which direction is extreme.
+        The observed statistics, oriented likewise.
 
     Returns
     -------
     ndarray, shape (n_comparisons,)
         Step-down adjusted p-values, never 0.
     """
-    draws, seen = _signed(drawn, alternative), _signed(observed, alternative)
-    draws = np.where(np.isnan(draws), -np.inf, draws)
-    order = np.argsort(-seen, kind="stable")
+    draws = _defined(drawn)
+    order = np.argsort(-observed, kind="stable")
     # Column j of `tops` is the largest drawn statistic among the comparisons not more extreme than the j-th.
     tops = np.maximum.accumulate(draws[:, order[::-1]], axis=1)[:, ::-1]
-    level = seen[order]
-    slack = np.where(np.isfinite(level), TOLERANCE * np.abs(level), 0.0)
-    counts = (tops >= level - slack).sum(axis=0)
+    counts = at_least_as_extreme(tops, observed[order], "greater").sum(axis=0)
     adjusted = np.maximum.accumulate((1 + counts) / (1 + len(draws)))
     out = np.empty_like(adjusted)
     out[order] = adjusted
     return out
 
 
-def max_t_quantile(drawn: Floats, alternative: str, level: float) -> float:
+def max_t_quantile(drawn: Floats, level: float) -> float:
     """The `level` quantile of the largest drawn statistic: the critical value of simultaneous intervals."""
-    draws = _signed(drawn, alternative)
-    tops = np.where(np.isnan(draws), -np.inf, draws).max(axis=1)
-    return float(np.quantile(tops, level, method="inverted_cdf"))
+    return float(np.quantile(_defined(drawn).max(axis=1), level, method="inverted_cdf"))
+
+
+def max_t_extreme(drawn: Floats, observed: float) -> tuple[int, int]:
+    """How many joint draws have a largest statistic at least as extreme as one observed, of how many."""
+    tops = _defined(drawn).max(axis=1)
+    return int(at_least_as_extreme(tops, observed, "greater").sum()), len(tops)
 
 
 def product_log_p(pairs: Sequence[tuple[int, int, int, int]], statistics: Floats) -> Floats:

@@ -7,13 +7,13 @@ everyone else. Permuting labels within the condition exchanges the first two cel
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.draws import Counts, bootstrapped, permuted
-from skfairtest.inference.rates import Pair, Scale, statistic
+from skfairtest.inference.rates import Pair, Scale, linearized, statistic
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,11 @@ def pair_of(events: Counts, denominators: Counts, contrast: Contrast) -> Pair:
     else:
         x2, d2 = events[..., contrast.second], denominators[..., contrast.second]
     return Pair(x1, d1, x2, d2, contrast.overall)
+
+
+def to_rest(contrasts: Sequence[Contrast]) -> list[Contrast]:
+    """Return the contrasts whose equality is tested: to everyone has the null hypothesis of to everyone else."""
+    return [replace(contrast, overall=False) for contrast in contrasts]
 
 
 def observed_statistics(
@@ -134,17 +139,15 @@ def bootstrap_statistics(
 ) -> Floats:
     """Centred statistics (T* - T) / SE*, (n_resamples, n_contrasts), when people are resampled within their groups."""
     events, denominators = table.events(table.counts), table.denominators(table.counts)
-    centres = np.array(
-        [float(statistic(pair_of(events, denominators, c), scale, disparity, None)[0]) for c in contrasts]
-    )
+    centres = observed_statistics(table, contrasts, scale, disparity, None)[0]
     parts = []
     for drawn in bootstrapped(table.counts, n_resamples, rng):
         events, denominators = table.events(drawn), table.denominators(drawn)
         columns = []
         for contrast, centre in zip(contrasts, centres, strict=True):
             pair = pair_of(events, denominators, contrast)
-            estimate = statistic(pair, scale, disparity, None)[0]
-            error = statistic(pair, scale, disparity, variance)[1]
+            estimate, error = linearized(pair, scale, disparity)
+            error = np.ones_like(error) if variance is None else error
             with np.errstate(invalid="ignore", divide="ignore"):
                 moved = estimate - centre
                 columns.append(np.where((moved == 0) & (error == 0), 0.0, moved / error))

@@ -155,21 +155,41 @@ def statistic(pair: Pair, scale: Scale, disparity: str, variance: str | None) ->
             # Sums over strata that ought to be 0 are not left as rounding errors.
             distance = np.where(np.abs(distance) < 1e-14, 0.0, distance)
             return studentize(distance, error), error
-        share = weights / total[..., None]
-        first = np.where(used, share * scale.value(r1), 0.0).sum(axis=-1)
-        second = np.where(used, share * scale.value(r2), 0.0).sum(axis=-1)
-        distance = np.log(first) - np.log(second) if disparity == "ratio" else first - second
-        distance = np.where((first == second) & (total > 0), 0.0, distance)
-        distance = np.where(total == 0, np.nan, distance)
-        if variance is None:
-            return distance, np.ones_like(distance)
-        v1 = np.where(used, share**2 * scale.slope(r1) ** 2 * r1 * (1 - r1) / d1, 0.0).sum(axis=-1)
-        v2 = np.where(used, share**2 * scale.slope(r2) ** 2 * r2 * (1 - r2) / d2, 0.0).sum(axis=-1)
-        if disparity == "ratio":
-            v1, v2 = v1 / first**2, v2 / second**2
-            v1, v2 = np.where(first == 0, 0.0, v1), np.where(second == 0, 0.0, v2)
-        error = np.sqrt(v1 + v2)
+    if variance is None:
+        distance, _ = linearized(pair, scale, disparity)
+        return distance, np.ones_like(distance)
+    distance, error = linearized(pair, scale, disparity)
     return studentize(distance, error), error
+
+
+def linearized(pair: Pair, scale: Scale, disparity: str, smooth: float = 0.0) -> tuple[Floats, Floats]:
+    """Disparity (the logarithm of a ratio) and its delta-method standard error, for counts of shape (..., strata).
+
+    The error is taken at counts plus `smooth` of events and of non-events, so that a group without events can have one.
+    A disparity to everyone counts the group's own part in both values. 0 / 0 is undefined.
+    """
+    x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
+    first, second = values(pair, scale)
+    ratio = disparity == "ratio"
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+        used = (d1 > 0) & (d2 > 0)
+        weights = np.where(used, d1 * d2 / (d1 + d2), 0.0)
+        share = weights / weights.sum(axis=-1, keepdims=True)
+        r1, r2 = (x1 + smooth) / (d1 + 2 * smooth), (x2 + smooth) / (d2 + 2 * smooth)
+        mix = d1 / (d1 + d2) if pair.overall else np.zeros_like(d1)
+        own = share * scale.slope(r1)
+        other = share * scale.slope(mix * r1 + (1 - mix) * r2)
+        if ratio:
+            distance = np.log(first) - np.log(second)
+            own, other = own / first[..., None], other / second[..., None]
+            own, other = (np.where(np.isfinite(part), part, 0.0) for part in (own, other))
+        else:
+            distance = first - second
+        distance = np.where((first == second) & ~(ratio & (first == 0)), 0.0, distance)
+        distance = np.where(np.isnan(first), np.nan, distance)
+        v1 = np.where(used, (own - mix * other) ** 2 * r1 * (1 - r1) / d1, 0.0).sum(axis=-1)
+        v2 = np.where(used, ((1 - mix) * other) ** 2 * r2 * (1 - r2) / d2, 0.0).sum(axis=-1)
+        return distance, np.where(np.isnan(distance), np.nan, np.sqrt(v1 + v2))
 
 
 def _rest_edge(edge: float, pair: Pair, disparity: str) -> float:
@@ -276,7 +296,7 @@ def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
     if question.edges is None:
         log_p, label = _equality(pair, question.alternative, question.method)
         z, error = (float(v) for v in statistic(pair, scale, question.disparity, "score"))
-        return Answer(log_p, label, z, _shown_error(pair, question, error))
+        return Answer(log_p, label, z, shown_error(pair, question, error))
     lower, upper = question.edges
     if question.alternative == "greater":
         sides = [_beyond(pair, scale, question, upper, "greater")]
@@ -299,7 +319,7 @@ def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
     return Answer(log_p, label, z, error)
 
 
-def _shown_error(pair: Pair, question: Question, error: float) -> float:
+def shown_error(pair: Pair, question: Question, error: float) -> float:
     """Standard error of the disparity shown, from that of the difference of rates, when both are equal."""
     if pair.overall and len(pair.x1) == 1:
         error *= float(pair.d2[0] / (pair.d1[0] + pair.d2[0]))
@@ -398,27 +418,12 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
 
 def _smoothed_limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, float]:
     """Delta-method limits; the variance is taken at counts plus one half, so that a group without events has one."""
-    first, second = (float(v) for v in values(pair, scale))
-    d1, d2 = pair.d1.astype(float), pair.d2.astype(float)
-    weights = d1 * d2 / (d1 + d2)
-    share = weights / weights.sum()
-    r1, r2 = (pair.x1 + 0.5) / (d1 + 1), (pair.x2 + 0.5) / (d2 + 1)
-    mix = d1 / (d1 + d2) if pair.overall else np.zeros_like(d1)
-    other_slope = scale.slope(mix * r1 + (1 - mix) * r2)
-    own = share * scale.slope(r1)
+    estimate, error = (float(v) for v in linearized(pair, scale, disparity, smooth=0.5))
     if disparity == "ratio":
-        if first == 0 or second == 0:
+        if not np.isfinite(estimate):
             return 0.0, np.inf
-        on_first = own / first - share * mix * other_slope / second
-        on_second = share * (1 - mix) * other_slope / second
-    else:
-        on_first = own - share * mix * other_slope
-        on_second = share * (1 - mix) * other_slope
-    variance = (on_first**2 * r1 * (1 - r1) / d1 + on_second**2 * r2 * (1 - r2) / d2).sum()
-    reach = z * float(np.sqrt(variance))
-    if disparity == "ratio":
-        return first / second * float(np.exp(-reach)), first / second * float(np.exp(reach))
-    return max(-1.0, first - second - reach), min(1.0, first - second + reach)
+        return float(np.exp(estimate - z * error)), float(np.exp(estimate + z * error))
+    return max(-1.0, estimate - z * error), min(1.0, estimate + z * error)
 
 
 def quantiles(alternative: str, error: float) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
 from skfairtest.report.text import Table, disagreement, excluded_table, label, most_telling, number_text
-from skfairtest.report.words import Facts, equals_p, finding_sentence, many, null_sentence, p_text, verdict_sentence
+from skfairtest.report.words import Facts, equals_p, finding_sentence, many, null_sentence, p_text
 
 __all__ = ["Outcome", "Part", "audit_document", "audit_verdict", "leading_sentences", "null_hypotheses"]
 
@@ -52,19 +52,21 @@ class Outcome:
         The smallest adjusted p-value.
     n_comparisons : int
         How many comparisons were adjusted together.
-    n_samples : int
-        People.
     """
 
     concern: bool
     p_value: float
     n_comparisons: int
-    n_samples: int
 
 
 def _pooled(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Keep the comparisons that decide: with control features, those averaged over the strata."""
     return comparisons[comparisons["stratum"].isna()]
+
+
+def _concerns(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Keep the findings; a frame without rows has no type of its own in this column."""
+    return comparisons[comparisons["concern"].astype(bool)]
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -95,23 +97,24 @@ def audit_verdict(parts: Sequence[Part], outcome: Outcome) -> str:
         The verdict.
     """
     facts = parts[0].facts
+    several = outcome.n_comparisons > 1
     asked = many(outcome.n_comparisons, "comparison")
+    p = f"{'smallest adjusted ' if several else ''}{equals_p(outcome.p_value)}"
     if not outcome.concern:
         names = _listed([f"by {label(part.facts.features)}" for part in parts])
         return (
-            f"No disparity was found {names}, in {asked} (smallest adjusted {equals_p(outcome.p_value)}, level "
-            f"{_level(facts)}). That is not a proof of fairness: the intervals show what could have gone unseen."
+            f"No disparity was found {names}, in {asked} ({p}, level {_level(facts)}). That is not a proof of "
+            "fairness: the intervals show what could have gone unseen."
         )
     places = []
     for part in parts:
         main = _pooled(part.comparisons)
         found = int(main["concern"].sum())
         if found:
-            places.append(f"by {label(part.facts.features)} ({found:,} of {many(len(main), 'comparison')})")
-    return (
-        f"Concern: groups differ by more than chance explains, {_listed(places)}. Over all {asked} the smallest "
-        f"adjusted {equals_p(outcome.p_value)}; the level is {_level(facts)}."
-    )
+            share = f" ({found:,} of {many(len(main), 'comparison')})" if several else ""
+            places.append(f"by {label(part.facts.features)}{share}")
+    over = f"; over all {asked} the" if several else ":"
+    return f"Concern: groups differ by more than chance explains, {_listed(places)}{over} {p}, level {_level(facts)}."
 
 
 def leading_sentences(part: Part) -> list[str]:
@@ -128,7 +131,7 @@ def leading_sentences(part: Part) -> list[str]:
         The three most telling findings; without a finding, the comparison with the smallest p-value.
     """
     main = most_telling(_pooled(part.comparisons))
-    found = main[main["concern"]]
+    found = _concerns(main)
     shown = found.head(TELLING) if len(found) else main.head(1)
     return [finding_sentence(part.facts, row) for row in _records(shown)]
 
@@ -196,18 +199,30 @@ def audit_document(
 
 def _findings(part: Part) -> list[Block]:
     main = _pooled(part.comparisons)
-    found = int(main["concern"].sum())
+    found, total = int(main["concern"].sum()), len(main)
     blocks: list[Block] = [Heading(f"By {label(part.facts.features)}", 3)]
     sentences = leading_sentences(part)
-    if found:
-        lead = f"{found:,} of {many(len(main), 'comparison')} {'is' if found == 1 else 'are'} a concern."
-        if found > len(sentences):
-            lead += f" The {len(sentences)} with the smallest p-values:"
-        blocks.append(Paragraph(lead))
-    else:
-        smallest = float(main["p_value_adjusted"].min())
-        blocks.append(Paragraph(verdict_sentence(part.facts, concern=False, p_value=smallest, n_comparisons=len(main))))
-    return [*blocks, *map(Item, sentences)]
+    if not total:
+        blocks.append(Paragraph("No comparison is defined: see what was left out."))
+    elif not found:
+        smallest = "" if total == 1 else " The one with the smallest p-value:"
+        blocks.append(Paragraph(f"No concern in {many(total, 'comparison')}, which is no proof of fairness.{smallest}"))
+    elif total > 1:
+        smallest = f" The {len(sentences)} with the smallest p-values:" if found > len(sentences) else ""
+        are = "is a concern" if found == 1 else "are concerns"
+        blocks.append(Paragraph(f"{found:,} of {many(total, 'comparison')} {are}.{smallest}"))
+    return [*blocks, *map(Item, sentences), *_stratum_findings(part)]
+
+
+def _stratum_findings(part: Part) -> list[Block]:
+    """Say what was found within strata: disparities of opposite signs cancel in the average that decides."""
+    within = part.comparisons[part.comparisons["stratum"].notna()]
+    found = most_telling(_concerns(within))
+    if not len(found):
+        return []
+    inside = f"Within one value of {label(part.facts.controls)}, {len(found):,} of {many(len(within), 'comparison')}"
+    lead = f"{inside} {'is a concern' if len(found) == 1 else 'are concerns'}, which the verdict does not count:"
+    return [Paragraph(lead), *(Item(finding_sentence(part.facts, row)) for row in _records(found.head(TELLING)))]
 
 
 def _tables(part: Part, complete: bool, more: str) -> list[Block]:
@@ -271,12 +286,12 @@ def _rates_tables(rates: pd.DataFrame) -> tuple[Table, Table]:
     )
 
 
-def _cells(row: dict[str, Any]) -> dict[str, str]:
+def _cells(row: dict[str, Any], facts: Facts) -> dict[str, str]:
     """Write the cells of one comparison."""
     return {
         "group": label(row["group"]),
         "other": label(row["other"]),
-        "stratum": "(all)" if row["stratum"] is None else label(row["stratum"]),
+        "stratum": f"all {label(facts.controls)}" if row["stratum"] is None else label(row["stratum"]),
         "value": number_text(row["value_group"]),
         "against": number_text(row["value_other"]),
         "disparity": number_text(row["disparity"]),
@@ -290,7 +305,7 @@ def _cells(row: dict[str, Any]) -> dict[str, str]:
 def _comparisons_wide(comparisons: pd.DataFrame, facts: Facts) -> Table:
     rows = []
     for row in _records(comparisons):
-        cells = _cells(row)
+        cells = _cells(row, facts)
         if not facts.controls:
             del cells["stratum"]
         rows.append(list(cells.values()))
@@ -301,8 +316,8 @@ def _comparisons_wide(comparisons: pd.DataFrame, facts: Facts) -> Table:
 def _comparisons_narrow(comparisons: pd.DataFrame, facts: Facts) -> Table:
     rows = []
     for row in _records(comparisons):
-        cell = _cells(row)
-        where = f"\n  in {cell['stratum']}" if row["stratum"] is not None else ""
+        cell = _cells(row, facts)
+        where = f"\n  in {cell['stratum']}" if facts.controls else ""
         rows.append(
             [
                 f"{cell['group']}\n  against {cell['other']}{where}",
@@ -330,28 +345,35 @@ def _left_out(parts: Sequence[Part], not_compared: Sequence[tuple[str, str]]) ->
 
 def _legend(parts: Sequence[Part], outcome: Outcome) -> list[str]:
     facts = parts[0].facts
-    comparisons = pd.concat([part.comparisons for part in parts], ignore_index=True)
+    # Frames without rows have columns of no particular type.
+    comparisons = pd.concat([part.comparisons for part in parts if len(part.comparisons)], ignore_index=True)
     confidence = f"{100 * (1 - facts.alpha):g} % confidence"
-    asked = many(outcome.n_comparisons, "comparison")
+    several = outcome.n_comparisons > 1
+    together = f" for all {many(outcome.n_comparisons, 'comparison')} together" if several else ""
     sign = "minus" if facts.disparity == "difference" else "divided by"
     lines = [
         "people: everyone in the group. n: those over whom the rate is computed. The interval of a value has "
         f"{confidence} for that group alone.",
-        f"{facts.disparity}: value {sign} against. Its interval has {confidence} for all {asked} together.",
+        f"{facts.disparity}: value {sign} against. Its interval has {confidence}{together}.",
         "p: how often chance alone would show a disparity at least as telling as this one, if the null hypothesis were "
         f"true. Method: {', '.join(sorted(set(comparisons['method'])))}.",
     ]
-    if facts.adjust == "holm":
+    concern = f"A comparison is a concern (*) where the adjusted p is at most {facts.alpha:g}."
+    if not several:
+        lines.append(f"adjusted p: the p itself, because one question was asked. {concern}")
+    elif facts.adjust == "holm":
         lines.append(
-            f"adjusted p: whoever asks {many(outcome.n_comparisons, 'question')} finds something by luck. This p-value "
-            "is corrected for that, over all groupings together (Holm's method). A comparison is a concern where it is "
-            f"at most {facts.alpha:g}; at most {_level(facts)} of audits done like this raise even one false concern."
+            f"adjusted p: whoever asks {outcome.n_comparisons:,} questions finds something by luck. This p-value is "
+            f"corrected for that, over all groupings together (Holm's method). {concern} At most {_level(facts)} of "
+            "audits done like this raise even one false concern."
         )
     else:
-        lines.append(f"adjusted p: p, corrected for asking {many(outcome.n_comparisons, 'question')} ({facts.adjust}).")
+        lines.append(
+            f"adjusted p: p, corrected for asking {outcome.n_comparisons:,} questions ({facts.adjust}). {concern}"
+        )
     if facts.controls:
         lines.append(
-            f"{label(facts.controls)}: the verdict is that of the comparisons averaged over it, marked (all). Those "
+            f"{label(facts.controls)}: the verdict is that of the comparisons averaged over it. Those "
             "within one of its values are a second family, corrected among themselves."
         )
     if any(bool(part.by_group["small"].any()) for part in parts):

@@ -243,9 +243,7 @@ def test_a_combination_that_nobody_has_is_a_row_without_people():
     people = pd.DataFrame({"a": ["x", "x", "x", "x", "y", "y"], "b": ["u", "u", "v", "v", "u", "u"]})
     y_pred = [0, 1, 1, 1, 0, 1]
     test = FairnessTest.from_predictions(None, y_pred, sensitive_features=people, metric="selection_rate")
-    frame = MetricFrame(
-        metrics=fair.selection_rate, y_true=[0] * 6, y_pred=y_pred, sensitive_features=people
-    )
+    frame = MetricFrame(metrics=fair.selection_rate, y_true=[0] * 6, y_pred=y_pred, sensitive_features=people)
     pd.testing.assert_index_equal(test.by_group_.index, frame.by_group.index)
     np.testing.assert_array_equal(test.by_group_["value"], frame.by_group.astype(float))
     assert tuple(test.by_group_.loc[("y", "v"), ["n", "n_effective"]]) == (0, 0)
@@ -265,9 +263,7 @@ def test_a_combination_that_nobody_has_is_a_row_without_people():
 def test_the_index_is_metric_frames_for_any_kind_of_group(values):
     features = pd.Series(values, name="group")
     test = FairnessTest.from_predictions(None, [0, 1, 1, 1], sensitive_features=features, metric="selection_rate")
-    frame = MetricFrame(
-        metrics=fair.selection_rate, y_true=[0] * 4, y_pred=[0, 1, 1, 1], sensitive_features=features
-    )
+    frame = MetricFrame(metrics=fair.selection_rate, y_true=[0] * 4, y_pred=[0, 1, 1, 1], sensitive_features=features)
     assert list(test.by_group_.index) == list(frame.by_group.index)
     assert test.by_group_.index.names == frame.by_group.index.names
     np.testing.assert_array_equal(test.by_group_["value"], frame.by_group.astype(float))
@@ -276,9 +272,7 @@ def test_the_index_is_metric_frames_for_any_kind_of_group(values):
 def test_categories_come_in_metric_frames_order():
     features = pd.Series(pd.Categorical(["lo", "hi", "lo", "hi"], categories=["lo", "hi", "never"]), name="size")
     test = FairnessTest.from_predictions(None, [0, 1, 1, 1], sensitive_features=features, metric="selection_rate")
-    frame = MetricFrame(
-        metrics=fair.selection_rate, y_true=[0] * 4, y_pred=[0, 1, 1, 1], sensitive_features=features
-    )
+    frame = MetricFrame(metrics=fair.selection_rate, y_true=[0] * 4, y_pred=[0, 1, 1, 1], sensitive_features=features)
     assert list(test.by_group_.index) == list(frame.by_group.index)
 
 

@@ -124,6 +124,14 @@ def test_a_third_group_of_one_person_is_left_out_with_a_warning():
     assert "fewer than 2 people" in str(test)
 
 
+@pytest.mark.parametrize(("compare", "comparisons"), [("between_groups", 2), ("to_rest", 1), ("to_overall", 1)])
+def test_a_group_of_one_person_is_listed_with_the_comparisons_that_it_would_have_had(selected, compare, comparisons):
+    table = selected({"a": (3, 9), "b": (4, 9), "x": (1, 1)})
+    with pytest.warns(UserWarning, match="x left out"):
+        test = FairnessTest.from_table(table, metric="selection_rate", compare=compare)
+    assert test.excluded_["comparisons"].tolist() == [comparisons]
+
+
 def test_no_groups_at_all_is_an_error_with_the_lines_to_type():
     with pytest.raises(ValueError, match=r"sensitive_features is missing.*fit\(X, y, sensitive_features=df\['sex'\]\)"):
         FairnessTest().fit(GOOD["y_pred"], GOOD["y_true"])
@@ -274,9 +282,7 @@ def test_a_table_with_scores_is_summed_over_them(compas_table, compas):
 # Parameters -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name", ["compare", "disparity", "alternative", "method", "variance", "within", "adjust"]
-)
+@pytest.mark.parametrize("name", ["compare", "disparity", "alternative", "method", "variance", "within", "adjust"])
 @pytest.mark.parametrize("value", ["nonsense", 3, ["auto"]])
 def test_a_value_that_is_not_offered_is_an_error_that_lists_those_that_are(name, value):
     with pytest.raises(ValueError, match=rf"{name} must be one of '.*found ") as error:
@@ -360,9 +366,9 @@ def test_a_margin_has_no_permutation_law():
 
 
 def test_the_bootstrap_permutes_nothing_and_needs_a_plug_in_error():
-    with pytest.raises(ValueError, match="within='y_true'.*method='bootstrap' permutes none"):
+    with pytest.raises(ValueError, match=r"within='y_true'.*method='bootstrap' permutes none"):
         run(method="bootstrap", within="y_true")
-    with pytest.raises(ValueError, match="variance='score'.*variance='delta'"):
+    with pytest.raises(ValueError, match=r"variance='score'.*variance='delta'"):
         run(method="bootstrap", variance="score")
 
 
@@ -393,6 +399,4 @@ def test_nobody_is_an_error():
     with pytest.raises(ValueError, match="empty"):
         run(y_true=[], y_pred=[], sensitive_features=[], control_features=None)
     with pytest.raises(ValueError, match="no people"):
-        CountTable.from_counts(
-            {("a", 1): 0}, names=("group", "y"), y_pred="y", sensitive_features="group"
-        )
+        CountTable.from_counts({("a", 1): 0}, names=("group", "y"), y_pred="y", sensitive_features="group")

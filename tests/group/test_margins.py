@@ -135,7 +135,9 @@ def test_a_tolerated_disparity_is_no_finding(selected):
         test = FairnessTest.from_table(wide, margin=0.04, method=method, random_state=0, **RATE)
         assert test.rejected_
         less = FairnessTest.from_table(wide, margin=0.04, method=method, alternative="less", random_state=0, **RATE)
-        greater = FairnessTest.from_table(wide, margin=0.04, method=method, alternative="greater", random_state=0, **RATE)
+        greater = FairnessTest.from_table(
+            wide, margin=0.04, method=method, alternative="greater", random_state=0, **RATE
+        )
         assert less.rejected_
         assert greater.p_value_ > 0.99
 
@@ -209,7 +211,9 @@ def test_few_people_who_are_alike_are_not_certified(selected):
     assert not test.rejected_
 
 
-@pytest.mark.parametrize(("disparity", "margin", "edges"), [("difference", 0.1, (-0.1, 0.1)), ("ratio", 0.8, (0.8, 1.25))])
+@pytest.mark.parametrize(
+    ("disparity", "margin", "edges"), [("difference", 0.1, (-0.1, 0.1)), ("ratio", 0.8, (0.8, 1.25))]
+)
 def test_the_equivalence_interval_is_the_one_that_the_test_inverts(selected, disparity, margin, edges):
     counts = (300, 1000, 320, 1000)
     test = FairnessTest.from_table(
@@ -287,6 +291,18 @@ def test_to_reference_compares_each_other_group_with_it(selected):
     rows = test.comparisons_
     assert list(zip(rows["group"], rows["other"], strict=True)) == [("a", "b"), ("c", "b")]
     np.testing.assert_allclose(rows["disparity"], [5 / 50 - 24 / 60, 45 / 90 - 24 / 60])
+
+
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+def test_to_overall_in_strata_the_disparity_has_the_sign_of_what_was_tested(confused, disparity):
+    # Two groups cannot both lie below the two of them together.
+    table = confused(
+        {("x", "a"): (26, 9, 5, 15), ("x", "b"): (30, 30, 18, 9), ("y", "a"): (6, 8, 20, 29), ("y", "b"): (5, 4, 1, 1)},
+        strata=True,
+    )
+    rows = FairnessTest.from_table(table, compare="to_overall", disparity=disparity, **RATE).comparisons_
+    above = rows["disparity"] > (1 if disparity == "ratio" else 0)
+    assert (above == (rows["statistic"] > 0)).all()
 
 
 @pytest.mark.parametrize("reference", [("x", 1), ["x", 1]])

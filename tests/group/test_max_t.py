@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from skfairtest import CountTable, FairnessTest
-from skfairtest.inference.max_t import max_t_p, max_t_quantile, product_log_p
+from skfairtest.inference.max_t import max_t_p, max_t_quantile, oriented, product_log_p
 
 TWO = {"a": (40, 22, 9, 31), "b": (30, 30, 16, 24)}
 
@@ -115,7 +115,9 @@ def test_several_groups_are_drawn_and_the_draws_are_kept(confused):
 
 
 @pytest.mark.parametrize("method", ["auto", "permutation"])
-@pytest.mark.parametrize("metric", [["true_positive_rate", "precision"], ["true_positive_rate", "precision", "accuracy"]])
+@pytest.mark.parametrize(
+    "metric", [["true_positive_rate", "precision"], ["true_positive_rate", "precision", "accuracy"]]
+)
 def test_the_monte_carlo_interval_holds_the_p_value_for_rates_on_different_conditions(confused, metric, method):
     # Conditioned differently the rates share no law: blocks are drawn apart and combined by Bonferroni.
     table = confused({"a": (30, 10, 8, 20), "b": (25, 14, 12, 14), "c": (40, 20, 9, 30)})
@@ -139,11 +141,33 @@ def test_with_strata_the_joint_law_is_drawn(berkeley_table):
     assert test.p_value_ == pytest.approx(plain, abs=0.05)
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"alternative": "less"},
+        {"alternative": "greater"},
+        {"method": "asymptotic"},
+        {"method": "permutation"},
+        {"method": "bootstrap"},
+        {"compare": "to_rest"},
+        {"compare": "to_overall", "alternative": "less"},
+        {"compare": "to_reference", "reference_group": "Male"},
+        {"variance": None, "within": None},
+    ],
+)
+def test_strata_have_a_joint_law_in_every_setting(berkeley_table, params):
+    rows = FairnessTest.from_table(
+        berkeley_table, metric="selection_rate", adjust="max_t", n_resamples=199, random_state=0, **params
+    ).comparisons_
+    assert (rows["p_value_adjusted"] >= rows["p_value"] - 1e-12).all()
+    assert (rows["p_value_adjusted"] <= 1).all()
+
+
 def test_under_the_joint_null_the_level_holds():
     # Five groups of unequal size with one rate; a valid test with 99 resamples rejects exactly 5 % or less.
     rng = np.random.default_rng(11)
     sizes = np.array([10, 15, 20, 30, 60])
-    repetitions, rejections = 400, 0
+    repetitions, rejections = 300, 0
     for _ in range(repetitions):
         events = rng.binomial(sizes, 0.3)
         table = CountTable(
@@ -187,18 +211,24 @@ def test_infinite_statistics_do_not_break_the_intervals(selected):
 def test_step_down_by_hand():
     drawn = np.array([[1.0, 0.5], [0.2, 3.0], [2.5, 0.1], [0.3, 0.4]])
     # Most extreme: 2.4, with maxima 1, 3, 2.5, .4, of which two reach it; then 0.45 in the second column alone.
-    np.testing.assert_allclose(max_t_p(drawn, np.array([2.4, 0.45]), "two-sided"), [3 / 5, 3 / 5])
-    np.testing.assert_allclose(max_t_p(drawn, np.array([2.4, 5.0]), "two-sided"), [2 / 5, 1 / 5])
-    np.testing.assert_allclose(max_t_p(-drawn, np.array([-2.4, -5.0]), "less"), [2 / 5, 1 / 5])
-    assert max_t_quantile(drawn, "two-sided", 0.75) == 2.5
+    np.testing.assert_allclose(max_t_p(drawn, np.array([2.4, 0.45])), [3 / 5, 3 / 5])
+    np.testing.assert_allclose(max_t_p(drawn, np.array([2.4, 5.0])), [2 / 5, 1 / 5])
+    assert max_t_quantile(drawn, 0.75) == 2.5
+
+
+def test_what_is_extreme_depends_on_the_alternative():
+    statistics = np.array([-2.0, 0.0, 1.5, np.nan])
+    np.testing.assert_array_equal(oriented(statistics, "two-sided"), [2.0, 0.0, 1.5, np.nan])
+    np.testing.assert_array_equal(oriented(statistics, "greater"), statistics)
+    np.testing.assert_array_equal(oriented(statistics, "less"), -statistics)
 
 
 def test_an_undefined_draw_leaves_only_its_comparison_out_of_the_maximum():
     drawn = np.array([[np.nan, 3.0], [1.0, np.nan], [0.1, 0.2]])
-    np.testing.assert_allclose(max_t_p(drawn, np.array([0.5, 2.0]), "two-sided"), [2 / 4, 2 / 4])
+    np.testing.assert_allclose(max_t_p(drawn, np.array([0.5, 2.0])), [2 / 4, 2 / 4])
 
 
 def test_a_draw_in_which_nothing_is_defined_is_no_draw():
     # Design 4.3: a NaN is never a non-extreme draw with B unchanged.
     drawn = np.array([[np.nan, np.nan], [3.0, 1.0], [1.0, 1.0]])
-    np.testing.assert_allclose(max_t_p(drawn, np.array([2.0, 1.5]), "two-sided"), [2 / 3, 2 / 3])
+    np.testing.assert_allclose(max_t_p(drawn, np.array([2.0, 1.5])), [2 / 3, 2 / 3])

@@ -20,7 +20,9 @@ DEPARTMENTS = {
 @pytest.fixture(scope="module")
 def overall(berkeley):
     """By sex alone."""
-    return FairnessTest.from_predictions(None, berkeley.y_pred, sensitive_features=berkeley.sensitive_features, **ADMITTED)
+    return FairnessTest.from_predictions(
+        None, berkeley.y_pred, sensitive_features=berkeley.sensitive_features, **ADMITTED
+    )
 
 
 @pytest.fixture(scope="module")

@@ -90,7 +90,7 @@ def test_permuting_everywhere_inflates_a_plug_in_test_and_permuting_within_does_
     """The KDD'20 statistic against unequal base rates: the reason for the default (design, section 1)."""
     rng = np.random.default_rng(3)
     rejections = {"kdd": 0, "raw": 0, "within": 0}
-    repetitions = 150
+    repetitions = 100
     for _ in range(repetitions):
         counts = []
         for n, base in [(30, 0.8), (1000, 0.2)]:
@@ -210,7 +210,7 @@ def test_bootstrap_p_values_and_intervals_are_close_to_the_score_test_in_large_s
 
 def test_bootstrap_intervals_cover():
     rng = np.random.default_rng(8)
-    covered, repetitions = {"difference": 0, "ratio": 0}, 300
+    covered, repetitions = {"difference": 0, "ratio": 0}, 200
     truth = {"difference": 0.3 - 0.4, "ratio": 0.3 / 0.4}
     for _ in range(repetitions):
         x = rng.binomial([150, 250], [0.3, 0.4])

@@ -1,0 +1,513 @@
+"""The command line in this process: what it computes, prints and returns."""
+
+import csv
+import json
+import warnings
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import UndefinedMetricWarning
+
+import skfairtest.cli.app
+from skfairtest import FairnessTest, __version__
+from skfairtest.cli.app import run
+from skfairtest.datasets import load_berkeley, load_compas
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data"
+
+EVIL_COLUMN = "[bold]grp[/bold]\x1b[1m"
+HOSTILE = [
+    "[red]x[/red]",
+    "[link=http://e.vil]y[/link]",
+    "a\x1b[31mb",
+    ":smile:",
+    "NA",
+    "None",
+    "01",
+    "1",
+    "=1+1",
+    "漢字",
+    "two\nlines",
+    "cr\rx",
+    " padded",
+    "a\u202eb",
+    'quote"d',
+    "with, comma",
+    "long " * 40 + "end",
+]
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A file with a disparity by sex and none by city."""
+    sex = np.repeat(["f", "m"], 60)
+    frame = pd.DataFrame(
+        {
+            "id": range(120),
+            "sex": sex,
+            "city": np.tile(["x", "y"], 60),
+            "truth": np.tile([0, 0, 1, 1], 30),
+            "pred": np.where(sex == "f", 0, 1),
+        }
+    )
+    path = tmp_path / "people.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    rows = [(name, truth, int(place < 2)) for place, name in enumerate(HOSTILE) for truth in (0, 1) * 10]
+    path = tmp_path / "[b]evil :smile:.csv"
+    pd.DataFrame(rows, columns=[EVIL_COLUMN, "truth", "pred"]).to_csv(path, index=False, quoting=csv.QUOTE_ALL)
+    return path
+
+
+def audit(path, *options):
+    return run(["audit", str(path), *options])
+
+
+BOTH = ["--y-true", "truth", "--y-pred", "pred"]
+DEMOGRAPHIC = ["--y-pred", "pred", "--metric", "demographic_parity"]
+
+
+def one_line(capsys):
+    """Return the only line on standard error; nothing may be on standard output."""
+    out, err = capsys.readouterr()
+    assert out == ""
+    (line,) = err.splitlines()
+    assert "Traceback" not in line
+    assert line.isprintable()
+    return line
+
+
+# Status -------------------------------------------------------------------------------------
+
+
+def test_no_concern_is_0_and_a_concern_is_1(people, capsys):
+    assert audit(people, *BOTH, "--sensitive", "city") == 0
+    assert "No disparity was found by city" in capsys.readouterr().out
+    assert audit(people, *BOTH, "--sensitive", "sex") == 1
+    assert "Concern: groups differ by more than chance explains, by sex" in capsys.readouterr().out
+
+
+def test_alpha_decides(tmp_path, capsys):
+    path = tmp_path / "p.csv"
+    pd.DataFrame({"g": ["a"] * 10 + ["b"] * 10, "pred": [1] * 7 + [0] * 3 + [1] * 2 + [0] * 8}).to_csv(
+        path, index=False
+    )
+    assert audit(path, *DEMOGRAPHIC, "--sensitive", "g", "--alpha", "0.2") == 1
+    assert audit(path, *DEMOGRAPHIC, "--sensitive", "g", "--alpha", "0.001") == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["audit"], "FILE"),
+        (["audit", "FILE"], "--y-pred"),
+        (["audit", "FILE", "--y-pred", "pred"], "--sensitive"),
+        (["nonsense"], "nonsense"),
+        (["demo", "--nonsense"], "--nonsense"),
+        (["demo", "extra"], "extra"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--format", "xml"], "xml"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--alpha", "high"], "--alpha"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--alpha", "5"], "between 0 and 1"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--alpha", "nan"], "between 0 and 1"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--compare", "sideways"], "--compare"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--disparity", "sum"], "--disparity"),
+        (
+            ["audit", "FILE", "--y-pred", "pred", "--sensitive", "sex"],
+            "equalized_odds needs the true labels; --metric dem",
+        ),
+        (["audit", "FILE", *BOTH, "--sensitive", "sexe"], "did you mean 'sex'?"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--metric", "fairness"], "--metric 'fairness' is unknown"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--metric", "roc_auc"], "'roc_auc' is not tested yet"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--pos-label", "yes"], "--pos-label 'yes' is not a number"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--pos-label", "7"], "--pos-label 7 is not among the labels"),
+        (["audit", "FILE", *BOTH, "--sensitive", "id"], "120 distinct values"),
+        (
+            ["audit", "FILE", "--y-pred", "sex", "--metric", "selection_rate", "--sensitive", "city"],
+            "--pos-label is needed",
+        ),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--sensitive", "sex"], "named twice"),
+        (["audit", "nowhere.csv", *BOTH, "--sensitive", "sex"], "nowhere.csv: No such file"),
+        (["audit", ".", *BOTH, "--sensitive", "sex"], "Is a directory"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--output", "no/such/folder.txt"], "there is no folder"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--output", "."], "is a folder"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--output", "FILE"], "is the file to be read"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--output", "a\0b"], "--output"),
+        (["audit", "FILE", *BOTH, "--sensitive", "a\x1b[31m\nb"], r"a\x1b[31m"),
+    ],
+)
+def test_bad_input_is_2_with_one_line(people, capsys, arguments, says):
+    assert run([str(people) if argument == "FILE" else argument for argument in arguments]) == 2
+    assert says in one_line(capsys)
+
+
+def test_a_file_that_cannot_be_written_is_2(people, capsys, monkeypatch):
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    assert audit(people, *BOTH, "--sensitive", "sex", "--output", str(people) + ".txt") == 2
+    assert "No space left on device" in one_line(capsys)
+
+
+def test_a_file_without_write_permission_is_refused_before_computing(people, capsys, monkeypatch):
+    monkeypatch.setattr("skfairtest.cli.output.os.access", lambda *_: False)
+    assert audit(people, *BOTH, "--sensitive", "sex", "--output", str(people) + ".txt") == 2
+    assert "may not be written" in one_line(capsys)
+
+
+def test_an_internal_failure_is_3_with_a_hint(people, capsys, monkeypatch):
+    def broken(*_, **__):
+        raise ZeroDivisionError("oh\nno")
+
+    monkeypatch.setattr(skfairtest.cli.app, "audit_table", broken)
+    monkeypatch.delenv("SKFAIRTEST_DEBUG", raising=False)
+    assert audit(people, *BOTH, "--sensitive", "sex") == 3
+    line = one_line(capsys)
+    assert "internal error: ZeroDivisionError: oh no" in line
+    assert "SKFAIRTEST_DEBUG=1" in line
+    monkeypatch.setenv("SKFAIRTEST_DEBUG", "1")
+    assert audit(people, *BOTH, "--sensitive", "sex") == 3
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", [ValueError, NotImplementedError])
+def test_what_the_package_refuses_is_bad_input(people, capsys, monkeypatch, kind):
+    def refuses(*_, **__):
+        raise kind("sensitive_features is\n  odd")
+
+    monkeypatch.setattr(skfairtest.cli.app, "audit_table", refuses)
+    assert audit(people, *BOTH, "--sensitive", "sex") == 2
+    assert one_line(capsys) == "skfairtest: --sensitive is odd"
+
+
+def test_an_interrupt_is_130(people, capsys, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(skfairtest.cli.app, "audit_table", interrupted)
+    assert audit(people, *BOTH, "--sensitive", "sex") == 130
+    assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_left_to_the_caller(people, monkeypatch):
+    def missing(*_, **__):
+        raise ModuleNotFoundError("no pyarrow", name="pyarrow")
+
+    monkeypatch.setattr(skfairtest.cli.app, "read_table", missing)
+    with pytest.raises(ModuleNotFoundError):
+        audit(people, *BOTH, "--sensitive", "sex")
+
+
+def test_warnings_of_the_package_are_lines_and_undefined_rates_are_not_repeated(people, capsys, monkeypatch):
+    real = skfairtest.cli.app.audit_table
+
+    def warning(*arguments, **options):
+        warnings.warn("pos_label is\nodd", UserWarning, stacklevel=1)
+        warnings.warn("pos_label is\nodd", UserWarning, stacklevel=1)
+        warnings.warn("left out", UndefinedMetricWarning, stacklevel=1)
+        warnings.warn("internal", RuntimeWarning, stacklevel=1)
+        return real(*arguments, **options)
+
+    monkeypatch.setattr(skfairtest.cli.app, "audit_table", warning)
+    assert audit(people, *BOTH, "--sensitive", "city") == 0
+    assert capsys.readouterr().err == "warning: --pos-label is odd\n"
+
+
+def test_more_than_20_groups_are_warned_of_in_one_line(tmp_path, capsys):
+    path = tmp_path / "p.csv"
+    pd.DataFrame({"g": np.repeat(np.arange(21), 4), "pred": [0, 1] * 42}).to_csv(path, index=False)
+    assert audit(path, *DEMOGRAPHIC, "--sensitive", "g") == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("warning: --sensitive: column 'g' has 21 distinct values")
+
+
+# Help ---------------------------------------------------------------------------------------
+
+
+def test_version_and_help(capsys):
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"skfairtest {__version__}\n"
+    assert run(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert "Usage: skfairtest" in text
+    assert "skfairtest demo" in text
+    assert run([]) == 0
+    assert capsys.readouterr().out == text
+    assert run(["audit", "--help"]) == 0
+    text = capsys.readouterr().out
+    assert "Usage: skfairtest audit" in text
+    assert "skfairtest audit people.csv --y-true outcome --y-pred decision" in text
+
+
+# What is computed ---------------------------------------------------------------------------
+
+
+def test_one_grouping_is_the_fairness_test_of_the_same_data(tmp_path, capsys):
+    compas = load_compas()
+    path = tmp_path / "compas.parquet"
+    compas.sensitive_features.assign(truth=compas.y_true, pred=compas.y_pred).to_parquet(path)
+    assert audit(path, *BOTH, "--sensitive", "race", "--format", "json") == 1
+    found = json.loads(capsys.readouterr().out)
+    test = FairnessTest.from_predictions(
+        compas.y_true, compas.y_pred, sensitive_features=compas.sensitive_features["race"], adjust="holm"
+    )
+    assert found["verdict"]["p_value"] == pytest.approx(test.p_value_, rel=1e-12)
+    assert found["verdict"]["n_samples"] == len(compas.y_true)
+    assert found["verdict"]["pos_label"] == 1
+    rows = pd.DataFrame(found["parts"][0]["comparisons"])
+    for name in ("value_group", "value_other", "p_value", "p_value_adjusted", "ci_low", "ci_high"):
+        np.testing.assert_allclose(rows[name], test.comparisons_[name], rtol=1e-9)
+    rates = pd.DataFrame(found["parts"][0]["rates"])
+    np.testing.assert_allclose(rates["value"], test.by_group_["value"])
+    assert rates["group"].tolist() == test.by_group_.index.get_level_values("race").tolist()
+
+
+def test_several_groupings_are_one_family(people, capsys):
+    assert audit(people, *BOTH, "--sensitive", "sex", "--sensitive", "city", "--format", "json") == 1
+    found = json.loads(capsys.readouterr().out)
+    assert [part["sensitive"] for part in found["parts"]] == [["sex"], ["city"], ["sex", "city"]]
+    assert [part["concern"] for part in found["parts"]] == [True, False, True]
+    rows = [row for part in found["parts"] for row in part["comparisons"]]
+    assert found["verdict"]["n_comparisons"] == len(rows)
+    assert found["verdict"]["p_value"] == min(row["p_value_adjusted"] for row in rows)
+    assert found["parts"][2]["comparisons"][0]["group"] == ["f", "x"]
+
+
+def test_control_features_decide_by_the_average_and_show_the_strata(tmp_path, capsys):
+    data = load_berkeley()
+    path = tmp_path / "berkeley.csv"
+    data.sensitive_features.assign(dept=data.control_features["department"], pred=data.y_pred).to_csv(path, index=False)
+    test = FairnessTest.from_predictions(
+        None,
+        data.y_pred,
+        sensitive_features=data.sensitive_features,
+        control_features=data.control_features,
+        metric="demographic_parity",
+    )
+    options = [*DEMOGRAPHIC, "--sensitive", "sex", "--control", "dept"]
+    assert audit(path, *options, "--format", "json") == int(test.concern_)
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"]["p_value"] == pytest.approx(test.p_value_)
+    assert {rate["stratum"] for rate in found["parts"][0]["rates"]} == set("ABCDEF")
+    assert audit(path, *options) == int(test.concern_)
+    text = capsys.readouterr().out
+    assert "Averaged over dept" in text
+    assert "Within one value of dept, 1 of 6 comparisons is a concern" in text
+
+
+@pytest.mark.parametrize("compare", ["to_overall", "to_rest"])
+def test_groups_are_compared_with_everyone_or_the_rest(people, capsys, compare):
+    assert audit(people, *DEMOGRAPHIC, "--sensitive", "sex", "--compare", compare, "--disparity", "ratio") == 1
+    text = capsys.readouterr().out
+    assert "everyone" in text
+    assert "ratio" in text
+
+
+def test_metrics_repeat(people, capsys):
+    assert (
+        audit(people, *BOTH, "--sensitive", "city", "--metric", "accuracy", "--metric", "f1", "--format", "json") == 0
+    )
+    rows = json.loads(capsys.readouterr().out)["parts"][0]["comparisons"]
+    assert [row["metric"] for row in rows] == ["accuracy", "f1"]
+    assert audit(people, *BOTH, "--sensitive", "city", "--metric", "accuracy", "--metric", "f1") == 0
+    assert "metrics: accuracy, f1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("labels", "pos_label"),
+    [(["no", "yes"], "yes"), ([1, 2], "2"), (["False", "True"], "true"), ([0, 1], "1"), ([0.0, 1.0], "1")],
+)
+def test_the_positive_label_is_cast(people, tmp_path, capsys, labels, pos_label):
+    frame = pd.read_csv(people)
+    for name in ("truth", "pred"):
+        frame[name] = np.array(labels, dtype=object)[frame[name]]
+    path = tmp_path / "labels.csv"
+    frame.to_csv(path, index=False)
+    assert audit(path, *BOTH, "--sensitive", "sex", "--pos-label", pos_label, "--format", "json") == 1
+    rates = json.loads(capsys.readouterr().out)["parts"][0]["rates"]
+    assert [rate["value"] for rate in rates] == [0, 1, 0, 1]
+
+
+def test_what_is_left_out_is_listed_in_every_format(tmp_path, capsys):
+    path = tmp_path / "p.csv"
+    path.write_text(
+        "g,h,truth,pred\n" + "a,x,1,1\na,x,0,1\nb,x,1,0\nb,x,0,0\n" * 3 + "c,x,1,1\nd,x,0,1\nd,x,0,0\n",
+        encoding="utf-8",
+    )
+    options = [*BOTH, "--sensitive", "g", "--sensitive", "h"]
+    audit(path, *options)
+    text, err = capsys.readouterr()
+    assert err == ""
+    left_out = text[text.index("Left out") : text.index("How to read this")]
+    assert "fewer than 2 people: compared with nobody" in left_out
+    assert "undefined: nobody meets the condition" in left_out
+    assert "By h: --sensitive (h) holds one group only" in left_out
+    audit(path, *options, "--format", "json")
+    found = json.loads(capsys.readouterr().out)
+    assert [entry["sensitive"] for entry in found["not_compared"]] == ["h"]
+    assert {entry["group"] for entry in found["parts"][0]["excluded"]} == {"c", "d"}
+    undefined = [rate for rate in found["parts"][0]["rates"] if rate["n_effective"] == 0]
+    assert undefined
+    assert all(rate["value"] is None for rate in undefined)
+    audit(path, *options, "--format", "csv")
+    assert "left out" in capsys.readouterr().err
+
+
+def test_a_grouping_without_a_comparison_does_not_hide_the_others(tmp_path, capsys):
+    path = tmp_path / "p.csv"
+    path.write_text("g,h,truth,pred\n" + "a,x,1,1\na,y,0,1\nb,x,1,0\nb,y,0,0\n" * 5, encoding="utf-8")
+    audit(path, *BOTH, "--sensitive", "g", "--sensitive", "h", "--metric", "true_positive_rate")
+    assert "No comparison is defined" in capsys.readouterr().out
+
+
+def test_infinite_ratios_are_valid_json(people, capsys):
+    assert (
+        audit(people, *BOTH, "--sensitive", "city", "--sensitive", "sex", "--disparity", "ratio", "--format", "json")
+        == 1
+    )
+
+    def refuse(name):
+        raise AssertionError(name)
+
+    found = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    row = found["parts"][1]["comparisons"][0]
+    assert row["disparity"] == 0
+    assert any(row["ci_high"] == "inf" for part in found["parts"] for row in part["comparisons"])
+
+
+# Names are data -----------------------------------------------------------------------------
+
+
+def test_hostile_names_are_shown_as_they_are_and_move_no_cursor(hostile, capsys):
+    assert audit(hostile, *BOTH, "--sensitive", EVIL_COLUMN) == 1
+    text, err = capsys.readouterr()
+    assert err == ""
+    assert all(line.isprintable() for line in text.splitlines())
+    assert "Fairness audit of [b]evil :smile:.csv" in text
+    for name in HOSTILE:
+        assert name.encode("unicode_escape").decode() in text or name in text
+    assert r"a\x1b[31mb" in text
+    assert r"[bold]grp[/bold]\x1b[1m" in text
+
+
+def test_hostile_names_round_trip_through_json_and_csv(hostile, capsys):
+    assert audit(hostile, *BOTH, "--sensitive", EVIL_COLUMN, "--format", "json") == 1
+    text = capsys.readouterr().out
+    assert text.isascii()
+    assert "\x1b" not in text
+    found = json.loads(text)
+    assert {rate["group"] for rate in found["parts"][0]["rates"]} == set(HOSTILE)
+    assert found["parts"][0]["sensitive"] == [EVIL_COLUMN]
+    assert found["source"] == str(hostile)
+    assert audit(hostile, *BOTH, "--sensitive", EVIL_COLUMN, "--format", "csv") == 1
+    frame = pd.read_csv(StringIO(capsys.readouterr().out, newline=""), keep_default_na=False)
+    assert {*frame["group"], *frame["other"]} == set(HOSTILE)
+    assert set(frame["sensitive"]) == {EVIL_COLUMN}
+
+
+def test_groups_that_json_has_no_type_for_are_text(tmp_path, capsys):
+    path = tmp_path / "p.parquet"
+    days = pd.to_datetime(["2020-01-01", "2021-01-01"]).repeat(4)
+    pd.DataFrame({"day": days, "pred": [True, False] * 4}).to_parquet(path)
+    assert audit(path, *DEMOGRAPHIC, "--sensitive", "day", "--format", "json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["parts"][0]["comparisons"][0]["group"] == "2020-01-01 00:00:00"
+    assert found["verdict"]["pos_label"] is True
+
+
+def test_csv_is_one_flat_table_of_all_groupings(people, capsys):
+    options = [*BOTH, "--sensitive", "sex", "--sensitive", "city"]
+    assert audit(people, *options, "--format", "csv") == 1
+    frame = pd.read_csv(StringIO(capsys.readouterr().out))
+    assert frame.columns[0] == "sensitive"
+    assert frame["sensitive"].unique().tolist() == ["sex", "city", "sex x city"]
+    assert frame["p_value"].dtype == float
+    assert frame["concern"].dtype == bool
+    assert frame["group"].iloc[-1] == "f, y" or "," in frame["group"].iloc[-1]
+    audit(people, *options, "--format", "json")
+    found = json.loads(capsys.readouterr().out)
+    rows = [row for part in found["parts"] for row in part["comparisons"]]
+    assert frame["p_value"].tolist() == [row["p_value"] for row in rows]
+
+
+@pytest.mark.parametrize("format_", ["table", "json", "csv"])
+def test_output_goes_to_the_file_and_is_what_a_pipe_gets(hostile, tmp_path, capsys, format_):
+    options = [*BOTH, "--sensitive", EVIL_COLUMN, "--format", format_]
+    audit(hostile, *options)
+    printed = capsys.readouterr().out
+    path = tmp_path / "report"
+    assert audit(hostile, *options, "--output", str(path)) == 1
+    assert capsys.readouterr() == ("", "")
+    assert path.read_bytes().decode() == printed
+
+
+def test_what_the_encoding_of_the_output_lacks_is_escaped(hostile, monkeypatch):
+    import io
+    import sys
+
+    class Latin(io.TextIOWrapper):
+        pass
+
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", Latin(raw, encoding="latin-1"))
+    assert audit(hostile, *BOTH, "--sensitive", EVIL_COLUMN) == 1
+    assert rb"\u6f22\u5b57" in raw.getvalue()
+
+
+# The demo -----------------------------------------------------------------------------------
+
+
+def test_the_demo_reports_what_fairness_test_finds(capsys):
+    assert run(["demo"]) == 0
+    text, err = capsys.readouterr()
+    assert err == ""
+    compas = load_compas()
+    test = FairnessTest.from_predictions(
+        compas.y_true, compas.y_pred, sensitive_features=compas.sensitive_features["race"], metric="equalized_odds"
+    )
+    for key, row in test.by_group_.iterrows():
+        cells = [key[1], f"{row['n']:,}", f"{row['n_effective']:,}", f"{row['value']:.4f}"]
+        interval = f"{row['ci_low']:.4f} to {row['ci_high']:.4f}"
+        assert any(
+            line.startswith(f"  {cells[0]} ") and all(c in line for c in [*cells, interval])
+            for line in text.splitlines()
+        )
+    leading = test.comparisons_.sort_values("p_value").iloc[0]
+    assert f"{100 * leading['value_group']:.1f} % of {leading['group']} against" in text
+    assert f"{100 * leading['disparity']:.1f} points" in text
+    assert "ProPublica" in text
+    assert "propublica/compas-analysis" in text
+    assert "Nothing: every group took part" in text
+    assert text.index("Concern:") < text.index("null hypotheses") < text.index("By race: ")
+    assert text.count("- false_positive_rate: among people") == 1
+    assert "By race x sex: true_positive_rate" in text
+
+
+# Real files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not next to the checkout")
+@pytest.mark.parametrize(
+    ("name", "options", "n"),
+    [
+        (
+            "adult.csv.gz",
+            ["--y-pred", "income", "--pos-label", ">50K", "--sensitive", "sex", "--sensitive", "race"],
+            48842,
+        ),
+        ("german.csv", ["--y-pred", "credit_risk", "--pos-label", "1", "--sensitive", "personal_status_sex"], 1000),
+        ("ricci.csv", ["--y-pred", "passed", "--sensitive", "Race", "--control", "Position"], 118),
+    ],
+)
+def test_real_files_are_read(capsys, name, options, n):
+    assert audit(DATA / name, *options, "--metric", "demographic_parity", "--format", "json") in (0, 1)
+    found = json.loads(capsys.readouterr().out)
+    assert found["verdict"]["n_samples"] == n

@@ -1,0 +1,198 @@
+"""From what a user calls a metric to the rates that are tested."""
+
+import fairlearn.metrics as fair
+import numpy as np
+import pytest
+import sklearn.metrics as sk
+
+from skfairtest import FairnessTest, Rate
+from skfairtest.metrics import CRITERIA, RATES, resolve_metrics
+from skfairtest.metrics.resolve import _twins
+
+
+def names(metric, disparity="difference"):
+    """Names of the rates of a metric."""
+    return [rate.name for rate in resolve_metrics(metric, disparity)]
+
+
+@pytest.mark.parametrize("name", list(RATES))
+def test_a_rate_is_found_by_its_name(name):
+    assert resolve_metrics(name) == [RATES[name]]
+    assert names(np.str_(name)) == [name]
+
+
+@pytest.mark.parametrize(
+    ("criterion", "rates"),
+    [
+        ("demographic_parity", ["selection_rate"]),
+        ("equal_opportunity", ["true_positive_rate"]),
+        ("predictive_equality", ["false_positive_rate"]),
+        ("equalized_odds", ["true_positive_rate", "false_positive_rate"]),
+        ("predictive_parity", ["precision"]),
+        ("conditional_use_accuracy", ["precision", "negative_predictive_value"]),
+        ("overall_accuracy_equality", ["accuracy"]),
+    ],
+)
+def test_a_criterion_is_its_rates(criterion, rates):
+    # Barocas, Hardt and Narayanan, chapter 3; Verma and Rubin (2018), Fairness definitions explained.
+    assert names(criterion) == rates
+    assert set(CRITERIA) >= {criterion}
+
+
+def test_recall_is_another_name():
+    assert names("recall") == ["true_positive_rate"]
+    assert names(["recall", "true_positive_rate", "equal_opportunity"]) == ["true_positive_rate"]
+
+
+def test_each_rate_is_tested_once_in_the_order_given():
+    assert names(["equalized_odds", "selection_rate", "recall", ["f1", "equalized_odds"]]) == [
+        "true_positive_rate",
+        "false_positive_rate",
+        "selection_rate",
+        "f1",
+    ]
+
+
+def test_the_keys_of_a_dict_rename():
+    assert names({"TPR": "recall", "mine": Rate("x", "y_true")}) == ["TPR", "mine"]
+    assert names({"odds": "equalized_odds"}) == ["odds/true_positive_rate", "odds/false_positive_rate"]
+    assert names({"a": "recall", "b": "recall"}) == ["a", "b"]
+    assert names({7: sk.f1_score}) == ["7"]
+    assert names([{"TPR": "recall"}, "recall"]) == ["TPR", "true_positive_rate"]
+
+
+def test_a_renamed_rate_keeps_its_meaning(confused):
+    table = confused({"a": (30, 10, 8, 20), "b": (25, 14, 12, 14)})
+    plain = FairnessTest.from_table(table, metric="f1")
+    renamed = FairnessTest.from_table(table, metric={"Dice": "f1"})
+    assert renamed.p_value_ == plain.p_value_
+    assert renamed.comparisons_["metric"].tolist() == ["Dice"]
+    assert renamed.disparity_ == plain.disparity_
+
+
+def test_two_different_rates_of_one_name_are_an_error():
+    with pytest.raises(ValueError, match="two different rates 'true_positive_rate'"):
+        names(["recall", Rate("true_positive_rate", "y_true")])
+    with pytest.raises(ValueError, match="two different rates 'precision'"):
+        names(["precision", {"precision": "recall"}])
+
+
+@pytest.mark.parametrize("metric", ["nonsense", "Recall", "selection rate", "", "tpr"])
+def test_an_unknown_name_is_an_error_that_lists_what_there_is(metric):
+    with pytest.raises(ValueError, match=r"is unknown; there are selection_rate.*equalized_odds") as error:
+        names(metric)
+    assert repr(metric) in str(error.value)
+
+
+@pytest.mark.parametrize("metric", [[], (), {}, [[]], {"a": []}])
+def test_no_metric_at_all_is_an_error(metric):
+    with pytest.raises(ValueError, match="metric is empty"):
+        names(metric)
+
+
+@pytest.mark.parametrize("metric", [None, 3, 0.5, {"recall"}, b"recall"])
+def test_what_is_no_metric_is_an_error_that_says_what_was_found(metric):
+    with pytest.raises(ValueError, match=f"found {type(metric).__name__}"):
+        names(metric)
+
+
+# Functions of fairlearn and scikit-learn ------------------------------------------------------------------------------
+
+PLAIN = {
+    fair.selection_rate: "selection_rate",
+    fair.true_positive_rate: "true_positive_rate",
+    fair.false_positive_rate: "false_positive_rate",
+    fair.true_negative_rate: "true_negative_rate",
+    fair.false_negative_rate: "false_negative_rate",
+    sk.recall_score: "true_positive_rate",
+    sk.precision_score: "precision",
+    sk.accuracy_score: "accuracy",
+    sk.zero_one_loss: "zero_one_loss",
+    sk.jaccard_score: "jaccard",
+    sk.f1_score: "f1",
+}
+BASES = {
+    "selection_rate": "selection_rate",
+    "true_positive_rate": "true_positive_rate",
+    "false_positive_rate": "false_positive_rate",
+    "true_negative_rate": "true_negative_rate",
+    "false_negative_rate": "false_negative_rate",
+    "accuracy_score": "accuracy",
+    "zero_one_loss": "zero_one_loss",
+    "demographic_parity": "demographic_parity",
+    "equalized_odds": "equalized_odds",
+    "equal_opportunity": "equal_opportunity",
+}
+#: Disparity functions of fairlearn by name: every one in its ``__all__`` of which we have the rate.
+DISPARITIES = {
+    f"{base}_{disparity}": (ours, disparity)
+    for base, ours in BASES.items()
+    for disparity in ("difference", "ratio")
+    if f"{base}_{disparity}" in fair.__all__
+}
+
+
+@pytest.mark.parametrize("function", list(PLAIN), ids=lambda f: f.__name__)
+def test_a_function_with_a_twin_is_recognised_by_identity(function):
+    for disparity in ("difference", "ratio"):
+        assert names(function, disparity) == names(PLAIN[function])
+
+
+@pytest.mark.parametrize("name", list(DISPARITIES))
+def test_a_disparity_function_is_its_rates_and_its_disparity(name):
+    ours, disparity = DISPARITIES[name]
+    function = getattr(fair, name)
+    assert names(function, disparity) == names(ours)
+    other = "ratio" if disparity == "difference" else "difference"
+    with pytest.raises(ValueError, match=rf"{name} is a {disparity}.*set disparity='{disparity}'"):
+        names(function, other)
+
+
+def test_every_twin_is_tested_here_and_none_is_missing():
+    expected = {id(function) for function in PLAIN} | {id(getattr(fair, name)) for name in DISPARITIES}
+    assert set(_twins()) == expected
+    assert len(DISPARITIES) >= 16
+    generated = {name for name in fair.__all__ if name.endswith(("_difference", "_ratio"))}
+    others = {name for name in generated - set(DISPARITIES) if "rate" in name or "parity" in name or "odds" in name}
+    assert not others
+
+
+def test_a_function_of_the_same_name_is_another_function():
+    def selection_rate(y_true, y_pred):
+        return 0.0
+
+    with pytest.raises(NotImplementedError, match="selection_rate"):
+        names(selection_rate)
+
+
+@pytest.mark.parametrize(
+    ("metric", "disparity", "method"),
+    [
+        ("demographic_parity_difference", "difference", "between_groups"),
+        ("demographic_parity_ratio", "ratio", "between_groups"),
+        ("equal_opportunity_difference", "difference", "to_overall"),
+        ("true_positive_rate_ratio", "ratio", "to_overall"),
+    ],
+)
+def test_a_disparity_function_has_the_value_that_we_test(compas, metric, disparity, method):
+    function, race = getattr(fair, metric), compas.sensitive_features["race"]
+    expected = function(compas.y_true, compas.y_pred, sensitive_features=race, method=method)
+    test = FairnessTest.from_predictions(
+        compas.y_true, compas.y_pred, sensitive_features=race, metric=function, disparity=disparity, compare=method,
+        method="asymptotic",
+    )  # fmt: skip
+    found = test.comparisons_["disparity"]
+    if disparity == "ratio":
+        assert np.minimum(found, 1 / found).min() == pytest.approx(expected, rel=1e-12)
+    else:
+        assert found.abs().max() == pytest.approx(expected, rel=1e-12)
+
+
+def test_equalized_odds_difference_is_the_larger_of_two_largest_differences(compas):
+    race = compas.sensitive_features["race"]
+    expected = fair.equalized_odds_difference(compas.y_true, compas.y_pred, sensitive_features=race)
+    test = FairnessTest.from_predictions(
+        compas.y_true, compas.y_pred, sensitive_features=race, metric=fair.equalized_odds_difference,
+        method="asymptotic",
+    )  # fmt: skip
+    assert test.comparisons_["disparity"].abs().max() == pytest.approx(expected, rel=1e-12)
