@@ -15,7 +15,6 @@ import pandas as pd
 
 from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame
 from skfairtest.group._judge import judge, p_of
-from skfairtest.group._random import seed_sequence
 from skfairtest.group._rows import measure
 from skfairtest.group._settings import check_settings
 from skfairtest.metrics import resolve_metrics
@@ -147,7 +146,7 @@ def audit_table(
     for names in _groupings(table.sensitive_names, intersections):
         grouped = table.regroup(names, table.control_names or None)
         try:
-            part = measure(grouped, rates, settings, label, seed_sequence(0))
+            part = measure(grouped, rates, settings, label, 0)
         except ValueError as error:  # one group only: another grouping may still be comparable
             not_compared.append((" x ".join(names), str(error)))
             continue

@@ -88,7 +88,7 @@ def _adjust(family: list[Row], measured: Sequence[Measured], settings: Settings)
 
 
 def _blocks(family: list[Row], measured: Sequence[Measured], settings: Settings) -> list[list[Row]]:
-    """Parts of a family that have a joint law: rates on disjoint conditions, or all of them where whole tables are drawn."""
+    """Parts of a family that have a joint law: rates on disjoint conditions, or all where whole tables are drawn."""
     (part,) = measured
     names = [rate.name for rate in part.rates]
     conditioned = settings.within == "auto" and settings.question.method != "bootstrap"
@@ -119,7 +119,7 @@ def _max_t(family: list[Row], measured: Sequence[Measured], settings: Settings) 
         else:
             draws = _oriented_draws(rows, settings)
             found = np.log(max_t_p(draws, np.array([row.beyond for row in rows])))
-            criticals.append(max_t_quantile(draws, level))
+            criticals.append(max_t_quantile(draws, "greater", level))
         # Rates conditioned differently have no joint law: their blocks are combined by Bonferroni.
         found = np.minimum(found + np.log(len(blocks)), 0.0)
         log_p.update({id(row): float(value) for row, value in zip(rows, found, strict=True)})

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest.group._random import seed_sequence
 from skfairtest.group._settings import Settings
 from skfairtest.inference import rate_draws
 from skfairtest.inference._discrete import Floats
-from skfairtest.inference.rate_draws import Contrast, RateTable, pair_of
 from skfairtest.inference.max_t import oriented
+from skfairtest.inference.rate_draws import Contrast, RateTable, pair_of
 from skfairtest.inference.rates import Pair, Scale, answer, disparity_of, shown_error, values
 from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.inference.score import studentize
@@ -82,7 +83,7 @@ class Measured:
 
 
 def measure(
-    table: CountTable, rates: Sequence[Rate], settings: Settings, pos_label: Any, seed: np.random.SeedSequence
+    table: CountTable, rates: Sequence[Rate], settings: Settings, pos_label: Any, random_state: Any
 ) -> Measured:
     """Test every comparison of a table on its own.
 
@@ -96,8 +97,8 @@ def measure(
         How it is compared.
     pos_label : object
         The positive label.
-    seed : numpy.random.SeedSequence
-        Source of randomness for resampled laws.
+    random_state : int, RandomState, Generator or None
+        Source of randomness for resampled laws; an enumerated law leaves it alone.
 
     Returns
     -------
@@ -111,7 +112,7 @@ def measure(
     }
     sizes = table.counts.sum(axis=2)  # (strata, groups)
     excluded: list[Exclusion] = []
-    kept = _kept_groups(table, sizes, excluded)
+    kept = _kept_groups(table, sizes, excluded, settings, len(rates))
     contrasts = list(_contrasts(table, kept, settings))
     out = Measured(table, list(rates), {}, {}, [], [], excluded)
     tested = []
@@ -123,11 +124,13 @@ def measure(
         rows = list(_rows(out, rate, contrasts, sizes, settings))
         tested.append((rows, _rate_table(table, cells, event, given, settings)))
         out.rows.extend(rows)
+    draw = _needs_draws(out, settings)
+    seed = seed_sequence(random_state) if draw else np.random.SeedSequence(0)
     # Whole tables drawn with one seed are the same tables for every rate, hence jointly distributed across rates.
     whole = settings.within != "auto" or settings.question.method == "bootstrap"
     for (rows, counted), rate_seed in zip(tested, seed.spawn(len(tested)), strict=True):
         if rows:
-            _test(rows, counted, settings, seed if whole else rate_seed, draw=_needs_draws(out, settings))
+            _test(rows, counted, settings, seed if whole else rate_seed, draw=draw)
     return out
 
 
@@ -146,12 +149,17 @@ def _needs_draws(out: Measured, settings: Settings) -> bool:
     """Whether p-values or their adjustment need drawn tables."""
     if settings.question.method in ("permutation", "bootstrap"):
         return True
+    if settings.adjust != "max_t":
+        return False
     pooled = [row for row in out.rows if row.contrast.stratum is None]
+    strata = [row for row in out.rows if row.contrast.stratum is not None]
     # One comparison has nothing to be adjusted for.
-    return settings.adjust == "max_t" and len(pooled) > 1 and not enumerable(pooled, settings)
+    return any(len(family) > 1 and not enumerable(family, settings) for family in (pooled, strata))
 
 
-def _kept_groups(table: CountTable, sizes: np.ndarray, excluded: list[Exclusion]) -> list[int]:
+def _kept_groups(
+    table: CountTable, sizes: np.ndarray, excluded: list[Exclusion], settings: Settings, n_rates: int
+) -> list[int]:
     labels = table.group_labels
     totals = sizes.sum(axis=0)
     names = " x ".join(table.sensitive_names)
@@ -169,7 +177,8 @@ def _kept_groups(table: CountTable, sizes: np.ndarray, excluded: list[Exclusion]
     for g, n in enumerate(totals.tolist()):
         if n < SMALLEST_GROUP:
             reason = f"fewer than {SMALLEST_GROUP} people: compared with nobody"
-            excluded.append(Exclusion(None, labels[g], None, None, reason, n, n, len(kept)))
+            partners = len(kept) if settings.compare == "between_groups" else 1
+            excluded.append(Exclusion(None, labels[g], None, None, reason, n, n, partners * n_rates))
     return kept
 
 

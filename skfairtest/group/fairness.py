@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame
 from skfairtest.group._judge import equivalence_interval, judge, p_of
-from skfairtest.group._random import seed_sequence
+from skfairtest.group._random import check_seed
 from skfairtest.group._rows import Measured, measure
 from skfairtest.group._settings import Settings, check_settings
 from skfairtest.metrics import Rate, resolve_metrics
@@ -374,6 +374,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         return test._fit_table(table, settings, rates, classes_of(test.estimator))
 
     def _check(self) -> tuple[Settings, list[Rate]]:
+        check_seed(self.random_state)
         settings = check_settings(
             compare=self.compare,
             reference_group=self.reference_group,
@@ -393,7 +394,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         self, table: CountTable, settings: Settings, rates: list[Rate], classes: tuple[Any, ...] | None
     ) -> FairnessTest:
         self.pos_label_ = resolve_pos_label(table.labels, self.pos_label, classes)
-        measured = measure(table, rates, settings, self.pos_label_, seed_sequence(self.random_state))
+        measured = measure(table, rates, settings, self.pos_label_, self.random_state)
         verdict = judge([measured], settings)
         _warn(measured, verdict.n_resamples, settings)
         row = verdict.leading
@@ -429,7 +430,10 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             features=" x ".join(table.sensitive_names),
             controls=" x ".join(table.control_names),
             words={rate.name: (rate.happens, rate.among) for rate in rates},
+            within=settings.within if settings.question.method == "permutation" else "auto",
         )
+        # Where the leading comparison stands in comparisons_.
+        self._leading = next(i for i, row in enumerate(measured.rows) if row is verdict.leading)
         return self
 
     def to_frame(self) -> pd.DataFrame:
@@ -460,6 +464,8 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             concern=self.concern_,
             adjust=self.adjust_,
             p_value_interval=self.p_value_interval_,
+            leading=self._leading,
+            equivalence_interval=getattr(self, "equivalence_interval_", None),
         )
 
 

@@ -70,8 +70,8 @@ def margin_log_p(
     Returns
     -------
     float
-        Natural logarithm of a bound of the p-value, at most a thousandth above it; never below log(1e-6), the price of the
-        confidence region.
+        Natural logarithm of a bound of the p-value, at most a thousandth above it; never below log(1e-6), the price of
+        the confidence region.
     """
     if alternative == "less":  # swap the groups: r1 - r2 >= e is r2 - r1 <= -e, and r1 / r2 >= e is r2 / r1 <= 1 / e
         edge = 1 / edge if disparity == "ratio" else -edge

@@ -28,23 +28,25 @@ def _defined(drawn: Floats) -> Floats:
     return np.where(np.isnan(kept), -np.inf, kept)
 
 
-def max_t_p(drawn: Floats, observed: Floats) -> Floats:
+def max_t_p(drawn: Floats, observed: Floats, alternative: str = "greater") -> Floats:
     """Adjusted p-values of a family from joint draws.
 
     Parameters
     ----------
     drawn : ndarray, shape (n_resamples, n_comparisons)
-        Statistics under the null hypothesis, drawn together, larger is more extreme; NaN where undefined, which leaves only
-        that comparison out of the maximum.
+        Statistics under the null hypothesis, drawn together; NaN where undefined, which leaves only that comparison out
+        of the maximum.
     observed : ndarray, shape (n_comparisons,)
-        The observed statistics, oriented likewise.
+        The observed statistics.
+    alternative : {"two-sided", "greater", "less"}
+        Which direction is extreme.
 
     Returns
     -------
     ndarray, shape (n_comparisons,)
         Step-down adjusted p-values, never 0.
     """
-    draws = _defined(drawn)
+    draws, observed = _defined(oriented(drawn, alternative)), oriented(observed, alternative)
     order = np.argsort(-observed, kind="stable")
     # Column j of `tops` is the largest drawn statistic among the comparisons not more extreme than the j-th.
     tops = np.maximum.accumulate(draws[:, order[::-1]], axis=1)[:, ::-1]
@@ -55,13 +57,13 @@ def max_t_p(drawn: Floats, observed: Floats) -> Floats:
     return out
 
 
-def max_t_quantile(drawn: Floats, level: float) -> float:
+def max_t_quantile(drawn: Floats, alternative: str, level: float) -> float:
     """The `level` quantile of the largest drawn statistic: the critical value of simultaneous intervals."""
-    return float(np.quantile(_defined(drawn).max(axis=1), level, method="inverted_cdf"))
+    return float(np.quantile(_defined(oriented(drawn, alternative)).max(axis=1), level, method="inverted_cdf"))
 
 
 def max_t_extreme(drawn: Floats, observed: float) -> tuple[int, int]:
-    """How many joint draws have a largest statistic at least as extreme as one observed, of how many."""
+    """How many oriented joint draws have a largest statistic at least as extreme as one observed, of how many."""
     tops = _defined(drawn).max(axis=1)
     return int(at_least_as_extreme(tops, observed, "greater").sum()), len(tops)
 

@@ -107,15 +107,21 @@ class Answer:
     standard_error: float
 
 
+def _weights(d1: Floats, d2: Floats, *, overall: bool) -> Floats:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where((d1 > 0) & (d2 > 0), d1 if overall else d1 * d2 / (d1 + d2), 0.0)
+
+
 def values(pair: Pair, scale: Scale) -> tuple[Floats, Floats]:
     """Return the metric of the group and of what it is compared with, averaged with Mantel-Haenszel weights.
 
     Arrays of shape (..., strata) give arrays of shape (...,); a stratum where either side is empty has no weight.
+    Against everyone, strata are weighted by the group's own people: what it showed against what everyone's rates led to expect,
+    whose difference has the sign of the Mantel-Haenszel difference to everyone else.
     """
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore"):
-        weights = d1 * d2 / (d1 + d2)
-        weights = np.where(weights > 0, weights, 0.0)
+        weights = _weights(d1, d2, overall=pair.overall)
         share = weights / weights.sum(axis=-1, keepdims=True)
         own = scale.value(x1 / d1)
         other = scale.value((x1 + x2) / (d1 + d2) if pair.overall else x2 / d2)
@@ -143,10 +149,9 @@ def statistic(pair: Pair, scale: Scale, disparity: str, variance: str | None) ->
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         people = d1 + d2
-        weights = np.where((d1 > 0) & (d2 > 0), d1 * d2 / people, 0.0)
+        weights = _weights(d1, d2, overall=False)
         used = weights > 0
         total = weights.sum(axis=-1)
-        r1, r2 = x1 / d1, x2 / d2
         if variance == "score":
             pooled = (x1 + x2) / people
             # Integers before the division: equal rates give exactly 0.
@@ -173,7 +178,7 @@ def linearized(pair: Pair, scale: Scale, disparity: str, smooth: float = 0.0) ->
     ratio = disparity == "ratio"
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         used = (d1 > 0) & (d2 > 0)
-        weights = np.where(used, d1 * d2 / (d1 + d2), 0.0)
+        weights = _weights(d1, d2, overall=pair.overall)
         share = weights / weights.sum(axis=-1, keepdims=True)
         r1, r2 = (x1 + smooth) / (d1 + 2 * smooth), (x2 + smooth) / (d2 + 2 * smooth)
         mix = d1 / (d1 + d2) if pair.overall else np.zeros_like(d1)
@@ -319,10 +324,15 @@ def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
     return Answer(log_p, label, z, error)
 
 
+def _rest_to_everyone(pair: Pair) -> float:
+    """Return what turns a difference to everyone else into one to everyone, where those are what is shown."""
+    d1, d2 = pair.d1.astype(float), pair.d2.astype(float)
+    return float((d1 * d2 / (d1 + d2)).sum() / d1.sum()) if pair.overall else 1.0
+
+
 def shown_error(pair: Pair, question: Question, error: float) -> float:
     """Standard error of the disparity shown, from that of the difference of rates, when both are equal."""
-    if pair.overall and len(pair.x1) == 1:
-        error *= float(pair.d2[0] / (pair.d1[0] + pair.d2[0]))
+    error *= _rest_to_everyone(pair)
     if question.disparity == "ratio":
         pooled = float((pair.x1 + pair.x2).sum() / (pair.d1 + pair.d2).sum())
         return error / pooled if pooled else float("nan")
@@ -386,11 +396,11 @@ def _against_everyone(pair: Pair, disparity: str, low: float, high: float) -> tu
 def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, float]:
     counts = (pair.x1, pair.d1, pair.x2, pair.d2)
     if len(pair.x1) > 1:
-        if scale.is_identity and not pair.overall:
+        if scale.is_identity and not (pair.overall and disparity == "ratio"):
             combine = intervals.mantel_haenszel_ratio if disparity == "ratio" else intervals.sato
             _, error, low, high = combine(*counts, z)
             if error != 0:  # rates of 0 and 1 only leave no variance to estimate from
-                return low, high
+                return low * _rest_to_everyone(pair), high * _rest_to_everyone(pair)
         return _smoothed_limits(pair, scale, disparity, z)
     l1, u1 = (float(v[0]) for v in intervals.wilson(pair.x1, pair.d1, z))
     l2, u2 = (float(v[0]) for v in intervals.wilson(pair.x2, pair.d2, z))

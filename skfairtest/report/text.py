@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest.report.words import Facts, finding_sentence, label, many, null_sentence, p_text, verdict_sentence
+from skfairtest.report.words import (
+    Facts,
+    finding_sentence,
+    label,
+    many,
+    null_sentence,
+    p_text,
+    points,
+    ratio,
+    verdict_sentence,
+)
 
 __all__ = [
     "Facts",
@@ -223,18 +233,28 @@ def summary(
     concern: bool,
     adjust: str | None,
     p_value_interval: tuple[float, float],
+    leading: int,
+    equivalence_interval: tuple[float, float] | None = None,
 ) -> str:
     """Write what ``print(test)`` shows: the verdict, the leading finding, the null hypotheses, and the tables."""
     ordered = most_telling(comparisons)
     main = ordered[ordered["stratum"].isna()]
-    lead: Any = main.iloc[-1 if facts.alternative == "equivalence" else 0]
+    lead: Any = comparisons.iloc[leading]
     parts = [
         verdict_sentence(facts, concern=concern, p_value=p_value, n_comparisons=len(main)),
         finding_sentence(facts, lead),
     ]
+    if equivalence_interval is not None:
+        write = points if facts.disparity == "difference" else ratio
+        low, high = (write(end) for end in equivalence_interval)
+        level = f"{100 * (1 - 2 * facts.alpha):g} %"
+        parts.append(f"Its {level} interval, which the test of equivalence inverts, is {low} to {high}.")
     if p_value_interval[0] != p_value_interval[1]:
-        low, high = p_value_interval
-        parts.append(f"Drawn anew, the p-value would lie between {p_text(low)} and {p_text(high)}.")
+        low, high = (p_text(end) for end in p_value_interval)
+        parts.append(f"Drawn anew, the p-value would lie between {low} and {high}.")
+    strata = ordered[~ordered["stratum"].isna()]
+    if len(strata):
+        parts.append(_strata_sentence(facts, strata))
     parts += ["", "Null hypotheses"]
     parts += [f"  {null_sentence(facts, metric)}" for metric in dict.fromkeys(comparisons["metric"])]
     parts += ["", "Values by group", aligned(by_group_table(by_group))]
@@ -246,12 +266,18 @@ def summary(
     return "\n".join(parts)
 
 
+def _strata_sentence(facts: Facts, strata: pd.DataFrame) -> str:
+    """Say what single strata show, which the verdict on all of them together does not count."""
+    concerns = strata[strata["concern"]]
+    total = many(len(strata), "comparison")
+    if not len(concerns):
+        return f"Within single levels of {label(facts.controls)} none of {total} is a concern."
+    verb = "is a concern" if len(concerns) == 1 else "are concerns"
+    first = finding_sentence(facts, {str(k): v for k, v in concerns.iloc[0].items()})
+    return f"Within single levels of {label(facts.controls)} {len(concerns)} of {total} {verb}: {first}"
+
+
 def _title(shown: int, total: int) -> str:
     if shown == total:
         return "Comparisons (* concern)"
     return f"The {shown} smallest p-values of {total} comparisons (* concern; all are in comparisons_)"
-
-
-def joined(lines: Sequence[str]) -> str:
-    """Join lines."""
-    return "\n".join(lines)

@@ -27,6 +27,8 @@ class Facts:
         For each metric, what happens ("are predicted positive") and among whom ("people whose true label is negative").
     adjust : str or None
         Adjustment that was run.
+    within : {"auto", None, "y_true", "y_pred"}
+        Where labels were permuted; anything but "auto" makes the null hypothesis one about the whole law of labels.
     """
 
     compare: str = "between_groups"
@@ -38,6 +40,7 @@ class Facts:
     controls: str = ""
     words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     adjust: str | None = "holm"
+    within: str | None = "auto"
 
 
 def label(value: Any) -> str:
@@ -115,6 +118,10 @@ def many(count: int, one: str, several: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
+def _place(within: str | None) -> str:
+    return "everywhere" if within is None else f"within {within}"
+
+
 def null_sentence(facts: Facts, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
     happens, among = facts.words.get(metric, ("", ""))
@@ -133,6 +140,10 @@ def null_sentence(facts: Facts, metric: str) -> str:
             "greater": f"is not greater in the first of {against}",
             "less": f"is not smaller in the first of {against}",
         }.get(facts.alternative, f"is the same in {same}")
+        if facts.within != "auto":
+            what = {"y_true": "predictions given the true label", "y_pred": "true labels given the prediction"}
+            law = what.get(facts.within or "", "true labels and predictions together")
+            how += f", and so is all of the law of {law}: labels were permuted {_place(facts.within)}"
         return f"{metric}: {who} {how}"
     low, high = facts.edges
     scale = (points, " points") if facts.disparity == "difference" else (ratio, "")

@@ -213,7 +213,7 @@ def test_step_down_by_hand():
     # Most extreme: 2.4, with maxima 1, 3, 2.5, .4, of which two reach it; then 0.45 in the second column alone.
     np.testing.assert_allclose(max_t_p(drawn, np.array([2.4, 0.45])), [3 / 5, 3 / 5])
     np.testing.assert_allclose(max_t_p(drawn, np.array([2.4, 5.0])), [2 / 5, 1 / 5])
-    assert max_t_quantile(drawn, 0.75) == 2.5
+    assert max_t_quantile(drawn, "greater", 0.75) == 2.5
 
 
 def test_what_is_extreme_depends_on_the_alternative():

@@ -40,7 +40,8 @@ def test_the_adjusted_p_values_follow_westfall_and_youngs_steps():
 
 def test_an_undefined_draw_leaves_only_its_comparison_out_of_the_maximum():
     drawn = np.array([[np.nan, 5.0], [5.0, np.nan], [np.nan, np.nan], [0.0, 0.0]])
-    np.testing.assert_allclose(max_t_p(drawn, np.array([4.0, 1.0]), "two-sided"), [3 / 5, 3 / 5])
+    # The third draw says nothing of either comparison, and is none.
+    np.testing.assert_allclose(max_t_p(drawn, np.array([4.0, 1.0]), "two-sided"), [3 / 4, 3 / 4])
 
 
 def test_infinite_statistics_tie_with_infinite_draws():
