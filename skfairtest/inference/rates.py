@@ -116,8 +116,8 @@ def values(pair: Pair, scale: Scale) -> tuple[Floats, Floats]:
     """Return the metric of the group and of what it is compared with, averaged with Mantel-Haenszel weights.
 
     Arrays of shape (..., strata) give arrays of shape (...,); a stratum where either side is empty has no weight.
-    Against everyone, strata are weighted by the group's own people: what it showed against what everyone's rates led to expect,
-    whose difference has the sign of the Mantel-Haenszel difference to everyone else.
+    Against everyone, strata are weighted by the group's own people: what it showed against what everyone's rates led to
+    expect, whose difference has the sign of the Mantel-Haenszel difference to everyone else.
     """
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore"):

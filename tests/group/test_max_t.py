@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from skfairtest import CountTable, FairnessTest
-from skfairtest.inference.max_t import max_t_p, max_t_quantile, oriented, product_log_p
 
 TWO = {"a": (40, 22, 9, 31), "b": (30, 30, 16, 24)}
 
@@ -87,12 +86,7 @@ def test_tiny_p_values_survive_the_product(confused):
     table = confused({"a": (100_000, 900_000, 900_000, 100_000), "b": (500_000, 500_000, 500_000, 500_000)})
     test = FairnessTest.from_table(table, adjust="max_t")
     assert 0 < test.p_value_ < 1e-300
-    # log(1 - (1 - P)^2) = log 2 + log P for tiny P.
-    pair = (100_000, 1_000_000, 400_000, 1_000_000)
-    statistic = np.array([score(*pair)])
-    alone = product_log_p([pair], statistic)
-    both = product_log_p([pair, pair], np.repeat(statistic, 2))
-    assert both[0] == pytest.approx(alone[0] + np.log(2), abs=1e-6)
+    assert (test.comparisons_["p_value_adjusted"] > 0).all()
 
 
 def test_enumeration_does_not_depend_on_what_can_be_drawn(confused):
@@ -203,32 +197,3 @@ def test_infinite_statistics_do_not_break_the_intervals(selected):
         ).comparisons_  # fmt: skip
         assert (rows["ci_low"] <= rows["disparity"]).all()
         assert (rows["disparity"] <= rows["ci_high"]).all()
-
-
-# The numbers ----------------------------------------------------------------------------------------------------------
-
-
-def test_step_down_by_hand():
-    drawn = np.array([[1.0, 0.5], [0.2, 3.0], [2.5, 0.1], [0.3, 0.4]])
-    # Most extreme: 2.4, with maxima 1, 3, 2.5, .4, of which two reach it; then 0.45 in the second column alone.
-    np.testing.assert_allclose(max_t_p(drawn, np.array([2.4, 0.45])), [3 / 5, 3 / 5])
-    np.testing.assert_allclose(max_t_p(drawn, np.array([2.4, 5.0])), [2 / 5, 1 / 5])
-    assert max_t_quantile(drawn, "greater", 0.75) == 2.5
-
-
-def test_what_is_extreme_depends_on_the_alternative():
-    statistics = np.array([-2.0, 0.0, 1.5, np.nan])
-    np.testing.assert_array_equal(oriented(statistics, "two-sided"), [2.0, 0.0, 1.5, np.nan])
-    np.testing.assert_array_equal(oriented(statistics, "greater"), statistics)
-    np.testing.assert_array_equal(oriented(statistics, "less"), -statistics)
-
-
-def test_an_undefined_draw_leaves_only_its_comparison_out_of_the_maximum():
-    drawn = np.array([[np.nan, 3.0], [1.0, np.nan], [0.1, 0.2]])
-    np.testing.assert_allclose(max_t_p(drawn, np.array([0.5, 2.0])), [2 / 4, 2 / 4])
-
-
-def test_a_draw_in_which_nothing_is_defined_is_no_draw():
-    # Design 4.3: a NaN is never a non-extreme draw with B unchanged.
-    drawn = np.array([[np.nan, np.nan], [3.0, 1.0], [1.0, 1.0]])
-    np.testing.assert_allclose(max_t_p(drawn, np.array([2.0, 1.5])), [2 / 3, 2 / 3])
