@@ -56,7 +56,7 @@ class Audit:
     pos_label : object
         The label counted as positive.
     not_compared : tuple of (str, str)
-        Groupings in which no comparison is defined, with the reason.
+        Groupings that cannot be compared at all (one group only), with the reason.
     """
 
     parts: tuple[AuditPart, ...]
@@ -119,6 +119,13 @@ def audit_table(
     >>> [part.facts.features for part in audit.parts], audit.concern
     (['race', 'sex', 'race x sex'], True)
     """
+    if not isinstance(alpha, float | int) or not 0 < alpha < 1:
+        raise ValueError(f"alpha must be a number between 0 and 1; found {alpha!r}")
+    if compare == "to_reference":
+        raise ValueError(
+            "compare='to_reference' has no meaning over several groupings, which share no group: use 'between_groups', "
+            "'to_rest' or 'to_overall'"
+        )
     settings = check_settings(
         compare=compare,
         reference_group=None,

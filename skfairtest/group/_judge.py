@@ -184,6 +184,8 @@ def _monte_carlo_limits(
 
 def equivalence_interval(row: Row, settings: Settings) -> tuple[float, float]:
     """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
+    if settings.question.method == "bootstrap" and row.standard_error > 0 and np.isfinite(row.statistic):
+        return _bootstrap_interval(row, settings, 2 * settings.alpha)
     z, _ = quantiles("greater", settings.alpha)
     return limits(row.pair, row.scale, settings.question.disparity, z, z)
 

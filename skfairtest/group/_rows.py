@@ -110,7 +110,11 @@ def measure(
         for place, name in enumerate(table.cell_names)
         if name != "y_score"
     }
-    sizes = table.counts.sum(axis=2)  # (strata, groups)
+    # Cells in an order that does not depend on how labels are spelled: drawn tables depend on it.
+    order = np.lexsort(tuple(cells.values())[::-1])
+    cells = {name: column[order] for name, column in cells.items()}
+    counts = table.counts[:, :, order]
+    sizes = counts.sum(axis=2)  # (strata, groups)
     excluded: list[Exclusion] = []
     kept = _kept_groups(table, sizes, excluded, settings, len(rates))
     contrasts = list(_contrasts(table, kept, settings))
@@ -119,10 +123,10 @@ def measure(
     for rate in rates:
         event, given = rate.masks(cells)
         out.conditions.append(given)
-        out.events[rate.name] = table.counts[:, :, event].sum(axis=2)
-        out.denominators[rate.name] = table.counts[:, :, given].sum(axis=2)
+        out.events[rate.name] = counts[:, :, event].sum(axis=2)
+        out.denominators[rate.name] = counts[:, :, given].sum(axis=2)
         rows = list(_rows(out, rate, contrasts, sizes, settings))
-        tested.append((rows, _rate_table(table, cells, event, given, settings)))
+        tested.append((rows, _rate_table(counts, cells, event, given, settings)))
         out.rows.extend(rows)
     draw = _needs_draws(out, settings)
     seed = seed_sequence(random_state) if draw else np.random.SeedSequence(0)
@@ -131,7 +135,18 @@ def measure(
     for (rows, counted), rate_seed in zip(tested, seed.spawn(len(tested)), strict=True):
         if rows:
             _test(rows, counted, settings, seed if whole else rate_seed, draw=draw)
+    for row in out.rows:
+        _report_undefined_draws(row, out)
     return out
+
+
+def _report_undefined_draws(row: Row, out: Measured) -> None:
+    """List the drawn tables in which a comparison is undefined, which count in neither part of its p-value."""
+    undefined = 0 if row.drawn is None else int(np.isnan(row.drawn).sum())
+    if row.drawn is not None and undefined:
+        reason = f"undefined in {undefined:,} of {len(row.drawn):,} drawn tables, which are not counted"
+        effective = int(row.pair.d1.sum())
+        out.excluded.append(Exclusion(row.metric, row.group, row.other, row.stratum, reason, row.n_group, effective, 0))
 
 
 def enumerable(rows: Sequence[Row], settings: Settings) -> bool:
@@ -293,15 +308,15 @@ def _report_missing(out: Measured, rate: Rate, missing: dict[tuple[int, int | No
 
 
 def _rate_table(
-    table: CountTable, cells: dict[str, np.ndarray], event: np.ndarray, given: np.ndarray, settings: Settings
+    counts: np.ndarray, cells: dict[str, np.ndarray], event: np.ndarray, given: np.ndarray, settings: Settings
 ) -> RateTable:
     """Cells among which labels are exchanged: the rate's own condition, or what `within` says."""
     if settings.question.method == "bootstrap":
-        return RateTable(table.counts, event, given, ())
+        return RateTable(counts, event, given, ())
     if settings.within == "auto":
         role = np.where(event, 0, np.where(given, 1, 2))
-        counts = np.stack([table.counts[:, :, role == r].sum(axis=2) for r in range(3)], axis=2)
-        return RateTable(counts, np.array([True, False, False]), np.array([True, True, False]), ((0, 1),))
+        roles = np.stack([counts[:, :, role == r].sum(axis=2) for r in range(3)], axis=2)
+        return RateTable(roles, np.array([True, False, False]), np.array([True, True, False]), ((0, 1),))
     everyone = np.arange(len(event))
     if settings.within is None:
         blocks = [everyone]
@@ -309,7 +324,7 @@ def _rate_table(
         if settings.within not in cells:
             raise ValueError(f"within={settings.within!r} needs {settings.within}, which was not given")
         blocks = [everyone[cells[settings.within]], everyone[~cells[settings.within]]]
-    return RateTable(table.counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
+    return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
 
 
 def _test(rows: list[Row], counted: RateTable, settings: Settings, seed: np.random.SeedSequence, *, draw: bool) -> None:

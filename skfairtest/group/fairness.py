@@ -524,13 +524,14 @@ def _condition(rate: Rate) -> str | None:
 
 
 def _warn(measured: Measured, n_resamples: int, settings: Settings) -> None:
-    undefined = [e for e in measured.excluded if e.metric is not None and e.n]
+    undefined = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
     if undefined:
         first = undefined[0]
-        where = text.label(first.group) + (f" ({text.label(first.stratum)})" if first.stratum is not None else "")
+        where = text.label(first.group) + (f" in {text.label(first.stratum)}" if first.stratum is not None else "")
         more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
+        says = " is" if first.other is None else f" against {text.label(first.other)}:"
         warnings.warn(
-            f"{first.metric} of {where} is {first.reason}{more}: these comparisons are left out, see excluded_",
+            f"{first.metric} of {where}{says} {first.reason}{more}: these comparisons are left out, see excluded_",
             UndefinedMetricWarning,
             stacklevel=4,
         )
@@ -548,7 +549,7 @@ def _warn(measured: Measured, n_resamples: int, settings: Settings) -> None:
         if smallest > settings.alpha:
             warnings.warn(
                 f"n_resamples={n_resamples} cannot reject at {settings.alpha:.3g}: the smallest adjusted p-value that "
-                f"{main} comparisons can reach is {min(1.0, smallest):.3g}; "
+                f"{text.many(main, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
                 f"use more than {int(np.ceil(main / settings.alpha))}",
                 UserWarning,
                 stacklevel=4,

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from skfairtest.inference._discrete import Floats, hypergeometric_log_pmf
-from skfairtest.inference._maximum import certified_maximum
 from skfairtest.inference.conditional import TIE, support
-from skfairtest.inference.unconditional import TotalTail
+from skfairtest.inference.unconditional import TotalTail, largest_probability
 
 Region = NDArray[np.bool_]
 
@@ -59,9 +58,7 @@ def unconditional_region(d1: int, d2: int, alpha: float = 0.05) -> Region:
         middle = (inside + outside) // 2
         chosen = fisher <= candidates[middle] * (1 + 1e-9)
         masses = np.minimum(np.bincount(events[chosen], weights=probability[chosen], minlength=people + 1), 1.0)
-        tail = TotalTail(masses)
-        largest = certified_maximum(tail, lambda angle: np.sqrt(people) * angle, 0.0, np.pi / 4, relative=1e-4)
-        if largest <= alpha:
+        if largest_probability(TotalTail(masses), 0.0, np.pi / 4, relative=1e-4) <= alpha:
             inside = middle
         else:
             outside = middle

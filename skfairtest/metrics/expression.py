@@ -23,9 +23,21 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
 
 
+def _parse(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, mode="eval").body
+    except SyntaxError:
+        raise ValueError(f"{text!r} cannot be read as a condition on y_true and y_pred") from None
+
+
 def names_in(text: str) -> frozenset[str]:
     """Names that an expression reads."""
-    return frozenset(node.id for node in ast.walk(ast.parse(text, mode="eval")) if isinstance(node, ast.Name))
+    return frozenset(node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
+
+
+def check_expression(text: str) -> None:
+    """Raise the ValueError of `evaluate` for text that is not an expression of names and ``& | ^ ~ == !=``."""
+    evaluate(text, {name: np.ones(1, dtype=bool) for name in names_in(text)})
 
 
 def evaluate(text: str, arrays: Mapping[str, Mask]) -> Mask:
@@ -53,8 +65,4 @@ def evaluate(text: str, arrays: Mapping[str, Mask]) -> Mask:
                     "for instance 'y_true & ~y_pred'"
                 )
 
-    try:
-        tree = ast.parse(text, mode="eval")
-    except SyntaxError:
-        raise ValueError(f"{text!r} cannot be read as a condition on y_true and y_pred") from None
-    return np.asarray(visit(tree.body), dtype=bool)
+    return np.asarray(visit(_parse(text)), dtype=bool)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest.metrics.expression import Mask, evaluate, names_in
+from skfairtest.metrics.expression import Mask, check_expression, evaluate, names_in
 
 Condition = str | Callable[..., Any]
 Floats = NDArray[np.float64]
@@ -24,12 +24,19 @@ def _names(condition: Condition | None) -> frozenset[str]:
     return frozenset(inspect.signature(condition).parameters)
 
 
-def _mask(condition: Condition | None, arrays: Mapping[str, Mask]) -> Mask:
+def _mask(condition: Condition | None, arrays: Mapping[str, Mask], name: str) -> Mask:
+    people = next(iter(arrays.values()))
     if condition is None:
-        return np.ones_like(next(iter(arrays.values())), dtype=bool)
+        return np.ones_like(people, dtype=bool)
     if isinstance(condition, str):
         return evaluate(condition, arrays)
-    return np.asarray(condition(**{name: arrays[name] for name in _names(condition)}), dtype=bool)
+    mask = np.asarray(condition(**{key: arrays[key] for key in _names(condition)}))
+    if mask.dtype != bool or mask.shape != people.shape:
+        raise ValueError(
+            f"rate {name!r}: a condition must return one boolean for each of the values it is given, of shape "
+            f"{people.shape}; found {mask.dtype} of shape {mask.shape}"
+        )
+    return mask
 
 
 def f1_of_jaccard(rate: Floats) -> Floats:
@@ -85,7 +92,7 @@ class Rate:
     ...     sensitive_features=list("aaabbbab"),
     ...     metric=miss,
     ... )
-    >>> round(test.p_value_, 5)
+    >>> round(test.p_value_, 6)
     0.03125
     """
 
@@ -98,11 +105,23 @@ class Rate:
     slope: Callable[[Floats], Floats] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
+        for role, condition in (("event", self.event), ("given", self.given)):
+            readable = isinstance(condition, str) or callable(condition)
+            if not readable and (condition is not None or role == "event"):
+                raise ValueError(
+                    f"rate {self.name!r}: {role} must be a condition: text such as 'y_true & ~y_pred', or a function "
+                    f"of y_true and y_pred; found {condition!r}"
+                )
+        if not _names(self.event):
+            raise ValueError(f"rate {self.name!r}: event must read y_true or y_pred; found {self.event!r}")
         unknown = (_names(self.event) | _names(self.given)) - {"y_true", "y_pred"}
         if unknown:
             raise ValueError(
                 f"rate {self.name!r} reads {', '.join(sorted(unknown))}: conditions can only read y_true and y_pred"
             )
+        for condition in (self.event, self.given):
+            if isinstance(condition, str):
+                check_expression(condition)
 
     def __str__(self) -> str:
         """Return the rate as a conditional probability."""
@@ -133,5 +152,5 @@ class Rate:
         event, given : ndarray of bool, shape (n_cells,)
             The event within the condition, and the condition.
         """
-        given = _mask(self.given, cells)
-        return _mask(self.event, cells) & given, given
+        given = _mask(self.given, cells, self.name)
+        return _mask(self.event, cells, self.name) & given, given

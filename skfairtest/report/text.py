@@ -31,6 +31,7 @@ __all__ = [
     "display_width",
     "excluded_table",
     "label",
+    "many",
     "most_telling",
     "notes",
     "number_text",
