@@ -527,7 +527,7 @@ def _warn(measured: Measured, n_resamples: int, settings: Settings) -> None:
     undefined = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
     if undefined:
         first = undefined[0]
-        where = text.label(first.group) + (f" in {text.label(first.stratum)}" if first.stratum is not None else "")
+        where = text.label(first.group) + (f" ({text.label(first.stratum)})" if first.stratum is not None else "")
         more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
         says = " is" if first.other is None else f" against {text.label(first.other)}:"
         warnings.warn(

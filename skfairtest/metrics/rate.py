@@ -113,7 +113,9 @@ class Rate:
                     f"of y_true and y_pred; found {condition!r}"
                 )
         if not _names(self.event):
-            raise ValueError(f"rate {self.name!r}: event must read y_true or y_pred; found {self.event!r}")
+            raise ValueError(
+                f"rate {self.name!r}: event must be a condition that reads y_true or y_pred; found {self.event!r}"
+            )
         unknown = (_names(self.event) | _names(self.given)) - {"y_true", "y_pred"}
         if unknown:
             raise ValueError(
