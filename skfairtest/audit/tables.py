@@ -10,13 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame
 from skfairtest.group._judge import judge, p_of
 from skfairtest.group._rows import measure
-from skfairtest.group._settings import check_settings
+from skfairtest.group._settings import check_settings, is_number
 from skfairtest.metrics import resolve_metrics
 from skfairtest.readers import resolve_pos_label
 from skfairtest.report.words import Facts
@@ -119,7 +118,7 @@ def audit_table(
     >>> [part.facts.features for part in audit.parts], audit.concern
     (['race', 'sex', 'race x sex'], True)
     """
-    if not isinstance(alpha, float | int) or not 0 < alpha < 1:
+    if not is_number(alpha) or not 0 < alpha < 1:
         raise ValueError(f"alpha must be a number between 0 and 1; found {alpha!r}")
     if compare == "to_reference":
         raise ValueError(
@@ -171,6 +170,7 @@ def audit_table(
                 features=" x ".join(grouping),
                 controls=" x ".join(table.control_names),
                 words={rate.name: (rate.happens, rate.among) for rate in rates},
+                functions=frozenset(rate.name for rate in rates if rate.value is not None),
                 adjust=settings.adjust,
             ),
             by_group_frame(part, 1 - alpha),
@@ -184,7 +184,7 @@ def audit_table(
         parts,
         p_of(verdict.log_p),
         verdict.concern,
-        int(np.int64(pooled)),
+        pooled,
         table.n_samples,
         settings.alpha,
         settings.adjust,

@@ -37,6 +37,7 @@ class Verdict:
     rejected: bool
     concern: bool
     n_resamples: int
+    drawn: bool  # tables were drawn for the adjustment of p-values that were not
 
 
 def judge(measured: Sequence[Measured], settings: Settings) -> Verdict:
@@ -209,7 +210,7 @@ def _decide(main: list[Row], measured: Sequence[Measured], settings: Settings) -
     else:
         deciding = np.array([row.log_p_adjusted for row in main]) if settings.adjust in FAMILYWISE else holm(log_p)
         target = deciding.min()
-    leading = _leading(main, deciding == target, worst=equivalence)
+    leading = _leading(main, np.abs(deciding - target) <= 1e-9 * max(1.0, abs(target)), worst=equivalence)
     p = p_of(float(target))
     rejected = bool(p <= settings.alpha)
     concern = not rejected if equivalence else rejected
@@ -224,4 +225,4 @@ def _decide(main: list[Row], measured: Sequence[Measured], settings: Settings) -
     limits_of_p = _monte_carlo_limits(leading, main, measured, settings) if drew else None
     bounds = (p, p) if limits_of_p is None else (min(p, limits_of_p[0]), max(p, limits_of_p[1]))
     n_resamples = settings.n_resamples if resampled or drew else 0
-    return Verdict(leading, float(target), bounds, rejected, concern, n_resamples)
+    return Verdict(leading, float(target), bounds, rejected, concern, n_resamples, drew and not resampled)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from math import comb
 from typing import Any
 
 import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
 
 from skfairtest.group._random import seed_sequence
 from skfairtest.group._settings import Settings
@@ -25,6 +27,8 @@ from skfairtest.tables import CountTable
 SMALL = 10
 #: A group takes part in comparisons from this many people on.
 SMALLEST_GROUP = 2
+#: Comparisons of one table that are made at the most.
+MOST_COMPARISONS = 100_000
 
 
 @dataclass
@@ -117,6 +121,7 @@ def measure(
     sizes = counts.sum(axis=2)  # (strata, groups)
     excluded: list[Exclusion] = []
     kept = _kept_groups(table, sizes, excluded, settings, len(rates))
+    _check_how_many(table, len(kept), len(rates), settings)
     contrasts = list(_contrasts(table, kept, settings))
     out = Measured(table, list(rates), {}, {}, [], [], excluded)
     tested = []
@@ -195,6 +200,20 @@ def _kept_groups(
             partners = len(kept) if settings.compare == "between_groups" else 1
             excluded.append(Exclusion(None, labels[g], None, None, reason, n, n, partners * n_rates))
     return kept
+
+
+def _check_how_many(table: CountTable, n_groups: int, n_rates: int, settings: Settings) -> None:
+    """Refuse more comparisons than anybody can wait for or read; all pairs of crossed features grow fast."""
+    if settings.compare != "between_groups":
+        return
+    places = 1 + len(table.strata) * bool(table.control_names)
+    found = comb(n_groups, 2) * n_rates * places
+    if found > MOST_COMPARISONS:
+        names = " x ".join(table.sensitive_names)
+        raise ValueError(
+            f"sensitive_features ({names}) makes {n_groups:,} groups, whose pairs are {found:,} comparisons; at most "
+            f"{MOST_COMPARISONS:,} are made: use compare='to_rest' or 'to_reference', or fewer sensitive features"
+        )
 
 
 def _contrasts(table: CountTable, kept: list[int], settings: Settings) -> Iterable[tuple[Contrast, Any]]:
@@ -354,8 +373,8 @@ def _test(rows: list[Row], counted: RateTable, settings: Settings, seed: np.rand
             if settings.variance == "score":
                 row.standard_error = shown_error(row.pair, question, error)
         return
-    for row in rows:
-        found = answer(row.pair, row.scale, question)
+    answers = Parallel(n_jobs=settings.n_jobs)(delayed(answer)(row.pair, row.scale, question) for row in rows)
+    for row, found in zip(rows, answers, strict=True):
         row.log_p, row.method = found.log_p, found.method
         row.statistic, row.standard_error = found.statistic, found.standard_error
         row.beyond = float(oriented(np.asarray(found.statistic), question.alternative))

@@ -35,6 +35,12 @@ class Settings:
     adjust: str | None
     alpha: float
     n_resamples: int
+    n_jobs: int | None = None
+
+
+def is_number(value: object) -> bool:
+    """Whether a value is a real number, Python's or NumPy's, and no boolean."""
+    return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
 
 
 def check_settings(
@@ -50,6 +56,7 @@ def check_settings(
     adjust: Any,
     confidence_level: Any,
     n_resamples: Any,
+    n_jobs: Any = None,
 ) -> Settings:
     """Check every parameter and every combination that has no meaning.
 
@@ -75,7 +82,9 @@ def check_settings(
             raise ValueError(f"{name} must be one of {options}; found {value!r}")
         if value in LATER.get(name, ()):
             raise NotImplementedError(f"{name}={value!r} is not built yet; for rates use {name}='auto'")
-    if not isinstance(confidence_level, float | int) or not 0 < confidence_level < 1:
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
+    if not is_number(confidence_level) or not 0 < confidence_level < 1:
         raise ValueError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
     if n_resamples == "adaptive":
         raise NotImplementedError("n_resamples='adaptive' is not built yet; give a number such as 9999")
@@ -110,6 +119,7 @@ def check_settings(
         adjust,
         1 - float(confidence_level),
         int(n_resamples),
+        None if n_jobs is None else int(n_jobs),
     )
 
 
@@ -121,7 +131,7 @@ def _edges(margin: Any, disparity: str, alternative: str) -> tuple[float, float]
                 "(0.05 for five points of difference, 0.8 for ratios between 0.8 and 1.25)"
             )
         return None
-    if not isinstance(margin, float | int | np.floating | np.integer) or isinstance(margin, bool):
+    if not is_number(margin):
         raise ValueError(f"margin must be a number; found {margin!r}")
     if disparity == "ratio":
         if not 0 < margin <= 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 import warnings
 from typing import Any, ClassVar
 
@@ -73,9 +74,10 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
     random_state : int, RandomState, Generator or None
         Seed of the resampled methods.
     n_jobs : int, optional
-        Accepted for every test; rates are tested on a small table, in one process.
+        Processes among which enumerated comparisons are divided; worth it for thousands of them. The result is the
+        same.
     verbose : int, default=0
-        Accepted for every test; rates take no time worth reporting.
+        Accepted for every test; nothing is reported yet.
 
     Attributes
     ----------
@@ -324,6 +326,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(
                 "from_predictions takes predictions, not an estimator: use FairnessTest(estimator).fit(X, y, ...)"
             )
+        predictions_from_X(y_pred, "y_pred")
         return cls(**params).fit(
             y_pred,
             y_true,
@@ -387,6 +390,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             adjust=self.adjust,
             confidence_level=self.confidence_level,
             n_resamples=self.n_resamples,
+            n_jobs=self.n_jobs,
         )
         return settings, resolve_metrics(self.metric, self.disparity)
 
@@ -414,7 +418,8 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         drawn = [row.drawn for row in measured.rows if row.drawn is not None]
         self.null_distribution_ = np.stack(drawn, axis=1) if drawn and verdict.n_resamples else None
         self.p_value_interval_ = verdict.limits
-        self.method_ = "+".join(sorted({row.method.split()[0] for row in measured.rows}))
+        laws = {row.method.split()[0] for row in measured.rows}
+        self.method_ = "+".join(sorted(laws | ({"permutation"} if verdict.drawn else set())))
         self.variance_ = settings.variance
         self.within_ = _within(rates, settings)
         self.adjust_ = settings.adjust
@@ -430,6 +435,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             features=" x ".join(table.sensitive_names),
             controls=" x ".join(table.control_names),
             words={rate.name: (rate.happens, rate.among) for rate in rates},
+            functions=frozenset(rate.name for rate in rates if rate.value is not None),
             within=settings.within if settings.question.method == "permutation" else "auto",
         )
         # Where the leading comparison stands in comparisons_.
@@ -523,6 +529,14 @@ def _condition(rate: Rate) -> str | None:
     return next(iter(reads)) if len(reads) == 1 else "condition"
 
 
+def _outside() -> int:
+    """Return the stack level of the line outside the package that a warning of the calling function is about."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("skfairtest."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def _warn(measured: Measured, n_resamples: int, settings: Settings) -> None:
     undefined = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
     if undefined:
@@ -533,7 +547,7 @@ def _warn(measured: Measured, n_resamples: int, settings: Settings) -> None:
         warnings.warn(
             f"{first.metric} of {where}{says} {first.reason}{more}: these comparisons are left out, see excluded_",
             UndefinedMetricWarning,
-            stacklevel=4,
+            stacklevel=_outside(),
         )
     small = [e for e in measured.excluded if e.metric is None]
     if small:
@@ -541,7 +555,7 @@ def _warn(measured: Measured, n_resamples: int, settings: Settings) -> None:
         warnings.warn(
             f"sensitive_features: {names} left out of comparisons, having fewer than 2 people; see excluded_",
             UserWarning,
-            stacklevel=4,
+            stacklevel=_outside(),
         )
     if n_resamples:
         main = sum(row.contrast.stratum is None for row in measured.rows)
@@ -552,5 +566,5 @@ def _warn(measured: Measured, n_resamples: int, settings: Settings) -> None:
                 f"{text.many(main, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
                 f"use more than {int(np.ceil(main / settings.alpha))}",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=_outside(),
             )

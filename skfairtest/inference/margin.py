@@ -134,17 +134,6 @@ def margin_log_p(
     return min(0.0, float(np.log(largest + BERGER_BOOS)))
 
 
-def score_log_p(
-    x1: int, d1: int, x2: int, d2: int, edge: float, alternative: str, disparity: str = "difference"
-) -> float:
-    """Log p-value of the asymptotic score test that a disparity lies beyond an edge; same null as `margin_log_p`.
-
-    ``alternative="two-sided"`` tests that the disparity is `edge` itself.
-    """
-    z = float(score_at(x1, d1, x2, d2, edge, disparity)[0])
-    return normal_log_p(z, alternative)
-
-
 def normal_log_p(z: float, alternative: str) -> float:
     """Log p-value of a statistic that is standard normal under the null hypothesis."""
     if alternative == "greater":

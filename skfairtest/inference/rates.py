@@ -203,8 +203,29 @@ def _rest_edge(edge: float, pair: Pair, disparity: str) -> float:
         return edge
     share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0]))
     if disparity == "difference":
-        return edge / (1 - share)
-    return np.inf if edge * share >= 1 else edge * (1 - share) / (1 - edge * share)
+        return float(np.clip(edge / (1 - share), -1 + 1e-9, 1 - 1e-9))
+    return edge * (1 - share) / max(1 - edge * share, 1e-9)
+
+
+def _unreachable(pair: Pair, disparity: str, edge: float, side: str) -> float | None:
+    """Log p-value where a disparity to everyone, of whom the group is part, cannot lie on both sides of the edge.
+
+    None where it can. At the very end of what is possible the null hypothesis holds for one extreme pair of rates,
+    under which only one kind of data can be seen.
+    """
+    share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0])) if pair.overall else 0.0
+    if disparity == "ratio":
+        low, high = 0.0, 1 / share if share else np.inf
+        seen = bool(pair.x2[0] == 0)
+    else:
+        low, high = -(1 - share), 1 - share
+        top = side == "less"
+        seen = bool(pair.x1[0] == (pair.d1[0] if top else 0) and pair.x2[0] == (0 if top else pair.d2[0]))
+    if low < edge < high:
+        return None
+    end, beyond = (high, edge > high) if side == "less" else (low, edge < low)
+    possible = seen if edge == end else not beyond
+    return 0.0 if possible else float(np.log(margin.BERGER_BOOS))
 
 
 def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
@@ -235,12 +256,10 @@ def _beyond(pair: Pair, scale: Scale, question: Question, edge: float, side: str
     if one_stratum:
         counts = (int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]))
         rest_edge = _rest_edge(edge, pair, question.disparity)
-        reach = (0.0, np.inf) if question.disparity == "ratio" else (-1.0, 1.0)
-        if not reach[0] < rest_edge < reach[1]:
-            # No pair of rates lies beyond this edge, or every pair does; at the very end nothing is claimed.
-            impossible = rest_edge < reach[0] if side == "greater" else rest_edge > reach[1]
-            return (float(np.log(margin.BERGER_BOOS)) if impossible else 0.0), "exact unconditional", np.nan, np.nan
         z, error = (float(v) for v in score_at(*counts, rest_edge, question.disparity))
+        unreachable = _unreachable(pair, question.disparity, edge, side)
+        if unreachable is not None:
+            return unreachable, "exact unconditional", z, error
         if question.method != "asymptotic" and unconditional.within_cap(counts[1], counts[3]):
             return margin.margin_log_p(*counts, rest_edge, side, question.disparity), "exact unconditional", z, error
         if question.method == "exact":

@@ -17,20 +17,6 @@ from numpy.typing import ArrayLike
 from skfairtest.inference._discrete import Floats
 
 
-def pooled_rate(x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike) -> Floats:
-    """Event rate of both groups together; NaN where nobody meets the condition."""
-    x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (x1, d1, x2, d2))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((x1 + x2) / (d1 + d2))
-
-
-def score_standard_error(x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike) -> Floats:
-    """Standard error of r1 - r2 when both rates are equal: sqrt(p (1 - p) (1/d1 + 1/d2)), p pooled."""
-    p = pooled_rate(x1, d1, x2, d2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.sqrt(p * (1 - p) * (1 / np.asarray(d1, dtype=float) + 1 / np.asarray(d2, dtype=float))))
-
-
 def studentize(estimate: ArrayLike, standard_error: ArrayLike) -> Floats:
     """Estimate over its standard error: 0 where both are 0, infinite where only the error is, NaN where undefined."""
     estimate = np.asarray(estimate, dtype=float)

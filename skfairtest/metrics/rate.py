@@ -74,7 +74,7 @@ class Rate:
     Raises
     ------
     ValueError
-        If a condition reads anything but ``y_true`` and ``y_pred``.
+        If a condition reads anything but ``y_true`` and ``y_pred``, or `value` does not increase within 0 and 1.
 
     References
     ----------
@@ -124,6 +124,14 @@ class Rate:
         for condition in (self.event, self.given):
             if isinstance(condition, str):
                 check_expression(condition)
+        if (self.value is None) != (self.slope is None):
+            raise ValueError(f"rate {self.name!r}: value and slope go together; give both or neither")
+        if self.value is not None:
+            values = np.asarray(self.value(np.linspace(0.0, 1.0, 101)), dtype=float)
+            if values.shape != (101,) or not (np.diff(values) > 0).all() or values[0] < 0 or values[-1] > 1:
+                raise ValueError(
+                    f"rate {self.name!r}: value must increase from at least 0 to at most 1 as the rate does"
+                )
 
     def __str__(self) -> str:
         """Return the rate as a conditional probability."""

@@ -118,13 +118,15 @@ def classes_of(estimator: Any) -> tuple[Any, ...] | None:
     return tuple(plain_scalar(label) for label in classes)
 
 
-def predictions_from_X(X: Any) -> Any:
+def predictions_from_X(X: Any, parameter: str = "X") -> Any:
     """Return `X` as predictions, which is what it is when there is no estimator.
 
     Parameters
     ----------
     X : list, array or series of length n
         One prediction per person.
+    parameter : str
+        What the caller calls them.
 
     Returns
     -------
@@ -144,9 +146,10 @@ def predictions_from_X(X: Any) -> Any:
     ValueError: X is a table, and a table is not predictions: pass estimator=... to predict ...
     """
     if X is not None and not isinstance(X, (str, bytes)) and is_table(X):
+        instead = "pass estimator=... to predict from it, or a 1-D array of predictions" if parameter == "X" else ""
         raise ValueError(
-            "X is a table, and a table is not predictions: pass estimator=... to predict from "
-            "it, or pass a 1-D array of predictions as X."
+            f"{parameter} is a table, and a table is not predictions: "
+            f"{instead or 'pass one column of it, or a model as FairnessTest(estimator).fit(X, y, ...)'}."
         )
-    one_dimensional(X, "X")
+    one_dimensional(X, parameter)
     return X

@@ -236,7 +236,7 @@ def _tables(part: Part, complete: bool, more: str) -> list[Block]:
             rates = rates[rates.index.get_level_values(0) == metric].droplevel(0)
         blocks.append(Heading(f"By {label(facts.features)}: {label(metric)}"))
         if happens:
-            share = "the share" if metric != "f1" else "F1, from the share"
+            share = f"{label(metric)}, a function of the share" if metric in facts.functions else "the share"
             blocks.append(Paragraph(f"Among {among} (n), {share} who {happens}.", "aside"))
         blocks.append(Grid(*_rates_tables(rates)))
         ordered = most_telling(part.comparisons[part.comparisons["metric"] == metric])
@@ -349,7 +349,8 @@ def _legend(parts: Sequence[Part], outcome: Outcome) -> list[str]:
     comparisons = pd.concat([part.comparisons for part in parts if len(part.comparisons)], ignore_index=True)
     confidence = f"{100 * (1 - facts.alpha):g} % confidence"
     several = outcome.n_comparisons > 1
-    together = f" for all {many(outcome.n_comparisons, 'comparison')} together" if several else ""
+    averaged = f" averaged over {label(facts.controls)}" if facts.controls else ""
+    together = f" for all {many(outcome.n_comparisons, 'comparison')}{averaged} together" if several else ""
     sign = "minus" if facts.disparity == "difference" else "divided by"
     lines = [
         "people: everyone in the group. n: those over whom the rate is computed. The interval of a value has "
@@ -365,7 +366,7 @@ def _legend(parts: Sequence[Part], outcome: Outcome) -> list[str]:
         lines.append(
             f"adjusted p: whoever asks {outcome.n_comparisons:,} questions finds something by luck. This p-value is "
             f"corrected for that, over all groupings together (Holm's method). {concern} At most {_level(facts)} of "
-            "audits done like this raise even one false concern."
+            f"audits done like this raise even one false concern{averaged and f' among those{averaged}'}."
         )
     else:
         lines.append(
@@ -374,7 +375,8 @@ def _legend(parts: Sequence[Part], outcome: Outcome) -> list[str]:
     if facts.controls:
         lines.append(
             f"{label(facts.controls)}: the verdict is that of the comparisons averaged over it. Those "
-            "within one of its values are a second family, corrected among themselves."
+            "within one of its values are a second family, corrected among themselves, with its own "
+            f"{_level(facts)} and its own intervals."
         )
     if any(bool(part.by_group["small"].any()) for part in parts):
         lines.append("small: n is below 10, and the value says little. nobody: n is 0, and there is no value.")

@@ -204,6 +204,11 @@ def notes(facts: Facts, comparisons: pd.DataFrame, adjust: str | None) -> list[s
         f"p-values are adjusted for the number of comparisons: {names[adjust]}. Intervals of disparities are {level}, "
         + ("for all comparisons together." if simultaneous else "for one comparison at a time."),
     ]
+    if facts.controls:
+        out.append(
+            f"Comparisons averaged over {label(facts.controls)} and those within its single levels are two families, "
+            "each adjusted by itself; the former decide."
+        )
     methods = sorted(set(comparisons["method"]))
     out.append(f"Law of the p-values: {', '.join(methods)}.")
     return out + disagreement(facts, comparisons)

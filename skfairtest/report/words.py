@@ -25,6 +25,8 @@ class Facts:
         Names of the sensitive and control features; the latter may be empty.
     words : mapping of str to (str, str)
         For each metric, what happens ("are predicted positive") and among whom ("people whose true label is negative").
+    functions : frozenset of str
+        Metrics whose value is a function of the share of whom that happens, and not the share itself.
     adjust : str or None
         Adjustment that was run.
     within : {"auto", None, "y_true", "y_pred"}
@@ -39,6 +41,7 @@ class Facts:
     features: str = "group"
     controls: str = ""
     words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    functions: frozenset[str] = frozenset()
     adjust: str | None = "holm"
     within: str | None = "auto"
 
@@ -125,7 +128,7 @@ def _place(within: str | None) -> str:
 def null_sentence(facts: Facts, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
     happens, among = facts.words.get(metric, ("", ""))
-    features, metric = label(facts.features), label(metric)
+    features, name = label(facts.features), label(metric)
     against = {
         "between_groups": f"the groups of {features} compared",
         "to_overall": f"each group of {features} and everyone else",
@@ -133,7 +136,9 @@ def null_sentence(facts: Facts, metric: str) -> str:
         "to_reference": f"each group of {features} and the reference group",
     }[facts.compare]
     inside = f", within every {label(facts.controls)}" if facts.controls else ""
-    who = f"among {among}{inside}, the share who {happens}" if happens else f"{metric}{inside}"
+    # Equal shares are equal values of any function of them; a margin is one of the values.
+    shares = happens and (facts.edges is None or metric not in facts.functions)
+    who = f"among {among}{inside}, the share who {happens}" if shares else f"{name}{inside}"
     if facts.edges is None:
         same = f"any two groups of {features}" if facts.compare == "between_groups" else against
         how = {
@@ -144,7 +149,7 @@ def null_sentence(facts: Facts, metric: str) -> str:
             what = {"y_true": "predictions given the true label", "y_pred": "true labels given the prediction"}
             law = what.get(facts.within or "", "true labels and predictions together")
             how += f", and so is all of the law of {law}: labels were permuted {_place(facts.within)}"
-        return f"{metric}: {who} {how}"
+        return f"{name}: {who} {how}"
     low, high = facts.edges
     scale = (points, " points") if facts.disparity == "difference" else (ratio, "")
     write, unit = scale
@@ -155,7 +160,7 @@ def null_sentence(facts: Facts, metric: str) -> str:
         "greater": f"has in {against} a {noun} of at most {write(high)}{unit}",
         "less": f"has in {against} a {noun} of at least {write(low)}{unit}",
     }.get(facts.alternative, f"has in {against} a {noun} within {band}")
-    return f"{metric}: {who} {how}"
+    return f"{name}: {who} {how}"
 
 
 def finding_sentence(facts: Facts, row: Mapping[str, Any], *, adjusted: bool = True) -> str:
@@ -186,7 +191,7 @@ def finding_sentence(facts: Facts, row: Mapping[str, Any], *, adjusted: bool = T
     if facts.controls and row["stratum"] is None:
         where = f"averaged over {label(facts.controls)}, "
     a, b = row["value_group"], row["value_other"]
-    if happens and metric != "f1":
+    if happens and metric not in facts.functions:
         shares = f"among {among}, {percent(a)} of {group} against {percent(b)} of {other} {happens}"
     else:
         shares = f"{label(metric)} is {a:.3f} for {group} against {b:.3f} for {other}"

@@ -8,7 +8,7 @@ import pytest
 
 from skfairtest.inference.conditional import conditional_score_log_p
 from skfairtest.inference.max_t import max_t_p, max_t_quantile, product_log_p
-from skfairtest.inference.score import score_standard_error
+from skfairtest.inference.rates import Pair, Scale, statistic
 
 
 def test_one_comparison_has_its_monte_carlo_p_value():
@@ -59,8 +59,8 @@ def test_the_critical_value_is_a_quantile_of_the_largest_statistic():
 
 
 def score(x1, d1, x2, d2):
-    error = float(score_standard_error(x1, d1, x2, d2))
-    return (x1 / d1 - x2 / d2) / error if error else 0.0
+    pair = Pair(*(np.array([value]) for value in (x1, d1, x2, d2)))
+    return float(statistic(pair, Scale(), "difference", "score")[0])
 
 
 def law(x1, d1, x2, d2):
