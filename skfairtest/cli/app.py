@@ -30,6 +30,7 @@ from skfairtest.cli.options import (
     FileArgument,
     Format,
     FormatOption,
+    IntersectionOption,
     MetricOption,
     OutputOption,
     PosLabelOption,
@@ -157,6 +158,7 @@ def audit(
     alpha: AlphaOption = 0.05,
     compare: CompareOption = Compare.between_groups,
     disparity: DisparityOption = Disparity.difference,
+    intersections: IntersectionOption = True,
     format_: FormatOption = Format.table,
     output: OutputOption = None,
     every: AllOption = False,
@@ -185,6 +187,7 @@ def audit(
             alpha=alpha,
             compare=compare.value,
             disparity=disparity.value,
+            intersections=intersections,
         )
 
     result, cautions = _audited(found)

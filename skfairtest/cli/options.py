@@ -98,6 +98,10 @@ PosLabelOption = Annotated[
 AlphaOption = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the whole audit.")]
 CompareOption = Annotated[Compare, typer.Option("--compare", help="What a group is compared with.")]
 DisparityOption = Annotated[Disparity, typer.Option("--disparity", help="How two rates are compared.")]
+IntersectionOption = Annotated[
+    bool,
+    typer.Option("--intersections/--no-intersections", help="Whether to cross several sensitive columns as well."),
+]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
 OutputOption = Annotated[
     str | None,

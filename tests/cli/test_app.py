@@ -511,3 +511,28 @@ def test_real_files_are_read(capsys, name, options, n):
     assert audit(DATA / name, *options, "--metric", "demographic_parity", "--format", "json") in (0, 1)
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"]["n_samples"] == n
+
+
+def test_without_intersections_each_sensitive_column_is_all_that_is_asked(people, capsys):
+    arguments = ["audit", str(people), "--y-true", "truth", "--y-pred", "pred", "--sensitive", "sex"]
+    run([*arguments, "--sensitive", "city", "--no-intersections", "--format", "json"])
+    alone = json.loads(capsys.readouterr().out)
+    run([*arguments, "--sensitive", "city", "--format", "json"])
+    crossed = json.loads(capsys.readouterr().out)
+    assert len(alone["parts"]) == 2
+    assert len(crossed["parts"]) == 3
+
+
+def test_a_crossing_with_more_comparisons_than_can_be_made_leaves_the_rest_of_the_audit(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.integers(0, 15, 8000) for name in "abc"} | {"pred": rng.integers(0, 2, 8000)})
+    path = tmp_path / "wide.csv"
+    frame.to_csv(path, index=False)
+    options = [part for name in "abc" for part in ("--sensitive", name)]
+    status = run(["audit", str(path), "--y-pred", "pred", "--metric", "selection_rate", *options, "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    assert status in (0, 1)
+    assert len(document["parts"]) == 3
+    (left_out,) = document["not_compared"]
+    assert left_out["sensitive"] == "a x b x c"
+    assert "to_rest" in left_out["reason"]
