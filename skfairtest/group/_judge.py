@@ -141,12 +141,16 @@ def _interval(
     """Confidence limits; a comparison that is not rejected at this level has the null value in its interval."""
     question = settings.question
     low, high = interval
-    # Draws that are all alike, or the logarithm of 0, leave the bootstrap nothing to say.
-    if question.method == "bootstrap" and row.standard_error > 0 and np.isfinite(row.statistic):
+    if _bootstrap_speaks(row, settings):
         low, high = _bootstrap_interval(row, settings, error)
     elif question.edges is None and not rejected:
         low, high = min(low, question.null), max(high, question.null)
     return max(question.ends[0], low), min(question.ends[1], high)
+
+
+def _bootstrap_speaks(row: Row, settings: Settings) -> bool:
+    """Whether draws give an interval: those that are all alike do not, nor does the logarithm of 0."""
+    return settings.question.method == "bootstrap" and row.standard_error > 0 and bool(np.isfinite(row.statistic))
 
 
 def _bootstrap_interval(row: Row, settings: Settings, error: float) -> tuple[float, float]:
@@ -185,7 +189,7 @@ def _monte_carlo_limits(
 
 def equivalence_interval(row: Row, settings: Settings) -> tuple[float, float]:
     """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
-    if settings.question.method == "bootstrap" and row.standard_error > 0 and np.isfinite(row.statistic):
+    if _bootstrap_speaks(row, settings):
         return _bootstrap_interval(row, settings, 2 * settings.alpha)
     z, _ = quantiles("greater", settings.alpha)
     return limits(row.pair, row.scale, settings.question.disparity, z, z)

@@ -147,8 +147,10 @@ def measure(
 
 def _report_undefined_draws(row: Row, out: Measured) -> None:
     """List the drawn tables in which a comparison is undefined, which count in neither part of its p-value."""
-    undefined = 0 if row.drawn is None else int(np.isnan(row.drawn).sum())
-    if row.drawn is not None and undefined:
+    if row.drawn is None:
+        return
+    undefined = int(np.isnan(row.drawn).sum())
+    if undefined:
         reason = f"undefined in {undefined:,} of {len(row.drawn):,} drawn tables, which are not counted"
         effective = int(row.pair.d1.sum())
         out.excluded.append(Exclusion(row.metric, row.group, row.other, row.stratum, reason, row.n_group, effective, 0))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from skfairtest.inference._discrete import Floats
-from skfairtest.inference.conditional import conditional_log_p, conditional_score_log_p
+from skfairtest.inference.conditional import conditional_log_p, conditional_score_log_p, support
 from skfairtest.inference.resampling import at_least_as_extreme
 
 
@@ -115,7 +115,7 @@ def _tail_beyond(pair: tuple[int, int, int, int], size: float, *, observed: bool
     # S = (x1 N - m d1) / sqrt(m (N - m) d1 d2 / N): the smallest reachable |S| that is not below `size`.
     unit = float(np.sqrt(m * (people - m) / people * d1 * d2))
     reach = size * unit * (1 - 1e-12)
-    low, high = max(0, m - d2), min(d1, m)
+    low, high = support(d1, d2, m)
     up = int(np.ceil((m * d1 + reach) / people))
     down = int(np.floor((m * d1 - reach) / people))
     tails = []

@@ -14,6 +14,7 @@ import numpy as np
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.draws import Counts, bootstrapped, permuted
 from skfairtest.inference.rates import Pair, Scale, linearized, statistic
+from skfairtest.inference.score import studentize
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,6 @@ def bootstrap_statistics(
     rng: np.random.Generator,
 ) -> Floats:
     """Centred statistics (T* - T) / SE*, (n_resamples, n_contrasts), when people are resampled within their groups."""
-    events, denominators = table.events(table.counts), table.denominators(table.counts)
     centres = observed_statistics(table, contrasts, scale, disparity, None)[0]
     parts = []
     for drawn in bootstrapped(table.counts, n_resamples, rng):
@@ -148,8 +148,7 @@ def bootstrap_statistics(
             pair = pair_of(events, denominators, contrast)
             estimate, error = linearized(pair, scale, disparity)
             error = np.ones_like(error) if variance is None else error
-            with np.errstate(invalid="ignore", divide="ignore"):
-                moved = estimate - centre
-                columns.append(np.where((moved == 0) & (error == 0), 0.0, moved / error))
+            with np.errstate(invalid="ignore"):
+                columns.append(studentize(estimate - centre, error))
         parts.append(np.stack(columns, axis=-1))
     return np.concatenate(parts)

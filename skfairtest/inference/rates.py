@@ -88,6 +88,11 @@ class Pair:
     d2: Counts
     overall: bool = False
 
+    @property
+    def share(self) -> float:
+        """Share of everyone that the group is, in the only stratum; 0 where it is compared with others only."""
+        return float(self.d1[0] / (self.d1[0] + self.d2[0])) if self.overall else 0.0
+
     def defined(self) -> NDArray[np.bool_]:
         """Which strata have people who meet the condition on both sides."""
         return np.asarray((self.d1 > 0) & (self.d2 > 0))
@@ -146,24 +151,23 @@ def statistic(pair: Pair, scale: Scale, disparity: str, variance: str | None) ->
     null hypothesis is the same. "delta": the disparity (the logarithm of a ratio) over its plug-in standard error.
     None: the disparity itself, with a standard error of 1.
     """
+    if variance != "score":
+        distance, error = linearized(pair, scale, disparity)
+        if variance is None:
+            return distance, np.ones_like(distance)
+        return studentize(distance, error), error
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         people = d1 + d2
         weights = _weights(d1, d2, overall=False)
         used = weights > 0
         total = weights.sum(axis=-1)
-        if variance == "score":
-            pooled = (x1 + x2) / people
-            # Integers before the division: equal rates give exactly 0.
-            distance = np.where(used, (x1 * d2 - x2 * d1) / people, 0.0).sum(axis=-1) / total
-            error = np.sqrt(np.where(used, weights * pooled * (1 - pooled), 0.0).sum(axis=-1)) / total
-            # Sums over strata that ought to be 0 are not left as rounding errors.
-            distance = np.where(np.abs(distance) < 1e-14, 0.0, distance)
-            return studentize(distance, error), error
-    if variance is None:
-        distance, _ = linearized(pair, scale, disparity)
-        return distance, np.ones_like(distance)
-    distance, error = linearized(pair, scale, disparity)
+        pooled = (x1 + x2) / people
+        # Integers before the division: equal rates give exactly 0.
+        distance = np.where(used, (x1 * d2 - x2 * d1) / people, 0.0).sum(axis=-1) / total
+        error = np.sqrt(np.where(used, weights * pooled * (1 - pooled), 0.0).sum(axis=-1)) / total
+    # Sums over strata that ought to be 0 are not left as rounding errors.
+    distance = np.where(np.abs(distance) < 1e-14, 0.0, distance)
     return studentize(distance, error), error
 
 
@@ -201,7 +205,7 @@ def _rest_edge(edge: float, pair: Pair, disparity: str) -> float:
     """Edge for the group against the rest that says the same as `edge` for the group against everyone (one stratum)."""
     if not pair.overall:
         return edge
-    share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0]))
+    share = pair.share
     if disparity == "difference":
         return float(np.clip(edge / (1 - share), -1 + 1e-9, 1 - 1e-9))
     return edge * (1 - share) / max(1 - edge * share, 1e-9)
@@ -213,7 +217,7 @@ def _unreachable(pair: Pair, disparity: str, edge: float, side: str) -> float | 
     None where it can. At the very end of what is possible the null hypothesis holds for one extreme pair of rates,
     under which only one kind of data can be seen.
     """
-    share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0])) if pair.overall else 0.0
+    share = pair.share
     if disparity == "ratio":
         low, high = 0.0, 1 / share if share else np.inf
         seen = bool(pair.x2[0] == 0)
@@ -387,14 +391,12 @@ def _all_limits(
     pairs: Sequence[Pair], scales: Sequence[Scale], disparity: str, z: float
 ) -> dict[int, tuple[float, float]]:
     """Invert the score tests of all single rates at once, the others one by one."""
-    plain = [
-        i for i, (pair, scale) in enumerate(zip(pairs, scales, strict=True)) if len(pair.x1) == 1 and scale.is_identity
-    ]
-    out = {
-        i: _limits(pair, scale, disparity, z)
-        for i, (pair, scale) in enumerate(zip(pairs, scales, strict=True))
-        if i not in set(plain)
-    }
+    plain, out = [], {}
+    for i, (pair, scale) in enumerate(zip(pairs, scales, strict=True)):
+        if len(pair.x1) == 1 and scale.is_identity:
+            plain.append(i)
+        else:
+            out[i] = _limits(pair, scale, disparity, z)
     if plain:
         x1, d1, x2, d2 = (np.concatenate([getattr(pairs[i], n) for i in plain]) for n in ("x1", "d1", "x2", "d2"))
         lows, highs = intervals.miettinen_nurminen(x1, d1, x2, d2, z, disparity)
@@ -405,7 +407,7 @@ def _all_limits(
 
 def _against_everyone(pair: Pair, disparity: str, low: float, high: float) -> tuple[float, float]:
     """Turn limits of the disparity to everyone else into those of the disparity to everyone."""
-    share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0]))
+    share = pair.share
     if disparity == "difference":
         return low * (1 - share), high * (1 - share)
     top = 1 / share if np.isinf(high) else high / (share * high + 1 - share)
@@ -423,7 +425,7 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
         return _smoothed_limits(pair, scale, disparity, z)
     l1, u1 = (float(v[0]) for v in intervals.wilson(pair.x1, pair.d1, z))
     l2, u2 = (float(v[0]) for v in intervals.wilson(pair.x2, pair.d2, z))
-    share = float(pair.d1[0] / (pair.d1[0] + pair.d2[0])) if pair.overall else 0.0
+    share = pair.share
     r1, r2 = float(pair.x1[0] / pair.d1[0]), float(pair.x2[0] / pair.d2[0])
 
     def other(a: float, b: float) -> Floats:
