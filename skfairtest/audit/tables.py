@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from skfairtest.group._facts import cells_read, facts_of, with_cells
 from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame
 from skfairtest.group._judge import judge, p_of
 from skfairtest.group._rows import measure
@@ -141,43 +142,31 @@ def audit_table(
     if adjust == "max_t":
         raise ValueError("adjust='max_t' has no joint law across groupings of the same people: use adjust='holm'")
     rates = resolve_metrics(metric, disparity)
-    needed = {name for rate in rates for name in rate.reads}
+    needed = cells_read(rates, settings)
     missing = sorted(needed - set(table.cell_names))
     if missing:
         needing = ", ".join(rate.name for rate in rates if set(missing) & rate.reads)
         raise ValueError(f"{' and '.join(missing)} is missing: {needing} needs it")
-    table = table.marginal([name for name in table.cell_names if name in needed])
+    table = with_cells(table, needed)
     label = resolve_pos_label(table.labels, pos_label)
-    measured, groupings, not_compared = [], [], []
+    measured, not_compared = [], []
     for names in _groupings(table.sensitive_names, intersections):
         grouped = table.regroup(names, table.control_names or None)
         try:
-            part = measure(grouped, rates, settings, label, 0)
+            measured.append(measure(grouped, rates, settings, label, 0))
         except ValueError as error:  # one group only: another grouping may still be comparable
             not_compared.append((" x ".join(names), str(error)))
-            continue
-        measured.append(part)
-        groupings.append(names)
     if not measured:
         raise ValueError(not_compared[0][1])
     verdict = judge(measured, settings)
     parts = tuple(
         AuditPart(
-            Facts(
-                compare=compare,
-                disparity=disparity,
-                alpha=settings.alpha,
-                features=" x ".join(grouping),
-                controls=" x ".join(table.control_names),
-                words={rate.name: (rate.happens, rate.among) for rate in rates},
-                functions=frozenset(rate.name for rate in rates if rate.value is not None),
-                adjust=settings.adjust,
-            ),
+            facts_of(part.table, rates, settings),
             by_group_frame(part, 1 - alpha),
             comparisons_frame(part.rows),
             excluded_frame(part.excluded),
         )
-        for part, grouping in zip(measured, groupings, strict=True)
+        for part in measured
     )
     pooled = sum(row.contrast.stratum is None for part in measured for row in part.rows)
     return Audit(

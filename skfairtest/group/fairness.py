@@ -14,6 +14,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest.group._facts import cells_read, facts_of, with_cells
 from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame
 from skfairtest.group._judge import equivalence_interval, judge, p_of
 from skfairtest.group._random import check_seed
@@ -265,13 +266,16 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
                 predict_params=predict_params,
                 random_state=self.random_state,
             )
-        needed = _reads(rates, settings)
+        needed = cells_read(rates, settings)
         if "y_true" in needed and y is None:
             names = ", ".join(rate.name for rate in rates if "y_true" in rate.reads) or f"within={self.within!r}"
             raise ValueError(f"y is missing: {names} needs the true labels; metric='selection_rate' does not")
-        table = _count(y, y_pred, needed, sensitive_features, control_features)
+        # Labels that no rate reads are counted first all the same, because a missing one is an error.
+        table = CountTable.from_predictions(
+            y, y_pred, sensitive_features=sensitive_features, control_features=control_features
+        )
         _check_rows_of(X, table, y=y, sensitive_features=sensitive_features, control_features=control_features)
-        return self._fit_table(table, settings, rates, classes_of(self.estimator))
+        return self._fit_table(with_cells(table, needed), settings, rates, classes_of(self.estimator))
 
     @classmethod
     def from_predictions(
@@ -364,7 +368,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts")
         test = cls(**params)
         settings, rates = test._check()
-        needed = _reads(rates, settings)
+        needed = cells_read(rates, settings)
         missing = sorted(needed - set(table.cell_names))
         if missing:
             names = ", ".join(rate.name for rate in rates)
@@ -372,9 +376,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
                 f"table has no {' and no '.join(missing)}, which {names} needs; "
                 f"its cells are {', '.join(table.cell_names)}"
             )
-        if set(table.cell_names) != needed:
-            table = table.marginal([name for name in table.cell_names if name in needed])
-        return test._fit_table(table, settings, rates, classes_of(test.estimator))
+        return test._fit_table(with_cells(table, needed), settings, rates, classes_of(test.estimator))
 
     def _check(self) -> tuple[Settings, list[Rate]]:
         check_seed(self.random_state)
@@ -426,18 +428,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         self.n_resamples_ = verdict.n_resamples
         self.groups_ = table.group_labels
         self.n_samples_ = table.n_samples
-        self._facts = text.Facts(
-            compare=settings.compare,
-            disparity=settings.question.disparity,
-            alternative=settings.question.alternative,
-            edges=settings.question.edges,
-            alpha=settings.alpha,
-            features=" x ".join(table.sensitive_names),
-            controls=" x ".join(table.control_names),
-            words={rate.name: (rate.happens, rate.among) for rate in rates},
-            functions=frozenset(rate.name for rate in rates if rate.value is not None),
-            within=settings.within if settings.question.method == "permutation" else "auto",
-        )
+        self._facts = facts_of(table, rates, settings)
         # Where the leading comparison stands in comparisons_.
         self._leading = next(i for i, row in enumerate(measured.rows) if row is verdict.leading)
         return self
@@ -479,19 +470,6 @@ def _refuse_later(**given: Any) -> None:
     for name, value in given.items():
         if value is not None:
             raise NotImplementedError(f"{name} is not built yet: leave it None")
-
-
-def _reads(rates: list[Rate], settings: Settings) -> set[str]:
-    reads = {name for rate in rates for name in rate.reads}
-    return reads | ({settings.within} if settings.within in ("y_true", "y_pred") else set())
-
-
-def _count(y: Any, y_pred: Any, needed: set[str], sensitive: Any, control: Any) -> CountTable:
-    """Count people by the labels that are read; the others are still checked, because a missing one is an error."""
-    table = CountTable.from_predictions(y, y_pred, sensitive_features=sensitive, control_features=control)
-    if set(table.cell_names) == needed:
-        return table
-    return table.marginal([name for name in table.cell_names if name in needed])
 
 
 def _check_rows_of(X: Any, table: CountTable, **frames: Any) -> None:

@@ -9,8 +9,18 @@ from typing import Any, Protocol
 import pandas as pd
 
 from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
-from skfairtest.report.text import Table, disagreement, excluded_table, label, most_telling, number_text
-from skfairtest.report.words import Facts, equals_p, finding_sentence, many, null_sentence, p_text
+from skfairtest.report.text import (
+    Table,
+    by_group_table,
+    comparison_cells,
+    disagreement,
+    excluded_table,
+    label,
+    most_telling,
+    rate_cells,
+    records,
+)
+from skfairtest.report.words import Facts, equals_p, finding_sentence, many, null_sentence
 
 __all__ = ["Outcome", "Part", "audit_document", "audit_verdict", "leading_sentences", "null_hypotheses"]
 
@@ -67,10 +77,6 @@ def _pooled(comparisons: pd.DataFrame) -> pd.DataFrame:
 def _concerns(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Keep the findings; a frame without rows has no type of its own in this column."""
     return comparisons[comparisons["concern"].astype(bool)]
-
-
-def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -133,7 +139,7 @@ def leading_sentences(part: Part) -> list[str]:
     main = most_telling(_pooled(part.comparisons))
     found = _concerns(main)
     shown = found.head(TELLING) if len(found) else main.head(1)
-    return [finding_sentence(part.facts, row) for row in _records(shown)]
+    return [finding_sentence(part.facts, row) for row in records(shown)]
 
 
 def null_hypotheses(parts: Sequence[Part]) -> list[str]:
@@ -222,7 +228,7 @@ def _stratum_findings(part: Part) -> list[Block]:
         return []
     inside = f"Within one value of {label(part.facts.controls)}, {len(found):,} of {many(len(within), 'comparison')}"
     lead = f"{inside} {'is a concern' if len(found) == 1 else 'are concerns'}, which the verdict does not count:"
-    return [Paragraph(lead), *(Item(finding_sentence(part.facts, row)) for row in _records(found.head(TELLING)))]
+    return [Paragraph(lead), *(Item(finding_sentence(part.facts, row)) for row in records(found.head(TELLING)))]
 
 
 def _tables(part: Part, complete: bool, more: str) -> list[Block]:
@@ -271,40 +277,21 @@ def _caption(shown: int, ordered: pd.DataFrame, more: str) -> str:
 
 def _rates_tables(rates: pd.DataFrame) -> tuple[Table, Table]:
     """Write rates by group, wide and narrow."""
-    wide, narrow = [], []
-    columns = [rates[name].tolist() for name in ("n", "n_effective", "value", "ci_low", "ci_high", "small")]
-    for key, people, n, value, low, high, small in zip(rates.index, *columns, strict=True):
-        interval = "" if pd.isna(value) else f"{number_text(low)} to {number_text(high)}"
-        note = "" if not small else "small" if n else "nobody"
-        names = [label(name) for name in (key if rates.index.nlevels > 1 else (key,))]
-        wide.append([*names, f"{people:,}", f"{n:,}", number_text(value), interval, note])
-        narrow.append([*names, f"{people:,}\n{n:,}", f"{number_text(value)}\n{interval}", note])
+    narrow = [
+        [*names, f"{people}\n{n}", f"{value}\n{interval}", remark]
+        for names, people, n, value, interval, remark in rate_cells(rates)
+    ]
     names = [label(name) for name in rates.index.names]
-    return (
-        ([*names, "people", "n", "value", "interval", ""], wide),
-        ([*names, "people\nn", "value\ninterval", ""], narrow),
-    )
+    return by_group_table(rates, "n"), ([*names, "people\nn", "value\ninterval", ""], narrow)
 
 
 def _cells(row: dict[str, Any], facts: Facts) -> dict[str, str]:
-    """Write the cells of one comparison."""
-    return {
-        "group": label(row["group"]),
-        "other": label(row["other"]),
-        "stratum": f"all {label(facts.controls)}" if row["stratum"] is None else label(row["stratum"]),
-        "value": number_text(row["value_group"]),
-        "against": number_text(row["value_other"]),
-        "disparity": number_text(row["disparity"]),
-        "interval": f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}",
-        "p": p_text(row["p_value"]),
-        "adjusted": p_text(row["p_value_adjusted"]),
-        "mark": "*" if row["concern"] else "",
-    }
+    return comparison_cells(row, f"all {label(facts.controls)}")
 
 
 def _comparisons_wide(comparisons: pd.DataFrame, facts: Facts) -> Table:
     rows = []
-    for row in _records(comparisons):
+    for row in records(comparisons):
         cells = _cells(row, facts)
         if not facts.controls:
             del cells["stratum"]
@@ -315,7 +302,7 @@ def _comparisons_wide(comparisons: pd.DataFrame, facts: Facts) -> Table:
 
 def _comparisons_narrow(comparisons: pd.DataFrame, facts: Facts) -> Table:
     rows = []
-    for row in _records(comparisons):
+    for row in records(comparisons):
         cell = _cells(row, facts)
         where = f"\n  in {cell['stratum']}" if facts.controls else ""
         rows.append(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ __all__ = [
     "Table",
     "aligned",
     "by_group_table",
+    "comparison_cells",
     "comparisons_table",
     "disagreement",
     "display_width",
@@ -36,6 +37,8 @@ __all__ = [
     "notes",
     "number_text",
     "numeric_columns",
+    "rate_cells",
+    "records",
     "summary",
 ]
 
@@ -110,50 +113,55 @@ def _is_number(text: str) -> bool:
     return text[0].isdigit() or text[0] in "-<" or text in ("undefined", "inf", "n/a")
 
 
-def by_group_table(by_group: pd.DataFrame) -> Table:
-    """Write the rates by group; small denominators are marked."""
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame by the names of its columns."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def rate_cells(by_group: pd.DataFrame) -> Iterator[tuple[list[str], str, str, str, str, str]]:
+    """Write each row of a rate by group: names, people, people who meet the condition, value, interval, remark."""
+    columns = [by_group[name].tolist() for name in ("n", "n_effective", "value", "ci_low", "ci_high", "small")]
+    for key, people, n, value, low, high, small in zip(by_group.index, *columns, strict=True):
+        names = [label(name) for name in (key if by_group.index.nlevels > 1 else (key,))]
+        interval = "" if np.isnan(value) else f"{number_text(low)} to {number_text(high)}"
+        remark = "" if not small else "small" if n else "nobody"
+        yield names, f"{people:,}", f"{n:,}", number_text(value), interval, remark
+
+
+def by_group_table(by_group: pd.DataFrame, condition: str = "of whom") -> Table:
+    """Write the rates by group; small denominators, headed `condition`, are marked."""
     names = [label(name) for name in by_group.index.names]
-    rows = []
-    for key, row in by_group.iterrows():
-        keys = key if isinstance(key, tuple) else (key,)
-        interval = "" if np.isnan(row["value"]) else f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}"
-        note = "" if not row["small"] else "small" if row["n_effective"] else "nobody"
-        rows.append(
-            [
-                *(label(k) for k in keys),
-                f"{row['n']:,}",
-                f"{row['n_effective']:,}",
-                number_text(row["value"]),
-                interval,
-                note,
-            ]
-        )
-    return [*names, "people", "of whom", "value", "interval", ""], rows
+    rows = [[*labels, *cells] for labels, *cells in rate_cells(by_group)]
+    return [*names, "people", condition, "value", "interval", ""], rows
+
+
+def comparison_cells(row: Mapping[str, Any], pooled: str) -> dict[str, str]:
+    """Write the cells of one comparison; `pooled` stands where strata are averaged."""
+    return {
+        "group": label(row["group"]),
+        "other": label(row["other"]),
+        "stratum": pooled if row["stratum"] is None else label(row["stratum"]),
+        "value": number_text(row["value_group"]),
+        "against": number_text(row["value_other"]),
+        "disparity": number_text(row["disparity"]),
+        "interval": f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}",
+        "p": p_text(row["p_value"]),
+        "adjusted": p_text(row["p_value_adjusted"]),
+        "mark": "*" if row["concern"] else "",
+    }
 
 
 def comparisons_table(comparisons: pd.DataFrame, controls: str = "") -> Table:
     """Write comparisons, in the order given."""
-    headers = ["metric", "group", "other", "value", "against", "disparity", "interval", "p", "adjusted p", ""]
-    if controls:
-        headers.insert(3, label(controls))
+    strata = [label(controls)] if controls else []
     rows = []
-    for row in comparisons.to_dict("records"):
-        line = [
-            label(row["metric"]),
-            label(row["group"]),
-            label(row["other"]),
-            number_text(row["value_group"]),
-            number_text(row["value_other"]),
-            number_text(row["disparity"]),
-            f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}",
-            p_text(row["p_value"]),
-            p_text(row["p_value_adjusted"]),
-            "*" if row["concern"] else "",
-        ]
-        if controls:
-            line.insert(3, "(pooled)" if row["stratum"] is None else label(row["stratum"]))
-        rows.append(line)
-    return headers, rows
+    for row in records(comparisons):
+        cells = comparison_cells(row, "(pooled)")
+        if not controls:
+            del cells["stratum"]
+        rows.append([label(row["metric"]), *cells.values()])
+    numbers = ["value", "against", "disparity", "interval", "p", "adjusted p", ""]
+    return ["metric", "group", "other", *strata, *numbers], rows
 
 
 def excluded_table(excluded: pd.DataFrame) -> Table:
@@ -168,7 +176,7 @@ def excluded_table(excluded: pd.DataFrame) -> Table:
             f"{row['comparisons']:,}",
             row["reason"],
         ]
-        for row in excluded.to_dict("records")
+        for row in records(excluded)
     ]
     headers = ["metric", "group", "stratum", "people", "of whom", "comparisons", "reason"]
     if not any(row[2] for row in rows):
