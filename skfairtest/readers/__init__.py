@@ -4,18 +4,22 @@ from skfairtest.readers.columns import (
     MAX_GROUPS,
     WARN_GROUPS,
     Column,
+    Numbers,
     check_same_people,
     read_column,
     read_columns,
 )
 from skfairtest.readers.labels import check_labels, resolve_pos_label
 from skfairtest.readers.levels import sort_levels
-from skfairtest.readers.predictions import classes_of, predict, predictions_from_X
+from skfairtest.readers.numbers import as_numbers, read_values, read_weights
+from skfairtest.readers.predictions import classes_of, predict, predictions_from_X, scores
 
 __all__ = [
     "MAX_GROUPS",
     "WARN_GROUPS",
     "Column",
+    "Numbers",
+    "as_numbers",
     "check_labels",
     "check_same_people",
     "classes_of",
@@ -23,6 +27,9 @@ __all__ = [
     "predictions_from_X",
     "read_column",
     "read_columns",
+    "read_values",
+    "read_weights",
     "resolve_pos_label",
+    "scores",
     "sort_levels",
 ]

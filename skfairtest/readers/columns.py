@@ -16,6 +16,7 @@ __all__ = [
     "MAX_GROUPS",
     "WARN_GROUPS",
     "Column",
+    "Numbers",
     "check_same_people",
     "read_column",
     "read_columns",
@@ -50,6 +51,29 @@ class Column:
     def __len__(self) -> int:
         """Return the number of people."""
         return int(self.codes.size)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """One number per person.
+
+    Parameters
+    ----------
+    name : str
+        What the column is called.
+    values : ndarray of shape (n,)
+        The numbers, all finite.
+    index : pandas Index or None
+        The index the values came with.
+    """
+
+    name: str
+    values: NDArray[np.float64] = field(repr=False)
+    index: "pd.Index[Any] | None" = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        """Return the number of people."""
+        return int(self.values.size)
 
 
 def read_column(data: Any, parameter: str, *, name: str | None = None) -> Column:
@@ -249,7 +273,7 @@ def check_same_people(named: Mapping[str, Any]) -> None:
 
 
 def _describe_people(parameter: str, values: Any) -> "list[tuple[str, int, pd.Index[Any] | None]]":
-    if isinstance(values, Column):
+    if isinstance(values, Column | Numbers):
         return [(parameter, len(values), values.index)]
     if isinstance(values, (list, tuple)) and values and isinstance(values[0], Column):
         if len(values) == 1:

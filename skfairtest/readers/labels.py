@@ -97,9 +97,15 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
     if any(map(_is_fraction, seen)):
         raise ValueError(_scores_message("y_true or y_pred", seen))
     if len(seen) > 2:
+        if pos_label is not None:  # one label against the others
+            for label in seen:
+                if label == pos_label:
+                    return label
+            raise ValueError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
         raise ValueError(
             f"labels not binary: y_true and y_pred together hold {len(seen)} labels, "
-            f"{listed(seen)}. Turn them into two, for example y == <the good outcome>."
+            f"{listed(seen)}. Pass pos_label to test one of them against the others, or a metric that asks for no "
+            "positive label, such as 'accuracy'."
         )
     pairs = [pair for pair in _STANDARD_PAIRS if pair.issuperset(seen)]
     known = list(classes) if classes is not None and len(classes) == 2 else []

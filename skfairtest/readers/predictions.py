@@ -1,7 +1,7 @@
 """What an estimator says: its predictions, its classes, and what stands in for it."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.readers.containers import is_table, one_dimensional
-from skfairtest.readers.levels import plain_scalar
+from skfairtest.readers.levels import listed, plain_scalar
 
-__all__ = ["classes_of", "predict", "predictions_from_X"]
+__all__ = ["classes_of", "predict", "predictions_from_X", "scores"]
 
 
 def predict(
@@ -57,23 +57,105 @@ def predict(
     >>> predict(model, [[3]]).tolist()
     ['no']
     """
+    array = _ask(estimator, "predict", X, sensitive_features, predict_params, random_state)
+    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+
+
+def _ask(
+    estimator: Any,
+    response: str,
+    X: Any,
+    sensitive_features: Any,
+    predict_params: Mapping[str, Any] | None,
+    random_state: int | np.random.RandomState | np.random.Generator | None,
+) -> NDArray[Any]:
+    """Call one of an estimator's methods with what it takes."""
     if isinstance(estimator, type) or not callable(getattr(estimator, "predict", None)):
         found = estimator.__name__ if isinstance(estimator, type) else repr(estimator)
         what = "is a class" if isinstance(estimator, type) else "has no predict method"
         raise ValueError(f"estimator={found} {what}: pass a fitted model, or estimator=None with the predictions as X.")
     if isinstance(estimator, BaseEstimator) and hasattr(estimator, "fit"):
         check_is_fitted(estimator)
+    method = getattr(estimator, response)
     params = dict(predict_params or {})
-    accepted = _parameters(estimator.predict)
+    accepted = _parameters(method)
     if "sensitive_features" in accepted and sensitive_features is not None:
         params.setdefault("sensitive_features", sensitive_features)
     if "random_state" in accepted and "random_state" not in params:
         params["random_state"] = _as_seed(random_state)
-    predictions = estimator.predict(X, **params)
+    predictions = method(X, **params)
     # Predictions belong to the rows of X by position: an index of their own says nothing.
     dtype = object if isinstance(predictions, (list, tuple)) else None
     array: NDArray[Any] = np.asarray(predictions, dtype=dtype)
-    return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
+    return array
+
+
+def scores(
+    estimator: Any,
+    X: Any,
+    responses: Sequence[str],
+    *,
+    metric: str,
+    pos_label: Any = None,
+    y_true: Any = None,
+    sensitive_features: Any = None,
+    predict_params: Mapping[str, Any] | None = None,
+    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+) -> NDArray[np.float64]:
+    """Ask a fitted estimator for its scores of the positive label.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted estimator.
+    X : object
+        Handed on as it is.
+    responses : sequence of {"predict", "predict_proba", "decision_function"}
+        What to ask for: the first that the estimator has.
+    metric : str
+        Who wants them, for error messages.
+    pos_label : object, optional
+        The label whose scores are wanted; None: the second of two classes.
+    y_true : object
+        Not read.
+    sensitive_features, predict_params, random_state : object
+        As in `predict`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        One score per person.
+
+    Raises
+    ------
+    ValueError
+        If the estimator has none of the responses, or several classes and no label says which is meant.
+    """
+    found = [response for response in responses if callable(getattr(estimator, response, None))]
+    if not found:
+        raise ValueError(
+            f"estimator={type(estimator).__name__}() has no {' and no '.join(responses)}, and {metric} needs scores: "
+            "use a model that has, or a metric of predicted labels, such as 'equalized_odds'."
+        )
+    array = _ask(estimator, found[0], X, sensitive_features, predict_params, random_state)
+    classes = classes_of(estimator)
+    if array.ndim == 1 or array.shape[1] == 1:
+        array = array.reshape(-1)
+        # One column speaks for the second of two classes.
+        if found[0] == "decision_function" and classes and len(classes) == 2 and pos_label == classes[0]:
+            array = -array
+        return array.astype(float)
+    if classes is None or len(classes) != array.shape[1]:
+        classes = tuple(range(array.shape[1]))
+    if pos_label is None and len(classes) != 2:
+        raise ValueError(
+            f"pos_label is needed: {metric} is about one label, and the estimator knows {len(classes)}, "
+            f"{listed(classes)}. Pass for example pos_label={classes[-1]!r}."
+        )
+    if pos_label is not None and pos_label not in classes:
+        raise ValueError(f"pos_label={pos_label!r} is not among the estimator's classes: {listed(classes)}.")
+    column = classes.index(pos_label) if pos_label is not None else 1
+    return array[:, column].astype(float)
 
 
 def _parameters(function: Any) -> frozenset[str]:

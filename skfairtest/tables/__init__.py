@@ -1,5 +1,6 @@
-"""The data as a small table of counts: strata x groups x cells."""
+"""The data as a small table of counts (strata x groups x cells), or as people one by one."""
 
 from skfairtest.tables.count_table import CountTable
+from skfairtest.tables.sample import Kinds, Sample, Values
 
-__all__ = ["CountTable"]
+__all__ = ["CountTable", "Kinds", "Sample", "Values"]

@@ -303,12 +303,12 @@ class CountTable:
     @property
     def group_labels(self) -> list[Any]:
         """The groups: values of one sensitive feature, tuples for several."""
-        return _labels(self.groups)
+        return key_labels(self.groups)
 
     @property
     def stratum_labels(self) -> list[Any]:
         """The strata: values of one control feature, tuples for several or none."""
-        return _labels(self.strata)
+        return key_labels(self.strata)
 
     def __repr__(self) -> str:
         """Say what was counted, in one line."""
@@ -328,7 +328,14 @@ class CountTable:
         mine, its = ({**vars(table), "counts": None} for table in (self, other))
         return mine == its and np.array_equal(self.counts, other.counts)
 
-    def _rows(self) -> Rows:
+    def to_rows(self) -> Rows:
+        """Return the combinations that somebody has, with their counts.
+
+        Returns
+        -------
+        Rows
+            The control features, the sensitive features and the cells.
+        """
         occupied = np.nonzero(self.counts)
         columns = [
             *key_columns(self.strata, self.control_names, "strata", occupied[0]),
@@ -346,7 +353,7 @@ class CountTable:
             One row per combination that somebody has: the control features, the sensitive
             features, the cells and "count", which `from_counts` reads back.
         """
-        rows = self._rows()
+        rows = self.to_rows()
         columns = {column.name: column_values(column) for column in rows.columns}
         return pd.DataFrame({**columns, "count": rows.counts})
 
@@ -360,7 +367,7 @@ class CountTable:
             `sensitive_features` (DataFrame) and `control_features` (DataFrame or None), which
             `from_predictions` reads back.
         """
-        rows = self._rows()
+        rows = self.to_rows()
         people = {column.name: column_values(column).repeat(rows.counts) for column in rows.columns}
         return Bunch(
             **{name: people[name].to_numpy() if name in people else None for name in CELL_NAMES},
@@ -390,7 +397,7 @@ class CountTable:
         """
         for other in others:
             _check_mergeable(self, other)
-        rows = join_rows([table._rows() for table in (self, *others)])
+        rows = join_rows([table.to_rows() for table in (self, *others)])
         return self._from_rows(rows, self.control_names, self.sensitive_names, self.cell_names)
 
     def __add__(self, other: object) -> "CountTable":
@@ -441,7 +448,7 @@ class CountTable:
         for name in (*sensitive, *control):
             if name not in features:
                 raise ValueError(f"there is no feature {name!r}: the table has {listed(features)}.")
-        rows = self._rows().select([*control, *sensitive, *self.cell_names])
+        rows = self.to_rows().select([*control, *sensitive, *self.cell_names])
         return self._from_rows(rows, control, sensitive, self.cell_names)
 
     def marginal(self, cell_names: str | Iterable[str]) -> "CountTable":
@@ -473,11 +480,12 @@ class CountTable:
             if name not in self.cell_names:
                 raise ValueError(f"there is no {name!r} in the cells, which are {listed(self.cell_names)}.")
         kept = [name for name in self.cell_names if name in asked]
-        rows = self._rows().select([*self.control_names, *self.sensitive_names, *kept])
+        rows = self.to_rows().select([*self.control_names, *self.sensitive_names, *kept])
         return self._from_rows(rows, self.control_names, self.sensitive_names, kept)
 
 
-def _labels(keys: Sequence[Key]) -> list[Any]:
+def key_labels(keys: Sequence[Key]) -> list[Any]:
+    """Return keys as people name them: single values bare, several as a tuple."""
     return [key[0] if len(key) == 1 else key for key in keys]
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from skfairtest.readers.columns import Column
 from skfairtest.readers.levels import sort_levels, unify_numbers
 
-__all__ = ["Rows", "arrange", "combine", "join_rows", "tally"]
+__all__ = ["Rows", "arrange", "combine", "distinct_keys", "join_rows", "tally"]
 
 # Up to here a dense array of every combination of levels is cheaper than a hash table.
 DENSE_LIMIT = 4_000_000
@@ -148,7 +148,7 @@ def arrange(
     ends = [0, n_control, n_control + n_sensitive, len(columns)]
     axes, places = [], []
     for start, stop in pairwise(ends):
-        keys, place = _distinct(columns[start:stop], counts.size)
+        keys, place = distinct_keys(columns[start:stop], counts.size)
         axes.append(keys)
         places.append(place)
     shape = tuple(len(keys) for keys in axes)
@@ -172,10 +172,12 @@ def _drop_unused(column: Column, occupied: NDArray[np.bool_]) -> Column:
     return Column(column.name, tuple(column.levels[i] for i in used.tolist()), codes)
 
 
-def _distinct(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[Any, ...], ...], NDArray[np.intp]]:
+def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[Any, ...], ...], NDArray[np.intp]]:
     """Return the distinct combinations in sorted order, and which of them each row has."""
     if not columns:
         return ((),), np.zeros(n_rows, dtype=np.intp)
+    if len(columns) == 1:  # every level of a column occurs
+        return tuple((level,) for level in columns[0].levels), columns[0].codes
     codes = [column.codes for column in columns]
     sizes = [len(column.levels) for column in columns]
     combined = combine(codes, sizes)

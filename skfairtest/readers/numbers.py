@@ -1,0 +1,113 @@
+"""Columns of numbers: scores, targets of a regression, weights. What has few distinct values is read as labels."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfairtest.readers.columns import Column, Numbers, read_column
+from skfairtest.readers.containers import one_dimensional
+from skfairtest.readers.levels import listed
+
+__all__ = ["as_numbers", "read_values", "read_weights"]
+
+#: Among this many values of a column, so many different ones are labels.
+LOOKED_AT, FEW = 10_000, 100
+
+
+def read_values(data: Any, parameter: str) -> Column | Numbers:
+    """Read one value per person: labels as levels and codes, numbers of many different values as they are.
+
+    Parameters
+    ----------
+    data : list, tuple, array or series of length n
+        The values.
+    parameter : str
+        The caller's name of `data`.
+
+    Returns
+    -------
+    Column or Numbers
+        Which of the two depends on the values alone, and not on their container.
+
+    Raises
+    ------
+    ValueError
+        As `read_column`; also if a number is infinite.
+
+    Examples
+    --------
+    >>> read_values([0, 1, 1], "y_pred").levels
+    (0, 1)
+    >>> import numpy as np
+    >>> read_values(np.linspace(0, 1, 500), "y_score").values[:3].round(3).tolist()
+    [0.0, 0.002, 0.004]
+    """
+    if isinstance(data, Column | Numbers):
+        return data
+    values = one_dimensional(data, parameter)
+    array = values.to_numpy() if isinstance(values, pd.Series) and isinstance(values.dtype, np.dtype) else values
+    many = (
+        type(array) is np.ndarray
+        and array.dtype.kind in "fiu"
+        and array.size > FEW
+        and len(np.unique(array[:LOOKED_AT])) > FEW
+    )
+    if not many:
+        column = read_column(data, parameter, name=parameter)
+        numeric = all(isinstance(level, int | float) for level in column.levels)
+        if numeric and not np.isfinite(np.array(column.levels, dtype=float)).all():
+            raise ValueError(_infinite(parameter, column.levels))
+        if len(column.levels) <= FEW or not numeric:
+            return column
+        return Numbers(parameter, np.array(column.levels, dtype=float)[column.codes], column.index)
+    index = values.index if isinstance(values, pd.Series) else None
+    missing = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
+    if missing:
+        raise ValueError(
+            f"{parameter} has {missing:,} missing value{'s' if missing > 1 else ''} among {array.size:,}: "
+            "leave these people out of every argument."
+        )
+    numbers = np.asarray(array, dtype=float)
+    if not np.isfinite(numbers).all():
+        raise ValueError(_infinite(parameter, numbers[~np.isfinite(numbers)].tolist()))
+    return Numbers(parameter, numbers, index)
+
+
+def _infinite(parameter: str, values: Any) -> str:
+    found = [value for value in values if isinstance(value, float) and not np.isfinite(value)]
+    return f"{parameter} must hold finite numbers; found {listed(found, 3)}."
+
+
+def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
+    """Return one number per person; None where the values are no numbers."""
+    if isinstance(column, Numbers):
+        return column.values
+    if not all(isinstance(level, int | float) for level in column.levels):
+        return None
+    return np.array(column.levels, dtype=float)[column.codes]
+
+
+def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
+    """Read one weight per person.
+
+    Raises
+    ------
+    ValueError
+        If a weight is missing, negative or no number, or all are 0.
+    """
+    column = read_values(data, parameter)
+    values = as_numbers(column)
+    if values is None:
+        assert isinstance(column, Column)
+        raise ValueError(f"{parameter} must hold numbers, found {listed(column.levels, 3)}.")
+    negative = int((values < 0).sum())
+    if negative:
+        raise ValueError(
+            f"{parameter} has {negative:,} negative weight{'s' if negative > 1 else ''}, the smallest "
+            f"{values.min():g}: weights say how many people each stands for, and are at least 0."
+        )
+    if not (values > 0).any():
+        raise ValueError(f"{parameter} is 0 for everybody: nobody would be counted.")
+    return Numbers(parameter, values, column.index)

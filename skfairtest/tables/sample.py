@@ -1,0 +1,429 @@
+"""People one by one: what does not compress into a table of counts (scores, targets, weights, clusters).
+
+A metric that is not a rate sees *kinds* of people, each with its values. Where few values are different, many people
+share a kind and a kind is a cell of a table; else everyone is a kind of their own. Both have the same form, so that
+what is computed from kinds need not know which of the two they are.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest.readers.columns import (
+    MAX_GROUPS,
+    WARN_GROUPS,
+    Column,
+    Numbers,
+    check_same_people,
+    read_column,
+    read_columns,
+)
+from skfairtest.readers.levels import sort_levels, unify_numbers
+from skfairtest.readers.numbers import as_numbers, read_values, read_weights
+from skfairtest.tables.axes import CELL_NAMES, Key, check_names
+from skfairtest.tables.count_table import CountTable, key_labels
+from skfairtest.tables.rows import distinct_keys
+
+__all__ = ["Kinds", "Sample", "Values"]
+
+#: Kinds of people that are still counted, if this many people at least share one on average.
+MOST_KINDS, SHARED_BY = 1000, 20
+#: So few kinds are counted whoever shares them.
+FEW_KINDS = 64
+#: So many people tell already whether there are too many different numbers.
+LOOKED_AT = 20_000
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What one column says of every kind of people.
+
+    Parameters
+    ----------
+    column : Column or Numbers
+        One value per kind.
+    """
+
+    column: Column | Numbers
+
+    @cached_property
+    def numbers(self) -> NDArray[np.float64] | None:
+        """One number per kind; None where the values are no numbers."""
+        return as_numbers(self.column)
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """The distinct values of labels; empty for numbers."""
+        return () if isinstance(self.column, Numbers) else self.column.levels
+
+    @cached_property
+    def array(self) -> NDArray[Any]:
+        """The values as they were given: numbers, or labels in the dtype that NumPy finds for them."""
+        if isinstance(self.column, Numbers):
+            return self.column.values
+        levels: NDArray[Any] = np.array(self.column.levels)
+        if levels.shape != (len(self.column.levels),) or len({type(level) for level in self.column.levels}) > 1:
+            levels = np.empty(len(self.column.levels), dtype=object)
+            levels[:] = self.column.levels
+        return levels[self.column.codes]
+
+    def is_label(self, label: Any) -> NDArray[np.bool_]:
+        """Which kinds have a label."""
+        if isinstance(self.column, Numbers):
+            return np.asarray(self.column.values == label)
+        same = np.array([bool(level == label) for level in self.column.levels], dtype=bool)
+        return same[self.column.codes]
+
+    def take(self, place: NDArray[np.intp]) -> "Values":
+        """Return the values of some kinds."""
+        if isinstance(self.column, Numbers):
+            return Values(Numbers(self.column.name, self.column.values[place]))
+        return Values(Column(self.column.name, self.column.levels, self.column.codes[place]))
+
+
+@dataclass(frozen=True, eq=False)
+class Kinds:
+    """Kinds of people, sorted by their values, and how many of each there are.
+
+    Parameters
+    ----------
+    values : mapping of str to Values
+        Columns of K kinds.
+    counts : ndarray of shape (S, G, K) or None
+        How many people of each stratum and group are of a kind; None where every kind is one person.
+    stratum, group : ndarray of shape (K,) or None
+        Stratum and group of each person, where every kind is one; no stratum where there is only one.
+    weight : ndarray of shape (K,) or None
+        What a person of a kind counts.
+    cluster : ndarray of shape (K,) or None
+        Cluster of each person.
+    """
+
+    values: Mapping[str, Values]
+    counts: NDArray[np.int64] | None
+    stratum: NDArray[Any] | None = None
+    group: NDArray[Any] | None = None
+    weight: NDArray[np.float64] | None = None
+    cluster: NDArray[np.intp] | None = None
+
+    @property
+    def rows(self) -> bool:
+        """Whether every kind is one person."""
+        return self.counts is None
+
+    def within(self, stratum: int, sides: Sequence[NDArray[np.bool_]]) -> tuple["Kinds", NDArray[Any]]:
+        """Return the kinds of some groups in one stratum, and how many people each set of groups has of them.
+
+        Parameters
+        ----------
+        stratum : int
+            Which stratum.
+        sides : sequence of ndarray of bool, shape (G,)
+            Sets of groups.
+
+        Returns
+        -------
+        kinds : Kinds
+            Those that occur in one of the sets.
+        counts : ndarray of shape (len(sides), K)
+            How often.
+        """
+        if self.counts is not None:
+            counted = np.stack([self.counts[stratum][side].sum(axis=0) for side in sides])
+            place = np.flatnonzero(counted.sum(axis=0))
+            return self._take(place), counted[:, place]
+        assert self.group is not None
+        chosen = np.logical_or.reduce(list(sides))[self.group]
+        if self.stratum is not None:
+            chosen &= self.stratum == stratum
+        if chosen.all():
+            return self, np.stack([side[self.group] for side in sides]).astype(np.uint8)
+        place = np.flatnonzero(chosen)
+        return self._take(place), np.stack([side[self.group[place]] for side in sides]).astype(np.uint8)
+
+    def _take(self, place: NDArray[np.intp]) -> "Kinds":
+        cluster = None if self.cluster is None else np.unique(self.cluster[place], return_inverse=True)[1].reshape(-1)
+        return Kinds(
+            {name: values.take(place) for name, values in self.values.items()},
+            None if self.counts is None else self.counts[:, :, place],
+            None if self.stratum is None else self.stratum[place],
+            None if self.group is None else self.group[place],
+            None if self.weight is None else self.weight[place],
+            cluster,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What is known of every person, read once and checked.
+
+    Parameters
+    ----------
+    columns : mapping of str to Column or Numbers
+        ``y_true``, ``y_pred`` and ``y_score``, as far as given.
+    sensitive, control : tuple of Column
+        Groups and strata.
+    counts : ndarray of shape (n,) or None
+        How many people each row stands for; None: one.
+    weight : Numbers or None
+        What each person counts.
+    clusters : Column or None
+        Who belongs together.
+    counted : CountTable or None
+        The table that the rows are of, where they come from one.
+    """
+
+    columns: Mapping[str, Column | Numbers]
+    sensitive: tuple[Column, ...]
+    control: tuple[Column, ...] = ()
+    counts: NDArray[np.int64] | None = None
+    weight: Numbers | None = None
+    clusters: Column | None = None
+    counted: CountTable | None = field(default=None, repr=False)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any = None,
+        y_pred: Any = None,
+        *,
+        y_score: Any = None,
+        sensitive_features: Any,
+        control_features: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+    ) -> "Sample":
+        """Read people from one row per person.
+
+        Parameters
+        ----------
+        y_true, y_pred, y_score : array-like of shape (n,), optional
+            Labels, predictions and scores.
+        sensitive_features, control_features : array-like, frame or mapping
+            The groups and the strata.
+        sample_weight, clusters : array-like of shape (n,), optional
+            What each person counts, and who belongs together.
+
+        Raises
+        ------
+        ValueError
+            If values are missing, lengths differ, pandas indexes disagree, or a column has too many distinct values.
+        """
+        given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
+        columns = {name: read_values(values, name) for name, values in given.items() if values is not None}
+        sensitive = read_columns(
+            sensitive_features,
+            "sensitive_features",
+            default_name="sensitive_feature",
+            max_levels=MAX_GROUPS,
+            warn_levels=WARN_GROUPS,
+        )
+        control: tuple[Column, ...] = ()
+        if control_features is not None:
+            control = read_columns(control_features, "control_features", default_name="control_feature")
+        weight = None if sample_weight is None else read_weights(sample_weight)
+        cluster = None if clusters is None else read_column(clusters, "clusters")
+        check_same_people(
+            {
+                **columns,
+                "sensitive_features": sensitive,
+                "control_features": control,
+                "sample_weight": weight,
+                "clusters": cluster,
+            }
+        )
+        check_names([c.name for c in control], [c.name for c in sensitive], list(columns))
+        return cls(columns, sensitive, control, None, weight, cluster)
+
+    @classmethod
+    def from_table(cls, table: CountTable) -> "Sample":
+        """Read the people of a table."""
+        rows = table.to_rows()
+        by_name = {column.name: column for column in rows.columns}
+        return cls(
+            {name: by_name[name] for name in table.cell_names},
+            tuple(by_name[name] for name in table.sensitive_names),
+            tuple(by_name[name] for name in table.control_names),
+            rows.counts,
+            counted=table,
+        )
+
+    def table(self, names: Iterable[str]) -> CountTable:
+        """Count the people by some of the columns, which must be labels or few scores.
+
+        Raises
+        ------
+        ValueError
+            If a column is not there, or is not labels.
+        """
+        wanted = set(names)
+        missing = sorted(wanted - set(self.columns))
+        if missing:
+            raise ValueError(f"{' and '.join(missing)} is missing: it is needed")
+        if self.counted is not None:
+            if set(self.counted.cell_names) == wanted:
+                return self.counted
+            return self.counted.marginal([name for name in self.counted.cell_names if name in wanted])
+        labels = {name: self.labels_of(name) for name in CELL_NAMES if name in wanted}
+        return CountTable.from_predictions(
+            **labels, sensitive_features=list(self.sensitive), control_features=list(self.control) or None
+        )
+
+    def labels_of(self, name: str) -> Column:
+        """Return a column as labels, however many there are."""
+        column = self.columns[name]
+        return read_column(column.values, name) if isinstance(column, Numbers) else column
+
+    # What a table has, too ------------------------------------------------------------------
+
+    @property
+    def n_samples(self) -> int:
+        """The number of people."""
+        return len(self.sensitive[0]) if self.counts is None else int(self.counts.sum())
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels in y_true and y_pred together, sorted; none if either is numbers of many values."""
+        columns = [self.columns[name] for name in ("y_true", "y_pred") if name in self.columns]
+        if any(isinstance(column, Numbers) for column in columns):
+            return []
+        seen = [level for column in columns if isinstance(column, Column) for level in column.levels]
+        return sort_levels(unify_numbers(dict.fromkeys(seen), map(type, seen)))
+
+    @property
+    def sensitive_names(self) -> tuple[str, ...]:
+        """Names of the sensitive features."""
+        return tuple(column.name for column in self.sensitive)
+
+    @property
+    def control_names(self) -> tuple[str, ...]:
+        """Names of the control features."""
+        return tuple(column.name for column in self.control)
+
+    @cached_property
+    def _groups(self) -> tuple[tuple[Key, ...], NDArray[np.intp]]:
+        return distinct_keys(self.sensitive, len(self.sensitive[0]))
+
+    @cached_property
+    def _strata(self) -> tuple[tuple[Key, ...], NDArray[np.intp]]:
+        return distinct_keys(self.control, len(self.sensitive[0]))
+
+    @property
+    def groups(self) -> tuple[Key, ...]:
+        """The groups that somebody is in, sorted."""
+        return self.counted.groups if self.counted is not None else self._groups[0]
+
+    @property
+    def strata(self) -> tuple[Key, ...]:
+        """The strata that somebody is in, sorted."""
+        return self.counted.strata if self.counted is not None else self._strata[0]
+
+    @property
+    def stratum_codes(self) -> NDArray[np.intp]:
+        """Which stratum each row is in."""
+        return self._strata[1]
+
+    @property
+    def group_codes(self) -> NDArray[np.intp]:
+        """Which group each row is in."""
+        return self._groups[1]
+
+    @property
+    def group_labels(self) -> list[Any]:
+        """The groups: values of one sensitive feature, tuples for several."""
+        return key_labels(self.groups)
+
+    @property
+    def stratum_labels(self) -> list[Any]:
+        """The strata: values of one control feature, tuples for several or none."""
+        return key_labels(self.strata)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """People of each stratum and group, (S, G)."""
+        if self.counted is not None:
+            return np.asarray(self.counted.counts.sum(axis=2))
+        n_groups = len(self.groups)
+        together = self._strata[1] * n_groups + self._groups[1]
+        counts = np.bincount(together, self.counts, minlength=len(self.strata) * n_groups)
+        return counts.reshape(len(self.strata), n_groups).astype(np.int64)
+
+    # Kinds ----------------------------------------------------------------------------------
+
+    def kinds(self, names: Sequence[str], *, sort_by: Sequence[str] = ()) -> Kinds:
+        """Return the kinds of people that some columns tell apart, with weights and clusters where there are any.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Columns that matter.
+        sort_by : sequence of str, optional
+            Columns by which kinds are sorted first; then come the others, the weight and the cluster. The order does
+            not depend on that of the people.
+        """
+        keys = [*sort_by, *(name for name in names if name not in sort_by)]
+        columns = {name: self.columns[name] for name in keys}
+        if self.clusters is None:
+            counted = self._counted(columns)
+            if counted is not None:
+                return counted
+        return self._one_by_one(columns)
+
+    def _counted(self, columns: Mapping[str, Column | Numbers]) -> Kinds | None:
+        """Return shared kinds; None where too many people have their own."""
+        place, kinds = np.zeros(len(self.sensitive[0]), dtype=np.intp), 1
+        people = self.n_samples
+        weights = {} if self.weight is None else {"weight": self.weight}
+        for column in (*columns.values(), *weights.values()):
+            if isinstance(column, Numbers):
+                if len(np.unique(column.values[:LOOKED_AT])) > MOST_KINDS:
+                    return None
+                _, codes = np.unique(column.values, return_inverse=True)
+            else:
+                codes = column.codes
+            together = place * (int(codes.max(initial=0)) + 1) + codes.reshape(-1)
+            found, place = np.unique(together, return_inverse=True)
+            place, kinds = place.reshape(-1), len(found)
+            if kinds > FEW_KINDS and (kinds > MOST_KINDS or kinds * SHARED_BY > people):
+                return None
+        example = np.zeros(kinds, dtype=np.intp)
+        example[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+        n_groups = len(self.groups)
+        together = (self._strata[1] * n_groups + self._groups[1]) * kinds + place
+        shape = (len(self.strata), n_groups, kinds)
+        counts = np.bincount(together, self.counts, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
+        return Kinds(
+            {name: Values(column).take(example) for name, column in columns.items()},
+            counts,
+            weight=None if self.weight is None else self.weight.values[example],
+        )
+
+    def _one_by_one(self, columns: Mapping[str, Column | Numbers]) -> Kinds:
+        # People who are alike in everything that matters come by group, so that sums do not depend on the rows' order.
+        sort_keys: list[NDArray[Any]] = [self._groups[1], self._strata[1]]
+        if self.clusters is not None:
+            sort_keys.append(self.clusters.codes)
+        if self.weight is not None:
+            sort_keys.append(self.weight.values)
+        for column in reversed(list(columns.values())):
+            sort_keys.append(column.values if isinstance(column, Numbers) else column.codes)
+        order = np.lexsort(sort_keys)
+        if self.counts is not None:
+            order = order.repeat(self.counts[order])
+        return Kinds(
+            {name: Values(column).take(order) for name, column in columns.items()},
+            None,
+            None if len(self.strata) == 1 else _small(self._strata[1], len(self.strata))[order],
+            _small(self._groups[1], len(self.groups))[order],
+            None if self.weight is None else self.weight.values[order],
+            None if self.clusters is None else self.clusters.codes[order],
+        )
+
+
+def _small(codes: NDArray[np.intp], n: int) -> NDArray[Any]:
+    """Return codes in as few bytes as they need: there is one for each person."""
+    return codes.astype(np.min_scalar_type(n))
