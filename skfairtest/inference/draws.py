@@ -72,6 +72,12 @@ def _tables(table: Counts, size: int, rng: np.random.Generator) -> Counts:
         )
     if len(rows) > 2:
         return np.asarray(random_table(rows, columns).rvs(size=size, random_state=rng), dtype=np.int64)
+    return draw_first_rows(table, size, rng)
+
+
+def draw_first_rows(table: Counts, size: int, rng: np.random.Generator) -> Counts:
+    """Draw tables (size, 2, cells) with the margins of one of two rows, neither of them empty."""
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
     if len(columns) == 2:
         first = rng.hypergeometric(columns[0], columns[1], rows[0], size=size)
         top = np.stack([first, rows[0] - first], axis=-1)

@@ -1,72 +1,259 @@
-"""Rejection regions of the exact tests of two rates: which outcomes are rejected, and how often that happens.
+"""Rejection regions of the tests that two rates are equal: which outcomes are rejected, and how often that happens.
 
-A region is a boolean array (d1 + 1, d2 + 1) over the events of both groups. From it size and power are sums, not
-simulations.
+A region holds its borders and answers `rejects(x1, x2)` for arrays of events and `probability(p1, p2)`, a sum and not a
+simulation. Regions can be had as boolean arrays (d1 + 1, d2 + 1) over the events of both groups too.
+
+References
+----------
+R. D. Boschloo (1970). Raised conditional level of significance for the 2 x 2-table when testing the equality of two
+probabilities. Statistica Neerlandica 24, 1-35.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
+from scipy.special import bdtr
+from scipy.stats import norm
 
-from skfairtest.inference._discrete import Floats, hypergeometric_log_pmf
-from skfairtest.inference.conditional import TIE, support
-from skfairtest.inference.unconditional import TotalTail, largest_probability
+from skfairtest.inference._discrete import Floats, binomial_log_pmf
+from skfairtest.inference._given_totals import Integers, given_totals, raised_level, width_held
 
-Region = NDArray[np.bool_]
+Booleans = NDArray[np.bool_]
+
+#: Largest d1 + d2 for which a whole region is kept; beyond, only the totals that can be seen are enumerated.
+EXACT_PEOPLE = 4_000
+#: Outcomes enumerated at the most; beyond, the normal approximation.
+OUTCOMES = 4_000_000
+
+
+def _binomial(d: int, p: float) -> Floats:
+    """Probability of every number of events."""
+    return np.exp(binomial_log_pmf(np.arange(d + 1), d, p))
+
+
+def _likely_totals(d1: int, p1: float, d2: int, p2: float) -> Integers:
+    """Return the totals of events outside of which there is no probability to speak of."""
+    mean, spread = d1 * p1 + d2 * p2, float(np.sqrt(d1 * p1 * (1 - p1) + d2 * p2 * (1 - p2)))
+    return np.arange(max(0, int(mean - 8 * spread) - 20), min(d1 + d2, int(mean + 8 * spread) + 20) + 1)
+
+
+def _one_minus_kept(first: Floats, second: Floats, m: Integers, lower: Integers, upper: Integers) -> float:
+    """Return 1 - P(lower <= x1 <= upper), summed over totals m, for two vectors of probabilities."""
+    seen = np.flatnonzero(first > 1e-20)
+    lower, upper = np.maximum(lower, seen[0]), np.minimum(upper, seen[-1])
+    sizes = np.maximum(upper - lower + 1, 0)
+    starts = np.cumsum(sizes) - sizes
+    x1 = np.arange(sizes.sum()) - np.repeat(starts - lower, sizes)
+    kept = float(first[x1] @ second[np.repeat(m, sizes) - x1])
+    return min(1.0, max(0.0, 1 - kept))
+
+
+@dataclass(frozen=True)
+class TotalRegion:
+    """Region of a test of equality: given the total m, group 1's events in [lower[m], upper[m]] are not rejected."""
+
+    d1: int
+    d2: int
+    lower: Integers
+    upper: Integers
+
+    def rejects(self, x1: Integers, x2: Integers) -> Booleans:
+        """Return which outcomes are rejected."""
+        m = x1 + x2
+        return np.asarray((x1 < self.lower[m]) | (x1 > self.upper[m]))
+
+    def probability(self, p1: float, p2: float) -> float:
+        """How often the region is hit at these event probabilities."""
+        first = _binomial(self.d1, p1)
+        second = _binomial(self.d2, p2)
+        m = _likely_totals(self.d1, p1, self.d2, p2)
+        return _one_minus_kept(first, second, m, self.lower[m], self.upper[m])
+
+
+@dataclass(frozen=True)
+class FirstRegion:
+    """Region by group 1's events: rejected where x2 <= `below[x1]` or x2 >= `above[x1]`, or where both hold."""
+
+    d1: int
+    d2: int
+    below: Integers
+    above: Integers
+    both: bool = False
+
+    def rejects(self, x1: Integers, x2: Integers) -> Booleans:
+        """Return which outcomes are rejected."""
+        left, right = x2 <= self.below[x1], x2 >= self.above[x1]
+        return np.asarray(left & right if self.both else left | right)
+
+    def probability(self, p1: float, p2: float) -> float:
+        """How often the region is hit at these event probabilities."""
+        first = _binomial(self.d1, p1)
+
+        def up_to(last: Integers) -> Floats:
+            inside = bdtr(np.clip(last, 0, self.d2).astype(float), self.d2, p2)
+            return np.where(last < 0, 0.0, np.where(last >= self.d2, 1.0, inside))
+
+        left, right = up_to(self.below), 1 - up_to(self.above - 1)
+        hit = np.maximum(left + right - 1, 0.0) if self.both else np.minimum(left + right, 1.0)
+        return min(1.0, max(0.0, float(first @ hit)))
+
+
+Region = TotalRegion | FirstRegion
+
+
+@lru_cache(maxsize=4096)
+def equality_region(
+    d1: int, d2: int, alpha: float, alternative: str = "two-sided", law: str = "unconditional"
+) -> Region:
+    """Region of the test that two groups' rates are equal.
+
+    Parameters
+    ----------
+    d1, d2 : int
+        People of each group who meet the condition, at least 1.
+    alpha : float
+        Level.
+    alternative : {"two-sided", "greater", "less"}
+        "greater": group 1's probability is greater.
+    law : {"unconditional", "conditional", "asymptotic"}
+        Boschloo's test, Fisher's, or the score test.
+
+    Returns
+    -------
+    TotalRegion or FirstRegion
+        The outcomes that are rejected.
+
+    Examples
+    --------
+    >>> round(equality_region(93, 93, 0.05).probability(0.3, 0.5), 4)
+    0.7906
+    >>> round(equality_region(93, 93, 0.05, law="conditional").probability(0.3, 0.5), 4)
+    0.7511
+    >>> round(equality_region(93, 93, 0.05, law="asymptotic").probability(0.3, 0.5), 4)
+    0.7991
+    """
+    m = np.arange(d1 + d2 + 1, dtype=np.int64)
+    low = np.maximum(0, m - d2)
+    if law == "asymptotic":
+        return _as_region(d1, d2, *_score_limits(d1, d2, m, alpha, alternative), alternative)
+    if alternative == "less":
+        swapped = equality_region(d2, d1, alpha, "greater", law)
+        assert isinstance(swapped, FirstRegion)
+        # Rejected where x1 <= below[x2], which rises with x2.
+        above = np.searchsorted(swapped.below, np.arange(d1 + 1), side="left")
+        return FirstRegion(d1, d2, np.full(d1 + 1, -1), above)
+    given = given_totals(d1, d2, m, alpha, alternative)
+    level = raised_level(given, alpha, alternative) if law == "unconditional" else alpha
+    lower, upper = given.kept(level)
+    return _as_region(d1, d2, low if alternative == "greater" else lower, upper, alternative)
+
+
+@lru_cache(maxsize=256)
+def _level_of_many(d1: int, d2: int, alpha: float, alternative: str) -> float:
+    """Boschloo's raised level; where one group is far the larger, of a design with fewer in that group."""
+    most = max(EXACT_PEOPLE, int(OUTCOMES / 4 / width_held(d1, d2))) - min(d1, d2)
+    d1, d2 = min(d1, most), min(d2, most)
+    given = given_totals(d1, d2, np.arange(d1 + d2 + 1), alpha, alternative)
+    return raised_level(given, alpha, alternative)
+
+
+def large_equality_power(
+    d1: int, p1: float, d2: int, p2: float, alpha: float, alternative: str, law: str
+) -> float | None:
+    """Power of a test of equality by enumeration of the totals that can be seen; None if they are too many.
+
+    Parameters
+    ----------
+    d1, d2 : int
+        People of each group who meet the condition.
+    p1, p2 : float
+        Event probabilities.
+    alpha, alternative, law
+        As in `equality_region`.
+
+    Returns
+    -------
+    float or None
+        Power.
+    """
+    if alternative == "less":
+        d1, p1, d2, p2, alternative = d2, p2, d1, p1, "greater"
+    m = _likely_totals(d1, p1, d2, p2)
+    if len(m) * width_held(d1, d2) > OUTCOMES:
+        return None
+    first, second = _binomial(d1, p1), _binomial(d2, p2)
+    if law == "asymptotic":
+        lower, upper = _score_limits(d1, d2, m, alpha, alternative)
+    else:
+        level = _level_of_many(d1, d2, alpha, alternative) if law == "unconditional" else alpha
+        lower, upper = given_totals(d1, d2, m, alpha, alternative).kept(level)
+        if alternative == "greater":
+            lower = np.maximum(0, m - d2)
+    return _one_minus_kept(first, second, m, lower, upper)
+
+
+def _score_limits(d1: int, d2: int, m: Integers, alpha: float, alternative: str) -> tuple[Integers, Integers]:
+    """First and last outcome, per total, that the score test does not reject."""
+    low, high = np.maximum(0, m - d2), np.minimum(d1, m)
+    z = float(norm.isf(alpha / 2 if alternative == "two-sided" else alpha))
+    people = d1 + d2
+    centre = m * (d1 / people)
+    reach = z * np.sqrt(m * ((people - m) / people) * (d1 / people) * (d2 / people))
+    # Outcomes at a limit are rejected; without events, or with nothing else, the statistic is 0.
+    lower = np.maximum(low, np.floor(centre - reach + 1e-9).astype(np.int64) + 1)
+    upper = np.minimum(high, np.ceil(centre + reach - 1e-9).astype(np.int64) - 1)
+    certain = (m == 0) | (m == people)
+    lower, upper = np.where(certain, low, lower), np.where(certain, high, upper)
+    return (low if alternative == "greater" else lower), (high if alternative == "less" else upper)
+
+
+def _as_region(d1: int, d2: int, lower: Integers, upper: Integers, alternative: str) -> Region:
+    if alternative == "two-sided":
+        return TotalRegion(d1, d2, lower, upper)
+    x1 = np.arange(d1 + 1)
+    if alternative == "greater":
+        # Rejected where x1 > upper[m]; upper rises with m, so for each x1 up to a last total.
+        last = np.searchsorted(np.maximum.accumulate(upper), x1, side="left") - 1
+        return FirstRegion(d1, d2, last - x1, np.full(d1 + 1, d2 + 1))
+    first = np.searchsorted(np.maximum.accumulate(lower), x1, side="right")  # rejected where x1 < lower[m]
+    return FirstRegion(d1, d2, np.full(d1 + 1, -1), first - x1)
 
 
 def conditional_p_values(d1: int, d2: int) -> Floats:
     """Two-sided Fisher p-values of every outcome, (d1 + 1, d2 + 1)."""
+    m = np.arange(d1 + d2 + 1, dtype=np.int64)
+    given = given_totals(d1, d2, m, 0.0, "two-sided")
+    total, place = np.nonzero(np.isfinite(given.p_values))
+    x1 = given.left[total] + place
     out = np.empty((d1 + 1, d2 + 1))
-    for m in range(d1 + d2 + 1):
-        low, high = support(d1, d2, m)
-        x = np.arange(low, high + 1)
-        probability = np.exp(hypergeometric_log_pmf(x, d1, d2, m))
-        order = np.argsort(probability)
-        climbing = probability[order]
-        # An outcome's p-value holds every outcome that is not more probable, ties included.
-        last = np.searchsorted(climbing, climbing * (1 + TIE), side="right") - 1
-        out[x[order], m - x[order]] = np.minimum(np.cumsum(climbing)[last], 1.0)
+    out[x1, total - x1] = np.minimum(given.p_values[total, place], 1.0)
     return out
 
 
-def conditional_region(d1: int, d2: int, alpha: float = 0.05) -> Region:
+def conditional_region(d1: int, d2: int, alpha: float = 0.05) -> Booleans:
     """Outcomes that Fisher's two-sided exact test rejects at `alpha`."""
-    return np.asarray(conditional_p_values(d1, d2) <= alpha * (1 + 1e-12))
+    return _rejected(d1, d2, alpha, "conditional")
 
 
-def unconditional_region(d1: int, d2: int, alpha: float = 0.05) -> Region:
+def unconditional_region(d1: int, d2: int, alpha: float = 0.05) -> Booleans:
     """Outcomes that Boschloo's two-sided test rejects at `alpha`.
 
     The test orders outcomes by Fisher's p-value, so its region is the largest set ``{Fisher's p <= t}`` whose
     probability stays at or below `alpha` for every common event probability.
     """
-    fisher = conditional_p_values(d1, d2)
-    people = d1 + d2
-    events = np.add.outer(np.arange(d1 + 1), np.arange(d2 + 1))
-    probability = np.empty_like(fisher)
-    for m in range(people + 1):
-        low, high = support(d1, d2, m)
-        x = np.arange(low, high + 1)
-        probability[x, m - x] = np.exp(hypergeometric_log_pmf(x, d1, d2, m))
-    candidates = np.unique(fisher[(fisher > alpha * 0.999) & (fisher <= min(1.0, 20 * alpha))])
-    # Fisher's own region never exceeds the level; look for the last candidate that does not either.
-    inside, outside = -1, len(candidates)
-    while outside - inside > 1:
-        middle = (inside + outside) // 2
-        chosen = fisher <= candidates[middle] * (1 + 1e-9)
-        masses = np.minimum(np.bincount(events[chosen], weights=probability[chosen], minlength=people + 1), 1.0)
-        if largest_probability(TotalTail(masses), 0.0, np.pi / 4, relative=1e-4) <= alpha:
-            inside = middle
-        else:
-            outside = middle
-    threshold = alpha if inside < 0 else candidates[inside]
-    return np.asarray(fisher <= threshold * (1 + 1e-9))
+    return _rejected(d1, d2, alpha, "unconditional")
 
 
-def probability_of(region: Region, p1: float, p2: float) -> float:
+def _rejected(d1: int, d2: int, alpha: float, law: str) -> Booleans:
+    x1, x2 = np.arange(d1 + 1)[:, None], np.arange(d2 + 1)
+    return equality_region(d1, d2, alpha, law=law).rejects(x1, x2)
+
+
+def probability_of(region: Booleans, p1: float, p2: float) -> float:
     """How often a region is hit when the groups' event probabilities are p1 and p2.
 
     Examples
@@ -77,6 +264,4 @@ def probability_of(region: Region, p1: float, p2: float) -> float:
     0.7906
     """
     d1, d2 = region.shape[0] - 1, region.shape[1] - 1
-    first = binom.pmf(np.arange(d1 + 1), d1, p1)
-    second = binom.pmf(np.arange(d2 + 1), d2, p2)
-    return float(first @ region @ second)
+    return float(_binomial(d1, p1) @ region @ _binomial(d2, p2))

@@ -1,7 +1,32 @@
-"""What is measured: rates and the criteria made of them."""
+"""What is measured: rates, the criteria made of them, metrics of scores and numbers, and anybody's functions."""
 
+from skfairtest.metrics.errors import Bootstrap, Jackknife, Robust
+from skfairtest.metrics.functionals import Evaluated, Functional, Mean, Share
+from skfairtest.metrics.omnibus import Omnibus
 from skfairtest.metrics.rate import Rate
 from skfairtest.metrics.rates import CRITERIA, RATES, Criterion
-from skfairtest.metrics.resolve import resolve_metrics
+from skfairtest.metrics.resolve import Metric, resolve_metrics
+from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric
+from skfairtest.metrics.scores import SCORES, BuiltIn
 
-__all__ = ["CRITERIA", "RATES", "Criterion", "Rate", "resolve_metrics"]
+__all__ = [
+    "CRITERIA",
+    "RATES",
+    "SCORES",
+    "Bootstrap",
+    "BuiltIn",
+    "Context",
+    "Criterion",
+    "Evaluated",
+    "Functional",
+    "Jackknife",
+    "Mean",
+    "Metric",
+    "MetricError",
+    "Omnibus",
+    "Rate",
+    "Robust",
+    "ScoreMetric",
+    "Share",
+    "resolve_metrics",
+]

@@ -40,8 +40,34 @@ def check_expression(text: str) -> None:
     evaluate(text, {name: np.ones(1, dtype=bool) for name in names_in(text)})
 
 
-def evaluate(text: str, arrays: Mapping[str, Mask]) -> Mask:
+def truths_in(text: str) -> frozenset[str]:
+    """Names that an expression reads as true or false, and not only compares with each other.
+
+    Examples
+    --------
+    >>> sorted(truths_in("y_true & ~y_pred")), sorted(truths_in("y_true == y_pred"))
+    (['y_pred', 'y_true'], [])
+    """
+
+    def visit(node: ast.AST) -> frozenset[str]:
+        if _compares_names(node):
+            return frozenset()
+        if isinstance(node, ast.Name):
+            return frozenset({node.id})
+        return frozenset().union(*map(visit, ast.iter_child_nodes(node)))
+
+    return visit(_parse(text))
+
+
+def _compares_names(node: ast.AST) -> bool:
+    return isinstance(node, ast.Compare) and all(isinstance(side, ast.Name) for side in (node.left, *node.comparators))
+
+
+def evaluate(text: str, arrays: Mapping[str, Mask], labels: Mapping[str, NDArray[Any]] | None = None) -> Mask:
     """Evaluate an expression of ``y_true`` and ``y_pred`` with ``& | ^ ~ == !=`` on boolean arrays.
+
+    `labels` are what ``==`` and ``!=`` compare where a name stands on both sides: "predicted correctly" is a question
+    of labels, also where there are more than two of them.
 
     Raises
     ------
@@ -57,6 +83,10 @@ def evaluate(text: str, arrays: Mapping[str, Mask]) -> Mask:
                 return ~visit(operand)
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
                 return _BINARY[type(op)](visit(left), visit(right))
+            case ast.Compare(left=ast.Name(id=a), ops=[op], comparators=[ast.Name(id=b)]) if (
+                type(op) in _COMPARE and labels is not None and a in labels and b in labels
+            ):
+                return _COMPARE[type(op)](labels[a], labels[b])
             case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in _COMPARE:
                 return _COMPARE[type(op)](visit(left), visit(right))
             case _:

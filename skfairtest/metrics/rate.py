@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest.metrics.expression import Mask, check_expression, evaluate, names_in
+from skfairtest.metrics.expression import Mask, check_expression, evaluate, names_in, truths_in
 
 Condition = str | Callable[..., Any]
 Floats = NDArray[np.float64]
@@ -24,12 +24,14 @@ def _names(condition: Condition | None) -> frozenset[str]:
     return frozenset(inspect.signature(condition).parameters)
 
 
-def _mask(condition: Condition | None, arrays: Mapping[str, Mask], name: str) -> Mask:
+def _mask(
+    condition: Condition | None, arrays: Mapping[str, Mask], name: str, labels: Mapping[str, NDArray[Any]] | None
+) -> Mask:
     people = next(iter(arrays.values()))
     if condition is None:
         return np.ones_like(people, dtype=bool)
     if isinstance(condition, str):
-        return evaluate(condition, arrays)
+        return evaluate(condition, arrays, labels)
     mask = np.asarray(condition(**{key: arrays[key] for key in _names(condition)}))
     if mask.dtype != bool or mask.shape != people.shape:
         raise ValueError(
@@ -70,6 +72,9 @@ class Rate:
         The same in plain words, for sentences: "are predicted positive", "people whose true label is negative".
     value, slope : callable, optional
         The metric as an increasing function of the rate, and its derivative (F1 is ``2J / (1 + J)``).
+    disparity : {"difference", "ratio"}, optional
+        How its values are compared, where that is part of its meaning: disparate impact is a ratio. None: as the test
+        says.
 
     Raises
     ------
@@ -103,6 +108,7 @@ class Rate:
     among: str = ""
     value: Callable[[Floats], Floats] | None = field(default=None, repr=False)
     slope: Callable[[Floats], Floats] | None = field(default=None, repr=False)
+    disparity: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for role, condition in (("event", self.event), ("given", self.given)):
@@ -149,18 +155,28 @@ class Rate:
         """Which of ``y_true`` and ``y_pred`` its condition needs: where people are exchangeable."""
         return _names(self.given)
 
-    def masks(self, cells: Mapping[str, Mask]) -> tuple[Mask, Mask]:
+    @property
+    def needs_pos_label(self) -> bool:
+        """Whether it asks who is positive; "predicted correctly" does not, and has a meaning for any labels."""
+        return any(
+            bool(truths_in(condition)) if isinstance(condition, str) else condition is not None
+            for condition in (self.event, self.given)
+        )
+
+    def masks(self, cells: Mapping[str, Mask], labels: Mapping[str, NDArray[Any]] | None = None) -> tuple[Mask, Mask]:
         """Return which cells are counted in the numerator and in the denominator.
 
         Parameters
         ----------
         cells : mapping of str to ndarray of bool, shape (n_cells,)
             ``y_true`` and ``y_pred`` of every cell, True for the positive label.
+        labels : mapping of str to ndarray, shape (n_cells,), optional
+            Their labels, where there are more than two.
 
         Returns
         -------
         event, given : ndarray of bool, shape (n_cells,)
             The event within the condition, and the condition.
         """
-        given = _mask(self.given, cells, self.name)
-        return _mask(self.event, cells, self.name) & given, given
+        given = _mask(self.given, cells, self.name, labels)
+        return _mask(self.event, cells, self.name, labels) & given, given

@@ -64,12 +64,3 @@ CRITERIA: dict[str, Criterion] = {
         Criterion("overall_accuracy_equality", ("accuracy",), "predictions are right equally often"),
     )
 }
-
-#: Named in the public contract and not built yet.
-PLANNED: frozenset[str] = frozenset(
-    {
-        "balanced_accuracy", "matthews_corrcoef", "roc_auc", "log_loss", "brier_score", "mean_prediction",
-        "mean_residual",
-        "mean_squared_error", "mean_absolute_error", "calibration", "normalized_mutual_info", "hinnefeld",
-    }
-)  # fmt: skip

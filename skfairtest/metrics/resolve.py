@@ -7,8 +7,24 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from skfairtest.metrics.omnibus import NORMALIZED_MUTUAL_INFO, Omnibus, from_function
 from skfairtest.metrics.rate import Rate
-from skfairtest.metrics.rates import ALIASES, CRITERIA, PLANNED, RATES
+from skfairtest.metrics.rates import ALIASES, CRITERIA, RATES
+from skfairtest.metrics.score_metric import ScoreMetric, name_of, parameters_of
+from skfairtest.metrics.scores import HINNEFELD_MEANS, SCORES
+
+Metric = Rate | ScoreMetric | Omnibus
+
+#: Sets of metrics that are not the rates of one criterion.
+SETS: dict[str, tuple[Metric, ...]] = {
+    "hinnefeld": (
+        *HINNEFELD_MEANS.values(),
+        replace(RATES["true_positive_rate"], name="equal_opportunity"),
+        replace(RATES["false_positive_rate"], name="equal_mis_opportunity"),
+        replace(RATES["selection_rate"], name="disparate_impact", disparity="ratio"),
+        NORMALIZED_MUTUAL_INFO,
+    )
+}
 
 
 @cache
@@ -29,6 +45,14 @@ def _twins() -> dict[int, tuple[Callable[..., Any], str, str | None]]:
         (sk.zero_one_loss, "zero_one_loss", None),
         (sk.jaccard_score, "jaccard", None),
         (sk.f1_score, "f1", None),
+        (sk.roc_auc_score, "roc_auc", None),
+        (sk.log_loss, "log_loss", None),
+        (sk.brier_score_loss, "brier_score", None),
+        (sk.balanced_accuracy_score, "balanced_accuracy", None),
+        (sk.matthews_corrcoef, "matthews_corrcoef", None),
+        (sk.mean_squared_error, "mean_squared_error", None),
+        (sk.mean_absolute_error, "mean_absolute_error", None),
+        (fair.mean_prediction, "mean_prediction", None),
     ]
     generated = {
         "selection_rate": "selection_rate",
@@ -50,45 +74,44 @@ def _twins() -> dict[int, tuple[Callable[..., Any], str, str | None]]:
     return {id(function): (function, name, disparity) for function, name, disparity in table}
 
 
-def resolve_metrics(metric: object, disparity: str = "difference") -> list[Rate]:
-    """List the rates that a `metric` parameter names, each once, in the order given.
+def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metric]:
+    """List the metrics that a `metric` parameter names, each once, in the order given.
 
     Parameters
     ----------
-    metric : str, Rate, callable, or a list or dict of these
-        Names of rates and criteria; functions of fairlearn and scikit-learn with a built-in twin are recognised by
-        identity; a dict's keys rename.
+    metric : str, Rate, ScoreMetric, callable, or a list or dict of these
+        Names of metrics and criteria; functions of fairlearn and scikit-learn with a built-in twin are recognised by
+        identity; other functions of (y_true, y_pred) are evaluated in each group, and those that take
+        ``sensitive_features`` for all groups at once; a dict's keys rename.
     disparity : {"difference", "ratio"}
         What the test compares, which a function like ``demographic_parity_ratio`` must agree with.
 
     Returns
     -------
-    list of Rate
+    list of Rate, ScoreMetric or Omnibus
         At least one.
 
     Raises
     ------
     ValueError
-        If a name is unknown, the list is empty or two different rates share a name.
-    NotImplementedError
-        If the metric is one that this version does not test yet.
+        If a name is unknown, the list is empty or two different metrics share a name.
 
     Examples
     --------
     >>> [rate.name for rate in resolve_metrics("equalized_odds")]
     ['true_positive_rate', 'false_positive_rate']
     """
-    rates: dict[str, Rate] = {}
+    rates: dict[str, Metric] = {}
     for rate in _expand(metric, disparity):
         if rates.setdefault(rate.name, rate) != rate:
-            raise ValueError(f"metric names two different rates {rate.name!r}: give one of them another name")
+            raise ValueError(f"metric names two different metrics {rate.name!r}: give one of them another name")
     if not rates:
         raise ValueError("metric is empty: name at least one, for instance 'equalized_odds'")
     return list(rates.values())
 
 
-def _expand(metric: object, disparity: str) -> list[Rate]:
-    if isinstance(metric, Rate):
+def _expand(metric: object, disparity: str) -> list[Metric]:
+    if isinstance(metric, Rate | ScoreMetric | Omnibus):
         return [metric]
     if isinstance(metric, str):
         return _named(metric)
@@ -105,31 +128,41 @@ def _expand(metric: object, disparity: str) -> list[Rate]:
                     f"set disparity={computes!r}"
                 )
             return _named(name)
-        raise NotImplementedError(
-            f"metric={getattr(metric, '__name__', metric)!r}: callables without a built-in twin are not tested yet; "
-            f"this version tests rates and criteria: {_known()}"
-        )
-    raise ValueError(f"metric must be a name, a Rate, or a list or dict of these, found {type(metric).__name__}")
+        return [_function(metric)]
+    raise ValueError(
+        f"metric must be a name, a Rate, a ScoreMetric, a function, or a list or dict of these, "
+        f"found {type(metric).__name__}"
+    )
 
 
-def _renamed(label: str, rates: list[Rate]) -> list[Rate]:
+def _function(function: Callable[..., Any]) -> Metric:
+    """Declare somebody's function: of one group, or of all groups where it takes ``sensitive_features``."""
+    name = name_of(function)
+    if "sensitive_features" in parameters_of(function) | parameters_of(type(function).__call__):
+        return from_function(name, function)
+    return ScoreMetric(name, function)
+
+
+def _renamed(label: str, rates: list[Metric]) -> list[Metric]:
     if len(rates) == 1:
         return [replace(rates[0], name=label)]
     return [replace(rate, name=f"{label}/{rate.name}") for rate in rates]
 
 
-def _named(name: str) -> list[Rate]:
+def _named(name: str) -> list[Metric]:
     name = ALIASES.get(name, name)
     if name in RATES:
         return [RATES[name]]
     if name in CRITERIA:
         return [RATES[rate] for rate in CRITERIA[name].rates]
-    if name in PLANNED:
-        raise NotImplementedError(
-            f"metric={name!r} is not tested yet; this version tests rates and criteria: {_known()}"
-        )
+    if name in SCORES:
+        return [SCORES[name]]
+    if name == NORMALIZED_MUTUAL_INFO.name:
+        return [NORMALIZED_MUTUAL_INFO]
+    if name in SETS:
+        return list(SETS[name])
     raise ValueError(f"metric={name!r} is unknown; there are {_known()}")
 
 
 def _known() -> str:
-    return ", ".join([*RATES, *CRITERIA])
+    return ", ".join([*RATES, *CRITERIA, *SCORES, NORMALIZED_MUTUAL_INFO.name, *SETS])

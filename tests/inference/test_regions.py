@@ -1,15 +1,23 @@
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
-from scipy.stats import fisher_exact
+from scipy.stats import binom, fisher_exact
 
+from skfairtest.inference.power_normal import normal_power
+from skfairtest.inference.rates import Pair, Question, Scale, answer
 from skfairtest.inference.regions import (
     conditional_p_values,
     conditional_region,
+    equality_region,
+    large_equality_power,
     probability_of,
     unconditional_region,
 )
 from skfairtest.inference.unconditional import unconditional_log_p
 
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "power.json").read_text())
 DESIGNS = [(3, 4), (7, 7), (5, 20), (12, 9)]
 
 
@@ -51,3 +59,70 @@ def test_certain_rates_hit_a_region_always_or_never():
     region = conditional_region(10, 10)
     assert probability_of(region, 0.0, 1.0) == 1.0
     assert probability_of(region, 0.0, 0.0) == 0.0
+
+
+@pytest.mark.parametrize(("d1", "d2"), [*DESIGNS, (40, 30), (150, 20)])
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+def test_fishers_region_is_its_p_values_up_to_the_level(d1, d2, alpha):
+    assert (conditional_region(d1, d2, alpha) == (conditional_p_values(d1, d2) <= alpha * (1 + 1e-9))).all()
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
+def test_boschloos_region_is_the_largest_of_fishers_that_keeps_the_level(alpha):
+    d1, d2 = 40, 30
+    p = conditional_p_values(d1, d2)
+    region = unconditional_region(d1, d2, alpha)
+    last, following = p[region].max(), p[~region].min()
+    assert (region == (p <= last * (1 + 1e-9))).all()
+    rates = np.linspace(0, 0.5, 2001)
+    assert max(probability_of(region, rate, rate) for rate in rates) <= alpha
+    assert max(probability_of(p <= following * (1 + 1e-9), rate, rate) for rate in rates) > alpha
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize(("d1", "d2", "method"), [(9, 6, "auto"), (4, 12, "auto"), (9, 6, "asymptotic")])
+def test_a_region_holds_the_outcomes_that_the_test_rejects(alternative, d1, d2, method):
+    alpha = 0.05
+    law = "asymptotic" if method == "asymptotic" else "unconditional"
+    question = Question(alternative=alternative, method=method)
+    found = equality_region(d1, d2, alpha, alternative, law).rejects(*np.ogrid[: d1 + 1, : d2 + 1])
+    for x1, x2 in np.ndindex(found.shape):
+        pair = Pair(*(np.array([v]) for v in (x1, d1, x2, d2)))
+        p = np.exp(answer(pair, Scale(), question).log_p)
+        if abs(p - alpha) > 1e-4 * alpha:
+            assert found[x1, x2] == (p <= alpha)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("law", ["unconditional", "conditional", "asymptotic"])
+def test_the_probability_of_a_region_is_the_sum_over_its_outcomes(alternative, law):
+    d1, d2 = 30, 45
+    region = equality_region(d1, d2, 0.05, alternative, law)
+    rejected = region.rejects(*np.ogrid[: d1 + 1, : d2 + 1])
+    for p1, p2 in ((0.1, 0.4), (0.5, 0.5), (0.9, 0.2), (0.0, 1.0)):
+        exact = binom.pmf(np.arange(d1 + 1), d1, p1) @ rejected @ binom.pmf(np.arange(d2 + 1), d2, p2)
+        assert region.probability(p1, p2) == pytest.approx(exact, abs=1e-12)
+        assert large_equality_power(d1, p1, d2, p2, 0.05, alternative, law) == pytest.approx(exact, abs=1e-12)
+
+
+@pytest.mark.parametrize(("alpha", "p1", "p2", "published"), GOLDEN["boschloo"]["rows"])
+def test_power_of_the_one_sided_test_is_boschloos(alpha, p1, p2, published):
+    assert equality_region(15, 15, alpha, "greater").probability(p1, p2) == pytest.approx(published, abs=5e-5)
+    assert equality_region(15, 15, alpha, "less").probability(p2, p1) == pytest.approx(published, abs=5e-5)
+
+
+def test_published_figures_of_the_four_tests():
+    assert equality_region(93, 93, 0.05).probability(0.3, 0.5) == pytest.approx(0.7906, abs=5e-5)
+    assert equality_region(93, 93, 0.05, law="conditional").probability(0.3, 0.5) == pytest.approx(0.7511, abs=5e-5)
+    assert equality_region(93, 93, 0.05, law="asymptotic").probability(0.3, 0.5) == pytest.approx(0.7991, abs=5e-5)
+    assert normal_power(0.3, 93, 0.5, 93, Question(), 0.05) == pytest.approx(0.8000, abs=5e-5)
+
+
+def test_large_designs_join_smaller_ones_without_a_step():
+    region = equality_region(1900, 1900, 0.05)
+    apart = large_equality_power(1900, 0.3, 1900, 0.33, 0.05, "two-sided", "unconditional")
+    assert apart == pytest.approx(region.probability(0.3, 0.33), abs=1e-12)
+    enumerated = large_equality_power(40_000, 0.3, 40_000, 0.307, 0.05, "two-sided", "conditional")
+    approximated = normal_power(0.3, 40_000, 0.307, 40_000, Question(), 0.05, corrected=True)
+    assert approximated == pytest.approx(enumerated, abs=2e-4)
+    assert large_equality_power(10**7, 0.3, 10**7, 0.3001, 0.05, "two-sided", "conditional") is None

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import sklearn.metrics as sk
 
-from skfairtest import FairnessTest, Rate
+from skfairtest import FairnessTest, Rate, ScoreMetric
 from skfairtest.metrics import CRITERIA, RATES, resolve_metrics
 from skfairtest.metrics.resolve import _twins
 
@@ -71,9 +71,9 @@ def test_a_renamed_rate_keeps_its_meaning(confused):
 
 
 def test_two_different_rates_of_one_name_are_an_error():
-    with pytest.raises(ValueError, match="two different rates 'true_positive_rate'"):
+    with pytest.raises(ValueError, match="two different metrics 'true_positive_rate'"):
         names(["recall", Rate("true_positive_rate", "y_true")])
-    with pytest.raises(ValueError, match="two different rates 'precision'"):
+    with pytest.raises(ValueError, match="two different metrics 'precision'"):
         names(["precision", {"precision": "recall"}])
 
 
@@ -110,6 +110,14 @@ PLAIN = {
     sk.zero_one_loss: "zero_one_loss",
     sk.jaccard_score: "jaccard",
     sk.f1_score: "f1",
+    sk.roc_auc_score: "roc_auc",
+    sk.log_loss: "log_loss",
+    sk.brier_score_loss: "brier_score",
+    sk.balanced_accuracy_score: "balanced_accuracy",
+    sk.matthews_corrcoef: "matthews_corrcoef",
+    sk.mean_squared_error: "mean_squared_error",
+    sk.mean_absolute_error: "mean_absolute_error",
+    fair.mean_prediction: "mean_prediction",
 }
 BASES = {
     "selection_rate": "selection_rate",
@@ -161,8 +169,10 @@ def test_a_function_of_the_same_name_is_another_function():
     def selection_rate(y_true, y_pred):
         return 0.0
 
-    with pytest.raises(NotImplementedError, match="selection_rate"):
-        names(selection_rate)
+    (metric,) = resolve_metrics(selection_rate)
+    assert isinstance(metric, ScoreMetric)
+    assert metric.name == "selection_rate"
+    assert metric.evaluate is selection_rate
 
 
 @pytest.mark.parametrize(

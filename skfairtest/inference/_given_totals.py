@@ -1,0 +1,124 @@
+"""What Fisher's and Boschloo's tests say about all outcomes of two groups at once: the law given every total of events.
+
+References
+----------
+R. D. Boschloo (1970). Raised conditional level of significance for the 2 x 2-table when testing the equality of two
+probabilities. Statistica Neerlandica 24, 1-35.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.conditional import TIE
+from skfairtest.inference.unconditional import TotalTail, largest_probability
+
+Integers = NDArray[np.int64]
+
+#: Null outcomes less probable than exp(-30) times the level are counted as rejected without being looked at.
+_NEGLIGIBLE = 30.0
+
+
+@dataclass(frozen=True)
+class GivenTotals:
+    """Null probabilities and conditional p-values of the outcomes near the middle of every total's support."""
+
+    left: Integers  # (totals,) first outcome held
+    p_values: Floats  # (totals, width); infinite beyond the last outcome held
+    probabilities: Floats
+
+    def kept(self, level: float) -> tuple[Integers, Integers]:
+        """First and last outcome with a p-value above `level`, per total."""
+        kept = (self.p_values > level * (1 + 1e-9)) & np.isfinite(self.p_values)
+        return self.left + kept.argmax(axis=1), self.left + kept.shape[1] - 1 - kept[:, ::-1].argmax(axis=1)
+
+    def masses(self, level: float) -> Floats:
+        """Null mass of the outcomes with a p-value of at most `level`, per total; what is not held counts too."""
+        kept = np.where(self.p_values > level, self.probabilities, 0.0).sum(axis=1)
+        return np.asarray(np.clip(1 - kept, 0.0, 1.0))
+
+
+def _log_choose(n: int) -> Floats:
+    k = np.arange(n + 1)
+    return np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+
+
+def width_held(d1: int, d2: int) -> float:
+    """About how many outcomes of one total are held."""
+    return float(min(d1, d2, 8 * np.sqrt(d1 / (d1 + d2) * d2) + 10) + 1)
+
+
+def given_totals(d1: int, d2: int, m: Integers, alpha: float, alternative: str) -> GivenTotals:
+    """Law given each total in m, for a test at a level; at level 0 no outcome is left out."""
+    low, high = np.maximum(0, m - d2), np.minimum(d1, m)
+    mode = (m + 1) * (d1 + 1) // (d1 + d2 + 2)
+    choose1, choose2, choose = _log_choose(d1), _log_choose(d2), _log_choose(d1 + d2)[m]
+    floor = float(np.log(alpha)) - _NEGLIGIBLE if alpha > 0 else -np.inf
+
+    def first_likely(end: Integers) -> Integers:
+        """Per total, the outcome nearest to an end of the support that is not negligible."""
+        outer, inner = end, mode
+        while True:
+            middle = (inner + outer) // 2
+            above = choose1[middle] + choose2[m - middle] - choose > floor
+            stay = (middle == inner) | (middle == outer)
+            if stay.all():
+                return np.where(choose1[outer] + choose2[m - outer] - choose > floor, outer, inner)
+            inner, outer = np.where(above & ~stay, middle, inner), np.where(above | stay, outer, middle)
+
+    left, right = first_likely(low), first_likely(high)
+    x = left[:, None] + np.arange(int((right - left).max()) + 1)
+    held = x <= right[:, None]
+    x = np.minimum(x, right[:, None])
+    probability = np.exp(choose1[x] + choose2[m[:, None] - x] - choose[:, None])
+    probability = np.where(held, probability, 0.0)
+    if alternative == "greater":
+        p = np.cumsum(probability[:, ::-1], axis=1)[:, ::-1]
+    else:
+        order = np.argsort(np.where(held, probability, np.inf), axis=1, kind="stable")
+        climbing = np.take_along_axis(probability, order, axis=1)
+        p = np.cumsum(climbing, axis=1)
+        # Given a total no more than two outcomes are equally probable.
+        tied = (climbing[:, 1:] <= climbing[:, :-1] * (1 + TIE)) & (climbing[:, 1:] > 0)
+        p[:, :-1] = np.where(tied, p[:, 1:], p[:, :-1])
+        sorted_p = p
+        p = np.empty_like(sorted_p)
+        np.put_along_axis(p, order, sorted_p, axis=1)
+    return GivenTotals(left, np.where(held, p, np.inf), probability)
+
+
+def raised_level(law: GivenTotals, alpha: float, alternative: str) -> float:
+    """Return the largest conditional p-value up to which rejecting keeps the level (Boschloo 1970)."""
+    stop = np.pi / 4 if alternative == "two-sided" else np.pi / 2
+    people = len(law.left) - 1
+    candidates = np.unique(law.p_values[(law.p_values > alpha * 0.999) & (law.p_values <= min(1.0, 20 * alpha))])
+    grid = np.sin(np.linspace(0, stop, 129)[1:-1]) ** 2
+    m = np.arange(people + 1)
+    weights = np.exp(_log_choose(people) + m * np.log(grid)[:, None] + (people - m) * np.log1p(-grid)[:, None])
+
+    def fits(i: int, *, certified: bool) -> bool:
+        masses = law.masses(float(candidates[i]) * (1 + 1e-9))
+        if float((weights @ masses).max()) > alpha:
+            return False
+        return not certified or largest_probability(TotalTail(masses), 0.0, stop, relative=1e-5) <= alpha
+
+    def last(inside: int, outside: int, *, certified: bool) -> int:
+        while outside - inside > 1:
+            middle = (inside + outside) // 2
+            inside, outside = (middle, outside) if fits(middle, certified=certified) else (inside, middle)
+        return inside
+
+    found = last(-1, len(candidates), certified=False)
+    step = 1  # the certified maximum lies a little above the grid's: go down until it fits
+    while found >= 0 and not fits(found, certified=True):
+        lower = max(-1, found - step)
+        if lower < 0 or fits(lower, certified=True):
+            found = last(lower, found, certified=True)
+            break
+        found, step = lower, 2 * step
+    return alpha if found < 0 else float(candidates[found])

@@ -1,0 +1,161 @@
+"""Rejection regions of the tests of two rates with a margin: a border found outcome by outcome, or interpolated.
+
+References
+----------
+C. P. Farrington and G. Manning (1990). Test statistics and sample size formulae for comparative binomial trials with
+null hypothesis of non-zero risk difference or non-unity relative risk. Statistics in Medicine 9, 1447-1454.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.stats import norm
+
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference._given_totals import Integers
+from skfairtest.inference.margin import margin_log_p
+from skfairtest.inference.rates import Question
+from skfairtest.inference.regions import FirstRegion
+from skfairtest.inference.score import score_at
+from skfairtest.inference.unconditional import within_cap
+
+#: Largest d1 + d2 for which a margin's region is found.
+MARGIN_REGION_PEOPLE = 200_000
+#: Largest d1 + d2 for which a margin's critical scores are those of the exact test; beyond, they are extrapolated.
+MARGIN_PEOPLE = 400
+
+
+@lru_cache(maxsize=512)
+def _critical_scores(d1: int, d2: int, edge: float, disparity: str, alpha: float) -> tuple[Floats, Floats, Integers]:
+    """Per node x1: the share x1 / d1, the score from which "greater" is rejected there, and the last such x2."""
+    standard, level = float(norm.isf(alpha)), float(np.log(alpha))
+    nodes = np.arange(d1 + 1) if d1 <= 60 else np.unique(np.linspace(0, d1, 25).astype(np.int64))
+    scores, borders = np.full(len(nodes), standard), np.empty(len(nodes), dtype=np.int64)
+    others = np.arange(d2 + 1)
+    for i, x1 in enumerate(nodes.tolist()):
+        score = np.minimum.accumulate(score_at(x1, d1, others, d2, edge, disparity)[0])
+        known: dict[int, float] = {}
+
+        def log_p(x2: int, x1: int = x1, known: dict[int, float] = known) -> float:
+            if x2 not in known:
+                known[x2] = margin_log_p(x1, d1, x2, d2, edge, "greater", disparity)
+            return known[x2]
+
+        last = guess = int((score >= standard).sum()) - 1
+        while last < d2 and log_p(last + 1) <= level:
+            last += 1
+        if last == guess:
+            while last >= 0 and log_p(last) > level:
+                last -= 1
+        borders[i] = last
+        if -1 < last < d2 and np.isfinite(score[last : last + 2]).all():
+            # Between the last outcome that is rejected and the first that is not, log p is taken for linear.
+            below, above = log_p(last), log_p(last + 1)
+            scores[i] = score[last] + (level - below) / (above - below) * (score[last + 1] - score[last])
+    return nodes / d1, scores, borders
+
+
+@lru_cache(maxsize=2048)
+def _margin_border(
+    d1: int, d2: int, edge: float, disparity: str, alpha: float, method: str, means: tuple[int, int] | None
+) -> Integers:
+    """For every x1, the last x2 at which "greater than the edge" is rejected (-1: none)."""
+    first = np.arange(d1 + 1)
+    standard = float(norm.isf(alpha))
+    critical = np.full(d1 + 1, standard)
+    if method != "asymptotic" and within_cap(d1, d2):
+        m1, m2 = means or (d1, d2)
+        scale = min(1.0, MARGIN_PEOPLE / (m1 + m2))
+        m1, m2 = max(1, round(m1 * scale)), max(1, round(m2 * scale))
+        shares, scores, borders = _critical_scores(m1, m2, edge, disparity, alpha)
+        if (m1, m2) == (d1, d2) and len(borders) == d1 + 1:
+            return np.maximum.accumulate(borders)
+        # What exactness adds to the critical score shrinks with the square root of the people.
+        shrink = np.sqrt(min(1.0, (m1 + m2) / (d1 + d2)))
+        critical = standard + shrink * np.interp(first / d1, shares, scores - standard)
+    inside, outside = np.full(d1 + 1, -1), np.full(d1 + 1, d2 + 1)
+    while (outside - inside).max() > 1:
+        middle = np.clip((inside + outside) // 2, 0, d2)
+        reaches = score_at(first, d1, middle, d2, edge, disparity)[0] >= critical
+        inside, outside = np.where(reaches, middle, inside), np.where(reaches, outside, middle)
+        outside = np.where(outside - inside <= 1, inside + 1, outside)
+    return np.maximum.accumulate(inside)
+
+
+def one_sided(question: Question) -> list[tuple[float, str]]:
+    """One-sided tests behind a question with a margin: the edge, and the direction in which it is exceeded."""
+    assert question.edges is not None
+    low, high = question.edges
+    return {
+        "greater": [(high, "greater")],
+        "less": [(low, "less")],
+        "two-sided": [(high, "greater"), (low, "less")],
+        "equivalence": [(low, "greater"), (high, "less")],
+    }[question.alternative]
+
+
+def _edge_to_rest(edge: float, share: float, disparity: str) -> float:
+    """Edge against everyone else that says the same as `edge` against everyone, of whom the group is `share`."""
+    if not share:
+        return edge
+    if disparity == "difference":
+        return edge / (1 - share)
+    return edge * (1 - share) / (1 - edge * share) if edge * share < 1 else np.inf
+
+
+def _reachable(edge: float, disparity: str) -> bool:
+    return 0 < edge < np.inf if disparity == "ratio" else -1 < edge < 1
+
+
+def margin_region(
+    d1: int,
+    d2: int,
+    question: Question,
+    alpha: float,
+    *,
+    share: float = 0.0,
+    means: tuple[int, int] | None = None,
+) -> FirstRegion:
+    """Region of a test with a margin.
+
+    Up to 60 people in group 1 and 400 in all it is the exact test's, found outcome by outcome. Beyond, the exact test's
+    critical score is found at 25 values of x1 and interpolated; for more than 400 people it is that of a design of 400
+    with the same proportions, its distance from the normal quantile shrunk by the square root of the ratio.
+
+    Parameters
+    ----------
+    d1, d2 : int
+        People of each group who meet the condition.
+    question : Question
+        With edges.
+    alpha : float
+        Level of the comparison.
+    share : float
+        Share that group 1 has of everyone, where the disparity is one to everyone; else 0.
+    means : (int, int), optional
+        Denominators whose critical scores are used instead of this design's own: one search for many designs alike.
+
+    Returns
+    -------
+    FirstRegion
+        The outcomes that are rejected.
+    """
+    below, above = np.full(d1 + 1, -1), np.full(d1 + 1, d2 + 1)
+    level = alpha / 2 if question.alternative == "two-sided" else alpha
+    for given, side in one_sided(question):
+        edge = _edge_to_rest(given, share, question.disparity)
+        if not _reachable(edge, question.disparity):
+            # No disparity lies beyond the edge, or every one does.
+            if (edge > 0) == (side == "less"):
+                below, above = (below, np.zeros_like(above)) if side == "less" else (np.full(d1 + 1, d2), above)
+            continue
+        arguments = (question.disparity, level, question.method)
+        if side == "greater":
+            below = _margin_border(d1, d2, edge, *arguments, means)
+        else:  # swap the groups
+            back = 1 / edge if question.disparity == "ratio" else -edge
+            swapped = _margin_border(d2, d1, back, *arguments, None if means is None else means[::-1])
+            above = np.searchsorted(swapped, np.arange(d1 + 1), side="left")
+    return FirstRegion(d1, d2, below, above, question.alternative == "equivalence")

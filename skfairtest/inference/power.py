@@ -1,0 +1,167 @@
+"""How often a test of rates finds a disparity that is there, before any data exist.
+
+The power is that of the test that will run. Its rejection region is found for the denominators that will be seen, and
+summed over the outcomes at the rates supposed. Where the denominators are random, because only some people meet a
+rate's condition, power is averaged over them: at their means it is too high.
+
+References
+----------
+R. D. Boschloo (1970). Raised conditional level of significance for the 2 x 2-table when testing the equality of two
+probabilities. Statistica Neerlandica 24, 1-35.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference._given_totals import Integers
+from skfairtest.inference.margin_regions import MARGIN_REGION_PEOPLE, margin_region
+from skfairtest.inference.power_designs import (
+    DRAWS,
+    SEED,
+    Computed,
+    Design,
+    binomial_draws,
+    mirrored,
+    pairs_of,
+    turned_over,
+)
+from skfairtest.inference.power_normal import normal_power
+from skfairtest.inference.rates import Question
+from skfairtest.inference.regions import EXACT_PEOPLE, Booleans, Region, equality_region, large_equality_power
+from skfairtest.inference.unconditional import within_cap
+
+
+def _law(question: Question, d1: int, d2: int) -> str:
+    if question.method == "asymptotic":
+        return "asymptotic"
+    return "conditional" if question.method == "permutation" or not within_cap(d1, d2) else "unconditional"
+
+
+def region_of(
+    d1: int, d2: int, question: Question, alpha: float, share: float = 0.0, means: tuple[int, int] | None = None
+) -> Region:
+    """Region of one comparison at its level."""
+    if question.edges is None:
+        return equality_region(d1, d2, alpha, question.alternative, _law(question, d1, d2))
+    return margin_region(d1, d2, question, alpha, share=share, means=means)
+
+
+def _one(
+    d1: int, d2: int, p1: float, p2: float, question: Question, alpha: float, means: tuple[int, int] | None
+) -> tuple[float, str]:
+    """Power of one comparison given its denominators."""
+    people = d1 + d2
+    if question.edges is None and people > EXACT_PEOPLE:
+        law = _law(question, d1, d2)
+        found = large_equality_power(d1, p1, d2, p2, alpha, question.alternative, law)
+        if found is not None:
+            return found, "exact"
+        return normal_power(p1, d1, p2, d2, question, alpha, corrected=law != "asymptotic"), "normal"
+    if people > MARGIN_REGION_PEOPLE:
+        return normal_power(p1, d1, p2, d2, question, alpha), "normal"
+    return region_of(d1, d2, question, alpha, means=means).probability(p1, p2), "exact"
+
+
+def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
+    """Probability that the global test of a design rejects.
+
+    Two groups: summed over outcomes, and averaged over the denominators where they are random. More groups share people
+    between comparisons, so that data sets are drawn, from one seed, and each comparison's region is looked up.
+
+    Parameters
+    ----------
+    design : Design
+        What is supposed and asked.
+    draws : int
+        Data sets drawn where power is simulated.
+
+    Returns
+    -------
+    Computed
+        Power, law and Monte-Carlo standard error.
+    """
+    if len(design.people) > 2 or (design.overall and design.question.edges is not None):
+        return _simulated(design, draws)
+    n1, n2 = design.people
+    s1, s2 = design.shares
+    expected = n1 * s1 + n2 * s2
+    # One search of a margin's critical scores, at the mean denominators, serves all of them.
+    fixed = s1 >= 1 and s2 >= 1
+    total, laws = 0.0, set()
+    spacing = 0.5 if expected <= 600 else 0.7 if expected <= EXACT_PEOPLE else 1.0
+    for a, b, weight in pairs_of(n1, n2, s1, s2, spacing):
+        places = [((n1 - a, n2 - b) if other else (a, b)) for other in design.complement]
+        defined = [i for i, (d1, d2) in enumerate(places) if d1 > 0 and d2 > 0]
+        if not defined:
+            continue
+        level, missed, certified = design.level(len(defined)), 1.0, 1.0
+        for i in defined:
+            (d1, d2), (p1, p2) = places[i], design.rates[i]
+            share1, share2 = (1 - s1, 1 - s2) if design.complement[i] else (s1, s2)
+            means = None if fixed else (max(1, round(n1 * share1)), max(1, round(n2 * share2)))
+            first, second = design.contrasts[0]
+            asked = design.question if (first, second) in ((0, 1), (0, None)) else mirrored(design.question)
+            found, law = _one(d1, d2, p1, p2, asked, level, means)
+            if len(design.contrasts) > 1 and design.question.alternative in ("greater", "less"):
+                # Either group above the other: two regions that do not meet.
+                found = min(1.0, found + _one(d1, d2, p1, p2, turned_over(asked), level, means)[0])
+            laws.add(law)
+            missed, certified = missed * (1 - found), certified * found
+        total += weight * (certified if design.both else 1 - missed)
+    return Computed(min(1.0, max(0.0, total)), "normal" if "normal" in laws else "exact" if fixed else "averaged")
+
+
+def _events_drawn(d: Integers, p: float, uniform: Floats) -> Integers:
+    out = np.empty_like(d)
+    for value in np.unique(d):
+        chosen = d == value
+        out[chosen] = binomial_draws(int(value), p, uniform[chosen])
+    return out
+
+
+def _simulated(design: Design, draws: int) -> Computed:
+    rng = np.random.default_rng(SEED)
+    groups = len(design.people)
+    met = []
+    for n, share in zip(design.people, design.shares, strict=True):
+        d = binomial_draws(n, share, rng.random(draws)) if share < 1 else np.full(draws, n)
+        step = max(1, round(np.sqrt(n * share * (1 - share)) / 2))
+        # Few denominators, so that few regions are searched; their spread grows by two parts in a hundred.
+        met.append(np.clip((d + step // 2) // step * step, 0, n) if share < 1 else d)
+    uniform = rng.random((len(design.rates), groups, draws))
+    hits, undefined = [], []
+    for r, (p, other) in enumerate(zip(design.rates, design.complement, strict=True)):
+        d = np.stack([n - a if other else a for n, a in zip(design.people, met, strict=True)])
+        x = np.stack([_events_drawn(d[g], p[g], uniform[r, g]) for g in range(groups)])
+        for first, second in design.contrasts:
+            d1, x1 = d[first], x[first]
+            d2, x2 = (d.sum(axis=0) - d1, x.sum(axis=0) - x1) if second is None else (d[second], x[second])
+            hits.append(_rejections(x1, d1, x2, d2, design))
+            undefined.append((d1 == 0) | (d2 == 0))
+    hit = np.stack(hits) | (np.stack(undefined) if design.both else False)
+    rejected = hit.all(axis=0) & ~np.stack(undefined).all(axis=0) if design.both else hit.any(axis=0)
+    value = float(rejected.mean())
+    return Computed(value, "simulated", float(np.sqrt(value * (1 - value) / draws)))
+
+
+def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: Design) -> Booleans:
+    """Return which draws of one comparison are rejected at its level."""
+    level = design.level(len(design.rates))
+    out = np.zeros(len(x1), dtype=bool)
+    pairs, where = np.unique(np.stack([d1, d2]), axis=1, return_inverse=True)
+    order = np.argsort(where.ravel(), kind="stable")
+    bounds = np.searchsorted(where.ravel()[order], np.arange(pairs.shape[1] + 1))
+    means = None if pairs.shape[1] == 1 else (max(1, round(float(d1.mean()))), max(1, round(float(d2.mean()))))
+    for i, (a, b) in enumerate(pairs.T.tolist()):
+        chosen = order[bounds[i] : bounds[i + 1]]
+        if a == 0 or b == 0:
+            continue
+        # Beyond what is enumerated, the score test's critical values: exact for it, and near the other tests'.
+        question = design.question if a + b <= EXACT_PEOPLE else replace(design.question, method="asymptotic")
+        share = a / (a + b) if design.overall else 0.0
+        out[chosen] = region_of(a, b, question, level, share, means).rejects(x1[chosen], x2[chosen])
+    return out

@@ -1,0 +1,119 @@
+"""How often a studentized test of means, or of areas under the ROC curve, finds a disparity that is there."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import t as student
+
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference._given_totals import Integers
+from skfairtest.inference.power_designs import (
+    DRAWS,
+    SEED,
+    Computed,
+    Estimates,
+    binomial_draws,
+    pairs_of,
+    turned_over,
+)
+from skfairtest.inference.power_normal import estimate_power, hanley_mcneil, values_tested
+from skfairtest.inference.regions import Booleans
+
+
+def estimates_power(design: Estimates, *, draws: int = DRAWS) -> Computed:
+    """Probability that the global studentized test of means, or of areas under the ROC curve, rejects.
+
+    Two groups: means by the noncentral t distribution with Welch's degrees of freedom, areas by the normal distribution
+    with Hanley and McNeil's standard error, averaged over the number of positives. More groups: simulated.
+    """
+    if len(design.people) > 2:
+        return _simulated_estimates(design, draws)
+    question = design.question
+    ratio = question.disparity == "ratio"
+    a, b = design.values
+    distance = float(np.log(a / b)) if ratio else a - b
+    first = design.contrasts[0][0]
+    sides = values_tested(question)
+    if len(design.contrasts) > 1 and question.alternative in ("greater", "less"):
+        sides = sides + values_tested(turned_over(question))
+    elif first == 1:
+        distance = -distance
+    distances = [(distance - value, side) for value, side in sides]
+    level = design.level
+    if design.spreads is not None:
+        parts = np.asarray(design.spreads) ** 2 / np.asarray(design.people)
+        parts = parts / np.asarray(design.values) ** 2 if ratio else parts
+        freedom = float(_freedom(parts, np.asarray(design.people)))
+        value = estimate_power(distances, float(np.sqrt(parts.sum())), level, question.alternative, freedom)
+        return Computed(value, "normal")
+    n1, n2 = design.people
+    total = 0.0
+    for d1, d2, weight in pairs_of(n1, n2, design.shares[0], design.shares[1], 0.5):
+        if 0 < d1 < n1 and 0 < d2 < n2:
+            e1, e2 = hanley_mcneil(a, d1, n1 - d1), hanley_mcneil(b, d2, n2 - d2)
+            error = float(np.hypot(e1 / a, e2 / b)) if ratio else float(np.hypot(e1, e2))
+            total += weight * estimate_power(distances, error, level, question.alternative)
+    return Computed(min(1.0, max(0.0, total)), "normal")
+
+
+def _freedom(parts: Floats, people: Integers | Floats) -> Floats:
+    """Welch's degrees of freedom of a sum of squared standard errors; axis 0 runs over the two groups."""
+    bottom = (parts**2 / np.maximum(people - 1, 1)).sum(axis=0)
+    return np.where(bottom > 0, parts.sum(axis=0) ** 2 / np.where(bottom > 0, bottom, 1.0), np.inf)
+
+
+def _simulated_estimates(design: Estimates, draws: int) -> Computed:
+    rng = np.random.default_rng(SEED)
+    normal, uniform = rng.standard_normal((len(design.people), draws)), rng.random((len(design.people), draws))
+    people = np.asarray(design.people)[:, None]
+    values = np.asarray(design.values)[:, None]
+    if design.spreads is not None:
+        spreads = np.asarray(design.spreads)[:, None]
+        means = values + normal * spreads / np.sqrt(people)
+        squares = spreads**2 * (rng.chisquare(np.maximum(people - 1, 1), (len(people), draws)) / (people - 1))
+        freedoms = people
+    else:
+        d = [binomial_draws(n, share, u) for n, share, u in zip(design.people, design.shares, uniform, strict=True)]
+        positives = np.clip(np.stack(d), 1, people - 1)
+        errors = hanley_mcneil(values, positives, people - positives)
+        means, squares = values + normal * errors, errors**2 * people
+        freedoms = np.full_like(people, 10**9)
+    rejected = []
+    for first, second in design.contrasts:
+        if second is None:
+            rest = np.arange(len(people)) != first
+            size = int(people[rest].sum())
+            mean = (people[rest] * means[rest]).sum(axis=0) / size
+            within = ((people[rest] - 1) * squares[rest] + people[rest] * (means[rest] - mean) ** 2).sum(axis=0)
+            other, square, count, freedom = mean, within / (size - 1), size, size
+        else:
+            other, square = means[second], squares[second]
+            count, freedom = int(people[second, 0]), int(freedoms[second, 0])
+        rejected.append(_studentized(means[first], squares[first], int(people[first, 0]), int(freedoms[first, 0]),
+                                     other, square, count, freedom, design))  # fmt: skip
+    hit = np.stack(rejected)
+    value = float((hit.all(axis=0) if design.question.alternative == "equivalence" else hit.any(axis=0)).mean())
+    return Computed(value, "simulated", float(np.sqrt(value * (1 - value) / draws)))
+
+
+def _studentized(
+    mean1: Floats, square1: Floats, n1: int, free1: int,
+    mean2: Floats, square2: Floats, n2: int, free2: int, design: Estimates,
+) -> Booleans:  # fmt: skip
+    """Return which draws of one comparison of estimates are rejected."""
+    question = design.question
+    parts = np.stack([square1 / n1, square2 / n2])
+    if question.disparity == "ratio":
+        with np.errstate(invalid="ignore", divide="ignore"):
+            parts, estimate = parts / np.stack([mean1, mean2]) ** 2, np.log(mean1 / mean2)
+    else:
+        estimate = mean1 - mean2
+    freedom = _freedom(parts, np.array([[free1], [free2]]))
+    level = design.level / 2 if question.alternative == "two-sided" else design.level
+    critical = student.isf(level, freedom)
+    error = np.sqrt(parts.sum(axis=0))
+    hits = []
+    for value, side in values_tested(question):
+        beyond = estimate - value if side == "greater" else value - estimate
+        hits.append(beyond >= critical * error)
+    return np.asarray(np.all(hits, axis=0) if question.alternative == "equivalence" else np.any(hits, axis=0))

@@ -1,0 +1,462 @@
+"""One comparison of any metric: both sides' values in the data, under permuted labels, and in bootstrap samples.
+
+People are cells with counts in two sides (a group, and those it is compared with), stratum by stratum. Where many
+people share a cell a permutation is one draw of a table; where everyone is a cell it is a random set of members. Each
+resample gives both sides' values *and* their variances, so that every statistic is divided by its own standard error
+(DiCiccio et al. 2020, sections 2 and 3).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.draws import MOST_PEOPLE, draw_first_rows
+from skfairtest.inference.memberships import memberships, resampled_counts
+from skfairtest.inference.resampling import at_least_as_extreme
+from skfairtest.inference.score import studentize
+
+#: Resamples that are drawn with one seed: a fixed division of the work, whoever does it.
+CHUNK = 200
+#: The same where a sequential rule looks again and again whether it can stop.
+SMALL_CHUNK = 25
+#: Members held at once, a byte each; functions of masses hold several floats for each.
+MEMBERS = 4_000_000
+MASSES = 500_000
+#: A sequential p-value stops at this many resamples at least as extreme as the data (Besag and Clifford 1991).
+EXTREME_ENOUGH = 20
+#: So many draws have to lie beyond a critical value.
+FEW_BEYOND = 5
+#: More blocks than this are permuted by sorting random numbers, not one by one.
+FEW_BLOCKS = 16
+
+
+class Moments(NamedTuple):
+    """Values and variances of two sides, and their covariance where they share people; arrays of equal shape."""
+
+    first: Floats
+    first_variance: Floats
+    second: Floats
+    second_variance: Floats
+    covariance: Floats
+
+
+class Measure(Protocol):
+    """What is asked of a metric of K cells; counts have shape (..., K)."""
+
+    def pair(
+        self,
+        first: Floats,
+        second: Floats,
+        *,
+        shared: bool = False,
+        null: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        """Return the moments of two sides; with `shared` the first side's people are part of the second.
+
+        With `null` errors may be those of two equal values.
+        """
+
+    def split(self, members: NDArray[Any]) -> tuple[Floats, Floats, Floats, Floats, Floats] | None:
+        """Return the moments of both sides from memberships (b, K) in the first, where there is a fast way."""
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """People of one stratum in two sides.
+
+    Parameters
+    ----------
+    functional : Functional
+        The metric of these cells.
+    counts : ndarray of int, shape (2, K)
+        People of each cell in either side.
+    block : ndarray of int, shape (K,)
+        Cells of one number are exchangeable: labels are permuted among them. Negative: among nobody.
+    rows : bool
+        Whether each cell is one person.
+    cluster : ndarray of int, shape (K,), optional
+        Cluster of each person.
+    whole : bool
+        Whether clusters lie in one side each, and are permuted whole; otherwise labels are permuted inside them.
+    overall : bool
+        Whether the values shown are those of the first side and of everybody.
+    """
+
+    functional: Measure
+    counts: NDArray[Any]
+    block: NDArray[np.intp]
+    rows: bool = False
+    cluster: NDArray[np.intp] | None = None
+    whole: bool = True
+    overall: bool = False
+
+    @property
+    def people(self) -> tuple[float, float]:
+        """How many people either side has."""
+        first, second = self.counts.sum(axis=1).tolist()
+        return float(first), float(second)
+
+    def observed(self, rng: np.random.Generator | None = None, *, null: bool = True) -> Moments:
+        """Return both sides in the data, the second being everyone where that is shown.
+
+        With `null` errors are those of resamples, which may be errors of two equal values.
+        """
+        if self.rows and not self.overall:
+            fast = self.functional.split(self.counts[:1].astype(np.uint8, copy=False))
+            if fast is not None:
+                return Moments(*(array[0] for array in fast))
+        first, second = self.counts.astype(float)
+        shown = first + second if self.overall else second
+        return Moments(*self.functional.pair(first, shown, shared=self.overall, null=null, rng=rng))
+
+    def permuted(self, size: int, rng: np.random.Generator) -> Moments:
+        """Return both sides, arrays of shape (size,), when labels are permuted; the second side is never everyone."""
+        if self.rows:
+            return _stack([self._evaluate(members, rng) for members in self._members(size, rng)])
+        tables = (drawn.astype(float) for drawn in self._tables(size, rng))
+        return _stack([Moments(*self.functional.pair(drawn[:, 0], drawn[:, 1], rng=rng)) for drawn in tables])
+
+    def _evaluate(self, members: NDArray[Any], rng: np.random.Generator) -> Moments:
+        fast = self.functional.split(members)
+        if fast is not None:
+            return Moments(*fast)
+        pieces = max(1, MASSES // max(1, members.shape[1]))
+        out = []
+        for start in range(0, len(members), pieces):
+            part = members[start : start + pieces].astype(float)
+            out.append(Moments(*self.functional.pair(part, 1.0 - part, rng=rng)))
+        return _stack(out)
+
+    def _tables(self, size: int, rng: np.random.Generator) -> Iterable[NDArray[np.int64]]:
+        pieces = max(1, MASSES // max(1, self.counts.shape[1]))
+        for start in range(0, size, pieces):
+            drawn = np.broadcast_to(self.counts, (min(pieces, size - start), *self.counts.shape)).copy()
+            for block in np.unique(self.block[self.block >= 0]).tolist():
+                cells = np.flatnonzero((self.block == block) & (self.counts.sum(axis=0) > 0))
+                part = self.counts[:, cells]
+                if len(cells) > 1 and (part.sum(axis=1) > 0).all():
+                    drawn[:, :, cells] = draw_first_rows(part, len(drawn), rng)
+            yield drawn
+
+    def _members(self, size: int, rng: np.random.Generator) -> Iterable[NDArray[np.uint8]]:
+        n = self.counts.shape[1]
+        pieces = max(1, MEMBERS // max(1, n))
+        observed = (self.counts[0] > 0).astype(np.uint8)
+        for start in range(0, size, pieces):
+            count = min(pieces, size - start)
+            if self.cluster is not None and self.whole:
+                units = np.unique(self.cluster)
+                in_first = np.zeros(int(self.cluster.max()) + 1, dtype=np.uint8)
+                in_first[self.cluster] = observed
+                drawn = np.zeros((count, len(in_first)), dtype=np.uint8)
+                drawn[:, units] = memberships(len(units), int(in_first[units].sum()), count, rng)
+                yield drawn[:, self.cluster]
+            else:
+                block, blocks = self._exchangeable
+                yield _permuted_within(observed, block, blocks, count, rng)
+
+    @cached_property
+    def _exchangeable(self) -> tuple[NDArray[np.intp], list[Any]]:
+        """The block of each person and, where blocks are few, the places of each block's people."""
+        block = self.block if self.cluster is None else _crossed(self.block, self.cluster)
+        numbers = np.unique(block[block >= 0])
+        places: list[Any] = []
+        if len(numbers) <= FEW_BLOCKS:
+            for number in numbers.tolist():
+                place = np.flatnonzero(block == number)
+                follow = place[-1] - place[0] + 1 == len(place)
+                places.append(slice(int(place[0]), int(place[-1]) + 1) if follow else place)
+        return block, places
+
+
+def _crossed(block: NDArray[np.intp], cluster: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Number the combinations of block and cluster; nobody is exchanged where the block says so."""
+    _, crossed = np.unique(np.stack([block, cluster]), axis=1, return_inverse=True)
+    return np.where(block < 0, -1, crossed.reshape(-1))
+
+
+def _permuted_within(
+    observed: NDArray[np.uint8], block: NDArray[np.intp], blocks: Sequence[Any], count: int, rng: np.random.Generator
+) -> NDArray[np.uint8]:
+    """Permute memberships within blocks of people; `blocks` are the places of each where they are few."""
+    n = len(observed)
+    if len(blocks) == 1 and isinstance(blocks[0], slice) and blocks[0] == slice(0, n):
+        return memberships(n, int(observed.sum()), count, rng)
+    if blocks:
+        out = np.empty((count, n), dtype=np.uint8)
+        if (block < 0).any():
+            out[:] = observed
+        for place in blocks:
+            members = observed[place]
+            out[:, place] = memberships(len(members), int(members.sum()), count, rng)
+        return out
+    # Random numbers sorted within blocks put people in a random order there.
+    by_block = np.argsort(block, kind="stable")
+    out = np.empty((count, n), dtype=np.uint8)
+    moving = by_block[block[by_block] >= 0]
+    out[:] = observed
+    ranks = np.unique(block[moving], return_inverse=True)[1].reshape(-1)
+    pieces = max(1, MASSES // n)
+    for start in range(0, count, pieces):
+        keys = rng.random((min(pieces, count - start), len(moving))) + ranks
+        order = np.argsort(keys, axis=1)
+        out[start : start + len(keys), moving] = observed[moving][order]
+    return out
+
+
+def _stack(parts: Sequence[Moments]) -> Moments:
+    return Moments(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """How the moments of strata become one statistic.
+
+    Parameters
+    ----------
+    disparity : {"difference", "ratio"}
+        How two values are compared; ratios on the scale of their logarithm.
+    weights : ndarray of shape (S,)
+        What each stratum counts.
+    studentized : bool
+        Whether to divide by the standard error.
+    """
+
+    disparity: str
+    weights: Floats
+    studentized: bool = True
+
+    def sides(self, moments: Moments) -> tuple[Floats, Floats]:
+        """Return both sides' values, averaged over the strata where both are defined; arrays (..., S) give (...,)."""
+        share = self._share(moments)
+        return _average(share, moments.first), _average(share, moments.second)
+
+    def _share(self, moments: Moments) -> Floats:
+        with np.errstate(invalid="ignore"):
+            spread = moments.first_variance + moments.second_variance
+            defined = ~np.isnan(moments.first + moments.second + spread)
+        weights = np.where(defined, self.weights, 0.0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+    def distance(self, moments: Moments) -> tuple[Floats, Floats]:
+        """Return the difference, or the logarithm of the ratio, and its standard error."""
+        share = self._share(moments)
+        first, second = self.sides(moments)
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            if self.disparity == "ratio":
+                negative = (first < 0) | (second < 0)
+                distance = np.where(negative, np.nan, np.log(np.abs(first)) - np.log(np.abs(second)))
+                a, b = 1 / first[..., None], 1 / second[..., None]
+            else:
+                distance = first - second
+                # What ought to be 0 is not left as a rounding error.
+                noise = 1e-13 * np.maximum(np.abs(first), np.abs(second))
+                distance = np.where(np.abs(distance) <= noise, 0.0, distance)
+                a = b = np.ones_like(first)[..., None]
+            variance = a**2 * moments.first_variance + b**2 * moments.second_variance - 2 * a * b * moments.covariance
+            variance = np.where(share > 0, share**2 * variance, 0.0).sum(axis=-1)
+            error = np.sqrt(np.maximum(variance, 0.0))
+            if self.disparity == "ratio":  # nothing is divided by the error of an infinite logarithm
+                error = np.where(np.isinf(distance), 1.0, error)
+        return distance, np.where(np.isnan(distance), np.nan, error)
+
+    def __call__(self, moments: Moments) -> Floats:
+        """Return the statistic."""
+        distance, error = self.distance(moments)
+        return studentize(distance, error) if self.studentized else distance
+
+
+def _average(share: Floats, values: Floats) -> Floats:
+    total = np.where(share > 0, share * np.where(share > 0, values, 0.0), 0.0).sum(axis=-1)
+    return np.asarray(np.where(np.isnan(share).any(axis=-1), np.nan, total))
+
+
+def columns(moments: Sequence[Moments]) -> Moments:
+    """Put strata beside each other: arrays (B,) become (B, S)."""
+    return Moments(*(np.stack(arrays, axis=-1) for arrays in zip(*moments, strict=True)))
+
+
+def only(moments: Moments, strata: slice) -> Moments:
+    """Return the moments of some strata."""
+    return Moments(*(array[..., strata] for array in moments))
+
+
+def draw_permutations(strata: Sequence[Stratum], size: int, seed: np.random.SeedSequence) -> Moments:
+    """Return moments (size, S) of permuted labels, all from one seed."""
+    rng = np.random.default_rng(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a metric has to say of resamples, it has said of the data
+        return columns([stratum.permuted(size, rng) for stratum in strata])
+
+
+def chunk_sizes(n_resamples: int, *, adaptive: bool = False) -> list[int]:
+    """Return the sizes in which resamples are drawn: they depend on nothing but their number."""
+    size = SMALL_CHUNK if adaptive else CHUNK
+    return [min(size, n_resamples - start) for start in range(0, n_resamples, size)]
+
+
+def sequential_p(drawn: Floats, observed: float, alternative: str) -> tuple[float, int, int] | None:
+    """Besag and Clifford's p-value: h over the number of resamples at which the h-th extreme one came.
+
+    None where the h-th has not come yet. Resamples in which the statistic is undefined are passed over.
+    """
+    defined = ~np.isnan(drawn)
+    extreme = at_least_as_extreme(np.where(defined, drawn, 0.0), observed, alternative) & defined
+    reached = np.flatnonzero(np.cumsum(extreme) >= EXTREME_ENOUGH)
+    if not len(reached):
+        return None
+    used = int(defined[: reached[0] + 1].sum())
+    return EXTREME_ENOUGH / used, EXTREME_ENOUGH, used
+
+
+@dataclass(frozen=True)
+class Sides:
+    """All groups of a stratum, and the sets of groups whose values are compared.
+
+    Parameters
+    ----------
+    functional : Functional
+        The metric of these cells.
+    counts : ndarray of int, shape (G, K)
+        People of each group.
+    sides : ndarray of bool, shape (M, G)
+        Which groups each side is made of.
+    rows : bool
+        Whether each cell is one person.
+    cluster : ndarray of int, shape (K,), optional
+        Cluster of each person.
+    whole : bool
+        Whether each cluster lies in one group.
+    """
+
+    functional: Measure
+    counts: NDArray[np.int64]
+    sides: NDArray[np.bool_]
+    rows: bool = False
+    cluster: NDArray[np.intp] | None = None
+    whole: bool = True
+
+    def bootstrapped(
+        self, pairs: Sequence[tuple[int, int, bool]], size: int, rng: np.random.Generator
+    ) -> list[Moments]:
+        """Return the moments (size,) of pairs of sides when people, or clusters, are resampled within their groups.
+
+        `pairs` holds the numbers of two sides and whether the first is part of the second.
+        """
+        parts: list[list[Moments]] = []
+        n = self.counts.shape[1]
+        pieces = max(1, MASSES // max(1, n * (1 if self.rows else len(self.counts))))
+        for start in range(0, size, pieces):
+            drawn = self._draw(min(pieces, size - start), rng)
+            counted = [np.asarray(reduce(np.add, drawn[side]), dtype=float) for side in self.sides]
+            parts.append(
+                [
+                    Moments(*self.functional.pair(counted[a], counted[b], shared=shared, null=False, rng=rng))
+                    for a, b, shared in pairs
+                ]
+            )
+        return [_stack(of_pair) for of_pair in zip(*parts, strict=True)]
+
+    def _draw(self, size: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Return counts (G, size, K)."""
+        out = np.zeros((len(self.counts), size, self.counts.shape[1]), dtype=np.int64)
+        if self.cluster is not None and not self.whole:
+            units = np.unique(self.cluster)
+            times = np.zeros((size, int(self.cluster.max()) + 1), dtype=np.int64)
+            times[:, units] = resampled_counts(len(units), size, rng)
+            out[:] = times[:, self.cluster] * self.counts[:, None, :]
+            return out
+        for group, counts in enumerate(self.counts):
+            place = np.flatnonzero(counts)
+            if not len(place):
+                continue
+            if self.cluster is not None:
+                units, of = np.unique(self.cluster[place], return_inverse=True)
+                out[group][:, place] = resampled_counts(len(units), size, rng)[:, of.reshape(-1)]
+            elif self.rows:
+                out[group][:, place] = resampled_counts(len(place), size, rng)
+            else:
+                people = int(counts.sum())
+                out[group][:, place] = rng.multinomial(people, counts[place] / people, size=size)
+        return out
+
+
+def draw_bootstrap(
+    strata: Sequence[Sides], pairs: Sequence[tuple[int, int, bool]], size: int, seed: np.random.SeedSequence
+) -> list[Moments]:
+    """Return moments (size, S) of each pair of sides, all from one seed."""
+    rng = np.random.default_rng(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [stratum.bootstrapped(pairs, size, rng) for stratum in strata]
+    return [columns(of_pair) for of_pair in zip(*found, strict=True)]
+
+
+def check_size(people: int) -> None:
+    """Refuse tables that the random-number library cannot draw.
+
+    Raises
+    ------
+    ValueError
+        If there are a billion people or more.
+    """
+    if people >= MOST_PEOPLE:
+        raise ValueError(
+            f"method='permutation' can draw tables of fewer than {MOST_PEOPLE:,} people, found {people:,}: "
+            "use method='asymptotic'"
+        )
+
+
+def limits(
+    estimate: float,
+    error: float,
+    disparity: str,
+    ends: tuple[float, float],
+    critical: tuple[float, float],
+) -> tuple[float, float]:
+    """Return studentized limits of a disparity: its estimate minus and plus critical values times its standard error.
+
+    `estimate` is the logarithm of a ratio. Without an error (both sides without spread) the limits are the ends.
+    """
+    low, high = critical
+    if not np.isfinite(estimate) or not error > 0:
+        return ends
+    below = -np.inf if np.isinf(low) else estimate - low * error
+    above = np.inf if np.isinf(high) else estimate + high * error
+    if disparity == "ratio":
+        below, above = float(np.exp(below)), float(np.exp(min(above, 700.0)) if np.isfinite(above) else np.inf)
+    return max(ends[0], float(below)), min(ends[1], float(above))
+
+
+def critical_values(
+    drawn: Floats | None, alternative: str, error: float, *, studentized: bool = True
+) -> tuple[float, float]:
+    """Return the critical values below and above an estimate: the smallest statistics that drawn ones would reject.
+
+    They are never below the normal quantiles, which stand alone with few draws or none; raw statistics have only drawn
+    ones.
+    """
+    one_sided = alternative in ("greater", "less")
+    z = float(norm.isf(error if one_sided else error / 2)) if studentized else np.inf
+    if drawn is not None:
+        defined = drawn[~np.isnan(drawn)]
+        # Of B draws the k-th largest gives a p-value of k / (B + 1).
+        k = int(np.floor(error * (len(defined) + 1) * (1 + 1e-12)))
+        if k >= FEW_BEYOND:
+            sizes = {"greater": defined, "less": -defined}.get(alternative, np.abs(defined))
+            drawn_z = float(np.partition(sizes, len(sizes) - k)[len(sizes) - k])
+            z = max(z, drawn_z) if studentized else drawn_z
+    if alternative == "greater":
+        return z, np.inf
+    return (np.inf, z) if alternative == "less" else (z, z)

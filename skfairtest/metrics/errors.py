@@ -1,0 +1,232 @@
+"""Standard errors for any metric: jackknife, bootstrap, and linearized ones for people with weights or in clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from skfairtest.metrics.functionals import (
+    ROUNDING,
+    Floats,
+    Functional,
+    Moments,
+    Share,
+    correction,
+    linearized_pair,
+    per_person,
+    ratio_of,
+    share_pair,
+    shared_part,
+)
+
+
+class Jackknife(Functional):
+    """Any metric with the variance of leaving out one person, evaluated once for each cell that anybody is in."""
+
+    error = "jackknife"
+
+    def __init__(self, functional: Functional, weight: Floats | None = None) -> None:
+        self.functional, self.weight, self.bounds = functional, weight, functional.bounds
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the metric."""
+        return self.functional.values(masses)
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and how far leaving out one person of each cell moves it, from the average move."""
+        weight = np.ones(masses.shape[-1]) if self.weight is None else self.weight
+        counts = np.where(weight > 0, masses / np.where(weight > 0, weight, 1.0), 0.0)
+        value = self.functional.values(masses)
+        without = np.broadcast_to(value[..., None], masses.shape).copy()
+        for cell in range(masses.shape[-1]):
+            occupied = counts[..., cell] > 0
+            if occupied.any():
+                fewer = masses[occupied].copy()
+                fewer[:, cell] = np.maximum(fewer[:, cell] - weight[cell], 0.0)
+                without[occupied, cell] = self.functional.values(fewer)
+        people = counts.sum(axis=-1, keepdims=True)
+        # A metric that one person's absence leaves undefined says nothing about that person.
+        without = np.where(np.isnan(without), value[..., None], without)
+        average = ratio_of((counts * without).sum(axis=-1, keepdims=True), people)
+        return value, counts * np.sqrt(np.maximum(people - 1, 0) / np.maximum(people, 1)) * (average - without)
+
+    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and the jackknife variance."""
+        value, parts = self.parts(counts)
+        variance = (parts * per_person(parts, counts)).sum(axis=-1)
+        # Leaving out others moves a value by rounding errors where it does not move at all.
+        return value, np.where(variance <= ROUNDING * np.abs(value), 0.0, variance)
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the metric's own."""
+        return self.functional.effective(counts)
+
+
+class Bootstrap(Functional):
+    """Any metric with the variance of its bootstrap values (algorithm 1 of DiCiccio et al. 2020)."""
+
+    error = "bootstrap"
+
+    def __init__(self, functional: Functional, n_inner: int = 50, cluster: NDArray[np.intp] | None = None) -> None:
+        self.functional, self.n_inner, self.bounds = functional, n_inner, functional.bounds
+        self.cluster = cluster
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the metric."""
+        return self.functional.values(masses)
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return parts of nothing: the bootstrap has none."""
+        return self.functional.values(masses), np.zeros(masses.shape)
+
+    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and the variance over resamples in which it is defined."""
+        assert rng is not None
+        value = self.functional.values(counts)
+        flat = counts.reshape(-1, counts.shape[-1])
+        variance = np.empty(len(flat))
+        for row, table in enumerate(flat):
+            people = int(table.sum())
+            if people == 0:
+                variance[row] = np.nan
+                continue
+            found = self.functional.values(self._drawn(table, people, rng))
+            found = found[~np.isnan(found)]
+            variance[row] = found.var(ddof=1) if len(found) > 1 else np.nan
+        spread: Floats = variance.reshape(value.shape)
+        return value, np.where(spread <= ROUNDING * np.abs(value), 0.0, spread)
+
+    def _drawn(self, table: Floats, people: int, rng: np.random.Generator) -> Floats:
+        """Resample the people of a table, or their clusters."""
+        occupied = np.flatnonzero(table)
+        drawn = np.zeros((self.n_inner, len(table)))
+        if self.cluster is None:
+            drawn[:, occupied] = rng.multinomial(people, table[occupied] / people, size=self.n_inner)
+        else:
+            units, of = np.unique(self.cluster[occupied], return_inverse=True)
+            times = rng.multinomial(len(units), np.full(len(units), 1 / len(units)), size=self.n_inner)
+            drawn[:, occupied] = times[:, of.reshape(-1)] * table[occupied]
+        return drawn
+
+    def pair(
+        self,
+        first: Floats,
+        second: Floats,
+        *,
+        shared: bool = False,
+        null: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> Moments:
+        """Return both sides."""
+        (v1, q1), (v2, q2) = self.moments(first, rng), self.moments(second, rng)
+        return Moments(v1, q1, v2, q2, shared_part(first, second, q1) if shared else np.zeros_like(v1))
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the metric's own."""
+        return self.functional.effective(counts)
+
+
+@dataclass
+class Robust(Functional):
+    """Any metric of people with weights, who may come in clusters: linearized standard errors.
+
+    Parameters
+    ----------
+    functional : Functional
+        The metric; its `parts` are used.
+    weight : ndarray of shape (K,), optional
+        What a person of each cell counts.
+    cluster : ndarray of int, shape (K,), optional
+        The cluster of each cell, which is then one person.
+    """
+
+    functional: Functional
+    weight: Floats | None = None
+    cluster: NDArray[np.intp] | None = None
+
+    def __post_init__(self) -> None:
+        self.bounds = self.functional.bounds
+        self.error = "linearized" if self.cluster is None else "cluster-robust"
+        if isinstance(self.functional, Jackknife):
+            self.error = "jackknife"
+        self.clustered = self.cluster is not None
+        self._sum: Any = None
+        if self.cluster is not None:
+            n = len(self.cluster)
+            self._sum = sparse.csr_array(
+                (np.ones(n), (np.arange(n), self.cluster)), shape=(n, int(self.cluster.max(initial=-1)) + 1)
+            )
+
+    def masses(self, counts: Floats) -> Floats:
+        """Return what the counts of people weigh."""
+        return np.asarray(counts if self.weight is None else counts * self.weight, dtype=float)
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the metric of counts of people."""
+        return self.functional.values(self.masses(masses))
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and its parts for counts of people."""
+        return self.functional.parts(self.masses(masses), None if pooled is None else self.masses(pooled))
+
+    def sampled(self, parts: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        """Return parts per sampled unit (a person or a cluster), and how often each unit is there."""
+        if self._sum is None:
+            return per_person(parts, counts), counts
+        flat, people = parts.reshape(-1, parts.shape[-1]), counts.reshape(-1, counts.shape[-1])
+        sums = flat @ self._sum
+        present = np.asarray((people > 0) @ self._sum)
+        times = np.where(present > 0, np.asarray(people @ self._sum) / np.maximum(present, 1), 0.0)
+        shape = (*parts.shape[:-1], sums.shape[-1])
+        return per_person(np.asarray(sums).reshape(shape), times.reshape(shape)), times.reshape(shape)
+
+    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and its linearized variance."""
+        counts = np.asarray(counts, dtype=float)
+        value, parts = self.parts(counts)
+        each, times = self.sampled(parts, counts)
+        # The jackknife's parts are of the size of its variance already.
+        factor = 1.0 if isinstance(self.functional, Jackknife) else correction(times)
+        return value, (times * each**2).sum(axis=-1) * factor
+
+    def pair(
+        self,
+        first: Floats,
+        second: Floats,
+        *,
+        shared: bool = False,
+        null: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> Moments:
+        """Return both sides; people of one cluster on both sides make these correlated."""
+        if isinstance(self.functional, Share):
+            counts = (np.asarray(side, dtype=float) for side in (first, second))
+            return share_pair(self, self.functional, *counts, shared=shared, null=null)
+        first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
+        return linearized_pair(self, first, second, shared=shared, clustered=self.clustered)
+
+    def denominator(self, masses: Floats) -> Floats:
+        """Return the metric's own, of counts of people."""
+        return self.functional.denominator(self.masses(masses))
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the effective number of people (Kish 1965) or of clusters."""
+        masses = self.masses(np.asarray(counts, dtype=float))
+        if isinstance(self.functional, Share):
+            masses = masses * self.functional.given
+        if self._sum is not None:
+            flat = masses.reshape(-1, masses.shape[-1])
+            masses = np.asarray(flat @ self._sum).reshape(*masses.shape[:-1], -1)
+            squares = (masses**2).sum(axis=-1)
+        else:
+            squares = (masses * per_person(masses, counts)).sum(axis=-1)
+        kish = np.where(squares > 0, ratio_of(masses.sum(axis=-1) ** 2, squares), 0.0)
+        return np.minimum(kish, self.functional.effective(np.where(self.masses(counts) > 0, counts, 0.0)))
+
+    def informative(self, counts: Floats) -> Floats:
+        """Return what the metric itself has, or half the effective number where that is less."""
+        return np.minimum(self.effective(counts) / 2, self.functional.informative(np.asarray(counts, dtype=float)))

@@ -1,0 +1,530 @@
+"""Metrics as functions of counts: their value and how uncertain it is, for many tables of counts at once.
+
+A metric sees K kinds of people ("cells"); where every person is a kind of their own, K is the number of people and
+counts are 0 and 1. Whatever is done to people (permuting labels, resampling, weighting) changes the counts only, and
+everything that is needed follows from two functions of them: the metric's value, and its *parts*, each cell's share of
+the value's linearized error. The sum of their squares per person is the variance; summed by cluster before they are
+squared, the cluster-robust one; of masses instead of counts, the weighted one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest.metrics.auc import RankedScores, table_moments
+
+Floats = NDArray[np.float64]
+Members = NDArray[Any]
+
+#: Columns of a membership matrix that are turned into floats at a time: they stay in the cache.
+COLUMNS = 1 << 13
+#: Units of the pooled spread that a share's variance is averaged with under the null hypothesis.
+PRIOR = 10.0
+#: Kinds of people that are many.
+MANY = 100_000
+#: Up to so many cells are added up by distinct score, as a product of matrices.
+FEW_CELLS = 2048
+#: A variance below this share of the largest square is a rounding error of 0.
+ROUNDING = 1e-24
+
+
+class Moments(NamedTuple):
+    """Values and variances of two sides, and their covariance where they share people; arrays of equal shape."""
+
+    first: Floats
+    first_variance: Floats
+    second: Floats
+    second_variance: Floats
+    covariance: Floats
+
+
+def per_person(parts: Floats, counts: Floats) -> Floats:
+    """Return each person's part of a cell's; 0 where nobody is."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(counts > 0, parts / counts, 0.0)
+
+
+def ratio_of(above: Floats, below: Floats) -> Floats:
+    """Divide; by 0 without a warning."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(above / below)
+
+
+class Functional:
+    """A metric on a fixed list of cells. Counts and masses have shape (..., K), values and variances (...,)."""
+
+    #: The smallest and largest value there can be.
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    #: What its standard error is called.
+    error = "delta"
+    #: Whether people come in clusters, which may lie on both sides.
+    clustered = False
+
+    def masses(self, counts: Floats) -> Floats:
+        """Return what the counts of people weigh."""
+        return counts
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the metric; NaN where it is undefined."""
+        return self.parts(masses)[0]
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and each cell's part of its linearized error, mass times derivative by mass.
+
+        `pooled` are the masses under the null hypothesis, at which a metric may evaluate its error.
+        """
+        raise NotImplementedError
+
+    def sampled(self, parts: Floats, counts: Floats) -> tuple[Floats, Floats]:
+        """Return the part of each sampled unit, a person or a cluster, and how often it is there; arrays (..., U)."""
+        return per_person(parts, counts), counts
+
+    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and the variance of independent people."""
+        value, parts = self.parts(counts)
+        people = counts.sum(axis=-1)
+        variance = (parts * per_person(parts, counts)).sum(axis=-1)
+        return value, variance * np.where(people > 1, ratio_of(people, people - 1.0), np.nan)
+
+    def pair(
+        self,
+        first: Floats,
+        second: Floats,
+        *,
+        shared: bool = False,
+        null: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> Moments:
+        """Return both sides of a comparison; with `shared` the first side's people are part of the second.
+
+        With `null` errors may be those of two equal values.
+        """
+        v1, q1 = self.moments(first, rng)
+        v2, q2 = self.moments(second, rng)
+        covariance = np.zeros_like(v1)
+        if shared:
+            u1 = per_person(self.parts(first)[1], first)
+            u2 = per_person(self.parts(second)[1], second)
+            covariance = _covariance(u1, first, u2, second)
+        return Moments(v1, q1, v2, q2, covariance)
+
+    def third_moment(self, counts: Floats) -> Floats:
+        """Return the third moment of the value's linearized error: how far its law is from the normal one.
+
+        With a great many kinds of people 0: a metric of each person's bounded part is normal by then.
+        """
+        if counts.shape[-1] > MANY:
+            return np.zeros(counts.shape[:-1])
+        each, times = self.sampled(self.parts(counts)[1], counts)
+        return np.asarray((times * each**3).sum(axis=-1))
+
+    def split(self, members: Members) -> Moments | None:
+        """Return both sides from memberships (b, K) of 0 and 1 in the first, where there is a fast way."""
+        return None
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return how many people the value rests on: the smallest of its denominators."""
+        return np.asarray(counts.sum(axis=-1), dtype=float)
+
+    def denominator(self, masses: Floats) -> Floats:
+        """Return what the value is divided by: how much it counts beside that of another stratum."""
+        return np.asarray(masses.sum(axis=-1), dtype=float)
+
+    def informative(self, counts: Floats) -> Floats:
+        """Return how many people tell how uncertain the value is; with fewer than ten or so nobody knows.
+
+        Of a share these are the events or the non-events, of which there are fewer: a group without errors looks
+        certain, however few people it has. Of numbers a third of the people.
+        """
+        return self.effective(counts) / 3
+
+
+class Mean(Functional):
+    """Mean of a value per cell, with the variance s^2 / n (ddof 1): its permutation test is Welch's."""
+
+    error = "welch"
+
+    def __init__(self, z: Floats, bounds: tuple[float, float] = (-np.inf, np.inf)) -> None:
+        self.centre = float(z.mean()) if len(z) else 0.0
+        self.z = np.asarray(z, dtype=float) - self.centre
+        self.bounds = bounds
+        self._squares = self.z**2
+        self._noise = ROUNDING * float(self._squares.max(initial=0.0))
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the mean and each cell's deviation from it, over the total."""
+        total = masses.sum(axis=-1)
+        mean = ratio_of(masses @ self.z, total)
+        with np.errstate(invalid="ignore"):
+            return mean + self.centre, masses * ratio_of(self.z - mean[..., None], total[..., None])
+
+    def _finish(self, sums: Floats, people: Floats) -> tuple[Floats, Floats]:
+        mean = ratio_of(sums[..., 0], people)
+        spread = sums[..., 1] - sums[..., 0] * np.where(people > 0, mean, 0.0)
+        spread = np.where(spread <= self._noise * np.maximum(people, 1.0), 0.0, spread)
+        variance = ratio_of(spread, people * np.maximum(people - 1.0, 1.0))
+        return mean + self.centre, np.where(people == 1, np.nan, variance)
+
+    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the mean and s^2 / n."""
+        return self._finish(self._sums(counts), counts.sum(axis=-1, dtype=float))
+
+    def third_moment(self, counts: Floats) -> Floats:
+        """Return the third central moment over the square of the number of people."""
+        people = counts.sum(axis=-1, dtype=float)
+        sums, cubes = self._sums(counts), np.zeros(counts.shape[:-1])
+        for start in range(0, counts.shape[-1], COLUMNS):
+            stop = start + COLUMNS
+            cubes += counts[..., start:stop].astype(float) @ (self.z[start:stop] * self._squares[start:stop])
+        mean = ratio_of(sums[..., 0], people)
+        central = cubes - 3 * mean * sums[..., 1] + 2 * people * mean**3
+        return ratio_of(central, people**3)
+
+    def _sums(self, counts: Members) -> Floats:
+        out = np.zeros((*counts.shape[:-1], 2))
+        for start in range(0, counts.shape[-1], COLUMNS):
+            stop = start + COLUMNS
+            block = counts[..., start:stop].astype(float)
+            out[..., 0] += block @ self.z[start:stop]
+            out[..., 1] += block @ self._squares[start:stop]
+        return out
+
+    def split(self, members: Members) -> Moments:
+        """Return both means from one pass: what is not in the first side is in the second."""
+        sums = self._sums(members)
+        people = np.array([np.count_nonzero(row) for row in members.view(bool)], dtype=float)
+        v1, q1 = self._finish(sums, people)
+        v2, q2 = self._finish(np.array([self.z.sum(), self._squares.sum()]) - sums, members.shape[-1] - people)
+        return Moments(v1, q1, v2, q2, np.zeros_like(v1))
+
+
+class Share(Functional):
+    """A rate (or an increasing function of one) of people who may be weighted or clustered.
+
+    Under the null hypothesis both sides have one rate: errors are taken around the pooled one, because a plug-in error
+    vanishes where a group shows no event.
+    """
+
+    def __init__(
+        self,
+        event: NDArray[np.bool_],
+        given: NDArray[np.bool_],
+        value: Callable[[Floats], Floats] | None = None,
+        slope: Callable[[Floats], Floats] | None = None,
+    ) -> None:
+        self.event, self.given = event.astype(float), given.astype(float)
+        self.value, self.slope = value, slope
+        self.bounds = (0.0, 1.0)
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the rate and each cell's deviation from it, or from the pooled one."""
+        total = masses @ self.given
+        rate = ratio_of(masses @ self.event, total)
+        centre = rate if pooled is None else ratio_of(pooled @ self.event, pooled @ self.given)
+        with np.errstate(invalid="ignore"):  # where nobody meets the condition all of it is undefined
+            parts = masses * ratio_of(self.event - centre[..., None] * self.given, total[..., None])
+            if self.value is None or self.slope is None:
+                return rate, parts
+            return self.value(rate), parts * self.slope(centre)[..., None]
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the rate's denominator."""
+        return np.asarray(counts @ self.given)
+
+    def denominator(self, masses: Floats) -> Floats:
+        """Return the mass of those who meet the condition."""
+        return np.asarray(masses @ self.given)
+
+    def informative(self, counts: Floats) -> Floats:
+        """Return the rate's denominator: its error is taken around the pooled rate."""
+        return self.effective(counts)
+
+    def pair(
+        self,
+        first: Floats,
+        second: Floats,
+        *,
+        shared: bool = False,
+        null: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> Moments:
+        """Return both rates, with errors around the pooled one under the null hypothesis."""
+        return share_pair(self, self, first, second, shared=shared, null=null)
+
+
+class Auc(Functional):
+    """Area under the ROC curve with DeLong's variance; ties count one half."""
+
+    bounds = (0.0, 1.0)
+    error = "delong"
+
+    def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
+        self.positive, self.negative = np.flatnonzero(positive), np.flatnonzero(~positive)
+        self._score = score
+        self._ranked = RankedScores(score[self.positive], score[self.negative])
+        self._positive = self.positive[self._ranked.positive_order]
+        self._negative = self.negative[self._ranked.negative_order]
+        # Where people come sorted already, columns need not be gathered.
+        self._views = tuple(_as_slice(order) for order in (self._positive, self._negative))
+        self._spread: tuple[Floats, Floats] | None = None
+
+    def _on_grid(self, counts: Floats) -> tuple[Floats, Floats]:
+        """Return counts of positives and negatives by distinct score."""
+        if self._spread is None:
+            grid, place = np.unique(self._score, return_inverse=True)
+            both = []
+            for cells in (self.positive, self.negative):
+                matrix = np.zeros((len(place), len(grid)))
+                matrix[cells, place.reshape(-1)[cells]] = 1.0
+                both.append(matrix)
+            self._spread = both[0], both[1]
+        return counts @ self._spread[0], counts @ self._spread[1]
+
+    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the area and DeLong's variance."""
+        if len(self._score) <= FEW_CELLS:
+            return table_moments(*self._on_grid(np.asarray(counts, dtype=float)))
+        flat = counts.reshape(-1, counts.shape[-1]).astype(np.int64)
+        value, variance = self._ranked.moments(flat[:, self._views[0]], flat[:, self._views[1]])
+        return value.reshape(counts.shape[:-1]), variance.reshape(counts.shape[:-1])
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the area and, for each person, how far the share of the other class on the right side is from it."""
+        flat = np.asarray(masses, dtype=float).reshape(-1, masses.shape[-1])
+        value, up, down = self._ranked.contributions(flat[:, self._positive], flat[:, self._negative])
+        out = np.empty_like(flat)
+        out[:, self._positive], out[:, self._negative] = up, down
+        return value.reshape(masses.shape[:-1]), out.reshape(masses.shape)
+
+    def split(self, members: Members) -> Moments:
+        """Return both areas from one walk along the sorted people."""
+        v1, q1, v2, q2 = self._ranked.split(members[:, self._views[0]], members[:, self._views[1]])
+        return Moments(v1, q1, v2, q2, np.zeros_like(v1))
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the size of the smaller class."""
+        classes = (counts[..., cells].sum(axis=-1) for cells in (self.positive, self.negative))
+        return np.asarray(np.minimum(*classes), dtype=float)
+
+    def informative(self, counts: Floats) -> Floats:
+        """Return twice the people of the smaller class who would be on the wrong side of a random one of the other."""
+        area = self.moments(counts)[0]
+        return np.asarray(2 * self.effective(counts) * np.minimum(area, 1 - area))
+
+
+def _as_slice(order: NDArray[np.intp]) -> Any:
+    """Return a slice in place of indices that follow each other."""
+    if len(order) and np.array_equal(order, np.arange(order[0], order[0] + len(order))):
+        return slice(int(order[0]), int(order[0]) + len(order))
+    return order
+
+
+class BalancedAccuracy(Functional):
+    """Mean of the classes' recalls; its variance is taken at counts plus one of right and of wrong in every class.
+
+    The plug-in variance vanishes where a group makes no errors, and the test would have no power.
+    """
+
+    bounds = (0.0, 1.0)
+    error = "delta (counts plus one)"
+
+    def __init__(self, true: NDArray[np.intp], right: NDArray[np.bool_], n_classes: int | None = None) -> None:
+        classes = np.unique(true) if n_classes is None else np.arange(n_classes)
+        self.of_class = (true[:, None] == classes).astype(float)
+        self.right = self.of_class * right[:, None]
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the mean recall and each cell's deviation from its class's."""
+        total = masses @ self.of_class
+        recall = ratio_of(masses @ self.right, total)
+        per_mass = ratio_of(np.ones_like(total), total) / total.shape[-1]
+        with np.errstate(invalid="ignore"):
+            inside = (per_mass[..., None, :] * (self.right - recall[..., None, :] * self.of_class)).sum(axis=-1)
+            return recall.mean(axis=-1), masses * inside
+
+    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the mean recall and its smoothed variance."""
+        total, right = counts @ self.of_class, counts @ self.right
+        smooth = (right + 1) / (total + 2)
+        variance = (smooth * (1 - smooth) / (total + 2)).sum(axis=-1) / total.shape[-1] ** 2
+        value = ratio_of(right, total).mean(axis=-1)
+        return value, np.where(np.isnan(value), np.nan, variance)
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the size of the smallest class."""
+        return np.asarray((counts @ self.of_class).min(axis=-1))
+
+    def informative(self, counts: Floats) -> Floats:
+        """Return the size of the smallest class: right and wrong are counted once more than there are."""
+        return self.effective(counts)
+
+
+class Matthews(Functional):
+    """Matthews' correlation coefficient of true and predicted labels (R_K for several classes), delta method."""
+
+    bounds = (-1.0, 1.0)
+
+    def __init__(self, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> None:
+        classes = np.union1d(true, predicted)
+        self.true = (true[:, None] == classes).astype(float)
+        self.predicted = (predicted[:, None] == classes).astype(float)
+        self.right = (true == predicted).astype(float)
+        self._true, self._predicted = np.searchsorted(classes, true), np.searchsorted(classes, predicted)
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the coefficient and each cell's part of its error."""
+        n = masses.sum(axis=-1)
+        t, p, c = masses @ self.true, masses @ self.predicted, masses @ self.right
+        above = n * c - (t * p).sum(axis=-1)
+        b, d = n**2 - (p**2).sum(axis=-1), n**2 - (t**2).sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            root = np.sqrt(b * d)
+            value = np.where((b > 0) & (d > 0), above / root, np.nan)
+            n_, c_ = n[..., None], c[..., None]
+            d_above = c_ + n_ * self.right - t[..., self._predicted] - p[..., self._true]
+            d_b, d_d = 2 * (n_ - p[..., self._predicted]), 2 * (n_ - t[..., self._true])
+            slope = d_above / root[..., None] - value[..., None] / 2 * (d_b / b[..., None] + d_d / d[..., None])
+        return value, np.where(masses > 0, masses * slope, 0.0)
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the size of the smallest true or predicted class that anybody is in."""
+        margins = np.concatenate([counts @ self.true, counts @ self.predicted], axis=-1)
+        return np.asarray(margins.min(axis=-1))
+
+    def informative(self, counts: Floats) -> Floats:
+        """Return the people who are predicted wrongly, or right, or are in the smallest class, whoever are fewest."""
+        right = counts @ self.right
+        return np.asarray(np.minimum(self.effective(counts), np.minimum(right, counts.sum(axis=-1) - right)))
+
+
+class Evaluated(Functional):
+    """A metric that somebody else wrote: any function of masses, one table at a time or many."""
+
+    error = "none"
+
+    def __init__(
+        self,
+        evaluate: Callable[[Floats], Floats],
+        variance: Callable[[Floats], Floats] | None = None,
+        bounds: tuple[float, float] = (-np.inf, np.inf),
+    ) -> None:
+        self.evaluate, self.variance, self.bounds = evaluate, variance, bounds
+        if variance is not None:
+            self.error = "own"
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the function's values."""
+        return self.evaluate(masses)
+
+    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the function's values and variances; 0 where no variance was given (the raw statistic)."""
+        value = self.evaluate(counts)
+        return value, np.zeros_like(value) if self.variance is None else self.variance(counts)
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return parts of nothing: a function that is only evaluated has no derivative."""
+        return self.evaluate(masses), np.zeros(masses.shape)
+
+    def pair(
+        self,
+        first: Floats,
+        second: Floats,
+        *,
+        shared: bool = False,
+        null: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> Moments:
+        """Return both sides."""
+        (v1, q1), (v2, q2) = self.moments(first, rng), self.moments(second, rng)
+        return Moments(v1, q1, v2, q2, shared_part(first, second, q1) if shared else np.zeros_like(v1))
+
+
+def correction(times: Floats) -> Floats:
+    """Return n / (n - 1) of the sampled units; NaN of one, who says nothing about how units differ."""
+    units = times.sum(axis=-1)
+    return np.where(units > 1, ratio_of(units, units - 1.0), np.nan)
+
+
+def linearized_pair(
+    functional: Functional, first: Floats, second: Floats, *, shared: bool, clustered: bool = False
+) -> Moments:
+    """Return both sides with linearized errors around what is common to both; clusters on both sides correlate them."""
+    together = second if shared else first + second
+    v1, parts1 = functional.parts(first, together)
+    v2, parts2 = functional.parts(second, together)
+    (u1, n1), (u2, n2) = functional.sampled(parts1, first), functional.sampled(parts2, second)
+    q1 = (n1 * u1**2).sum(axis=-1) * correction(n1)
+    q2 = (n2 * u2**2).sum(axis=-1) * correction(n2)
+    return Moments(v1, q1, v2, q2, _covariance(u1, n1, u2, n2) if shared or clustered else np.zeros_like(v1))
+
+
+def share_pair(
+    functional: Functional, rate: Share, first: Floats, second: Floats, *, shared: bool, null: bool
+) -> Moments:
+    """Return two shares of people who may be weighted or clustered, with errors that do not vanish without events.
+
+    Under the null hypothesis squared deviations from the pooled rate are averaged with those of `PRIOR` units (people
+    or clusters) of the pooled spread, which many people outweigh; otherwise no variance is below that of independent
+    units at counts plus one.
+    """
+    together = (second if shared else first + second) if null else None
+    found = []
+    for counts in (first, second):
+        value, parts = functional.parts(counts, together)
+        each, times = functional.sampled(parts, counts)
+        masses, _ = functional.sampled(functional.masses(counts) * rate.given, counts)
+        total = (times * masses).sum(axis=-1)
+        units = (times * (masses > 0)).sum(axis=-1)
+        found.append(
+            (value, each, times, total, units, (times * masses**2).sum(axis=-1), (times * each**2).sum(axis=-1))
+        )
+    (v1, u1, n1, d1, c1, m1, s1), (v2, u2, n2, d2, c2, m2, s2) = found
+    if null:
+        spread = ratio_of(s1 * d1**2 + s2 * d2**2, m1 + m2)  # per squared mass
+
+        def shrunk(own: Floats, total: Floats, units: Floats, squares: Floats) -> Floats:
+            share = ratio_of(units, units + PRIOR)
+            return share * own + (1 - share) * spread * ratio_of(squares, total**2)
+
+        q1, q2 = shrunk(s1, d1, c1, m1), shrunk(s2, d2, c2, m2)
+    else:
+
+        def floored(value: Floats, own: Floats, total: Floats, units: Floats, squares: Floats) -> Floats:
+            effective = ratio_of(total**2, squares)
+            smooth = (_rate_of(rate, value) * effective + 1) / (effective + 2)
+            least = smooth * (1 - smooth) / (effective + 2)
+            if rate.slope is not None:
+                least = least * rate.slope(smooth) ** 2
+            own = own * ratio_of(units, units - 1)
+            # How alike people of a cluster are, nothing but clusters can tell.
+            return np.where(own > 0, own, least) if functional.clustered else np.maximum(own, least)
+
+        q1, q2 = floored(v1, s1, d1, c1, m1), floored(v2, s2, d2, c2, m2)
+    return Moments(v1, q1, v2, q2, _covariance(u1, n1, u2, n2) if shared or functional.clustered else np.zeros_like(v1))
+
+
+def _covariance(u1: Floats, n1: Floats, u2: Floats, n2: Floats) -> Floats:
+    """Return the covariance of two sides from the parts of the units that both have."""
+    common = (np.minimum(n1, n2) * u1 * u2).sum(axis=-1)
+    return np.asarray(common * np.sqrt(correction(n1) * correction(n2)))
+
+
+def _rate_of(rate: Share, value: Floats) -> Floats:
+    """Return the rate that a value is a function of, by bisection."""
+    if rate.value is None:
+        return value
+    low, high = np.zeros_like(value), np.ones_like(value)
+    for _ in range(50):
+        middle = (low + high) / 2
+        below = rate.value(middle) < value
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return (low + high) / 2
+
+
+def shared_part(first: Floats, second: Floats, variance: Floats) -> Floats:
+    """Return the covariance of a group's value with everyone's, were everyone's an average over groups."""
+    return ratio_of(first.sum(axis=-1), second.sum(axis=-1)) * variance

@@ -1,0 +1,177 @@
+"""Metrics that look at all groups at once and give one number: they are tested, but have no value by group.
+
+Null hypothesis: the group is independent of what the metric reads, all of its law and not the metric alone. A
+difference of the largest and the smallest value is positive whatever the groups, and says nothing until it is compared
+with what permuted labels give.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfairtest.metrics.functionals import Floats
+from skfairtest.metrics.score_metric import FEW, REMEMBERED, Context, MetricError, parameters_of, scalar_of
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Omnibus:
+    """One number for all groups together.
+
+    Parameters
+    ----------
+    name : str
+        What results call it.
+    reads : frozenset of str
+        Which columns it needs.
+    extreme : {"greater", "less", "two-sided"}
+        Which values speak against independence.
+    describes : str
+        What it is, for sentences.
+    function : callable, optional
+        ``function(y_true, y_pred, sensitive_features=..., [sample_weight=...])``; None: normalized mutual information.
+    """
+
+    name: str
+    reads: frozenset[str]
+    extreme: str = "greater"
+    describes: str = ""
+    function: Callable[..., Any] | None = field(default=None, repr=False)
+    disparity: str | None = None
+
+    @property
+    def slow(self) -> bool:
+        """Whether it is evaluated one table at a time, in Python."""
+        return self.function is not None
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether people may count more or less than one."""
+        return self.function is None or _takes_weights(self.function)
+
+    @property
+    def needs_pos_label(self) -> bool:
+        """Whether it asks who is positive."""
+        return False
+
+    def statistic(self, context: Context, groups: Sequence[Key], names: Sequence[str]) -> Callable[[Floats], Floats]:
+        """Return the metric as a function of masses (..., G, K) of people by group and kind."""
+        if self.function is None:
+            return functools.partial(_mutual_information, context.columns["y_pred"])
+        return _Function(
+            self.name,
+            self.function,
+            context.columns["y_true"].array if "y_true" in self.reads else None,
+            context.columns["y_pred"].array,
+            tuple(groups),
+            tuple(names),
+        )
+
+
+def _takes_weights(function: Callable[..., Any]) -> bool:
+    names = getattr(function, "_sample_param_names", None)
+    if names is not None:  # fairlearn's derived metrics say which of their parameters are per person
+        return "sample_weight" in names and "sample_weight" in parameters_of(function._metric_fn)  # type: ignore[attr-defined]
+    return "sample_weight" in parameters_of(function)
+
+
+@dataclass(frozen=True)
+class _Function:
+    """A disparity function of rows as a function of masses by group and kind."""
+
+    name: str
+    function: Callable[..., Any]
+    y_true: NDArray[Any] | None
+    y_pred: NDArray[Any]
+    groups: tuple[Key, ...]
+    names: tuple[str, ...]
+    seen: dict[bytes, float] = field(default_factory=dict, repr=False)
+
+    def __call__(self, masses: Floats) -> Floats:
+        flat = masses.reshape(-1, *masses.shape[-2:])
+        return np.array([self._remembered(table) for table in flat]).reshape(masses.shape[:-2])
+
+    def _remembered(self, table: Floats) -> float:
+        if table.size > 4 * FEW:
+            return self._one(table)
+        key = table.tobytes()
+        if key not in self.seen:
+            if len(self.seen) >= REMEMBERED:
+                self.seen.clear()
+            self.seen[key] = self._one(table)
+        return self.seen[key]
+
+    def _features(self, group: NDArray[np.intp]) -> Any:
+        if len(self.names) == 1:
+            labels = np.empty(len(self.groups), dtype=object)
+            labels[:] = [key[0] for key in self.groups]
+            return pd.Series(labels[group], name=self.names[0]).infer_objects()
+        return pd.DataFrame({name: [self.groups[g][i] for g in group.tolist()] for i, name in enumerate(self.names)})
+
+    def _one(self, table: Floats) -> float:
+        group, kind = np.nonzero(table)
+        mass = table[group, kind]
+        weights: dict[str, Any] = {}
+        if not (mass == 1).all():
+            if _takes_weights(self.function):
+                weights = {"sample_weight": mass}
+            else:
+                times = mass.astype(np.int64)
+                group, kind = group.repeat(times), kind.repeat(times)
+        truth = np.zeros(len(kind), dtype=int) if self.y_true is None else self.y_true[kind]
+        try:
+            found = self.function(truth, self.y_pred[kind], sensitive_features=self._features(group), **weights)
+        except Exception as error:
+            raise MetricError(f"{self.name} raises {type(error).__name__}: {error}") from error
+        return scalar_of(found, self.name)
+
+
+def _mutual_information(predicted: Any, masses: Floats) -> Floats:
+    """Mutual information of group and prediction over the root of their entropies' product; NaN if either is constant.
+
+    Hinnefeld et al. 2018, equation 6.
+    """
+    if not predicted.levels:
+        raise ValueError("normalized_mutual_info needs predicted labels; y_pred holds numbers of many different values")
+    codes = np.stack([predicted.is_label(level) for level in predicted.levels], axis=1).astype(float)
+    joint = masses @ codes
+    joint = joint / joint.sum(axis=(-2, -1), keepdims=True)
+    rows, columns = joint.sum(axis=-1), joint.sum(axis=-2)
+
+    def entropy(p: Floats) -> Floats:
+        logs = np.zeros_like(p)
+        np.log(p, out=logs, where=p > 0)
+        return -(p * logs)
+
+    h_group, h_label = entropy(rows).sum(axis=-1), entropy(columns).sum(axis=-1)
+    shared = h_group + h_label - entropy(joint).sum(axis=(-2, -1))
+    shared = np.where(shared < 1e-12, 0.0, shared)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(shared / np.sqrt(h_group * h_label))
+
+
+NORMALIZED_MUTUAL_INFO = Omnibus(
+    "normalized_mutual_info",
+    frozenset({"y_pred"}),
+    describes="the normalized mutual information of prediction and group",
+)
+
+
+def from_function(name: str, function: Callable[..., Any]) -> Omnibus:
+    """Declare a function that takes ``sensitive_features``, such as fairlearn's ``equalized_odds_difference``."""
+    transform = getattr(function, "_transform", None)
+    if transform in ("group_min", "group_max"):
+        extreme = "two-sided"
+    elif transform == "ratio" or (transform is None and name.endswith("ratio")):
+        extreme = "less"
+    else:
+        extreme = "greater"
+    return Omnibus(name, frozenset({"y_true", "y_pred"}), extreme, f"{name} over all groups", function)

@@ -1,0 +1,317 @@
+"""Metrics that are no rates: of scores and of numbers, and whatever function somebody else wrote."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest.metrics.functionals import Evaluated, Floats, Functional
+
+#: Tables of at most this many kinds are remembered, and how many of them.
+FEW, REMEMBERED = 64, 100_000
+RESPONSES = ("predict", "predict_proba", "decision_function")
+
+
+class Cells(Protocol):
+    """What a column says of every kind of people."""
+
+    @property
+    def numbers(self) -> Floats | None:
+        """One number per kind, if they are numbers."""
+
+    @property
+    def levels(self) -> tuple[Any, ...]:
+        """The distinct labels; empty for numbers."""
+
+    @property
+    def array(self) -> NDArray[Any]:
+        """The values as they were given."""
+
+    def is_label(self, label: Any) -> NDArray[np.bool_]:
+        """Which kinds have a label."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """Kinds of people, and which label counts as positive.
+
+    Parameters
+    ----------
+    columns : mapping of str to Cells
+        ``y_true``, ``y_pred`` and ``y_score``, as far as the metric reads them.
+    pos_label : object
+        The positive label; None where labels are not asked for it.
+    n_kinds : int
+        How many kinds there are.
+    """
+
+    columns: Mapping[str, Cells]
+    pos_label: Any
+    n_kinds: int
+
+
+def parameters_of(function: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of the parameters that a function says it takes."""
+    try:
+        found = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # compiled code may have no signature
+        return frozenset()
+    return frozenset(name for name, p in found.items() if p.kind is not p.VAR_KEYWORD)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what to call a function."""
+    if isinstance(function, functools.partial):
+        return name_of(function.func)
+    name = getattr(function, "__name__", None)
+    if name is None and hasattr(function, "_metric_fn"):  # fairlearn's derived metrics have no name of their own
+        return f"{name_of(function._metric_fn)}_{getattr(function, '_transform', 'disparity')}"
+    return str(name) if name else type(function).__name__
+
+
+@dataclass(frozen=True)
+class ScoreMetric:
+    """A metric of scores, of numbers, or of anything else that can be computed for a group of people.
+
+    Null hypothesis of its test: the metric has the same value in the compared groups. It is tested by permuting
+    labels and studentizing every resample (DiCiccio et al. 2020), which is exact where the groups are alike in every
+    respect and asymptotically valid where only the metric is equal.
+
+    Parameters
+    ----------
+    name : str
+        What results call it.
+    evaluate : callable
+        ``evaluate(y_true, y_pred)`` or ``evaluate(y_true, y_pred, sample_weight=...)`` for one group of people, as
+        scikit-learn's metrics; or ``evaluate(y_true, y_pred, counts)`` for kinds of people, which is much faster:
+        `y_true` and `y_pred` have shape (K,), `counts` (..., K), and the result (...,).
+        With a parameter ``sample_weight`` the metric is evaluated on the few different rows, not on all people.
+    variance : callable, optional
+        Variance of the value, called as `evaluate` with ``counts``. None: jackknife or bootstrap.
+    response : {"predict", "predict_proba", "decision_function"} or tuple of these, default="predict"
+        What an estimator is asked for, the first that it has; scores reach `evaluate` as its second argument.
+    within : {None, "y_true", "y_pred"}, default=None
+        Where labels are permuted.
+    bounds : tuple of float, default=(-inf, inf)
+        The smallest and largest value there can be.
+    describes : str
+        What it is in plain words, for sentences: "the mean cost of a decision".
+    disparity : {"difference", "ratio"}, optional
+        How its values are compared, where that is part of its meaning. None: as the test says.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not one of these.
+
+    References
+    ----------
+    C. DiCiccio et al. (2020), Evaluating Fairness Using Permutation Tests, KDD, sections 2 and 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import skfairtest
+    >>> def cost(y_true, y_pred, counts):
+    ...     price = np.where(y_true > y_pred, 5.0, 1.0) * (y_true != y_pred)
+    ...     return counts @ price / counts.sum(axis=-1)
+    >>> test = skfairtest.FairnessTest.from_predictions(
+    ...     [1, 1, 1, 1, 0, 0, 0, 0, 1, 0] * 20,
+    ...     [1, 1, 0, 1, 0, 1, 0, 0, 0, 0] * 20,
+    ...     sensitive_features=list("aabbaabbab") * 20,
+    ...     metric=skfairtest.ScoreMetric("cost", cost),
+    ...     random_state=0,
+    ... )
+    >>> round(test.disparity_, 2), test.method_, test.variance_
+    (0.2, 'permutation', 'jackknife')
+    """
+
+    name: str
+    evaluate: Callable[..., Any] = field(repr=False)
+    variance: Callable[..., Any] | None = field(default=None, repr=False)
+    response: str | tuple[str, ...] = "predict"
+    within: str | None = None
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    describes: str = ""
+    disparity: str | None = None
+
+    def __post_init__(self) -> None:
+        for role in ("evaluate", "variance"):
+            found = getattr(self, role)
+            if not callable(found) and (found is not None or role == "evaluate"):
+                raise ValueError(f"metric {self.name!r}: {role} must be a function; found {found!r}")
+        for response in self.responses:
+            if response not in RESPONSES:
+                raise ValueError(
+                    f"metric {self.name!r}: response must be one of {', '.join(map(repr, RESPONSES))}, or several of "
+                    f"these; found {response!r}"
+                )
+        if self.within not in (None, "y_true", "y_pred"):
+            raise ValueError(f"metric {self.name!r}: within must be None, 'y_true' or 'y_pred'; found {self.within!r}")
+
+    def __str__(self) -> str:
+        """Return the name, and what it is in words."""
+        return f"{self.name}: {self.describes}" if self.describes else self.name
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """What an estimator may be asked for, in this order."""
+        return (self.response,) if isinstance(self.response, str) else tuple(self.response)
+
+    @property
+    def scores(self) -> str:
+        """The column that its second argument is: predictions or scores."""
+        return "y_pred" if self.responses == ("predict",) else "y_score"
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """Which columns it needs."""
+        return frozenset({"y_true", self.scores})
+
+    @property
+    def needs_pos_label(self) -> bool:
+        """Whether it asks who is positive."""
+        return False
+
+    @property
+    def slow(self) -> bool:
+        """Whether it is evaluated one table at a time, in Python."""
+        return "counts" not in parameters_of(self.evaluate)
+
+    @property
+    def sort_by(self) -> tuple[str, ...]:
+        """Columns by which people are sorted for its evaluation."""
+        return (self.within,) if self.within is not None else ()
+
+    @property
+    def takes_weights(self) -> bool:
+        """Whether people may count more or less than one."""
+        return bool({"counts", "sample_weight"} & parameters_of(self.evaluate))
+
+    def functional(self, context: Context) -> Functional:
+        """Return the metric of these kinds of people as a function of their counts.
+
+        Parameters
+        ----------
+        context : Context
+            The kinds' values.
+
+        Returns
+        -------
+        Functional
+            What a test evaluates for many tables of counts.
+        """
+        truth, scores = context.columns["y_true"].array, context.columns[self.scores].array
+        if not self.slow:
+            variance = self.variance
+
+            def own(function: Callable[..., Any], counts: Floats) -> Floats:
+                found = np.asarray(function(truth, scores, counts), dtype=float)
+                if found.shape != counts.shape[:-1]:
+                    raise ValueError(
+                        f"metric {self.name!r}: a function of counts of shape {counts.shape} must return "
+                        f"an array of shape {counts.shape[:-1]}; found {found.shape}"
+                    )
+                return found
+
+            return Evaluated(
+                functools.partial(own, self.evaluate),
+                None if variance is None else functools.partial(own, variance),
+                self.bounds,
+            )
+        weighted = "sample_weight" in parameters_of(self.evaluate)
+        return Evaluated(_Rows(self.name, self.evaluate, truth, scores, weighted), None, self.bounds)
+
+    def check(self, context: Context, masses: Floats) -> None:
+        """Evaluate the metric for some people, and say what is wrong if it cannot be.
+
+        Parameters
+        ----------
+        context : Context
+            The kinds' values.
+        masses : ndarray of shape (K,)
+            How much of each kind there is.
+
+        Raises
+        ------
+        MetricError
+            If the function raises, or returns anything but one number.
+        """
+        functional = self.functional(context)
+        if isinstance(functional, Evaluated) and isinstance(functional.evaluate, _Rows):
+            functional = Evaluated(replace(functional.evaluate, strict=True, seen={}))
+        if np.isnan(functional.values(np.asarray(masses, dtype=float)[None])[0]):
+            raise MetricError(f"{self.name} returns NaN")
+
+
+class MetricError(ValueError):
+    """A metric that raises, or does not return one number."""
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A function of people's rows as a function of counts: of the different rows with weights, or of all of them.
+
+    Tables that were seen before are not evaluated again: few people make few different ones. A function that raises is
+    undefined for the people it was given; if `strict` that is an error.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    y_true: NDArray[Any]
+    y_pred: NDArray[Any]
+    weighted: bool
+    strict: bool = False
+    seen: dict[bytes, float] = field(default_factory=dict, repr=False)
+
+    def __call__(self, masses: Floats) -> Floats:
+        flat = np.ascontiguousarray(masses.reshape(-1, masses.shape[-1]), dtype=float)
+        found = [self._remembered(row) if len(row) <= FEW else self._one(row) for row in flat]
+        return np.array(found, dtype=float).reshape(masses.shape[:-1])
+
+    def _remembered(self, masses: Floats) -> float:
+        key = masses.tobytes()
+        if key not in self.seen:
+            if len(self.seen) >= REMEMBERED:
+                self.seen.clear()
+            self.seen[key] = self._one(masses)
+        return self.seen[key]
+
+    def _one(self, masses: Floats) -> float:
+        place = np.flatnonzero(masses)
+        if not len(place):
+            return float("nan")
+        mass = masses[place]
+        everyone = bool((mass == 1).all())
+        try:
+            if self.weighted and not everyone:
+                found = self.function(self.y_true[place], self.y_pred[place], sample_weight=mass)
+            else:
+                rows = place if everyone else place.repeat(mass.astype(np.int64))
+                found = self.function(self.y_true[rows], self.y_pred[rows])
+        except Exception as error:
+            if self.strict:
+                raise MetricError(f"{self.name} raises {type(error).__name__}: {error}") from error
+            return float("nan")
+        return scalar_of(found, self.name)
+
+
+def scalar_of(found: Any, name: str) -> float:
+    """Return a metric's value as a float.
+
+    Raises
+    ------
+    MetricError
+        If it is not one number.
+    """
+    array = np.asarray(found)
+    if array.ndim != 0 or array.dtype.kind not in "biuf":
+        what = f"an array of shape {array.shape}" if array.ndim else repr(found)
+        raise MetricError(f"{name} returns {what}, not one number")
+    return float(array)

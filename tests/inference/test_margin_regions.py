@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+
+from skfairtest.inference.margin_regions import margin_region
+from skfairtest.inference.rates import Pair, Question, Scale, answer
+from skfairtest.inference.regions import probability_of
+
+
+def p_values(d1, d2, question):
+    """The p-value that the test gives every outcome."""
+    out = np.empty((d1 + 1, d2 + 1))
+    for x1, x2 in np.ndindex(out.shape):
+        pair = Pair(*(np.array([v]) for v in (x1, d1, x2, d2)))
+        out[x1, x2] = np.exp(answer(pair, Scale(), question).log_p)
+    return out
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less", "equivalence"])
+@pytest.mark.parametrize(("disparity", "edges"), [("difference", (-0.3, 0.3)), ("ratio", (0.6, 1 / 0.6))])
+def test_a_region_with_a_margin_holds_the_outcomes_that_the_test_rejects(alternative, disparity, edges):
+    d1, d2, alpha = 14, 11, 0.1
+    question = Question(disparity, alternative, edges)
+    p = p_values(d1, d2, question)
+    found = margin_region(d1, d2, question, alpha)
+    rejected = p <= alpha
+    assert (found.rejects(*np.ogrid[: d1 + 1, : d2 + 1]) == rejected).mean() > 0.99
+    for p1, p2 in ((0.2, 0.7), (0.5, 0.5), (0.8, 0.3)):
+        assert found.probability(p1, p2) == pytest.approx(probability_of(rejected, p1, p2), abs=0.005)
+
+
+def test_equivalence_has_no_power_beyond_the_level_at_the_edge():
+    question = Question("difference", "equivalence", (-0.15, 0.15))
+    for p1, p2 in ((0.3, 0.45), (0.65, 0.5), (0.2, 0.35)):
+        assert margin_region(150, 130, question, 0.05).probability(p1, p2) <= 0.051

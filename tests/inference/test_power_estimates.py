@@ -1,0 +1,21 @@
+import json
+from pathlib import Path
+
+import pytest
+from statsmodels.stats.power import TTestIndPower
+
+from skfairtest.inference.power_designs import Estimates
+from skfairtest.inference.power_estimates import estimates_power
+from skfairtest.inference.rates import Question
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "power.json").read_text())
+
+
+def test_power_of_means_is_that_of_r_and_of_statsmodels():
+    case = GOLDEN["power_t_test"]["power"]
+    question = Question()
+    design = Estimates((20, 20), (1.0, 0.0), (1.0, 1.0), (1.0, 1.0), question, ((0, 1),), 0.05)
+    assert estimates_power(design).value == pytest.approx(case["value"], abs=1e-6)
+    unequal = Estimates((30, 30), (0.6, 0.0), (1.0, 1.0), (1.0, 1.0), question, ((0, 1),), 0.01)
+    theirs = TTestIndPower().power(0.6, 30, 0.01)
+    assert estimates_power(unequal).value == pytest.approx(theirs, abs=1e-9)

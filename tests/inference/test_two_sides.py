@@ -1,0 +1,499 @@
+"""Permuted labels and bootstrap samples against enumerated laws; statistics and limits, written out once more."""
+
+from collections import Counter
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+import pytest
+from scipy.stats import chisquare, norm
+
+from skfairtest.inference.two_sides import (
+    EXTREME_ENOUGH,
+    FEW_BLOCKS,
+    Moments,
+    Sides,
+    Statistic,
+    Stratum,
+    check_size,
+    chunk_sizes,
+    columns,
+    critical_values,
+    draw_bootstrap,
+    draw_permutations,
+    limits,
+    only,
+    sequential_p,
+)
+
+
+class Recorder:
+    """A metric that keeps the counts it is asked about; its value is their weighted sum."""
+
+    def __init__(self, weights, fast=False):
+        self.weights, self.fast, self.seen = np.asarray(weights, dtype=float), fast, []
+
+    def pair(self, first, second, *, shared=False, null=True, rng=None):
+        self.seen.append((first.copy(), second.copy(), shared))
+        a, b = first @ self.weights, second @ self.weights
+        return a, a + 1, b, b + 2, np.full_like(a, float(shared))
+
+    def split(self, members):
+        if not self.fast:
+            return None
+        self.seen.append((members.copy(), 1 - members, "fast"))
+        a, b = members @ self.weights, (1 - members) @ self.weights
+        return a, a + 1, b, b + 2, np.zeros_like(a)
+
+    @property
+    def first(self):
+        return np.concatenate([first for first, _, _ in self.seen]).astype(int)
+
+    @property
+    def second(self):
+        return np.concatenate([second for _, second, _ in self.seen]).astype(int)
+
+
+def drawn(size=20_000, seed=0, fast=False, **stratum):
+    """The counts of both sides in many permutations."""
+    counts = np.asarray(stratum.pop("counts"))
+    recorder = Recorder(np.arange(counts.shape[1]), fast)
+    stratum = {"block": np.zeros(counts.shape[1], dtype=int), **stratum}
+    moments = Stratum(recorder, counts, **stratum).permuted(size, np.random.default_rng(seed))
+    np.testing.assert_allclose(moments.first, recorder.first @ recorder.weights)
+    np.testing.assert_allclose(moments.second, recorder.second @ recorder.weights)
+    assert moments.first.shape == (size,)
+    assert (recorder.first + recorder.second == counts.sum(axis=0)).all()
+    return recorder.first
+
+
+def enumerated(counts, block):
+    """The law of the first side's counts when labels are permuted within blocks of cells: every way to assign them."""
+    counts, block = np.asarray(counts), np.asarray(block)
+    laws = []
+    for number in np.unique(block[block >= 0]):
+        cells = np.flatnonzero(block == number)
+        people = np.repeat(cells, counts[:, cells].sum(axis=0))
+        ways = Counter()
+        for chosen in combinations(range(len(people)), int(counts[0, cells].sum())):
+            ways[tuple(np.bincount(people[list(chosen)], minlength=counts.shape[1]).tolist())] += 1
+        laws.append(ways)
+    fixed = np.where(block < 0, counts[0], 0)
+    out = Counter()
+    for parts in product(*(law.items() for law in laws)):
+        table = fixed + sum(np.array(cells) for cells, _ in parts)
+        out[tuple(table.tolist())] += int(np.prod([ways for _, ways in parts]))
+    return out
+
+
+def assert_law(found, law):
+    """Compare drawn rows with a law given as numbers of equally likely ways."""
+    seen = Counter(map(tuple, found.tolist()))
+    assert set(seen) <= set(law)
+    keys = sorted(law)
+    total = sum(law.values())
+    expected = np.array([law[key] / total * len(found) for key in keys])
+    assert expected.min() >= 5
+    if len(keys) > 1:
+        assert chisquare([seen[key] for key in keys], expected).pvalue > 1e-3
+
+
+TABLES = [
+    ([[2, 1, 1], [1, 2, 1]], [0, 0, 0]),
+    ([[1, 2], [3, 1]], [0, 0]),
+    ([[2, 1, 1, 2], [1, 2, 1, 1]], [0, 0, 1, 1]),
+    ([[2, 1, 1, 2], [1, 2, 1, 1]], [0, 0, -1, -1]),
+    ([[2, 1, 3], [1, 2, 0]], [0, 0, 1]),  # a block that is all in one side
+    ([[1, 0, 2], [2, 0, 1]], [0, 0, 0]),  # a cell that nobody is in
+    ([[1, 2], [2, 1]], [0, 1]),  # each cell its own block: nothing moves
+]
+
+
+@pytest.mark.parametrize(("counts", "block"), TABLES)
+def test_permuted_tables_have_the_law_of_permuted_labels(counts, block):
+    assert_law(drawn(counts=counts, block=np.array(block)), enumerated(counts, block))
+
+
+@pytest.mark.parametrize("fast", [False, True])
+@pytest.mark.parametrize(("counts", "block"), TABLES)
+def test_permuted_rows_have_the_law_of_permuted_labels(counts, block, fast):
+    counts, block = np.array(counts), np.array(block)
+    cell = np.concatenate([np.repeat(np.arange(counts.shape[1]), side) for side in counts])
+    order = np.argsort(block[cell], kind="stable")
+    first = np.repeat([1, 0], counts.sum(axis=1))[order]
+    cell = cell[order]
+    members = drawn(counts=np.stack([first, 1 - first]), block=block[cell], rows=True, fast=fast)
+    found = np.stack([members[:, cell == c].sum(axis=1) for c in range(counts.shape[1])], axis=1)
+    assert_law(found, enumerated(counts, block))
+
+
+def test_every_set_of_rows_is_equally_likely():
+    first = np.array([1, 0, 0, 1, 0, 0])
+    members = drawn(counts=np.stack([first, 1 - first]), rows=True)
+    assert_law(members, Counter(row for row in product([0, 1], repeat=6) if sum(row) == 2))
+
+
+def test_rows_of_scattered_blocks_stay_in_them():
+    block, first = np.array([0, 1, 0, -1, 1, 0, 1, -1]), np.array([1, 1, 0, 1, 0, 0, 0, 0])
+    members = drawn(counts=np.stack([first, 1 - first]), block=block, rows=True)
+    law = Counter()
+    for a, b in product([0, 2, 5], [1, 4, 6]):
+        row = np.where(block < 0, first, 0)
+        row[[a, b]] = 1
+        law[tuple(row.tolist())] += 1
+    assert_law(members, law)
+
+
+def test_many_blocks_are_permuted_as_few_are():
+    # Blocks of 3, 4 and 2 people that are looked at, some who stay, and more blocks than are permuted one by one.
+    sizes = [3, 4] + [2] * (FEW_BLOCKS + 1)
+    block = np.concatenate([np.repeat(np.arange(len(sizes)), sizes), [-1, -1]])
+    first = np.zeros(len(block), dtype=int)
+    for number in range(len(sizes)):
+        first[np.flatnonzero(block == number)[: 2 if number == 1 else 1]] = 1
+    first[-1] = 1
+    order = np.random.default_rng(3).permutation(len(block))
+    block, first = block[order], first[order]
+    members = drawn(counts=np.stack([first, 1 - first]), block=block, rows=True)
+    for number, size in enumerate(sizes):
+        assert (members[:, block == number].sum(axis=1) == first[block == number].sum()).all()
+        np.testing.assert_allclose(
+            members[:, block == number].mean(axis=0), (2 if number == 1 else 1) / size, atol=0.02
+        )
+    assert (members[:, block < 0] == first[block < 0]).all()
+    looked_at = np.concatenate([np.flatnonzero(block == number) for number in (0, 1, 2)])
+    ways = [
+        [row for row in product([0, 1], repeat=size) if sum(row) == taken] for size, taken in [(3, 1), (4, 2), (2, 1)]
+    ]
+    assert_law(members[:, looked_at], Counter(sum(parts, ()) for parts in product(*ways)))
+
+
+def test_whole_clusters_are_permuted():
+    cluster = np.array([3, 0, 0, 1, 2, 2, 2, 3, 4])
+    in_first = np.array([1, 0, 0, 0, 1])
+    first = in_first[cluster]
+    members = drawn(counts=np.stack([first, 1 - first]), rows=True, cluster=cluster, whole=True)
+    by_cluster = np.stack([members[:, np.flatnonzero(cluster == c)[0]] for c in range(5)], axis=1)
+    assert (by_cluster[:, cluster] == members).all()
+    assert_law(by_cluster, Counter(row for row in product([0, 1], repeat=5) if sum(row) == 2))
+
+
+def test_labels_are_permuted_inside_clusters_and_blocks():
+    cluster = np.array([0, 0, 0, 1, 1, 1, 1, 2])
+    block = np.array([0, 0, 0, 0, 0, 1, 1, 0])
+    first = np.array([1, 0, 0, 1, 0, 1, 0, 1])
+    members = drawn(counts=np.stack([first, 1 - first]), block=block, rows=True, cluster=cluster, whole=False)
+    ways = [[(1, 0, 0), (0, 1, 0), (0, 0, 1)], [(1, 0), (0, 1)], [(1, 0), (0, 1)], [(1,)]]
+    assert_law(members, Counter(sum(parts, ()) for parts in product(*ways)))
+
+
+def test_nobody_moves_inside_clusters_whom_the_block_excludes():
+    cluster, block = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, -1, -1, 0, 0])
+    first = np.array([1, 0, 0, 1, 0, 1])
+    members = drawn(counts=np.stack([first, 1 - first]), block=block, rows=True, cluster=cluster, whole=False)
+    ways = [[(1, 0), (0, 1)], [(0, 1)], [(1, 0), (0, 1)]]
+    assert_law(members, Counter(sum(parts, ()) for parts in product(*ways)))
+
+
+@pytest.mark.parametrize("overall", [False, True])
+def test_the_data_are_shown_as_they_are(overall):
+    recorder = Recorder([0, 1, 2])
+    stratum = Stratum(recorder, np.array([[1, 2, 3], [4, 0, 1]]), np.zeros(3, dtype=int), overall=overall)
+    moments = stratum.observed()
+    assert moments == ((8, 9, 10, 12, 1) if overall else (8, 9, 2, 4, 0))
+    assert stratum.people == (6, 5)
+
+
+def test_the_second_side_of_a_permutation_is_never_everyone():
+    recorder = Recorder([0, 1])
+    Stratum(recorder, np.array([[2, 2], [3, 3]]), np.zeros(2, dtype=int), overall=True).permuted(
+        50, np.random.default_rng(0)
+    )
+    assert (recorder.second.sum(axis=1) == 6).all()
+    assert not any(shared for _, _, shared in recorder.seen)
+
+
+def test_strata_are_drawn_from_one_seed():
+    def strata():
+        return [
+            Stratum(Recorder([0.0, 1.0]), np.array(counts), np.zeros(2, dtype=int))
+            for counts in ([[5, 5], [3, 9]], [[2, 8], [9, 1]])
+        ]
+
+    one, two = (draw_permutations(strata(), 300, np.random.SeedSequence(4)) for _ in range(2))
+    assert one.first.shape == (300, 2)
+    np.testing.assert_array_equal(one.first, two.first)
+    other = draw_permutations(strata(), 300, np.random.SeedSequence(5))
+    assert not np.array_equal(one.first, other.first)
+    assert abs(np.corrcoef(one.first.T)[0, 1]) < 4 / np.sqrt(300)
+
+
+# Statistics -----------------------------------------------------------------------------------------------------------
+
+
+def moments_of(*strata):
+    return columns([Moments(*(np.asarray(v, dtype=float) for v in stratum)) for stratum in strata])
+
+
+ONE = (0.6, 0.01, 0.4, 0.02, 0.0)
+TWO = (0.9, 0.03, 0.3, 0.04, 0.005)
+
+
+def test_a_difference_is_divided_by_its_standard_error():
+    statistic = Statistic("difference", np.array([3.0]))
+    assert statistic(moments_of(ONE)) == pytest.approx(0.2 / np.sqrt(0.03))
+    assert statistic(moments_of(TWO)) == pytest.approx(0.6 / np.sqrt(0.07 - 0.01))
+    assert Statistic("difference", np.array([3.0]), studentized=False)(moments_of(ONE)) == pytest.approx(0.2)
+
+
+def test_a_ratio_is_compared_by_its_logarithm():
+    distance, error = Statistic("ratio", np.array([1.0])).distance(moments_of(TWO))
+    assert distance == pytest.approx(np.log(3))
+    assert error == pytest.approx(np.sqrt(0.03 / 0.81 + 0.04 / 0.09 - 2 * 0.005 / 0.27))
+
+
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+def test_strata_are_averaged_with_their_weights(disparity):
+    statistic = Statistic(disparity, np.array([1.0, 3.0]))
+    distance, error = statistic.distance(moments_of(ONE, TWO))
+    first, second = 0.25 * 0.6 + 0.75 * 0.9, 0.25 * 0.4 + 0.75 * 0.3
+    a, b = (1 / first, 1 / second) if disparity == "ratio" else (1.0, 1.0)
+    variance = 0.25**2 * (a**2 * 0.01 + b**2 * 0.02) + 0.75**2 * (a**2 * 0.03 + b**2 * 0.04 - 2 * a * b * 0.005)
+    assert statistic.sides(moments_of(ONE, TWO)) == pytest.approx((first, second))
+    assert distance == pytest.approx(np.log(first / second) if disparity == "ratio" else first - second)
+    assert error == pytest.approx(np.sqrt(variance))
+    assert statistic(moments_of(ONE, TWO)) == pytest.approx(float(distance) / np.sqrt(variance))
+
+
+@pytest.mark.parametrize("place", range(4))
+def test_a_stratum_that_is_undefined_leaves_the_average_to_the_others(place):
+    undefined = list(TWO)
+    undefined[place] = np.nan
+    statistic, alone = (Statistic("difference", np.array(w)) for w in ([1.0, 3.0], [1.0]))
+    assert statistic(moments_of(ONE, undefined)) == pytest.approx(float(alone(moments_of(ONE))))
+    assert np.isnan(statistic(moments_of(undefined, undefined)))
+    distance, error = statistic.distance(moments_of(undefined, undefined))
+    assert np.isnan(distance)
+    assert np.isnan(error)
+
+
+def test_strata_may_be_undefined_in_single_draws():
+    statistic = Statistic("difference", np.array([1.0, 3.0]))
+    rows = [(ONE, TWO), (ONE, [np.nan, *TWO[1:]]), ([np.nan] * 5, TWO)]
+    stacked = Moments(*(np.array([[s[i] for s in row] for row in rows], dtype=float) for i in range(5)))
+    expected = [float(statistic(moments_of(*row))) for row in rows]
+    np.testing.assert_allclose(statistic(stacked), expected)
+    assert np.isfinite(expected).all()
+    np.testing.assert_array_equal(only(stacked, slice(1, 2)).first[:, 0], [0.9, np.nan, 0.9])
+
+
+def test_degenerate_statistics():
+    difference, ratio = Statistic("difference", np.ones(1)), Statistic("ratio", np.ones(1))
+    assert difference(moments_of((0.3, 0, 0.3, 0, 0))) == 0
+    assert difference(moments_of((0.1 + 0.2, 0, 0.3, 0, 0))) == 0  # a rounding error is no disparity
+    assert difference(moments_of((0.4, 0, 0.3, 0, 0))) == np.inf
+    assert difference(moments_of((0.2, 0, 0.3, 0, 0))) == -np.inf
+    assert ratio(moments_of((0.5, 0.1, 0.0, 0.1, 0))) == np.inf
+    assert ratio(moments_of((0.0, 0.1, 0.5, 0.1, 0))) == -np.inf
+    assert np.isnan(ratio(moments_of((0.0, 0.1, 0.0, 0.1, 0))))
+    assert np.isnan(ratio(moments_of((-0.5, 0.1, 0.5, 0.1, 0))))
+    assert np.isnan(difference(moments_of((np.nan, 0.1, 0.5, 0.1, 0))))
+
+
+# Limits and p-values --------------------------------------------------------------------------------------------------
+
+
+def test_limits_of_a_difference():
+    assert limits(0.1, 0.2, "difference", (-1, 1), (2.0, 1.0)) == pytest.approx((-0.3, 0.3))
+    assert limits(0.9, 0.2, "difference", (-1, 1), (2.0, 2.0)) == pytest.approx((0.5, 1.0))
+    assert limits(0.1, 0.2, "difference", (-1, 1), (np.inf, 2.0)) == pytest.approx((-1.0, 0.5))
+    assert limits(0.1, 0.2, "difference", (-np.inf, np.inf), (2.0, np.inf)) == pytest.approx((-0.3, np.inf))
+
+
+def test_limits_of_a_ratio():
+    low, high = limits(np.log(1.5), 0.2, "ratio", (0, np.inf), (2.0, 2.0))
+    assert (low, high) == pytest.approx((1.5 * np.exp(-0.4), 1.5 * np.exp(0.4)))
+    assert limits(np.log(1.5), 0.2, "ratio", (0, np.inf), (np.inf, 2.0))[0] == 0
+    assert limits(np.log(1.5), 0.2, "ratio", (0, np.inf), (2.0, np.inf))[1] == np.inf
+    assert np.isfinite(limits(600.0, 200.0, "ratio", (0, np.inf), (2.0, 2.0))[1])
+
+
+@pytest.mark.parametrize(("estimate", "error"), [(0.1, 0.0), (np.inf, 1.0), (-np.inf, 1.0), (0.1, np.nan)])
+def test_without_a_standard_error_everything_is_possible(estimate, error):
+    assert limits(estimate, error, "difference", (-1, 1), (2.0, 2.0)) == (-1, 1)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_critical_values_are_quantiles_of_the_draws(alternative):
+    statistics = np.random.default_rng(1).standard_t(3, 999)
+    low, high = critical_values(statistics, alternative, 0.05)
+    sizes = sorted({"two-sided": np.abs(statistics), "greater": statistics, "less": -statistics}[alternative])
+    one = low if alternative != "less" else high
+    # Not more than 5 % of all arrangements, the data's own among them, are beyond.
+    beyond = sum(size > one for size in sizes)
+    assert beyond + 1 <= 0.05 * 1000 < sum(size >= one for size in sizes) + 1
+    assert {"two-sided": low == high, "greater": high == np.inf, "less": low == np.inf}[alternative]
+
+
+def test_critical_values_are_never_below_the_normal_ones():
+    narrow = np.random.default_rng(1).normal(0, 0.1, 999)
+    z, z1 = norm.isf(0.025), norm.isf(0.05)
+    assert critical_values(narrow, "two-sided", 0.05) == pytest.approx((z, z))
+    assert critical_values(None, "two-sided", 0.05) == pytest.approx((z, z))
+    assert critical_values(None, "greater", 0.05) == (pytest.approx(z1), np.inf)
+    assert critical_values(None, "less", 0.05) == (np.inf, pytest.approx(z1))
+    wide = np.random.default_rng(1).normal(0, 9, 99)
+    assert critical_values(wide, "two-sided", 0.04) == pytest.approx((norm.isf(0.02),) * 2)  # too few to say
+    # The fifth largest of 99 has a p-value of 5 / 100.
+    assert critical_values(wide, "two-sided", 0.05)[0] == np.sort(np.abs(wide))[-5]
+
+
+def test_critical_values_of_raw_statistics_are_their_own():
+    raw = np.random.default_rng(1).normal(0, 0.1, 999)
+    low, high = critical_values(raw, "two-sided", 0.05, studentized=False)
+    assert low == high == pytest.approx(0.196, abs=0.02)
+    assert critical_values(None, "two-sided", 0.05, studentized=False) == (np.inf, np.inf)
+
+
+def test_undefined_draws_are_passed_over():
+    statistics = np.random.default_rng(2).normal(0, 3, 999)
+    with_gaps = np.insert(statistics, np.arange(0, 900, 3), np.nan)
+    assert critical_values(with_gaps, "two-sided", 0.05) == critical_values(statistics, "two-sided", 0.05)
+    assert sequential_p(with_gaps, 2.0, "two-sided") == sequential_p(statistics, 2.0, "two-sided")
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("observed", [0.0, 1.0, -1.5, 2.0])
+def test_a_sequential_p_value_counts_until_enough_are_extreme(alternative, observed):
+    statistics = np.random.default_rng(5).normal(size=2000).round(1)
+    extreme = used = 0
+    while extreme < EXTREME_ENOUGH:
+        value = statistics[used]
+        extreme += {
+            "two-sided": abs(value) >= abs(observed),
+            "greater": value >= observed,
+            "less": value <= observed,
+        }[alternative]
+        used += 1
+    assert sequential_p(statistics, observed, alternative) == (EXTREME_ENOUGH / used, EXTREME_ENOUGH, used)
+    assert sequential_p(statistics[: used - 1], observed, alternative) is None
+
+
+def test_a_sequential_p_value_is_valid():
+    # Ranks of the data among exchangeable draws: P(p <= alpha) <= alpha at every alpha.
+    rng = np.random.default_rng(6)
+    found = []
+    for _ in range(3000):
+        statistics = rng.normal(size=401)
+        result = sequential_p(statistics[1:], statistics[0], "greater")
+        found.append(result[0] if result else (1 + (statistics[1:] >= statistics[0]).sum()) / 401)
+    for alpha in (0.01, 0.05, 0.2, 0.5):
+        assert np.mean(np.array(found) <= alpha) <= alpha + 3.5 * np.sqrt(alpha * (1 - alpha) / 3000)
+    assert abs(np.mean(np.array(found) <= 0.2) - 0.2) < 0.03
+
+
+@pytest.mark.parametrize("n", [1, 24, 25, 199, 200, 201, 9999])
+@pytest.mark.parametrize("adaptive", [False, True])
+def test_chunks_add_up(n, adaptive):
+    sizes = chunk_sizes(n, adaptive=adaptive)
+    assert sum(sizes) == n
+    assert min(sizes) > 0
+
+
+def test_a_billion_people_are_too_many():
+    check_size(999_999_999)
+    with pytest.raises(ValueError, match="asymptotic"):
+        check_size(1_000_000_000)
+
+
+# Bootstrap ------------------------------------------------------------------------------------------------------------
+
+SIZE = 20_000
+
+
+def resampled(counts, sides, pairs, **more):
+    recorder = Recorder(np.ones(np.shape(counts)[1]))
+    found = Sides(recorder, np.asarray(counts), np.asarray(sides, dtype=bool), **more).bootstrapped(
+        pairs, SIZE, np.random.default_rng(0)
+    )
+    assert [len(moments.first) for moments in found] == [SIZE] * len(pairs)
+    return recorder
+
+
+def test_people_of_a_cell_are_resampled_within_their_group():
+    counts = np.array([[3, 5, 0, 2], [7, 1, 4, 0]])
+    recorder = resampled(counts, [[1, 0], [0, 1]], [(0, 1, False)])
+    for found, expected in [(recorder.first, counts[0]), (recorder.second, counts[1])]:
+        n, p = expected.sum(), expected / expected.sum()
+        assert (found.sum(axis=1) == n).all()
+        assert found.mean(axis=0) == pytest.approx(expected, abs=0.06)
+        assert np.cov(found.T) == pytest.approx(n * (np.diag(p) - np.outer(p, p)), abs=0.12)
+    across = np.cov(recorder.first.T, recorder.second.T)[:4, 4:]
+    assert np.abs(across).max() < 0.1
+
+
+def test_a_side_is_the_sum_of_its_groups_in_the_same_sample():
+    counts = np.array([[3, 5], [7, 1], [2, 2]])
+    recorder = resampled(counts, [[1, 0, 0], [1, 1, 1], [0, 1, 1]], [(0, 1, True), (0, 2, False)])
+    (own, everyone, shared), (again, rest, apart) = recorder.seen[:2]
+    assert (shared, apart) == (True, False)
+    np.testing.assert_array_equal(own, again)
+    np.testing.assert_array_equal(everyone, own + rest)
+
+
+def test_single_people_are_resampled_within_their_group():
+    group = np.array([0, 1, 0, 0, 1, 0])
+    counts = np.stack([group == 0, group == 1]).astype(int)
+    recorder = resampled(counts, [[1, 0], [0, 1]], [(0, 1, False)], rows=True)
+    assert (recorder.first[:, group == 1] == 0).all()
+    assert (recorder.second[:, group == 0] == 0).all()
+    drawn_first = recorder.first[:, group == 0]
+    assert (drawn_first.sum(axis=1) == 4).all()
+    expected = 4 * (np.eye(4) / 4 - np.full((4, 4), 1 / 16))
+    assert np.cov(drawn_first.T) == pytest.approx(expected, abs=0.04)
+
+
+def test_whole_clusters_are_resampled_within_their_group():
+    cluster = np.array([0, 0, 1, 2, 2, 2, 3, 4])
+    group = np.array([0, 0, 0, 0, 0, 0, 1, 1])
+    counts = np.stack([group == 0, group == 1]).astype(int)
+    recorder = resampled(counts, [[1, 0], [0, 1]], [(0, 1, False)], rows=True, cluster=cluster, whole=True)
+    by_cluster = recorder.first[:, [0, 2, 3]]
+    np.testing.assert_array_equal(recorder.first[:, :6], by_cluster[:, [0, 0, 1, 2, 2, 2]])
+    assert (by_cluster.sum(axis=1) == 3).all()
+    expected = 3 * (np.eye(3) / 3 - np.full((3, 3), 1 / 9))
+    assert np.cov(by_cluster.T) == pytest.approx(expected, abs=0.03)
+    assert (recorder.second[:, 6:].sum(axis=1) == 2).all()
+
+
+def test_clusters_of_several_groups_are_resampled_together():
+    cluster, group = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 0, 1])
+    counts = np.stack([group == 0, group == 1]).astype(int)
+    recorder = resampled(counts, [[1, 0], [0, 1]], [(0, 1, False)], rows=True, cluster=cluster, whole=False)
+    np.testing.assert_array_equal(recorder.first[:, group == 0], recorder.second[:, group == 1])
+    expected = 3 * (np.eye(3) / 3 - np.full((3, 3), 1 / 9))
+    assert np.cov(recorder.first[:, group == 0].T) == pytest.approx(expected, abs=0.03)
+    ways = Counter(tuple(np.bincount(draw, minlength=3).tolist()) for draw in product(range(3), repeat=3))
+    assert sum(ways.values()) == 27
+    assert ways[(1, 1, 1)] == 6
+    assert_law(recorder.first[:, group == 0], ways)
+
+
+def test_bootstrap_samples_of_several_strata_come_from_one_seed():
+    def sides():
+        return [
+            Sides(Recorder([0.0, 1.0]), np.array(counts), np.eye(2, dtype=bool))
+            for counts in ([[5, 5], [3, 9]], [[2, 8], [9, 1]])
+        ]
+
+    one, two = (draw_bootstrap(sides(), [(0, 1, False)], 100, np.random.SeedSequence(4)) for _ in range(2))
+    assert one[0].first.shape == (100, 2)
+    np.testing.assert_array_equal(one[0].first, two[0].first)
+    assert len({tuple(column) for column in one[0].first.T.tolist()}) == 2
+
+
+def test_there_are_as_many_ways_as_combinations():
+    # The enumeration that these tests rest on.
+    law = enumerated([[2, 1, 1], [1, 2, 1]], [0, 0, 0])
+    assert sum(law.values()) == comb(8, 4)
+    assert law[(2, 1, 1)] == comb(3, 2) * comb(3, 1) * comb(2, 1)

@@ -1,0 +1,582 @@
+"""Values and standard errors of metrics as functions of counts, against scikit-learn and direct computation."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    f1_score,
+    matthews_corrcoef,
+    recall_score,
+    roc_auc_score,
+)
+
+from skfairtest.metrics import Bootstrap, Evaluated, Jackknife, Mean, Robust, Share
+from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Matthews
+from skfairtest.metrics.rate import f1_of_jaccard, f1_slope
+
+RNG = np.random.default_rng(20240521)
+K = 12
+Z = RNG.normal(3.0, 2.0, K)
+TRUE = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1])
+PREDICTED = np.array([0, 1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 1])
+SCORE = np.array([0.1, 0.5, 0.2, 0.3, 0.5, 0.7, 0.5, 0.9, 0.2, 0.8, 0.4, 0.7])
+TRUE3 = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2])
+PREDICTED3 = np.array([0, 1, 2, 0, 1, 1, 0, 2, 2, 2, 1, 0])
+COUNTS = np.array([4, 2, 1, 3, 1, 2, 5, 1, 2, 3, 1, 4])
+WEIGHT = np.array([0.5, 2.0, 1.0, 3.0, 0.25, 1.5, 1.0, 0.75, 2.0, 1.0, 4.0, 0.5])
+
+
+def _share(event, given, *, f1=False):
+    return Share(event & given, given, f1_of_jaccard, f1_slope) if f1 else Share(event & given, given)
+
+
+#: A functional, and the same metric of masses as scikit-learn (or NumPy) computes it.
+METRICS = {
+    "mean": (Mean(Z), lambda mass: np.average(Z, weights=mass)),
+    "recall": (
+        _share(PREDICTED == 1, TRUE == 1),
+        lambda mass: recall_score(TRUE, PREDICTED, sample_weight=mass),
+    ),
+    "f1": (
+        _share((TRUE == 1) & (PREDICTED == 1), (TRUE == 1) | (PREDICTED == 1), f1=True),
+        lambda mass: f1_score(TRUE, PREDICTED, sample_weight=mass),
+    ),
+    "auc": (Auc(TRUE == 1, SCORE), lambda mass: roc_auc_score(TRUE, SCORE, sample_weight=mass)),
+    "balanced accuracy": (
+        BalancedAccuracy(TRUE, TRUE == PREDICTED),
+        lambda mass: balanced_accuracy_score(TRUE, PREDICTED, sample_weight=mass),
+    ),
+    "balanced accuracy of three": (
+        BalancedAccuracy(TRUE3, TRUE3 == PREDICTED3),
+        lambda mass: balanced_accuracy_score(TRUE3, PREDICTED3, sample_weight=mass),
+    ),
+    "matthews": (
+        Matthews(TRUE, PREDICTED),
+        lambda mass: matthews_corrcoef(TRUE, PREDICTED, sample_weight=mass),
+    ),
+    "matthews of three": (
+        Matthews(TRUE3, PREDICTED3),
+        lambda mass: matthews_corrcoef(TRUE3, PREDICTED3, sample_weight=mass),
+    ),
+}
+named = pytest.mark.parametrize("name", METRICS)
+
+
+def slopes(evaluate, mass, step=1e-5):
+    """Return derivatives by mass, by central differences."""
+    out = np.empty(len(mass))
+    for cell in range(len(mass)):
+        up, down = mass.astype(float), mass.astype(float)
+        up[cell] += step
+        down[cell] -= step
+        out[cell] = (evaluate(up) - evaluate(down)) / (2 * step)
+    return out
+
+
+def people(counts):
+    """Return the cells of people one by one."""
+    return np.repeat(np.arange(len(counts)), counts)
+
+
+# Values and linearized errors -----------------------------------------------------------------------------------------
+
+
+@named
+def test_values_are_those_of_scikit_learn(name):
+    functional, reference = METRICS[name]
+    assert float(functional.values(COUNTS.astype(float))) == pytest.approx(reference(COUNTS), rel=1e-12)
+    assert float(functional.moments(COUNTS.astype(float))[0]) == pytest.approx(reference(COUNTS), rel=1e-12)
+    masses = COUNTS * WEIGHT
+    assert float(functional.values(masses)) == pytest.approx(reference(masses), rel=1e-12)
+
+
+@named
+def test_parts_are_masses_times_derivatives(name):
+    functional, reference = METRICS[name]
+    for masses in (COUNTS.astype(float), COUNTS * WEIGHT):
+        value, parts = functional.parts(masses)
+        assert float(value) == pytest.approx(reference(masses), rel=1e-12)
+        np.testing.assert_allclose(parts, masses * slopes(reference, masses), atol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["mean", "recall", "f1", "matthews", "matthews of three"])
+def test_variances_are_those_of_the_delta_method(name):
+    functional, reference = METRICS[name]
+    counts = COUNTS.astype(float)
+    n = counts.sum()
+    expected = (counts * slopes(reference, counts) ** 2).sum() * n / (n - 1)
+    assert float(functional.moments(counts)[1]) == pytest.approx(expected, rel=1e-6)
+
+
+@named
+def test_many_tables_at_once_are_the_same_as_one_by_one(name):
+    functional, _ = METRICS[name]
+    tables = RNG.integers(1, 6, size=(2, 3, K)).astype(float)
+    values, variances = functional.moments(tables)
+    assert values.shape == variances.shape == (2, 3)
+    assert functional.effective(tables).shape == (2, 3)
+    for place in np.ndindex(2, 3):
+        one = functional.moments(tables[place])
+        assert (float(one[0]), float(one[1])) == pytest.approx((values[place], variances[place]), rel=1e-12)
+
+
+@named
+def test_people_one_by_one_are_the_same_as_counted(name):
+    cells = people(COUNTS)
+    one_by_one = {
+        "mean": lambda: Mean(Z[cells]),
+        "recall": lambda: _share((PREDICTED == 1)[cells], (TRUE == 1)[cells]),
+        "f1": lambda: _share(((TRUE == 1) & (PREDICTED == 1))[cells], ((TRUE == 1) | (PREDICTED == 1))[cells], f1=True),
+        "auc": lambda: Auc((TRUE == 1)[cells], SCORE[cells]),
+        "balanced accuracy": lambda: BalancedAccuracy(TRUE[cells], (TRUE == PREDICTED)[cells]),
+        "balanced accuracy of three": lambda: BalancedAccuracy(TRUE3[cells], (TRUE3 == PREDICTED3)[cells]),
+        "matthews": lambda: Matthews(TRUE[cells], PREDICTED[cells]),
+        "matthews of three": lambda: Matthews(TRUE3[cells], PREDICTED3[cells]),
+    }[name]()
+    counted = METRICS[name][0]
+    expected = counted.moments(COUNTS.astype(float))
+    found = one_by_one.moments(np.ones(len(cells)))
+    assert [float(v) for v in found] == pytest.approx([float(v) for v in expected], rel=1e-10)
+    assert float(one_by_one.effective(np.ones(len(cells)))) == float(counted.effective(COUNTS.astype(float)))
+
+
+@named
+def test_memberships_split_people_as_a_pair_of_counts_does(name):
+    functional, _ = METRICS[name]
+    members = np.array([[1, 0] * 6, [0, 0, 1, 0, 1, 1, 1, 0, 0, 1, 1, 0]], dtype=np.uint8)
+    fast = functional.split(members)
+    if name not in ("mean", "auc"):
+        assert fast is None
+        return
+    slow = functional.pair(members.astype(float), 1.0 - members)
+    for a, b in zip(fast, slow, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10)
+
+
+# Means ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_variance_of_a_mean_is_s_squared_over_n():
+    values = Z[people(COUNTS)]
+    mean, variance = Mean(Z).moments(COUNTS.astype(float))
+    assert float(mean) == pytest.approx(values.mean(), rel=1e-14)
+    assert float(variance) == pytest.approx(values.var(ddof=1) / len(values), rel=1e-12)
+
+
+def test_a_mean_far_from_zero_keeps_its_digits():
+    z = 1e9 + np.array([1.0, 2.0, 4.0, 8.0])
+    _, variance = Mean(z).moments(np.ones(4))
+    assert float(variance) == pytest.approx(np.array([1.0, 2.0, 4.0, 8.0]).var(ddof=1) / 4, rel=1e-6)
+
+
+@pytest.mark.parametrize("constant", [0.1, 1 / 3, 0.0, -7.7, 1e12])
+def test_a_constant_has_no_variance_at_all(constant):
+    value, variance = Mean(np.full(7, constant)).moments(np.array([[1, 2, 3, 4, 5, 6, 7], [3, 0, 0, 1, 0, 0, 0]]))
+    np.testing.assert_allclose(value, constant, rtol=1e-15)
+    assert variance.tolist() == [0.0, 0.0]
+
+
+def test_a_constant_side_among_others_has_no_variance():
+    z = np.array([0.1, 0.1, 0.1, 5.3, -2.7, 11.1])
+    moments = Mean(z).split(np.array([[1, 1, 1, 0, 0, 0]], dtype=np.uint8))
+    assert moments.first_variance.tolist() == [0.0]
+    assert float(moments.second_variance[0]) == pytest.approx(np.var([5.3, -2.7, 11.1], ddof=1) / 3)
+
+
+def test_nobody_and_one_person_have_no_standard_error():
+    value, variance = Mean(Z).moments(np.zeros(K))
+    assert np.isnan(value)
+    assert np.isnan(variance)
+    one = np.eye(K)[3]
+    value, variance = Mean(Z).moments(one)
+    assert float(value) == pytest.approx(Z[3])
+    assert np.isnan(variance)
+
+
+def test_the_covariance_with_everybody_is_that_of_the_people_shared():
+    # mean_1 and the mean of all share the n_1 people of the first side.
+    first = np.where(np.arange(K) < 5, COUNTS, 0).astype(float)
+    everyone = COUNTS.astype(float)
+    found = Mean(Z).pair(first, everyone, shared=True)
+    z1, z = Z[people(first.astype(int))], Z[people(COUNTS)]
+    n1, n = len(z1), len(z)
+    # As the variances, of n - 1 people on either side.
+    expected = ((z1 - z1.mean()) * (z1 - z.mean())).sum() / np.sqrt(n1 * (n1 - 1) * n * (n - 1))
+    assert float(found.covariance) == pytest.approx(expected, rel=1e-10)
+    apart = Mean(Z).pair(first, everyone - first)
+    assert float(apart.covariance) == 0.0
+
+
+# Rates ----------------------------------------------------------------------------------------------------------------
+
+
+def test_two_rates_have_their_errors_around_the_pooled_rate():
+    share = _share(PREDICTED == 1, TRUE == 1)
+    # Nobody of the first side shows the event: the plug-in error would be 0.
+    first = np.array([3, 2, 1, 3, 1, 2, 0, 0, 2, 0, 1, 0], dtype=float)
+    second = COUNTS.astype(float)
+    found = share.pair(first, second)
+    given = TRUE == 1
+    d1, d2 = first[given].sum(), second[given].sum()
+    x1, x2 = first[given & (PREDICTED == 1)].sum(), second[given & (PREDICTED == 1)].sum()
+    pooled = (x1 + x2) / (d1 + d2)
+    assert (float(found.first), float(found.second)) == pytest.approx((x1 / d1, x2 / d2))
+    for variance, x, d in ((found.first_variance, x1, d1), (found.second_variance, x2, d2)):
+        # The people's own squares, and those of ten who are as spread as everybody.
+        own, spread = x * (1 - pooled) ** 2 + (d - x) * pooled**2, pooled * (1 - pooled)
+        expected = (own + 10 * spread) / (d + 10) / d
+        assert float(variance) == pytest.approx(expected, rel=1e-12)
+    assert float(found.first_variance) > 0
+    # Beside the null hypothesis no variance is below that of one event and one other person more.
+    apart = share.pair(first, second, null=False)
+    smooth = 1 / (d1 + 2)
+    assert float(apart.first_variance) == pytest.approx(smooth * (1 - smooth) / (d1 + 2), rel=1e-12)
+
+
+def test_a_rate_of_nobody_is_undefined():
+    share = _share(PREDICTED == 1, TRUE == 1)
+    nobody = np.where(TRUE == 1, 0, COUNTS).astype(float)
+    assert np.isnan(share.moments(nobody)[0])
+    assert float(share.effective(nobody)) == 0
+    assert float(share.effective(COUNTS.astype(float))) == COUNTS[TRUE == 1].sum()
+
+
+# Areas under the curve ------------------------------------------------------------------------------------------------
+
+
+def delong(positive, negative):
+    """Return DeLong's variance from the matrix of all pairs."""
+    pairs = (positive[:, None] > negative).astype(float) + 0.5 * (positive[:, None] == negative)
+    parts = [placements.var(ddof=1) / len(placements) for placements in (pairs.mean(axis=1), pairs.mean(axis=0))]
+    return pairs.mean(), sum(parts)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.4, -1.0])
+@pytest.mark.parametrize("decimals", [0, 1, 8])
+def test_delongs_variance_is_that_of_all_pairs(shift, decimals):
+    rng = np.random.default_rng(7)
+    positive, negative = rng.normal(shift, 1, 23).round(decimals), rng.normal(0, 2, 31).round(decimals)
+    truth = np.r_[np.ones(23), np.zeros(31)] > 0
+    order = rng.permutation(54)
+    auc = Auc(truth[order], np.r_[positive, negative][order])
+    expected = delong(positive, negative)
+    assert [float(v) for v in auc.moments(np.ones(54))] == pytest.approx(expected, rel=1e-11)
+    assert float(auc.effective(np.ones(54))) == 23
+
+
+def test_more_people_than_a_grid_of_scores_holds_give_the_same():
+    rng = np.random.default_rng(8)
+    positive, negative = rng.normal(0.5, 1, 900), rng.normal(0, 1, 1600)
+    auc = Auc(np.r_[np.ones(900), np.zeros(1600)] > 0, np.r_[positive, negative])
+    assert [float(v) for v in auc.moments(np.ones(2500))] == pytest.approx(delong(positive, negative), rel=1e-10)
+
+
+def test_an_area_without_one_class_is_undefined():
+    auc = Auc(TRUE == 1, SCORE)
+    for absent in (0, 1):
+        counts = np.where(absent == TRUE, 0, 1).astype(float)
+        value, variance = auc.moments(counts)
+        assert np.isnan(value)
+        assert np.isnan(variance)
+        assert float(auc.effective(counts)) == 0
+    value, variance = auc.moments(np.zeros(K))
+    assert np.isnan(value)
+    assert np.isnan(variance)
+
+
+def test_scores_that_separate_or_do_not_tell_anything():
+    separated = Auc(TRUE == 1, TRUE.astype(float))
+    assert [float(v) for v in separated.moments(COUNTS.astype(float))] == [1.0, 0.0]
+    constant = Auc(TRUE == 1, np.full(K, 0.3))
+    assert [float(v) for v in constant.moments(COUNTS.astype(float))] == [0.5, 0.0]
+
+
+# Balanced accuracy and Matthews ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("true", "predicted"), [(TRUE, PREDICTED), (TRUE3, PREDICTED3)])
+def test_balanced_accuracy_has_the_variance_of_one_person_more_in_every_cell(true, predicted):
+    functional = BalancedAccuracy(true, true == predicted)
+    classes = np.unique(true)
+    expected = 0.0
+    for label in classes:
+        n, right = COUNTS[true == label].sum(), COUNTS[(true == label) & (predicted == label)].sum()
+        p = (right + 1) / (n + 2)
+        expected += p * (1 - p) / (n + 2) / len(classes) ** 2
+    assert float(functional.moments(COUNTS.astype(float))[1]) == pytest.approx(expected, rel=1e-12)
+    assert float(functional.effective(COUNTS.astype(float))) == min(COUNTS[true == label].sum() for label in classes)
+
+
+def test_a_group_that_makes_no_errors_still_has_a_standard_error():
+    functional = BalancedAccuracy(TRUE, TRUE == PREDICTED)
+    value, variance = functional.moments(np.where(TRUE == PREDICTED, COUNTS, 0).astype(float))
+    assert float(value) == 1
+    assert float(variance) > 0
+
+
+def test_balanced_accuracy_without_one_class_is_undefined():
+    functional = BalancedAccuracy(TRUE3, TRUE3 == PREDICTED3)
+    value, variance = functional.moments(np.where(TRUE3 == 1, 0, COUNTS).astype(float))
+    assert np.isnan(value)
+    assert np.isnan(variance)
+
+
+@pytest.mark.parametrize("constant", ["true", "predicted", "both"])
+def test_matthews_of_constant_labels_is_undefined(constant):
+    functional = Matthews(TRUE, PREDICTED)
+    keep = np.ones(K, dtype=bool)
+    if constant != "predicted":
+        keep &= TRUE == 1
+    if constant != "true":
+        keep &= PREDICTED == 1
+    value, variance = functional.moments(np.where(keep, COUNTS, 0).astype(float))
+    assert np.isnan(value)
+    assert np.isnan(variance)
+
+
+def test_matthews_of_perfect_and_of_reversed_predictions():
+    for predicted, expected in ((TRUE, 1.0), (1 - TRUE, -1.0)):
+        value, variance = Matthews(TRUE, predicted).moments(COUNTS.astype(float))
+        assert float(value) == pytest.approx(expected)
+        assert float(variance) == pytest.approx(0.0, abs=1e-20)
+
+
+# Jackknife ------------------------------------------------------------------------------------------------------------
+
+
+def ratio_of_means(mass):
+    """Return a metric without a known standard error: tables (..., K) to (...,)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray((mass @ Z) / (mass @ SCORE))
+
+
+def test_the_jackknife_leaves_out_people_one_by_one():
+    value, variance = Jackknife(Evaluated(ratio_of_means)).moments(COUNTS.astype(float))
+    rows = people(COUNTS)
+    n = len(rows)
+    without = np.array([Z[np.delete(rows, i)].sum() / SCORE[np.delete(rows, i)].sum() for i in range(n)])
+    assert float(value) == pytest.approx(Z[rows].sum() / SCORE[rows].sum(), rel=1e-12)
+    assert float(variance) == pytest.approx((n - 1) / n * ((without - without.mean()) ** 2).sum(), rel=1e-10)
+
+
+def test_the_jackknife_of_a_mean_is_s_squared_over_n():
+    _, variance = Jackknife(Evaluated(lambda mass: mass @ Z / mass.sum(axis=-1))).moments(COUNTS.astype(float))
+    assert float(variance) == pytest.approx(float(Mean(Z).moments(COUNTS.astype(float))[1]), rel=1e-10)
+
+
+def test_the_jackknife_takes_many_tables():
+    tables = RNG.integers(0, 4, size=(5, K)).astype(float)
+    jackknife = Jackknife(Evaluated(ratio_of_means))
+    values, variances = jackknife.moments(tables)
+    for row, table in enumerate(tables):
+        one = jackknife.moments(table)
+        assert (values[row], variances[row]) == pytest.approx((float(one[0]), float(one[1])), rel=1e-12)
+
+
+def test_a_metric_that_does_not_move_has_no_variance():
+    # Sums over others move by rounding errors only.
+    constant = Evaluated(lambda mass: (mass @ np.full(K, 0.1)) / mass.sum(axis=-1))
+    value, variance = Jackknife(constant).moments(COUNTS.astype(float))
+    assert float(value) == pytest.approx(0.1)
+    assert float(variance) == 0.0
+
+
+def test_whoever_leaves_a_metric_undefined_says_nothing_about_it():
+    # The only true positive: without them there is no recall.
+    event, given = (TRUE == 1) & (PREDICTED == 1), TRUE == 1
+
+    def recall(mass):
+        with np.errstate(invalid="ignore"):
+            return (mass @ event) / (mass @ given)
+
+    counts = np.where(given, 0, COUNTS).astype(float)
+    counts[7] = 1
+    value, variance = Jackknife(Evaluated(recall)).moments(counts)
+    assert float(value) == 1
+    assert float(variance) == 0
+
+
+def test_the_jackknife_of_people_with_weights_leaves_out_each_with_their_weight():
+    robust = Robust(Jackknife(Evaluated(ratio_of_means), WEIGHT), WEIGHT)
+    value, variance = robust.moments(COUNTS.astype(float))
+    rows = people(COUNTS)
+    n = len(rows)
+
+    def weighted(kept):
+        return (WEIGHT[kept] * Z[kept]).sum() / (WEIGHT[kept] * SCORE[kept]).sum()
+
+    without = np.array([weighted(np.delete(rows, i)) for i in range(n)])
+    assert float(value) == pytest.approx(weighted(rows), rel=1e-12)
+    assert float(variance) == pytest.approx((n - 1) / n * ((without - without.mean()) ** 2).sum(), rel=1e-8)
+
+
+def test_a_weight_of_zero_leaves_the_jackknife_defined():
+    weight = WEIGHT.copy()
+    weight[[0, 5]] = 0.0
+    value, variance = Robust(Jackknife(Evaluated(ratio_of_means), weight), weight).moments(COUNTS.astype(float))
+    mass = COUNTS * weight
+    assert float(value) == pytest.approx((mass @ Z) / (mass @ SCORE))
+    assert float(variance) > 0
+
+
+# Bootstrap ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_bootstrap_variance_is_that_of_all_resamples():
+    z = np.array([1.0, 4.0, 5.0, 11.0])
+    every = np.array([np.exp(np.mean(z[list(rows)]) / 4) for rows in product(range(4), repeat=4)])
+    functional = Evaluated(lambda mass: np.exp((mass @ z) / mass.sum(axis=-1) / 4))
+    bootstrap = Bootstrap(functional, n_inner=60_000)
+    value, variance = bootstrap.moments(np.ones(4), np.random.default_rng(0))
+    assert float(value) == pytest.approx(np.exp(z.mean() / 4))
+    spread = np.sqrt(((every - every.mean()) ** 4).mean() / every.var() ** 2 - 1)
+    assert float(variance) == pytest.approx(every.var(), rel=5 * spread / np.sqrt(60_000))
+
+
+def test_the_bootstrap_passes_over_resamples_in_which_a_metric_is_undefined():
+    def recall(mass):
+        with np.errstate(invalid="ignore"):
+            return (mass @ ((TRUE == 1) & (PREDICTED == 1))) / (mass @ (TRUE == 1))
+
+    counts = np.zeros(K)
+    counts[[0, 7, 8]] = 2, 1, 1  # nobody truly positive in one of 16 resamples
+    value, variance = Bootstrap(Evaluated(recall), n_inner=4000).moments(counts, np.random.default_rng(1))
+    assert float(value) == 0.5
+    rows = people(counts.astype(int))
+    drawn = np.array([recall(np.bincount(rows[list(i)], minlength=K)) for i in product(range(4), repeat=4)])
+    assert np.isnan(drawn).sum() == 16
+    assert float(variance) == pytest.approx(np.nanvar(drawn), rel=0.1)
+
+
+def test_the_bootstrap_of_nobody_is_undefined():
+    value, variance = Bootstrap(Evaluated(ratio_of_means)).moments(np.zeros((2, K)), np.random.default_rng(0))
+    assert np.isnan(value).all()
+    assert np.isnan(variance).all()
+
+
+def test_the_bootstrap_of_a_constant_has_no_variance():
+    functional = Evaluated(lambda mass: (mass @ np.full(K, 0.1)) / mass.sum(axis=-1))
+    _, variance = Bootstrap(functional).moments(COUNTS.astype(float), np.random.default_rng(0))
+    assert float(variance) == 0.0
+
+
+# Weights and clusters -------------------------------------------------------------------------------------------------
+
+
+@named
+def test_weights_of_one_change_nothing_but_the_smoothing(name):
+    functional, _ = METRICS[name]
+    counts = COUNTS.astype(float)
+    plain, weighted = functional.moments(counts), Robust(functional, np.ones(K)).moments(counts)
+    assert float(plain[0]) == pytest.approx(float(weighted[0]), rel=1e-12)
+    if name in ("mean", "recall", "f1", "matthews", "matthews of three"):
+        assert float(plain[1]) == pytest.approx(float(weighted[1]), rel=1e-10)
+
+
+@named
+def test_the_scale_of_weights_does_not_matter(name):
+    functional, _ = METRICS[name]
+    counts = COUNTS.astype(float)
+    one, ten = (Robust(functional, factor * WEIGHT).moments(counts) for factor in (1.0, 1e4))
+    assert [float(v) for v in one] == pytest.approx([float(v) for v in ten], rel=1e-10)
+
+
+@named
+def test_people_of_one_weight_are_the_same_counted_or_one_by_one(name):
+    functional, reference = METRICS[name]
+    counts = COUNTS.astype(float)
+    value, variance = Robust(functional, WEIGHT).moments(counts)
+    # By hand: every person's mass is their weight, and each is drawn on their own.
+    mass = COUNTS * WEIGHT
+    each = WEIGHT * slopes(reference, mass)
+    n = counts.sum()
+    assert float(value) == pytest.approx(reference(mass), rel=1e-12)
+    assert float(variance) == pytest.approx((counts * each**2).sum() * n / (n - 1), rel=1e-6)
+
+
+def test_kishs_effective_number_of_people():
+    robust = Robust(Mean(Z), WEIGHT)
+    rows = people(COUNTS)
+    expected = WEIGHT[rows].sum() ** 2 / (WEIGHT[rows] ** 2).sum()
+    assert float(robust.effective(COUNTS.astype(float))) == pytest.approx(expected)
+    rate = Robust(_share(PREDICTED == 1, TRUE == 1), WEIGHT)
+    positive = rows[TRUE[rows] == 1]
+    expected = WEIGHT[positive].sum() ** 2 / (WEIGHT[positive] ** 2).sum()
+    assert float(rate.effective(COUNTS.astype(float))) == pytest.approx(expected)
+    assert float(rate.effective(np.zeros(K))) == 0
+
+
+CLUSTER = np.array([0, 0, 1, 1, 1, 2, 3, 3, 3, 3, 4, 5])
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+def test_the_cluster_robust_variance_of_a_mean_is_that_of_a_regression_on_a_constant(weight):
+    value, variance = Robust(Mean(Z), weight, CLUSTER).moments(np.ones(K))
+    fit = sm.WLS(Z, np.ones(K), weights=np.ones(K) if weight is None else weight).fit(
+        cov_type="cluster", cov_kwds={"groups": CLUSTER}
+    )
+    assert float(value) == pytest.approx(fit.params[0])
+    assert float(variance) == pytest.approx(fit.bse[0] ** 2, rel=1e-10)
+
+
+@named
+def test_the_cluster_robust_variance_sums_parts_before_squaring_them(name):
+    functional, reference = METRICS[name]
+    _, variance = Robust(functional, WEIGHT, CLUSTER).moments(np.ones(K))
+    each = WEIGHT * slopes(reference, WEIGHT)
+    sums = np.bincount(CLUSTER, each)
+    assert float(variance) == pytest.approx((sums**2).sum() * 6 / 5, rel=1e-5)
+
+
+@named
+def test_clusters_of_one_are_people(name):
+    functional, _ = METRICS[name]
+    alone = Robust(functional, WEIGHT, np.arange(K)).moments(np.ones(K))
+    people_ = Robust(functional, WEIGHT).moments(np.ones(K))
+    assert [float(v) for v in alone] == pytest.approx([float(v) for v in people_], rel=1e-12)
+
+
+def test_clusters_on_both_sides_correlate_them():
+    # Pairs of equal people, one on each side: the difference of means has no error at all.
+    z = np.repeat([1.0, 5.0, 2.0, 8.0, 9.0], 2)
+    cluster = np.repeat(np.arange(5), 2)
+    first = np.array([1.0, 0.0] * 5)
+    found = Robust(Mean(z), None, cluster).pair(first, 1 - first)
+    variance = found.first_variance + found.second_variance - 2 * found.covariance
+    assert float(found.first - found.second) == pytest.approx(0.0, abs=1e-14)
+    assert float(variance) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_the_difference_within_clusters_has_the_error_of_a_regression():
+    side = np.array([1.0, 0, 1, 0, 1, 0, 0, 1, 1, 0, 1, 0])
+    cluster = np.repeat(np.arange(4), 3)
+    found = Robust(Mean(Z), None, cluster).pair(side, 1 - side)
+    variance = found.first_variance + found.second_variance - 2 * found.covariance
+    fit = sm.OLS(Z, np.column_stack([np.ones(K), side])).fit(
+        cov_type="cluster", cov_kwds={"groups": cluster, "use_correction": False}
+    )
+    assert float(found.first - found.second) == pytest.approx(fit.params[1])
+    assert float(variance) == pytest.approx(fit.bse[1] ** 2 * 4 / 3, rel=1e-10)
+
+
+def test_a_cluster_drawn_twice_counts_twice():
+    counts = np.where(CLUSTER == 3, 2.0, 1.0)
+    value, variance = Robust(Mean(Z), None, CLUSTER).moments(counts)
+    again = np.r_[np.arange(K), np.flatnonzero(CLUSTER == 3)]
+    labels = np.r_[CLUSTER, np.full(4, 9)]
+    sums = np.bincount(labels, (Z[again] - Z[again].mean()) / len(again))
+    assert float(value) == pytest.approx(Z[again].mean())
+    assert float(variance) == pytest.approx((sums**2).sum() * 7 / 6, rel=1e-10)
+
+
+def test_names_say_which_error_it_is():
+    mean = Mean(Z)
+    assert mean.error == "welch"
+    assert Auc(TRUE == 1, SCORE).error == "delong"
+    assert Jackknife(mean).error == "jackknife"
+    assert Bootstrap(mean).error == "bootstrap"
+    assert Robust(mean, WEIGHT).error == "linearized"
+    assert Robust(mean, WEIGHT, CLUSTER).error == "cluster-robust"
