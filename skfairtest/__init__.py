@@ -2,7 +2,19 @@
 
 from skfairtest._version import __version__
 from skfairtest.group import FairnessTest
-from skfairtest.metrics import Rate
+from skfairtest.group.correlation import CorrelationFairnessTest
+from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
+from skfairtest.metrics import Rate, ScoreMetric
 from skfairtest.tables import CountTable
 
-__all__ = ["CountTable", "FairnessTest", "Rate", "__version__"]
+__all__ = [
+    "CorrelationFairnessTest",
+    "CountTable",
+    "FairnessTest",
+    "Rate",
+    "ScoreMetric",
+    "__version__",
+    "minimum_detectable_disparity",
+    "power",
+    "required_sample_size",
+]

@@ -12,15 +12,15 @@ from typing import Any
 
 import pandas as pd
 
-from skfairtest.group._facts import cells_read, facts_of, with_cells
+from skfairtest.group._facts import facts_of
 from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame
 from skfairtest.group._judge import judge, p_of
-from skfairtest.group._rows import measure
+from skfairtest.group._measure import cells_read, measure
+from skfairtest.group._rows import Measured
 from skfairtest.group._settings import check_settings, is_number
 from skfairtest.metrics import resolve_metrics
-from skfairtest.readers import resolve_pos_label
 from skfairtest.report.words import Facts
-from skfairtest.tables import CountTable
+from skfairtest.tables import CountTable, Sample
 
 
 @dataclass(frozen=True)
@@ -147,13 +147,11 @@ def audit_table(
     if missing:
         needing = ", ".join(rate.name for rate in rates if set(missing) & rate.reads)
         raise ValueError(f"{' and '.join(missing)} is missing: {needing} needs it")
-    table = with_cells(table, needed)
-    label = resolve_pos_label(table.labels, pos_label)
     measured, not_compared = [], []
     for names in _groupings(table.sensitive_names, intersections):
         grouped = table.regroup(names, table.control_names or None)
         try:
-            measured.append(measure(grouped, rates, settings, label, 0))
+            measured.append(measure(Sample.from_table(grouped), rates, settings, pos_label, None, 0))
         except ValueError as error:  # one group only: another grouping may still be comparable
             not_compared.append((" x ".join(names), str(error)))
     if not measured:
@@ -161,8 +159,8 @@ def audit_table(
     verdict = judge(measured, settings)
     parts = tuple(
         AuditPart(
-            facts_of(part.table, rates, settings),
-            by_group_frame(part, 1 - alpha),
+            facts_of(part, settings),
+            _values(part),
             comparisons_frame(part.rows),
             excluded_frame(part.excluded),
         )
@@ -177,9 +175,16 @@ def audit_table(
         table.n_samples,
         settings.alpha,
         settings.adjust,
-        label,
+        measured[0].pos_label,
         tuple(not_compared),
     )
+
+
+def _values(part: Measured) -> pd.DataFrame:
+    frame = by_group_frame(part)
+    if frame is None:
+        raise ValueError("metric has no value by group, which an audit is about: name one that has")
+    return frame
 
 
 def _groupings(names: tuple[str, ...], intersections: bool) -> Iterable[list[str]]:

@@ -1,41 +1,45 @@
-"""What a test's rates read, and what its sentences need to know: the same for one test and for an audit of several."""
+"""What sentences need to know about a test: the same for one test and for an audit of several groupings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from skfairtest.group._rows import Measured
 from skfairtest.group._settings import Settings
-from skfairtest.metrics import Rate
+from skfairtest.metrics import Omnibus, Rate
 from skfairtest.report.words import Facts
-from skfairtest.tables import CountTable
 
 
-def cells_read(rates: Sequence[Rate], settings: Settings) -> set[str]:
-    """Return which of ``y_true`` and ``y_pred`` the rates, or the place where labels are permuted, read."""
-    reads = {name for rate in rates for name in rate.reads}
-    return reads | ({settings.within} if settings.within in ("y_true", "y_pred") else set())
-
-
-def with_cells(table: CountTable, needed: set[str]) -> CountTable:
-    """Return the table with no other cells than those that are read."""
-    if set(table.cell_names) == needed:
-        return table
-    return table.marginal([name for name in table.cell_names if name in needed])
-
-
-def facts_of(table: CountTable, rates: Sequence[Rate], settings: Settings) -> Facts:
-    """Collect what sentences say about how a table was tested."""
+def facts_of(measured: Measured, settings: Settings) -> Facts:
+    """Collect what sentences say about how people were tested."""
     question = settings.question
+    sample, metrics = measured.sample, measured.metrics
+    rates = [metric for metric in metrics if isinstance(metric, Rate)]
     return Facts(
         compare=settings.compare,
         disparity=question.disparity,
         alternative=question.alternative,
         edges=question.edges,
         alpha=settings.alpha,
-        features=" x ".join(table.sensitive_names),
-        controls=" x ".join(table.control_names),
+        features=" x ".join(sample.sensitive_names),
+        controls=" x ".join(sample.control_names),
         words={rate.name: (rate.happens, rate.among) for rate in rates},
         functions=frozenset(rate.name for rate in rates if rate.value is not None),
+        descriptions={metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
+        everybody=frozenset(metric.name for metric in metrics if isinstance(metric, Omnibus)),
+        disparities={metric.name: metric.disparity for metric in metrics if metric.disparity},
+        people=_people(measured),
         adjust=settings.adjust,
-        within=settings.within if question.method == "permutation" else "auto",
+        within=settings.within if any(row.method == "permutation" for row in measured.rows) else "auto",
     )
+
+
+def _people(measured: Measured) -> str:
+    """Say what weights and clusters have done."""
+    sample, told = measured.sample, []
+    if sample.weight is not None:
+        told.append("Values are weighted by sample_weight, and standard errors allow for it.")
+    if sample.clusters is not None:
+        whole = "whole clusters were permuted" if measured.whole else "labels were permuted inside clusters"
+        told.append(
+            f"People come in {len(sample.clusters.levels):,} clusters: {whole}, and standard errors are cluster-robust."
+        )
+    return " ".join(told)

@@ -10,12 +10,9 @@ import numpy as np
 import pandas as pd
 
 from skfairtest.group._judge import p_of
-from skfairtest.group._rows import SMALL, Exclusion, Measured, Row
-from skfairtest.inference.intervals import wilson
-from skfairtest.inference.rates import quantiles
-from skfairtest.metrics import Rate
+from skfairtest.group._rows import SMALL, Exclusion, GroupValues, Measured, Row
 from skfairtest.readers import sort_levels
-from skfairtest.tables import CountTable
+from skfairtest.tables import Sample
 
 COMPARISON_COLUMNS = [
     "metric", "group", "other", "stratum", "n_group", "n_other", "value_group", "value_other", "disparity",
@@ -64,40 +61,32 @@ def excluded_frame(excluded: list[Exclusion]) -> pd.DataFrame:
     return frame.astype({"n": int, "n_effective": int, "comparisons": int})
 
 
-def by_group_frame(measured: Measured, confidence_level: float) -> pd.DataFrame:
-    """Each rate in each group (and stratum), indexed like fairlearn's ``MetricFrame.by_group``."""
+def by_group_frame(measured: Measured) -> pd.DataFrame | None:
+    """Each metric in each group (and stratum), indexed like fairlearn's ``MetricFrame.by_group``; None if none has."""
     frames = {
-        rate.name: _one_rate(
-            measured.table, rate, measured.events[rate.name], measured.denominators[rate.name], confidence_level
-        )
-        for rate in measured.rates
+        metric.name: _one_metric(measured.sample, measured.values[metric.name])
+        for metric in measured.metrics
+        if metric.name in measured.values
     }
-    if len(frames) == 1:
-        return next(iter(frames.values()))
-    return pd.concat(frames, names=["metric"])
+    if len(measured.metrics) == 1:
+        return next(iter(frames.values()), None)
+    return pd.concat(frames, names=["metric"]) if frames else None
 
 
-def _one_rate(
-    table: CountTable, rate: Rate, events: np.ndarray, denominators: np.ndarray, confidence_level: float
-) -> pd.DataFrame:
-    sizes = table.counts.sum(axis=2)
+def _one_metric(sample: Sample, values: GroupValues) -> pd.DataFrame:
     place = {
-        (*stratum, *group): (s, g) for s, stratum in enumerate(table.strata) for g, group in enumerate(table.groups)
+        (*stratum, *group): (s, g) for s, stratum in enumerate(sample.strata) for g, group in enumerate(sample.groups)
     }
-    keys, index = _index(table)
+    keys, index = _index(sample)
     # A combination of features that nobody has is a row without people, as in fairlearn.
-    n, x, d = (
+    n, d = (
         np.array([int(counts[place[key]]) if key in place else 0 for key in keys])
-        for counts in (sizes, events, denominators)
+        for counts in (sample.sizes, values.n_effective)
     )
-    z, _ = quantiles("two-sided", 1 - confidence_level)
-    low, high = wilson(x, d, z)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        value = x / d
-        error = np.sqrt(value * (1 - value) / d)
-    if rate.value is not None and rate.slope is not None:
-        error = error * rate.slope(value)
-        value, low, high = rate.value(value), rate.value(low), rate.value(high)
+    value, error, low, high = (
+        np.array([float(array[place[key]]) if key in place else np.nan for key in keys])
+        for array in (values.value, values.error, values.low, values.high)
+    )
     return pd.DataFrame(
         {
             "n": n,
@@ -112,7 +101,7 @@ def _one_rate(
     )
 
 
-def _index(table: CountTable) -> tuple[list[tuple[Any, ...]], pd.Index]:
+def _index(table: Sample) -> tuple[list[tuple[Any, ...]], pd.Index]:
     names = [*table.control_names, *table.sensitive_names]
     n_control = len(table.control_names)
     levels = [sort_levels(dict.fromkeys(key[i] for key in table.strata)) for i in range(n_control)]
@@ -121,3 +110,16 @@ def _index(table: CountTable) -> tuple[list[tuple[Any, ...]], pd.Index]:
     if len(names) == 1:
         return keys, pd.Index([key[0] for key in keys], name=names[0])
     return keys, pd.MultiIndex.from_tuples(keys, names=names)
+
+
+def null_distribution(measured: Measured, n_resamples: int) -> Any:
+    """Return resampled statistics, a column for each comparison; NaN where a law was enumerated or drawing stopped."""
+    drawn = [row.drawn if row.drawn is not None else row.joint for row in measured.rows]
+    if not n_resamples or all(column is None for column in drawn):
+        return None
+    out = np.full((n_resamples, len(drawn)), np.nan)
+    for place, column in enumerate(drawn):
+        if column is not None:
+            kept = column[:n_resamples]
+            out[: len(kept), place] = kept
+    return out

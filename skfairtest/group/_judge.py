@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skfairtest.group._rows import Measured, Row, enumerable
+from skfairtest.group._counted import enumerable
+from skfairtest.group._rows import Measured, Row
 from skfairtest.group._settings import Settings
+from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile, oriented, product_log_p
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, holm
@@ -24,7 +26,13 @@ SMALLEST = float(np.nextafter(0.0, 1.0))
 
 def p_of(log_p: float) -> float:
     """P-value of a logarithm; one too small for a float is its smallest positive number, never 0."""
-    return max(float(np.exp(log_p)), SMALLEST)
+    # The logarithm has made a rounding error, which must not decide at a level.
+    return max(float(f"{np.exp(log_p):.15g}"), SMALLEST)
+
+
+def at_most(log_p: float, level: float) -> bool:
+    """Whether a p-value is at most a level; rounding does not decide between equal ones."""
+    return bool(log_p <= np.log(level) + 1e-12)
 
 
 @dataclass(frozen=True)
@@ -77,24 +85,60 @@ def _adjust(family: list[Row], measured: Sequence[Measured], settings: Settings)
             error = alpha / k
     for row, value in zip(family, adjusted.tolist(), strict=True):
         row.log_p_adjusted = value
-        row.concern = bool(p_of(value) <= alpha)
+        row.concern = at_most(value, alpha)
     z_low, z_high = quantiles(settings.question.alternative, error)
     if critical is not None:
         z_low, z_high = (critical if np.isfinite(z) else z for z in (z_low, z_high))
-    scales = [row.scale for row in family]
-    inverted = limits_of_all([row.pair for row in family], scales, settings.question.disparity, z_low, z_high)
-    for row, interval in zip(family, inverted, strict=True):
-        rejected = p_of(row.log_p) <= error if critical is None else p_of(row.log_p_adjusted) <= alpha
-        row.interval = _interval(row, interval, settings, error, rejected=rejected)
+    inverted = _inverted(family, z_low, z_high)
+    for row in family:
+        rejected = at_most(row.log_p, error) if critical is None else at_most(row.log_p_adjusted, alpha)
+        if id(row) in inverted:
+            row.interval = _interval(row, inverted[id(row)], settings, error, rejected=rejected)
+        else:
+            row.interval = _studentized_interval(row, settings, error, critical, rejected=rejected)
+
+
+def _inverted(family: list[Row], z_low: float, z_high: float) -> dict[int, tuple[float, float]]:
+    """Return the limits of rates' rows that invert score tests."""
+    out = {}
+    for disparity in ("difference", "ratio"):
+        rows = [row for row in family if row.pair is not None and row.question.disparity == disparity]
+        if rows:
+            found = limits_of_all([row.counted for row in rows], [row.scale for row in rows], disparity, z_low, z_high)
+            out.update({id(row): limits for row, limits in zip(rows, found, strict=True)})
+    return out
+
+
+def _studentized_interval(
+    row: Row, settings: Settings, error: float, critical: float | None, *, rejected: bool
+) -> tuple[float, float]:
+    """Return the estimate minus and plus critical values times the standard error; NaN where there is no estimate."""
+    if np.isnan(row.estimate):
+        return np.nan, np.nan
+    question = row.question
+    if _bootstrap_speaks(row):
+        low, high = _bootstrap_interval(row, settings, error)
+        return max(row.ends[0], low), min(row.ends[1], high)
+    drawn = row.drawn if row.method == "permutation" and not settings.adaptive else None
+    values = two_sides.critical_values(drawn, question.alternative, error, studentized=row.studentized)
+    if critical is not None:
+        values = (critical if np.isfinite(values[0]) else np.inf, critical if np.isfinite(values[1]) else np.inf)
+    spread = row.spread if row.studentized else 1.0
+    low, high = two_sides.limits(row.estimate, spread, question.disparity, row.ends, values)
+    if question.edges is None and not rejected:
+        return min(low, question.null), max(high, question.null)
+    return low, high
 
 
 def _blocks(family: list[Row], measured: Sequence[Measured], settings: Settings) -> list[list[Row]]:
     """Parts of a family that have a joint law: rates on disjoint conditions, or all where whole tables are drawn."""
     (part,) = measured
-    names = [rate.name for rate in part.rates]
+    names = list(part.conditions)
     conditioned = settings.within == "auto" and settings.question.method != "bootstrap"
-    blocks = blocks_of(part.conditions) if conditioned else [list(range(len(names)))]
-    parts = [[row for row in family if row.metric in {names[rate] for rate in block}] for block in blocks]
+    blocks = blocks_of(list(part.conditions.values())) if conditioned else [list(range(len(names)))]
+    together = [{names[rate] for rate in block} for block in blocks]
+    together += [{metric.name} for metric in part.metrics if metric.name not in part.conditions]
+    parts = [[row for row in family if row.metric in block] for block in together]
     return [rows for rows in parts if rows]
 
 
@@ -112,8 +156,8 @@ def _max_t(family: list[Row], measured: Sequence[Measured], settings: Settings) 
     for rows in blocks:
         if len(rows) == 1:
             found = np.array([rows[0].log_p])
-        elif enumerable(rows, settings):
-            pairs = [tuple(int(v[0]) for v in (r.pair.x1, r.pair.d1, r.pair.x2, r.pair.d2)) for r in rows]
+        elif enumerable(rows):
+            pairs = [tuple(int(v[0]) for v in (r.counted.x1, r.counted.d1, r.counted.x2, r.counted.d2)) for r in rows]
             found = product_log_p(pairs, np.array([row.statistic for row in rows]))  # type: ignore[arg-type]
             if len(blocks) == 1:
                 error = 1 - (1 - settings.alpha) ** (1 / len(family))
@@ -131,30 +175,31 @@ def _max_t(family: list[Row], measured: Sequence[Measured], settings: Settings) 
 
 
 def _draws(row: Row) -> Floats:
-    assert row.drawn is not None
-    return row.drawn
+    drawn = row.drawn if row.joint is None else row.joint
+    assert drawn is not None
+    return drawn
 
 
 def _interval(
     row: Row, interval: tuple[float, float], settings: Settings, error: float, *, rejected: bool
 ) -> tuple[float, float]:
     """Confidence limits; a comparison that is not rejected at this level has the null value in its interval."""
-    question = settings.question
+    question = row.question
     low, high = interval
-    if _bootstrap_speaks(row, settings):
+    if _bootstrap_speaks(row):
         low, high = _bootstrap_interval(row, settings, error)
     elif question.edges is None and not rejected:
         low, high = min(low, question.null), max(high, question.null)
     return max(question.ends[0], low), min(question.ends[1], high)
 
 
-def _bootstrap_speaks(row: Row, settings: Settings) -> bool:
+def _bootstrap_speaks(row: Row) -> bool:
     """Whether draws give an interval: those that are all alike do not, nor does the logarithm of 0."""
-    return settings.question.method == "bootstrap" and row.standard_error > 0 and bool(np.isfinite(row.statistic))
+    return row.method == "bootstrap" and row.standard_error > 0 and bool(np.isfinite(row.statistic))
 
 
 def _bootstrap_interval(row: Row, settings: Settings, error: float) -> tuple[float, float]:
-    question = settings.question
+    question = row.question
     if question.alternative in ("greater", "less"):
         low_error, high_error = (error, 0.0) if question.alternative == "greater" else (0.0, error)
     else:
@@ -173,7 +218,7 @@ def _monte_carlo_limits(
     if settings.adjust == "max_t":
         blocks = _blocks(main, measured, settings)
         rows = next(rows for rows in blocks if any(row is leading for row in rows))
-        if len(rows) > 1 and not enumerable(rows, settings):
+        if len(rows) > 1 and not enumerable(rows):
             counts, times = max_t_extreme(_oriented_draws(rows, settings), leading.beyond), len(blocks)
         elif leading.extreme is not None:
             counts, times = leading.extreme, len(blocks)
@@ -189,10 +234,12 @@ def _monte_carlo_limits(
 
 def equivalence_interval(row: Row, settings: Settings) -> tuple[float, float]:
     """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
-    if _bootstrap_speaks(row, settings):
+    if _bootstrap_speaks(row):
         return _bootstrap_interval(row, settings, 2 * settings.alpha)
     z, _ = quantiles("greater", settings.alpha)
-    return limits(row.pair, row.scale, settings.question.disparity, z, z)
+    if row.pair is None:
+        return two_sides.limits(row.estimate, row.spread, row.question.disparity, row.ends, (z, z))
+    return limits(row.pair, row.scale, row.question.disparity, z, z)
 
 
 def _leading(main: list[Row], tied: np.ndarray, *, worst: bool) -> Row:
@@ -214,19 +261,23 @@ def _decide(main: list[Row], measured: Sequence[Measured], settings: Settings) -
     else:
         deciding = np.array([row.log_p_adjusted for row in main]) if settings.adjust in FAMILYWISE else holm(log_p)
         target = deciding.min()
-    leading = _leading(main, np.abs(deciding - target) <= 1e-9 * max(1.0, abs(target)), worst=equivalence)
+    with np.errstate(invalid="ignore"):
+        tied = (deciding == target) | (np.abs(deciding - target) <= 1e-9 * max(1.0, abs(target)))
+    leading = _leading(main, tied, worst=equivalence)
     p = p_of(float(target))
-    rejected = bool(p <= settings.alpha)
+    rejected = at_most(float(target), settings.alpha)
     concern = not rejected if equivalence else rejected
     if equivalence:
         for part in measured:
             for row in part.rows:
                 # A certificate for all pairs is one for each; short of it, pairs are certified one by one.
                 pooled = row.contrast.stratum is None
-                row.concern = bool(p_of(row.log_p_adjusted) > settings.alpha) and (concern or not pooled)
-    resampled = settings.question.method in ("permutation", "bootstrap")
-    drew = any(row.drawn is not None for row in main)
+                row.concern = not at_most(row.log_p_adjusted, settings.alpha) and (concern or not pooled)
+    drew = any(row.drawn is not None or row.joint is not None for row in main)
+    resampled = any(row.method in ("permutation", "bootstrap") for row in main)
     limits_of_p = _monte_carlo_limits(leading, main, measured, settings) if drew else None
     bounds = (p, p) if limits_of_p is None else (min(p, limits_of_p[0]), max(p, limits_of_p[1]))
     n_resamples = settings.n_resamples if resampled or drew else 0
+    if n_resamples and settings.adaptive:
+        n_resamples = max(row.extreme[1] for row in main if row.extreme is not None)
     return Verdict(leading, float(target), bounds, rejected, concern, n_resamples, drew and not resampled)

@@ -19,8 +19,8 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "within": ("auto", None, "y_true", "y_pred"),
     "adjust": ("auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None),
 }
-#: Values that are in the contract and that this version cannot run.
-LATER: dict[str, tuple[object, ...]] = {"variance": ("jackknife", "bootstrap")}
+#: Resamples after which ``n_resamples="adaptive"`` stops at the latest.
+MOST_ADAPTIVE = 9999
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,9 @@ class Settings:
     alpha: float
     n_resamples: int
     n_jobs: int | None = None
+    asked_variance: str | None = "auto"
+    adaptive: bool = False
+    verbose: int = 0
 
 
 def is_number(value: object) -> bool:
@@ -57,15 +60,17 @@ def check_settings(
     confidence_level: Any,
     n_resamples: Any,
     n_jobs: Any = None,
+    verbose: Any = 0,
+    unit: bool = True,
 ) -> Settings:
     """Check every parameter and every combination that has no meaning.
+
+    `unit` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
 
     Raises
     ------
     ValueError
         If a value is not one of those allowed, or two of them contradict each other.
-    NotImplementedError
-        If a value is in the contract but not built in this version.
     """
     given = {
         "compare": compare,
@@ -80,26 +85,34 @@ def check_settings(
         if not any(value is choice or (isinstance(value, str) and value == choice) for choice in CHOICES[name]):
             options = ", ".join(repr(choice) for choice in CHOICES[name])
             raise ValueError(f"{name} must be one of {options}; found {value!r}")
-        if value in LATER.get(name, ()):
-            raise NotImplementedError(f"{name}={value!r} is not built yet; for rates use {name}='auto'")
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise ValueError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
     if not is_number(confidence_level) or not 0 < confidence_level < 1:
         raise ValueError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
-    if n_resamples == "adaptive":
-        raise NotImplementedError("n_resamples='adaptive' is not built yet; give a number such as 9999")
-    if not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
-        raise ValueError(f"n_resamples must be an integer of at least 1; found {n_resamples!r}")
+    adaptive = isinstance(n_resamples, str) and n_resamples == "adaptive"
+    if adaptive:
+        n_resamples = MOST_ADAPTIVE
+    elif not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
+        raise ValueError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {n_resamples!r}")
+    if not isinstance(verbose, Integral | bool) or verbose < 0:
+        raise ValueError(f"verbose must be an integer of at least 0; found {verbose!r}")
     if reference_group is not None and compare != "to_reference":
         raise ValueError(
             f"reference_group={reference_group!r} is only used with compare='to_reference'; found compare={compare!r}"
         )
     if reference_group is None and compare == "to_reference":
         raise ValueError("compare='to_reference' needs reference_group: the label of the group to compare with")
-    edges = _edges(margin, disparity, alternative)
+    edges = _edges(margin, disparity, alternative, unit=unit)
+    asked_variance = variance
     method, variance = _method(method, variance, within, edges)
     if adjust == "auto":
         adjust = "holm"
+    if adaptive and (adjust == "max_t" or method == "bootstrap"):
+        what = "adjust='max_t'" if adjust == "max_t" else "method='bootstrap'"
+        raise ValueError(
+            f"n_resamples='adaptive' stops when one comparison's p-value is known; {what} needs a fixed number: "
+            "use n_resamples=9999"
+        )
     if adjust == "max_t" and alternative == "equivalence":
         raise ValueError(
             "adjust='max_t' adjusts the smallest p-value, and alternative='equivalence' asks for the largest: "
@@ -120,10 +133,13 @@ def check_settings(
         1 - float(confidence_level),
         int(n_resamples),
         None if n_jobs is None else int(n_jobs),
+        asked_variance,
+        adaptive,
+        int(verbose),
     )
 
 
-def _edges(margin: Any, disparity: str, alternative: str) -> tuple[float, float] | None:
+def _edges(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float] | None:
     if margin is None:
         if alternative == "equivalence":
             raise ValueError(
@@ -140,8 +156,9 @@ def _edges(margin: Any, disparity: str, alternative: str) -> tuple[float, float]
             )
         edges = (float(margin), 1 / float(margin))
     else:
-        if not 0 <= margin < 1:
-            raise ValueError(f"margin of a difference must be at least 0 and below 1; found {margin!r}")
+        if not 0 <= margin < (1 if unit else np.inf):
+            top = "below 1" if unit else "finite"
+            raise ValueError(f"margin of a difference must be at least 0 and {top}; found {margin!r}")
         edges = (-float(margin), float(margin))
     if edges[0] == edges[1]:
         if alternative == "equivalence":

@@ -3,46 +3,52 @@
 from __future__ import annotations
 
 import copy
-import sys
-import warnings
 from typing import Any, ClassVar
 
-import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest.group._facts import cells_read, facts_of, with_cells
-from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame
+from skfairtest.group._facts import facts_of
+from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame, null_distribution
 from skfairtest.group._judge import equivalence_interval, judge, p_of
+from skfairtest.group._measure import cells_read, measure, permuted_within
 from skfairtest.group._random import check_seed
-from skfairtest.group._rows import Measured, measure
+from skfairtest.group._responses import responses_of
+from skfairtest.group._rows import many_of
 from skfairtest.group._settings import Settings, check_settings
-from skfairtest.metrics import Rate, resolve_metrics
-from skfairtest.readers import check_same_people, classes_of, predict, predictions_from_X, resolve_pos_label
+from skfairtest.group._warnings import warn_about
+from skfairtest.metrics import Metric, Rate, resolve_metrics
+from skfairtest.readers import check_same_people, classes_of, predict, predictions_from_X, scores
 from skfairtest.report import text
-from skfairtest.tables import CountTable
+from skfairtest.tables import CountTable, Sample
 
 
 class FairnessTest(MetaEstimatorMixin, BaseEstimator):
     """Test whether a fairness metric differs between groups by more than chance.
 
-    Null hypothesis: each rate of `metric` is equal in the groups that are compared (with `margin`: it does not differ
-    by more than the margin; with ``alternative="equivalence"``: it does differ by more). A rate is the probability of
-    an event among the people who meet a condition; the default test of two groups is Boschloo's exact unconditional
-    test within that condition, which never rejects a fair model more often than the level says, in samples of any
-    size.
+    Null hypothesis: `metric` is equal in the groups that are compared (with `margin`: it does not differ by more than
+    the margin; with ``alternative="equivalence"``: it does differ by more). A rate is the probability of an event
+    among the people who meet a condition; the default test of two groups is Boschloo's exact unconditional test
+    within that condition, which never rejects a fair model more often than the level says, in samples of any size.
+    Every other metric is tested by permuting labels, each resample divided by its own standard error: exact where
+    the groups are alike in every respect, asymptotically valid where only the metric is equal.
 
     Parameters
     ----------
     estimator : fitted estimator, optional
-        Anything with ``predict``; it is never fitted here. None: the `X` of `fit` is the predictions.
-    metric : str, Rate, callable, or list or dict of these, default="equalized_odds"
-        Names of rates (``selection_rate``, ``true_positive_rate`` or ``recall``, ``false_positive_rate``, ...) or of
-        criteria made of rates (``demographic_parity``, ``equalized_odds``, ...), own rates, or the fairlearn or
-        scikit-learn functions of the same meaning. A dict's keys rename.
+        Anything with ``predict``, or with the scores that the metric needs; it is never fitted here. None: the `X` of
+        `fit` is the predictions.
+    metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
+        Names of rates (``selection_rate``, ``true_positive_rate`` or ``recall``, ``false_positive_rate``, ...), of
+        criteria made of rates (``demographic_parity``, ``equalized_odds``, ...) or of other metrics (``roc_auc``,
+        ``log_loss``, ``brier_score``, ``calibration``, ``mean_prediction``, ``mean_residual``,
+        ``mean_squared_error``, ``mean_absolute_error``, ``balanced_accuracy``, ``matthews_corrcoef``,
+        ``normalized_mutual_info``, ``hinnefeld``); own declarations; fairlearn's and scikit-learn's functions, of
+        which those with a built-in twin take its path; any ``f(y_true, y_pred)``, best with ``sample_weight``; and
+        any function that takes ``sensitive_features``, which tests that groups are independent of truth and
+        prediction. A dict's keys rename.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
         All pairs of groups, or each group against everyone, against everyone else, or against `reference_group`. The
         p-value against everyone is the one against everyone else.
@@ -54,31 +60,36 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         What would be a finding. "greater": the group's value is the greater one. "equivalence": the disparity lies
         within the margin.
     margin : float, optional
-        Tolerated disparity: a difference in [0, 1), or a ratio in (0, 1] that means [margin, 1/margin].
+        Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin].
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
-        Law of the p-value. "auto": exact where it can be enumerated, else the score test, and the row's ``method``
-        says so; "permutation" where `variance` or `within` ask for a law that cannot be enumerated.
-    variance : {"auto", "score", "delta", None}, default="auto"
-        Standard error that studentizes a resampled disparity: with both values equal, plug-in, or none.
+        Law of the p-value. "auto": exact for rates where it can be enumerated, else the score test; permutation for
+        other metrics (with `margin` "asymptotic"), for people with weights or clusters, and where `variance` or
+        `within` ask for a law that cannot be enumerated. The row's ``method`` says which.
+    variance : {"auto", "score", "delta", "jackknife", "bootstrap", None}, default="auto"
+        Standard error that studentizes a resampled disparity: of rates with both values equal ("score"), linearized
+        (DeLong's for AUC), leaving out one person of each of at most 64 kinds, from 50 bootstrap samples of each
+        resample, or none. "auto": the metric's own; jackknife, else bootstrap, for functions.
     within : {"auto", None, "y_true", "y_pred"}, default="auto"
-        Where labels are permuted: within each rate's own condition (exact), everywhere, or within the labels or
-        predictions. Anything but "auto" changes the null hypothesis to equal conditional laws.
+        Where labels are permuted: as the metric says (rates within their own condition, which is exact), everywhere,
+        or within the labels or predictions. Anything but "auto" changes the null hypothesis to equal conditional
+        laws.
     adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
         How p-values are adjusted for the number of comparisons; "auto" is Holm. "max_t" is exact only if all groups
         are alike.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
-    n_resamples : int, default=9999
-        Tables drawn by the resampled methods.
+    n_resamples : int or "adaptive", default=9999
+        Resamples drawn. "adaptive" stops a comparison when 20 were at least as extreme as the data, at 9,999 at the
+        latest; its p-value is valid (Besag and Clifford 1991).
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, True, or the estimator's ``classes_[1]``.
     random_state : int, RandomState, Generator or None
         Seed of the resampled methods.
     n_jobs : int, optional
-        Processes among which enumerated comparisons are divided; worth it for thousands of them. The result is the
-        same.
+        Processes among which resamples, or thousands of enumerated comparisons, are divided. The result is the same,
+        and so it is with any joblib backend.
     verbose : int, default=0
-        Accepted for every test; nothing is reported yet.
+        With 1, progress of everything that takes more than a second is shown on standard error.
 
     Attributes
     ----------
@@ -95,25 +106,26 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
     equivalence_interval_ : tuple of float
         With "equivalence" only: the interval at level 1 - 2 alpha that the test inverts.
     by_group_ : DataFrame
-        ``n``, ``n_effective`` (people who meet the condition), ``value``, ``standard_error``, ``ci_low``, ``ci_high``
-        (Wilson, pointwise) and ``small`` (fewer than 10 meet the condition), indexed like fairlearn's
-        ``MetricFrame.by_group``.
+        ``n``, ``n_effective`` (people who meet the condition; of other metrics those in the smallest denominator;
+        with weights Kish's effective number), ``value``, ``standard_error``, ``ci_low``, ``ci_high`` (pointwise) and
+        ``small`` (`n_effective` below 10), indexed like fairlearn's ``MetricFrame.by_group``. None where a metric
+        looks at all groups at once.
     comparisons_ : DataFrame
         One row per comparison; ``n_group`` and ``n_other`` are people, ``stratum`` is None where strata are pooled.
     excluded_ : DataFrame
         What was left out, with the reason and the counts.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
-        Resampled statistics; None where every law was enumerated.
+        Resampled statistics; None where every law was enumerated, NaN where one was.
     p_value_interval_ : tuple of float
         95 % limits of the Monte-Carlo error of `p_value_`; both ends are `p_value_` where it is exact.
     method_, variance_, within_, adjust_ : str or None
-        What was run. `within_` is a dict where rates differ in it.
+        What was run. `variance_` and `within_` are dicts where metrics differ in them.
     n_resamples_ : int
-        How many tables were drawn.
+        How many resamples were drawn.
     groups_ : list
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
-        The label counted as positive.
+        The label counted as positive; None where no metric asks.
     n_samples_ : int
         People.
 
@@ -121,11 +133,14 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
     --------
     CountTable : The table that every test starts from.
     Rate : Declare a rate of your own.
+    ScoreMetric : Declare any other metric.
+    CorrelationFairnessTest : For a continuous sensitive feature.
 
     References
     ----------
     R. D. Boschloo (1970), Statistica Neerlandica 24, 1-35. C. DiCiccio et al. (2020), Evaluating Fairness Using
-    Permutation Tests, KDD. S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+    Permutation Tests, KDD, sections 2 and 3. E. R. DeLong et al. (1988), Biometrics 44, 837-845. J. Besag and
+    P. Clifford (1991), Biometrika 78, 301-304. S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
 
     Examples
     --------
@@ -230,8 +245,10 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             The groups: one or several columns of length n_samples (several are crossed).
         control_features : array-like, frame or mapping, optional
             Strata within which groups are compared.
-        sample_weight, clusters : None
-            Not built yet.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each person counts, at least 0.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together, such as the repeated decisions on one person.
         predict_params : dict, optional
             Further arguments of the estimator's ``predict``.
 
@@ -246,36 +263,72 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             If a parameter or an input is not usable; the message names it, what was found and what to do.
         NotFittedError
             If the estimator is a scikit-learn estimator that is not fitted.
-        NotImplementedError
-            If a parameter asks for what this version does not have.
         """
-        settings, rates = self._check()
-        _refuse_later(sample_weight=sample_weight, clusters=clusters)
+        return self._fit(
+            X,
+            y,
+            None,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            sample_weight=sample_weight,
+            clusters=clusters,
+            predict_params=predict_params,
+        )
+
+    def _fit(
+        self, X: Any, y: Any, y_score: Any, *, sensitive_features: Any, control_features: Any, sample_weight: Any,
+        clusters: Any, predict_params: dict[str, Any] | None = None,
+    ) -> FairnessTest:  # fmt: skip
+        settings, metrics = self._check()
         if sensitive_features is None:
             raise ValueError(
                 "sensitive_features is missing: the groups to compare, one value per person, for instance "
                 "fit(X, y, sensitive_features=df['sex'])"
             )
+        needed = cells_read(metrics, settings)
+        y_pred = None
         if self.estimator is None:
             y_pred = predictions_from_X(X)
+            if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
+                y_pred, y_score = None, y_pred  # a metric of scores alone takes them as predictions too
         else:
-            y_pred = predict(
-                self.estimator,
-                X,
-                sensitive_features=sensitive_features,
-                predict_params=predict_params,
-                random_state=self.random_state,
-            )
-        needed = cells_read(rates, settings)
+            common = {
+                "sensitive_features": sensitive_features,
+                "predict_params": predict_params,
+                "random_state": self.random_state,
+            }
+            if "y_pred" in needed or "y_score" not in needed:
+                y_pred = predict(self.estimator, X, **common)
+            if "y_score" in needed:
+                responses, names = responses_of(metrics)
+                y_score = scores(
+                    self.estimator, X, responses, metric=names, pos_label=self.pos_label, y_true=y, **common
+                )
         if "y_true" in needed and y is None:
-            names = ", ".join(rate.name for rate in rates if "y_true" in rate.reads) or f"within={self.within!r}"
+            names = (
+                ", ".join(metric.name for metric in metrics if "y_true" in metric.reads) or f"within={self.within!r}"
+            )
             raise ValueError(f"y is missing: {names} needs the true labels; metric='selection_rate' does not")
-        # Labels that no rate reads are counted first all the same, because a missing one is an error.
-        table = CountTable.from_predictions(
-            y, y_pred, sensitive_features=sensitive_features, control_features=control_features
+        # Labels that no metric reads are read all the same, because a missing one is an error.
+        sample = Sample.from_predictions(
+            y,
+            y_pred,
+            y_score=y_score,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            sample_weight=sample_weight,
+            clusters=clusters,
         )
-        _check_rows_of(X, table, y=y, sensitive_features=sensitive_features, control_features=control_features)
-        return self._fit_table(with_cells(table, needed), settings, rates, classes_of(self.estimator))
+        _check_rows_of(
+            X,
+            sample,
+            y=y,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            sample_weight=sample_weight,
+            clusters=clusters,
+        )
+        return self._fit_sample(sample, settings, metrics, classes_of(self.estimator))
 
     @classmethod
     def from_predictions(
@@ -297,15 +350,17 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         y_true : array-like of shape (n_samples,) or None
             True labels; None where the metric needs none.
         y_pred : array-like of shape (n_samples,)
-            Predicted labels.
-        y_score : None
-            Not built yet.
+            Predictions: labels or numbers; scores where the metrics read nothing else.
+        y_score : array-like of shape (n_samples,), optional
+            Scores of the positive label, for metrics that need them beside predictions.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples (several are crossed).
         control_features : array-like, frame or mapping, optional
             Strata within which groups are compared.
-        sample_weight, clusters : None
-            Not built yet.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each person counts, at least 0.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together, such as the repeated decisions on one person.
         **params
             Parameters of the test.
 
@@ -325,15 +380,19 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         ... ).p_value_
         0.0078125...
         """
-        _refuse_later(y_score=y_score)
         if params.get("estimator") is not None:
             raise ValueError(
                 "from_predictions takes predictions, not an estimator: use FairnessTest(estimator).fit(X, y, ...)"
             )
+        if y_score is not None:
+            predictions_from_X(y_score, "y_score")
+        if y_pred is None and y_score is not None:
+            y_pred, y_score = y_score, None
         predictions_from_X(y_pred, "y_pred")
-        return cls(**params).fit(
+        return cls(**params)._fit(
             y_pred,
             y_true,
+            y_score,
             sensitive_features=sensitive_features,
             control_features=control_features,
             sample_weight=sample_weight,
@@ -367,19 +426,20 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         if not isinstance(table, CountTable):
             raise ValueError(f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts")
         test = cls(**params)
-        settings, rates = test._check()
-        needed = cells_read(rates, settings)
+        settings, metrics = test._check()
+        needed = cells_read(metrics, settings)
         missing = sorted(needed - set(table.cell_names))
         if missing:
-            names = ", ".join(rate.name for rate in rates)
+            names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads) or "within"
             raise ValueError(
                 f"table has no {' and no '.join(missing)}, which {names} needs; "
                 f"its cells are {', '.join(table.cell_names)}"
             )
-        return test._fit_table(with_cells(table, needed), settings, rates, classes_of(test.estimator))
+        return test._fit_sample(Sample.from_table(table), settings, metrics, classes_of(test.estimator))
 
-    def _check(self) -> tuple[Settings, list[Rate]]:
+    def _check(self) -> tuple[Settings, list[Metric]]:
         check_seed(self.random_state)
+        metrics = resolve_metrics(self.metric, self.disparity)
         settings = check_settings(
             compare=self.compare,
             reference_group=self.reference_group,
@@ -393,17 +453,25 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             confidence_level=self.confidence_level,
             n_resamples=self.n_resamples,
             n_jobs=self.n_jobs,
+            verbose=self.verbose,
+            unit=all(isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics),
         )
-        return settings, resolve_metrics(self.metric, self.disparity)
+        for metric in metrics:
+            if settings.question.edges is not None and metric.disparity not in (None, settings.question.disparity):
+                raise ValueError(
+                    f"margin={self.margin!r} is a {settings.question.disparity} and {metric.name} is always compared "
+                    f"by its {metric.disparity}: test it by itself, with disparity={metric.disparity!r}"
+                )
+        return settings, metrics
 
-    def _fit_table(
-        self, table: CountTable, settings: Settings, rates: list[Rate], classes: tuple[Any, ...] | None
+    def _fit_sample(
+        self, sample: Sample, settings: Settings, metrics: list[Metric], classes: tuple[Any, ...] | None
     ) -> FairnessTest:
-        self.pos_label_ = resolve_pos_label(table.labels, self.pos_label, classes)
-        measured = measure(table, rates, settings, self.pos_label_, self.random_state)
+        measured = measure(sample, metrics, settings, self.pos_label, classes, self.random_state)
         verdict = judge([measured], settings)
-        _warn(measured, verdict.n_resamples, settings)
+        warn_about(measured, verdict.n_resamples, settings)
         row = verdict.leading
+        self.pos_label_ = measured.pos_label
         self.p_value_ = p_of(verdict.log_p)
         self.rejected_ = verdict.rejected
         self.concern_ = verdict.concern
@@ -414,21 +482,21 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             self.equivalence_interval_ = equivalence_interval(row, settings)
         elif hasattr(self, "equivalence_interval_"):  # of an earlier fit
             del self.equivalence_interval_
-        self.by_group_ = by_group_frame(measured, self.confidence_level)
+        self.by_group_ = by_group_frame(measured)
         self.comparisons_ = comparisons_frame(measured.rows)
         self.excluded_ = excluded_frame(measured.excluded)
-        drawn = [row.drawn for row in measured.rows if row.drawn is not None]
-        self.null_distribution_ = np.stack(drawn, axis=1) if drawn and verdict.n_resamples else None
+        self.null_distribution_ = null_distribution(measured, verdict.n_resamples)
         self.p_value_interval_ = verdict.limits
         laws = {row.method.split()[0] for row in measured.rows}
         self.method_ = "+".join(sorted(laws | ({"permutation"} if verdict.drawn else set())))
-        self.variance_ = settings.variance
-        self.within_ = _within(rates, settings)
+        tested = list(dict.fromkeys(row.metric for row in measured.rows if row.metric in measured.errors))
+        self.variance_ = many_of(measured.errors, tested) if tested else None
+        self.within_ = permuted_within(metrics, settings, clustered=sample.clusters is not None and measured.whole)
         self.adjust_ = settings.adjust
         self.n_resamples_ = verdict.n_resamples
-        self.groups_ = table.group_labels
-        self.n_samples_ = table.n_samples
-        self._facts = facts_of(table, rates, settings)
+        self.groups_ = sample.group_labels
+        self.n_samples_ = sample.n_samples
+        self._facts = facts_of(measured, settings)
         # Where the leading comparison stands in comparisons_.
         self._leading = next(i for i, row in enumerate(measured.rows) if row is verdict.leading)
         return self
@@ -466,13 +534,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         )
 
 
-def _refuse_later(**given: Any) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise NotImplementedError(f"{name} is not built yet: leave it None")
-
-
-def _check_rows_of(X: Any, table: CountTable, **frames: Any) -> None:
+def _check_rows_of(X: Any, table: Sample, **frames: Any) -> None:
     """Check that the rows predicted from are those of the groups: predictions themselves have no index left."""
     if hasattr(X, "shape") and X.shape[0] != table.n_samples:
         raise ValueError(
@@ -487,62 +549,3 @@ def _check_rows_of(X: Any, table: CountTable, **frames: Any) -> None:
     indexed = {name: column for name, column in columns.items() if isinstance(column, pd.Series | pd.DataFrame)}
     if isinstance(X, pd.DataFrame):
         check_same_people({"X": X, **indexed})
-
-
-def _within(rates: list[Rate], settings: Settings) -> Any:
-    """Where people were taken to be exchangeable: one word if it is the same for every rate, else one per rate."""
-    if settings.question.method == "bootstrap":
-        return None
-    if settings.within != "auto":
-        return settings.within
-    found = {rate.name: _condition(rate) for rate in rates}
-    values = set(found.values())
-    return values.pop() if len(values) == 1 else found
-
-
-def _condition(rate: Rate) -> str | None:
-    reads = rate.condition_reads
-    if not reads:
-        return None
-    return next(iter(reads)) if len(reads) == 1 else "condition"
-
-
-def _outside() -> int:
-    """Return the stack level of the line outside the package that a warning of the calling function is about."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("skfairtest."):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-def _warn(measured: Measured, n_resamples: int, settings: Settings) -> None:
-    undefined = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
-    if undefined:
-        first = undefined[0]
-        where = text.label(first.group) + (f" ({text.label(first.stratum)})" if first.stratum is not None else "")
-        more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
-        says = " is" if first.other is None else f" against {text.label(first.other)}:"
-        warnings.warn(
-            f"{first.metric} of {where}{says} {first.reason}{more}: these comparisons are left out, see excluded_",
-            UndefinedMetricWarning,
-            stacklevel=_outside(),
-        )
-    small = [e for e in measured.excluded if e.metric is None]
-    if small:
-        names = ", ".join(text.label(e.group) for e in small)
-        warnings.warn(
-            f"sensitive_features: {names} left out of comparisons, having fewer than 2 people; see excluded_",
-            UserWarning,
-            stacklevel=_outside(),
-        )
-    if n_resamples:
-        main = sum(row.contrast.stratum is None for row in measured.rows)
-        smallest = (1 if settings.adjust == "max_t" else main) / (1 + n_resamples)
-        if smallest > settings.alpha:
-            warnings.warn(
-                f"n_resamples={n_resamples} cannot reject at {settings.alpha:.3g}: the smallest adjusted p-value that "
-                f"{text.many(main, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
-                f"use more than {int(np.ceil(main / settings.alpha))}",
-                UserWarning,
-                stacklevel=_outside(),
-            )

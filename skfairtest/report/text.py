@@ -11,13 +11,12 @@ import pandas as pd
 
 from skfairtest.report.words import (
     Facts,
+    disparity_writer,
     finding_sentence,
     label,
     many,
     null_sentence,
     p_text,
-    points,
-    ratio,
     verdict_sentence,
 )
 
@@ -141,10 +140,10 @@ def comparison_cells(row: Mapping[str, Any], pooled: str) -> dict[str, str]:
         "group": label(row["group"]),
         "other": label(row["other"]),
         "stratum": pooled if row["stratum"] is None else label(row["stratum"]),
-        "value": number_text(row["value_group"]),
-        "against": number_text(row["value_other"]),
+        "value": "" if row["group"] is None else number_text(row["value_group"]),
+        "against": "" if row["group"] is None else number_text(row["value_other"]),
         "disparity": number_text(row["disparity"]),
-        "interval": f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}",
+        "interval": "" if np.isnan(row["ci_low"]) else f"{number_text(row['ci_low'])} to {number_text(row['ci_high'])}",
         "p": p_text(row["p_value"]),
         "adjusted": p_text(row["p_value_adjusted"]),
         "mark": "*" if row["concern"] else "",
@@ -208,10 +207,14 @@ def notes(facts: Facts, comparisons: pd.DataFrame, adjust: str | None) -> list[s
     }
     level = f"{100 * (1 - facts.alpha):g} %"
     simultaneous = adjust in ("holm", "bonferroni", "max_t")
+    together = "for all comparisons together" if simultaneous else "for one comparison at a time"
+    no_intervals = bool(comparisons["ci_low"].isna().all())
     out = [
-        f"p-values are adjusted for the number of comparisons: {names[adjust]}. Intervals of disparities are {level}, "
-        + ("for all comparisons together." if simultaneous else "for one comparison at a time."),
+        f"p-values are adjusted for the number of comparisons: {names[adjust]}."
+        + ("" if no_intervals else f" Intervals of disparities are {level}, {together}."),
     ]
+    if facts.people:
+        out.append(facts.people)
     if facts.controls:
         out.append(
             f"Comparisons averaged over {label(facts.controls)} and those within its single levels are two families, "
@@ -226,13 +229,13 @@ def disagreement(facts: Facts, comparisons: pd.DataFrame) -> list[str]:
     """Say why some intervals contain the null value of comparisons that are a concern; nothing if none does."""
     if facts.edges is not None:
         return []
-    null = 1.0 if facts.disparity == "ratio" else 0.0
+    null = comparisons["metric"].map(lambda m: 1.0 if facts.disparity_of(m) == "ratio" else 0.0)
     holds_null = (comparisons["ci_low"] <= null) & (comparisons["ci_high"] >= null)
     disagree = int((comparisons["concern"] & holds_null).sum())
     if not disagree:
         return []
     return [
-        f"In {many(disagree, 'comparison')} the p-value finds a disparity whose interval contains {null:g}: the "
+        f"In {many(disagree, 'comparison')} the p-value finds a disparity whose interval contains equality: the "
         "p-value is the more powerful of the two, and decides."
     ]
 
@@ -240,7 +243,7 @@ def disagreement(facts: Facts, comparisons: pd.DataFrame) -> list[str]:
 def summary(
     facts: Facts,
     *,
-    by_group: pd.DataFrame,
+    by_group: pd.DataFrame | None,
     comparisons: pd.DataFrame,
     excluded: pd.DataFrame,
     p_value: float,
@@ -255,23 +258,30 @@ def summary(
     main = ordered[ordered["stratum"].isna()]
     lead: Any = comparisons.iloc[leading]
     parts = [
-        verdict_sentence(facts, concern=concern, p_value=p_value, n_comparisons=len(main)),
+        verdict_sentence(
+            facts,
+            concern=concern,
+            p_value=p_value,
+            n_comparisons=len(main),
+            no_intervals=bool(comparisons["ci_low"].isna().all()),
+        ),
         finding_sentence(facts, lead),
     ]
     if equivalence_interval is not None:
-        write = points if facts.disparity == "difference" else ratio
+        write, _ = disparity_writer(facts, lead["metric"])
         low, high = (write(end) for end in equivalence_interval)
         level = f"{100 * (1 - 2 * facts.alpha):g} %"
         parts.append(f"Its {level} interval, which the test of equivalence inverts, is {low} to {high}.")
     if p_value_interval[0] != p_value_interval[1]:
-        low, high = (p_text(end) for end in p_value_interval)
+        low, high = (p_text(end) if end else "0" for end in p_value_interval)
         parts.append(f"Drawn anew, the p-value would lie between {low} and {high}.")
     strata = ordered[~ordered["stratum"].isna()]
     if len(strata):
         parts.append(_strata_sentence(facts, strata))
     parts += ["", "Null hypotheses"]
     parts += [f"  {null_sentence(facts, metric)}" for metric in dict.fromkeys(comparisons["metric"])]
-    parts += ["", "Values by group", aligned(by_group_table(by_group))]
+    if by_group is not None:
+        parts += ["", "Values by group", aligned(by_group_table(by_group))]
     shown = ordered.head(SHOWN)
     parts += ["", _title(len(shown), len(ordered)), aligned(comparisons_table(shown, facts.controls))]
     if len(excluded):

@@ -29,6 +29,14 @@ class Facts:
         Metrics whose value is a function of the share of whom that happens, and not the share itself.
     adjust : str or None
         Adjustment that was run.
+    descriptions : mapping of str to str
+        What each metric that is no rate is ("the mean squared error"); may be empty.
+    everybody : frozenset of str
+        Metrics that look at all groups at once.
+    disparities : mapping of str to str
+        The disparity of metrics that are always compared by one.
+    people : str
+        What is to be said about weights or clusters; may be empty.
     within : {"auto", None, "y_true", "y_pred"}
         Where labels were permuted; anything but "auto" makes the null hypothesis one about the whole law of labels.
     """
@@ -42,8 +50,20 @@ class Facts:
     controls: str = ""
     words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     functions: frozenset[str] = frozenset()
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    everybody: frozenset[str] = frozenset()
+    disparities: Mapping[str, str] = field(default_factory=dict)
+    people: str = ""
     adjust: str | None = "holm"
     within: str | None = "auto"
+
+    def disparity_of(self, metric: str) -> str:
+        """Return how the values of a metric are compared."""
+        return self.disparities.get(metric, self.disparity)
+
+    def is_share(self, metric: str) -> bool:
+        """Whether the metric is a share of people, whose differences are percentage points."""
+        return metric not in self.descriptions and metric not in self.everybody
 
 
 def label(value: Any) -> str:
@@ -105,6 +125,28 @@ def points(value: float) -> str:
     return f"{round(100 * value, 1) + 0.0:.1f}"  # + 0.0: no minus sign before 0.0
 
 
+def number(value: float) -> str:
+    """Write a value of any size with four significant digits.
+
+    Examples
+    --------
+    >>> number(0.123456), number(-1234.56), number(0.0), number(float("inf"))
+    ('0.1235', '-1235', '0', 'infinity')
+    """
+    if np.isnan(value):
+        return "undefined"
+    if np.isinf(value):
+        return "infinity" if value > 0 else "-infinity"
+    return f"{value + 0.0:.4g}" if 1e-4 <= abs(value) < 1e6 or value == 0 else f"{value:.3e}"
+
+
+def disparity_writer(facts: Facts, metric: str) -> tuple[Any, str]:
+    """Return how a metric's disparity is written, and its unit."""
+    if facts.disparity_of(metric) == "ratio":
+        return ratio, ""
+    return (points, " points") if facts.is_share(metric) else (number, "")
+
+
 def ratio(value: float) -> str:
     """Write a ratio."""
     return "infinity" if np.isinf(value) else f"{value:.2f}"
@@ -129,6 +171,11 @@ def null_sentence(facts: Facts, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
     happens, among = facts.words.get(metric, ("", ""))
     features, name = label(facts.features), label(metric)
+    if metric in facts.everybody:
+        given = f" among people of one {facts.within}" if facts.within in ("y_true", "y_pred") else ""
+        inside = f", within every {label(facts.controls)}" if facts.controls else ""
+        subject = "predictions" if metric == "normalized_mutual_info" else "truth and prediction, all of their law,"
+        return f"{name}: {subject} do not depend on {features}{given}{inside}"
     against = {
         "between_groups": f"the groups of {features} compared",
         "to_overall": f"each group of {features} and everyone else",
@@ -138,7 +185,8 @@ def null_sentence(facts: Facts, metric: str) -> str:
     inside = f", within every {label(facts.controls)}" if facts.controls else ""
     # Equal shares are equal values of any function of them; a margin is one of the values.
     shares = happens and (facts.edges is None or metric not in facts.functions)
-    who = f"among {among}{inside}, the share who {happens}" if shares else f"{name}{inside}"
+    described = facts.descriptions.get(metric, "") or name
+    who = f"among {among}{inside}, the share who {happens}" if shares else f"{described}{inside}"
     if facts.edges is None:
         same = f"any two groups of {features}" if facts.compare == "between_groups" else against
         how = {
@@ -151,9 +199,8 @@ def null_sentence(facts: Facts, metric: str) -> str:
             how += f", and so is all of the law of {law}: labels were permuted {_place(facts.within)}"
         return f"{name}: {who} {how}"
     low, high = facts.edges
-    scale = (points, " points") if facts.disparity == "difference" else (ratio, "")
-    write, unit = scale
-    noun = facts.disparity
+    write, unit = disparity_writer(facts, metric)
+    noun = facts.disparity_of(metric)
     band = f"{write(low)} to {write(high)}{unit}"
     how = {
         "equivalence": f"differs in {against}: their {noun} lies outside {band}",
@@ -187,6 +234,12 @@ def finding_sentence(facts: Facts, row: Mapping[str, Any], *, adjusted: bool = T
         other = "everyone else"
     happens, among = facts.words.get(row["metric"], ("", ""))
     metric = row["metric"]
+    if metric in facts.everybody:
+        place = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
+        described = facts.descriptions.get(metric) or label(metric)
+        p = row["p_value_adjusted"] if adjusted else row["p_value"]
+        told = f"{place}{described} is {number(row['disparity'])}, {'adjusted ' if adjusted else ''}{equals_p(p)}"
+        return told[0].upper() + told[1:] + "."
     where = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
     if facts.controls and row["stratum"] is None:
         where = f"averaged over {label(facts.controls)}, "
@@ -194,29 +247,33 @@ def finding_sentence(facts: Facts, row: Mapping[str, Any], *, adjusted: bool = T
     if happens and metric not in facts.functions:
         shares = f"among {among}, {percent(a)} of {group} against {percent(b)} of {other} {happens}"
     else:
-        shares = f"{label(metric)} is {a:.3f} for {group} against {b:.3f} for {other}"
+        described = facts.descriptions.get(metric, "") or label(metric)
+        values = (f"{a:.3f}", f"{b:.3f}") if facts.is_share(metric) else (number(a), number(b))
+        shares = f"{described} is {values[0]} for {group} against {values[1]} for {other}"
     low, high = row["ci_low"], row["ci_high"]
-    if facts.disparity == "ratio":
-        gap = f"a ratio of {ratio(row['disparity'])} (interval {ratio(low)} to {ratio(high)})"
-    else:
-        gap = f"a difference of {points(row['disparity'])} points (interval {points(low)} to {points(high)})"
+    write, unit = disparity_writer(facts, metric)
+    noun = facts.disparity_of(metric)
+    gap = f"a {noun} of {write(row['disparity'])}{unit} (interval {write(low)} to {write(high)})"
     p = row["p_value_adjusted"] if adjusted else row["p_value"]
     sentence = f"{where}{shares}: {gap}, {'adjusted ' if adjusted else ''}{equals_p(p)}"
     return sentence[0].upper() + sentence[1:] + "."
 
 
-def verdict_sentence(facts: Facts, *, concern: bool, p_value: float, n_comparisons: int) -> str:
+def verdict_sentence(
+    facts: Facts, *, concern: bool, p_value: float, n_comparisons: int, no_intervals: bool = False
+) -> str:
     """Say whether there is a concern, and what its absence does not mean."""
     asked, features = many(n_comparisons, "comparison"), label(facts.features)
     level = f"{100 * (1 - facts.alpha):g} %"
     if facts.alternative == "equivalence":
         assert facts.edges is not None
         low, high = facts.edges
-        band = (
-            f"{points(low)} to {points(high)} points"
-            if facts.disparity == "difference"
-            else f"a ratio of {ratio(low)} to {ratio(high)}"
-        )
+        if facts.disparity == "ratio":
+            band = f"a ratio of {ratio(low)} to {ratio(high)}"
+        elif facts.descriptions:
+            band = f"a difference of {number(low)} to {number(high)}"
+        else:
+            band = f"{points(low)} to {points(high)} points"
         if concern:
             return (
                 f"Not certified: for at least one of {asked} a disparity outside {band} cannot be ruled out "
@@ -230,5 +287,5 @@ def verdict_sentence(facts: Facts, *, concern: bool, p_value: float, n_compariso
         )
     return (
         f"No disparity{beyond} by {features} was found in {asked} ({equals_p(p_value)}); "
-        "that is not a proof of fairness: the intervals show what could have gone unseen."
+        f"that is not a proof of fairness{'' if no_intervals else ': the intervals show what could have gone unseen'}."
     )

@@ -1,0 +1,247 @@
+"""Rates: counts of two groups, tested by the exact laws or by drawn tables of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils.parallel import Parallel, delayed
+
+from skfairtest.group._rows import Exclusion, GroupValues, Measured, Missing, Row, ends_of, places_of
+from skfairtest.group._settings import Settings
+from skfairtest.inference import rate_draws
+from skfairtest.inference.intervals import wilson
+from skfairtest.inference.max_t import oriented
+from skfairtest.inference.rate_draws import Contrast, RateTable, pair_of
+from skfairtest.inference.rates import Question, Scale, answer, disparity_of, quantiles, shown_error, values
+from skfairtest.inference.resampling import monte_carlo_p
+from skfairtest.inference.score import studentize
+from skfairtest.inference.two_sides import sequential_p
+from skfairtest.metrics import Rate
+
+
+@dataclass
+class Counted:
+    """A rate in a table of counts (S, G, K): which cells are counted in its numerator and its denominator.
+
+    `roles` are the columns by which labels may be exchanged within (see `Settings.within`): for each, which cells are
+    true.
+    """
+
+    rate: Rate
+    counts: np.ndarray
+    event: np.ndarray
+    given: np.ndarray
+    roles: dict[str, np.ndarray]
+    question: Question
+    rows: list[Row]
+
+    @property
+    def scale(self) -> Scale:
+        """How the metric follows from the rate."""
+        rate = self.rate
+        return Scale() if rate.value is None or rate.slope is None else Scale(rate.value, rate.slope)
+
+
+def count(
+    out: Measured,
+    rate: Rate,
+    table: tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]],
+    contrasts: Sequence[tuple[Contrast, Any]],
+    settings: Settings,
+) -> Counted:
+    """Make the rows of one rate, not tested yet. `table` is (counts, event, given, roles)."""
+    counts, event, given, roles = table
+    events, denominators = counts[:, :, event].sum(axis=2), counts[:, :, given].sum(axis=2)
+    question = replace(settings.question, disparity=rate.disparity or settings.question.disparity)
+    made = Counted(rate, counts, event, given, roles, question, [])
+    out.conditions[rate.name] = given
+    out.errors[rate.name] = settings.variance
+    out.values[rate.name] = _values(events, denominators, made.scale, settings)
+    made.rows = list(_rows(out, made, contrasts, events, denominators))
+    out.rows.extend(made.rows)
+    return made
+
+
+def _values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> GroupValues:
+    z, _ = quantiles("two-sided", settings.alpha)
+    low, high = wilson(events, denominators, z)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = events / denominators
+        error = np.sqrt(value * (1 - value) / denominators)
+    if not scale.is_identity:
+        error = error * scale.slope(value)
+        value, low, high = scale.value(value), scale.value(low), scale.value(high)
+    return GroupValues(denominators, value, error, low, high)
+
+
+def _rows(
+    out: Measured,
+    made: Counted,
+    contrasts: Sequence[tuple[Contrast, Any]],
+    events: np.ndarray,
+    denominators: np.ndarray,
+) -> Iterable[Row]:
+    sample, rate, question = out.sample, made.rate, made.question
+    groups, strata, sizes = sample.group_labels, sample.stratum_labels, sample.sizes
+    missing = Missing()
+    for place in places_of(sample):
+        label = None if place is None else strata[place]
+        for base, other in contrasts:
+            contrast = Contrast(base.first, base.second, base.overall, place)
+            pair = pair_of(events, denominators, contrast)
+            people = pair_of(sizes, sizes, contrast)
+            n_group = int(people.x1.sum())
+
+            def leave_out(reason: str) -> None:
+                effective = int(pair.d1.sum())  # noqa: B023  # called at once
+                out.excluded.append(
+                    Exclusion(rate.name, groups[base.first], other, label, reason, n_group, effective, 1)  # noqa: B023
+                )
+
+            defined = pair.defined()
+            if not defined.any():
+                for side, total in ((base.first, pair.d1.sum()), (base.second, pair.d2.sum())):
+                    if side is not None and total == 0:
+                        missing.add(side, place)
+                if pair.d1.sum() and (base.second is None or pair.d2.sum()):
+                    stratified = " in the same stratum" if sample.control_names else ""
+                    leave_out("nobody to compare with meets the condition" + stratified)
+                continue
+            pair = pair.only(defined)
+            first, second = (float(v) for v in values(pair, made.scale))
+            disparity = float(disparity_of(np.asarray(first), np.asarray(second), question.disparity))
+            if np.isnan(disparity):
+                leave_out("both values are 0: their ratio is undefined (their difference is not)")
+                continue
+            yield Row(
+                rate.name, groups[base.first], other, label, contrast, question, n_group,
+                int(people.x2.sum() + (people.x1.sum() if base.overall else 0)), first, second, disparity,
+                pair, made.scale, ends_of((0.0, 1.0), question.disparity),
+            )  # fmt: skip
+    among = rate.among or (f"who meet {rate.given!r}" if isinstance(rate.given, str) else "who meet the condition")
+    missing.report(out, rate.name, f"undefined: nobody meets the condition ({among})")
+
+
+def rate_table(made: Counted, settings: Settings) -> RateTable:
+    """Cells among which labels are exchanged: the rate's own condition, or what `within` says."""
+    counts, event, given = made.counts, made.event, made.given
+    if settings.question.method == "bootstrap":
+        return RateTable(counts, event, given, ())
+    if settings.within == "auto":
+        role = np.where(event, 0, np.where(given, 1, 2))
+        roles = np.stack([counts[:, :, role == r].sum(axis=2) for r in range(3)], axis=2)
+        return RateTable(roles, np.array([True, False, False]), np.array([True, True, False]), ((0, 1),))
+    everyone = np.arange(len(event))
+    if settings.within is None:
+        blocks = [everyone]
+    else:
+        if settings.within not in made.roles:
+            raise ValueError(f"within={settings.within!r} needs {settings.within}, which was not given")
+        inside = made.roles[settings.within]
+        blocks = [everyone[inside == value] for value in np.unique(inside)[::-1]]
+    return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
+
+
+def run_counted(made: Counted, settings: Settings, seed: np.random.SeedSequence, *, draw: bool, joint: bool) -> None:
+    """Give each row of one rate its p-value; draw their law where a resampled method or max-T (`joint`) needs it."""
+    rows, question = made.rows, made.question
+    bootstrap = question.method == "bootstrap"
+    counted = rate_table(made, settings)
+    contrasts = [row.contrast for row in rows]
+    if not bootstrap:
+        contrasts = rate_draws.to_rest(contrasts)
+    arguments = (contrasts, made.scale, question.disparity, settings.variance)
+    if draw:
+        n = settings.n_resamples
+        if bootstrap:
+            drawn = rate_draws.bootstrap_statistics(counted, *arguments, n, np.random.default_rng(seed))
+        elif joint:
+            drawn = rate_draws.joint_permutations(counted, *arguments, n, np.random.default_rng(seed))
+        else:
+            drawn = rate_draws.pairwise_permutations(counted, *arguments, n, seed.spawn(len(rows)))
+        for row, column in zip(rows, drawn.T, strict=True):
+            row.drawn = column
+    if question.method in ("permutation", "bootstrap"):
+        statistics, errors = rate_draws.observed_statistics(counted, *arguments)
+        for row, statistic, error in zip(rows, statistics.tolist(), errors.tolist(), strict=True):
+            row.statistic, row.standard_error, row.method = statistic, error, question.method
+            row.studentized = settings.variance is not None
+            resampled_log_p(row, settings)
+            if settings.variance == "score":
+                row.standard_error = shown_error(row.counted, question, error)
+        return
+    answers = Parallel(n_jobs=settings.n_jobs)(delayed(answer)(row.pair, row.scale, question) for row in rows)
+    for row, found in zip(rows, answers, strict=True):
+        row.log_p, row.method = found.log_p, found.method
+        row.statistic, row.standard_error = found.statistic, found.standard_error
+        row.beyond = float(oriented(np.asarray(found.statistic), question.alternative))
+
+
+def resampled_log_p(row: Row, settings: Settings) -> None:
+    """Set a row's log p-value from its draws, and (extreme, defined) behind it where one count decides."""
+    assert row.drawn is not None
+    question = row.question
+    if question.edges is None:
+        row.beyond = float(oriented(np.asarray(row.statistic), question.alternative))
+        if settings.adaptive:
+            found = sequential_p(row.drawn, row.statistic, question.alternative)
+            if found is not None:
+                p, extreme, used = found
+                row.log_p, row.extreme = float(np.log(p)), (extreme, used)
+                row.undefined = int(np.isnan(row.drawn[np.cumsum(~np.isnan(row.drawn)) < used]).sum())
+                # What was drawn for other comparisons after this one had its answer is not part of it.
+                row.drawn = np.where(np.cumsum(~np.isnan(row.drawn)) <= used, row.drawn, np.nan)
+                return
+        p, extreme, defined = monte_carlo_p(row.drawn, row.statistic, question.alternative)
+        row.log_p, row.extreme, row.undefined = float(np.log(p)), (extreme, defined), len(row.drawn) - defined
+        return
+    lower, upper = (np.log(question.edges) if question.disparity == "ratio" else np.asarray(question.edges)).tolist()
+    with np.errstate(divide="ignore"):
+        estimate = float(np.log(row.disparity)) if question.disparity == "ratio" else row.disparity
+    if np.isinf(estimate):  # the logarithm of a ratio of 0 or infinity has no bootstrap law
+        row.beyond = -np.inf
+        row.log_p, row.extreme = 0.0, None
+        return
+    above, below = (float(studentize(estimate - edge, row.standard_error)) for edge in (upper, lower))
+    tests = {
+        "greater": [(above, "greater")],
+        "less": [(below, "less")],
+        "equivalence": [(below, "greater"), (above, "less")],
+        "two-sided": [(above, "greater"), (below, "less")],
+    }[question.alternative]
+    row.beyond = max(statistic if side == "greater" else -statistic for statistic, side in tests)
+    results = [(monte_carlo_p(row.drawn, statistic, side), statistic) for statistic, side in tests]
+    choose = max if question.alternative == "equivalence" else min
+    (p, extreme, defined), row.statistic = choose(results, key=lambda result: result[0][0])
+    if question.alternative == "two-sided":
+        p, extreme = min(1.0, 2 * p), min(defined, 2 * extreme)
+    row.log_p, row.extreme = float(np.log(p)), (extreme, defined)
+    row.undefined = int(np.isnan(row.drawn).sum())
+
+
+def enumerable(rows: Sequence[Row]) -> bool:
+    """Whether rows on disjoint conditions have an enumerated joint law: one pair of groups, one stratum per row."""
+    question = rows[0].question
+    return (
+        question.alternative == "two-sided"
+        and question.method in ("auto", "exact")
+        and all(row.pair is not None and row.question == question for row in rows)
+        and len({(row.contrast.first, row.contrast.second) for row in rows}) == 1
+        and rows[0].contrast.second is not None
+        and all(len(row.counted.x1) == 1 for row in rows)
+    )
+
+
+def needs_draws(rows: Sequence[Row], settings: Settings) -> bool:
+    """Whether p-values of rates, or their adjustment, need drawn tables."""
+    if settings.question.method in ("permutation", "bootstrap"):
+        return True
+    if settings.adjust != "max_t":
+        return False
+    pooled = [row for row in rows if row.contrast.stratum is None]
+    strata = [row for row in rows if row.contrast.stratum is not None]
+    # One comparison has nothing to be adjusted for.
+    return any(len(family) > 1 and not enumerable(family) for family in (pooled, strata))

@@ -1,0 +1,179 @@
+"""Metrics that look at all groups at once: one row, tested by permuting everybody's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from skfairtest.group._counted import resampled_log_p
+from skfairtest.group._resample import resample
+from skfairtest.group._rows import Exclusion, Measured, Row, places_of
+from skfairtest.group._settings import Settings
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.draws import permuted
+from skfairtest.inference.max_t import oriented
+from skfairtest.inference.rate_draws import Contrast
+from skfairtest.metrics import Context, MetricError, Omnibus
+from skfairtest.readers import Column
+from skfairtest.tables import Kinds
+
+
+@dataclass(frozen=True)
+class Everybody:
+    """One stratum's people, group by kind, and the metric as a function of their masses."""
+
+    statistic: Callable[[Floats], Floats]
+    counts: np.ndarray
+    block: np.ndarray
+    rows: bool
+    weight: np.ndarray | None
+
+    def evaluate(self, counts: np.ndarray) -> Floats:
+        """Evaluate the metric of tables (..., G, K)."""
+        masses = counts.astype(float)
+        return self.statistic(masses if self.weight is None else masses * self.weight)
+
+    def draw(self, size: int, seed: np.random.SeedSequence) -> Floats:
+        """Return the metric of `size` permutations; NaN where it cannot be computed."""
+        rng = np.random.default_rng(seed)
+        out = []
+        for table in self._tables(size, rng):
+            try:
+                out.append(self.evaluate(table))
+            except MetricError:
+                out.append(np.array([self._one(one) for one in table]))
+        return np.concatenate(out)
+
+    def _one(self, table: np.ndarray) -> float:
+        try:
+            return float(self.evaluate(table))
+        except MetricError:
+            return float("nan")
+
+    def _tables(self, size: int, rng: np.random.Generator) -> Any:
+        if not self.rows:
+            blocks = [np.flatnonzero(self.block == b).tolist() for b in np.unique(self.block)]
+            for drawn in permuted(self.counts[None], blocks, size, rng):
+                yield drawn[:, 0]
+            return
+        group = self.counts.argmax(axis=0)
+        place = [np.flatnonzero(self.block == b) for b in np.unique(self.block)]
+        for _ in range(size):
+            shuffled = group.copy()
+            for within in place:
+                shuffled[within] = rng.permutation(group[within])
+            yield (np.arange(len(self.counts))[:, None] == shuffled)[None].astype(np.int64)
+
+
+def measure_omnibus(
+    out: Measured, metric: Omnibus, kinds: Kinds, kept: list[int], settings: Settings, seed: np.random.SeedSequence
+) -> None:
+    """Make and test the rows of a metric of all groups: one for everybody, and one for each stratum."""
+    sample = out.sample
+    strata = []
+    for number in range(len(sample.strata)):
+        groups = [np.arange(len(sample.groups)) == g for g in kept]
+        within, counts = kinds.within(number, groups)
+        context = Context(within.values, out.pos_label, counts.shape[1])
+        keys = [sample.groups[g] for g in kept]
+        block = _block(within, counts.shape[1], settings)
+        strata.append(
+            Everybody(
+                metric.statistic(context, keys, sample.sensitive_names), counts, block, within.rows, within.weight
+            )
+        )  # fmt: skip
+    observed = np.array([_observed(metric, stratum) for stratum in strata])
+    people = np.array([float(stratum.counts.sum()) for stratum in strata])
+    defined = ~np.isnan(observed)
+    name = "everybody"
+    if not defined.any():
+        n = int(people.sum())
+        out.excluded.append(Exclusion(metric.name, name, None, None, "undefined for these people", n, n, 1))
+        return
+    numbers = np.flatnonzero(defined).tolist()
+    drawn = np.stack(
+        [
+            np.concatenate(resample(strata[s].draw, settings, own, what=metric.name, times=len(numbers)))
+            for s, own in zip(numbers, seed.spawn(len(numbers)), strict=True)
+        ],
+        axis=1,
+    )
+    share = people[numbers] / people[numbers].sum()
+    question = replace(settings.question, disparity=metric.disparity or settings.question.disparity)
+    for place in places_of(sample):
+        if place is not None and not defined[place]:
+            reason, n = "undefined for these people", int(people[place])
+            out.excluded.append(Exclusion(metric.name, name, None, sample.stratum_labels[place], reason, n, n, 1))
+            continue
+        if place is None:
+            value, column = float(share @ observed[numbers]), drawn @ share
+        else:
+            value, column = float(observed[place]), drawn[:, numbers.index(place)]
+        label = None if place is None else sample.stratum_labels[place]
+        n = int(people.sum() if place is None else people[place])
+        contrast = Contrast(kept[0], None, stratum=place)
+        row = Row(metric.name, None, None, label, contrast, question, n, n, np.nan, np.nan, value)
+        row.statistic, row.drawn, row.method, row.studentized = value, column, "permutation", False
+        _p_of(row, metric, settings)
+        out.rows.append(row)
+
+
+def _p_of(row: Row, metric: Omnibus, settings: Settings) -> None:
+    """Count in the direction that speaks against independence; twice the smaller tail where neither does."""
+    sides = ["greater", "less"] if metric.extreme == "two-sided" else [metric.extreme]
+    asked = row.question
+    found = []
+    for side in sides:
+        row.question = replace(asked, alternative=side, edges=None)
+        resampled_log_p(row, replace(settings, adaptive=False))
+        found.append((row.log_p, row.extreme))
+    row.log_p, row.extreme = min(found)
+    if len(sides) == 2 and row.extreme is not None:
+        row.log_p = min(0.0, row.log_p + float(np.log(2)))
+        row.extreme = (min(row.extreme[1], 2 * row.extreme[0]), row.extreme[1])
+    row.question = asked
+    row.beyond = float(oriented(np.asarray(row.statistic), metric.extreme))
+
+
+def _observed(metric: Omnibus, stratum: Everybody) -> float:
+    try:
+        return float(stratum.evaluate(stratum.counts))
+    except MetricError as error:
+        raise ValueError(f"metric cannot be computed: {error}") from error
+
+
+def _block(kinds: Kinds, k: int, settings: Settings) -> np.ndarray:
+    if settings.within in ("auto", None):
+        return np.zeros(k, dtype=np.intp)
+    column = kinds.values[str(settings.within)].column
+    if not isinstance(column, Column):
+        raise ValueError(f"within={settings.within!r} permutes labels among people who share one; it holds numbers")
+    return column.codes
+
+
+def check_omnibus(metric: Omnibus, settings: Settings) -> None:
+    """Refuse what has no meaning for all groups at once.
+
+    Raises
+    ------
+    ValueError
+        If an alternative, a margin, a comparison or a method is asked for that it does not have.
+    """
+    question = settings.question
+    if question.alternative != "two-sided" or question.edges is not None:
+        raise ValueError(
+            f"metric={metric.name!r} looks at all groups at once and tests independence: it has no alternative or "
+            "margin; use alternative='two-sided' and margin=None"
+        )
+    if settings.compare != "between_groups":
+        raise ValueError(
+            f"metric={metric.name!r} looks at all groups at once: use compare='between_groups', not "
+            f"{settings.compare!r}"
+        )
+    if question.method not in ("auto", "permutation"):
+        raise ValueError(
+            f"metric={metric.name!r} is tested by permuting labels: use method='auto', not {question.method!r}"
+        )

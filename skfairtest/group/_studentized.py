@@ -1,0 +1,534 @@
+"""Every other metric: two groups' values over their standard error, against permuted labels or bootstrap samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from skfairtest.group._counted import resampled_log_p
+from skfairtest.group._resample import resample, sides_of
+from skfairtest.group._rows import SMALL, Exclusion, GroupValues, Measured, Missing, Row, ends_of, places_of
+from skfairtest.group._settings import Settings
+from skfairtest.inference import two_sides
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.margin import normal_log_p
+from skfairtest.inference.max_t import oriented
+from skfairtest.inference.rate_draws import Contrast
+from skfairtest.inference.rates import Question, quantiles
+from skfairtest.inference.score import studentize
+from skfairtest.inference.two_sides import Moments, Sides, Statistic, Stratum
+from skfairtest.metrics import (
+    Bootstrap,
+    BuiltIn,
+    Context,
+    Evaluated,
+    Functional,
+    Jackknife,
+    MetricError,
+    Rate,
+    Robust,
+    ScoreMetric,
+    Share,
+)
+from skfairtest.readers import Column
+from skfairtest.tables import Kinds
+
+#: Skewness of a difference's error from which on its law is too far from the normal one (that of six events is .4).
+SKEWED = 0.4
+#: Kinds of people that are left out one by one at the most.
+MOST_LEFT_OUT = 64
+
+
+@dataclass(frozen=True)
+class Studentized:
+    """A metric of one sample's kinds of people, ready to be evaluated in any of its groups.
+
+    Parameters
+    ----------
+    metric : ScoreMetric or Rate
+        What is measured; rates are where people have weights or clusters.
+    kinds : Kinds
+        Its kinds of people.
+    pos_label : object
+        The positive label, if the metric asks.
+    question : Question
+        What is asked of its comparisons.
+    variance : str or None
+        Which standard error was asked for.
+    within : str or None
+        Where labels are permuted: a column, everywhere (None), or "condition".
+    whole : bool
+        Whether clusters lie within groups.
+    """
+
+    metric: ScoreMetric | Rate
+    kinds: Kinds
+    pos_label: Any
+    question: Question
+    variance: str | None
+    within: str | None
+    whole: bool = True
+
+    @property
+    def name(self) -> str:
+        """The metric's name."""
+        return self.metric.name
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and largest value there can be."""
+        return (0.0, 1.0) if isinstance(self.metric, Rate) else self.metric.bounds
+
+    def functional(self, kinds: Kinds) -> Functional:
+        """Return the metric of some kinds of people with the standard error that it is going to have."""
+        k = len(next(iter(kinds.values.values())).array)
+        bare = self._bare(kinds, k)
+        weight, cluster = kinds.weight, kinds.cluster
+        few = k <= MOST_LEFT_OUT
+        evaluated = type(bare) is Evaluated
+        if weight is not None or cluster is not None:
+            if self.variance in ("auto", "delta", "score") and not evaluated:
+                return Robust(bare, weight, cluster)
+            if self.variance is None:
+                return Evaluated(Robust(bare, weight).values, None, self.bounds)
+            if few and cluster is None and self.variance != "bootstrap":
+                return Robust(Jackknife(bare, weight), weight)
+            self._refuse_jackknife(k)
+            return Bootstrap(Robust(bare, weight), cluster=cluster)
+        if self.variance is None:
+            return Evaluated(bare.values, None, self.bounds)
+        if self.variance == "jackknife" or (self.variance == "auto" and evaluated and bare.error == "none" and few):
+            if not few:
+                self._refuse_jackknife(k)
+            return Jackknife(bare)
+        if self.variance == "bootstrap" or (evaluated and bare.error == "none"):
+            return Bootstrap(bare)
+        return bare
+
+    def check(self, out: Measured, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> None:
+        """Say for whom somebody's own function cannot be computed.
+
+        Raises
+        ------
+        ValueError
+            If it raises, returns NaN or anything but one number.
+        """
+        if isinstance(self.metric, Rate | BuiltIn):
+            return
+        weighted = masses if kinds.weight is None else masses * kinds.weight
+        try:
+            self.metric.check(Context(kinds.values, self.pos_label, len(masses)), weighted)
+        except MetricError as problem:
+            if out.sample.control_names:
+                whose += f" of stratum {out.sample.stratum_labels[stratum]!r}"
+            raise ValueError(f"metric cannot be computed in {whose}: {problem}") from problem
+
+    def _refuse_jackknife(self, k: int) -> None:
+        if self.variance == "jackknife":
+            raise ValueError(
+                f"variance='jackknife' leaves out one of at most {MOST_LEFT_OUT} kinds of people, of which {self.name} "
+                f"sees {k:,}: use variance='bootstrap'"
+            )
+
+    def _bare(self, kinds: Kinds, k: int) -> Functional:
+        if isinstance(self.metric, Rate):
+            event, given = masks_of(self.metric, kinds, self.pos_label)
+            return Share(event, given, self.metric.value, self.metric.slope)
+        return self.metric.functional(Context(kinds.values, self.pos_label, k))
+
+    def block(self, kinds: Kinds) -> np.ndarray:
+        """Number the kinds among which labels are exchanged; -1 where they stay."""
+        k = len(next(iter(kinds.values.values())).array)
+        if self.within is None:
+            return np.zeros(k, dtype=np.intp)
+        if self.within == "condition":
+            assert isinstance(self.metric, Rate)
+            return np.where(masks_of(self.metric, kinds, self.pos_label)[1], 0, -1).astype(np.intp)
+        values = kinds.values[self.within]
+        if isinstance(values.column, Column):
+            return values.column.codes
+        raise ValueError(
+            f"within={self.within!r} permutes labels among people of one {self.within}; it holds numbers of many "
+            "different values, which nobody shares"
+        )
+
+
+def masks_of(rate: Rate, kinds: Kinds, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return which kinds are counted in a rate's numerator and denominator."""
+    named = {name: values for name, values in kinds.values.items() if name in ("y_true", "y_pred")}
+    place: dict[Any, int] = {}
+    for values in named.values():
+        for label in values.levels:
+            place.setdefault(label, len(place))
+    labels = {
+        name: np.array([place[label] for label in values.levels], dtype=np.intp)[values.column.codes]  # type: ignore[union-attr]
+        for name, values in named.items()
+    }
+    return rate.masks({name: values.is_label(pos_label) for name, values in named.items()}, labels)
+
+
+def measure_studentized(
+    out: Measured,
+    made: Studentized,
+    contrasts: Sequence[tuple[Contrast, Any]],
+    settings: Settings,
+    seed: np.random.SeedSequence,
+) -> None:
+    """Make and test the rows of one metric."""
+    if settings.question.method == "exact":
+        raise ValueError(
+            f"method='exact' has no law for {made.name}"
+            + (" of people with weights or in clusters" if isinstance(made.metric, Rate) else "")
+            + ": use method='auto', which permutes labels"
+        )
+    out.values[made.name] = _values(out, made, settings, seed)
+    families = []
+    missing = Missing()
+    for base, other in contrasts:
+        rows, comparison = _rows(out, made, base, other, missing)
+        if rows:
+            families.append((rows, comparison))
+            out.rows.extend(rows)
+    missing.report(out, made.name, _why_undefined(made))
+    # Pooled comparisons come before those within strata.
+    own = [row for row in out.rows if row.metric == made.name]
+    own.sort(key=lambda row: -1 if row.contrast.stratum is None else row.contrast.stratum)
+    out.rows[:] = [row for row in out.rows if row.metric != made.name] + own
+    _test(made, families, settings, seed)
+
+
+def _why_undefined(made: Studentized) -> str:
+    if isinstance(made.metric, Rate):
+        among = made.metric.among or "who meet the condition"
+        return f"undefined: nobody meets the condition ({among})"
+    why = made.metric.undefined if isinstance(made.metric, BuiltIn) else ""
+    return "undefined" + (f": {why}" if why else " or without a standard error")
+
+
+def _values(out: Measured, made: Studentized, settings: Settings, seed: np.random.SeedSequence) -> GroupValues:
+    """Evaluate the metric in every stratum and group."""
+    sizes = out.sample.sizes
+    shape = sizes.shape
+    n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
+    rng = np.random.default_rng(seed.spawn(1)[0])
+    for stratum, group in zip(*np.nonzero(sizes), strict=True):
+        side = np.zeros(shape[1], dtype=bool)
+        side[group] = True
+        kinds, counts = made.kinds.within(int(stratum), [side])
+        functional = made.functional(kinds)
+        out.errors.setdefault(made.name, _error_of(made, functional))
+        made.check(out, kinds, counts[0], f"group {out.sample.group_labels[group]!r}", int(stratum))
+        found, variance = functional.moments(counts.astype(float), rng)
+        value[stratum, group], error[stratum, group] = float(found[0]), float(np.sqrt(max(variance[0], 0.0)))
+        if np.isnan(variance[0]):
+            error[stratum, group] = np.nan
+        n_effective[stratum, group] = float(functional.effective(counts.astype(float))[0])
+        informative = float(functional.informative(counts.astype(float))[0])
+        if made.variance is not None and informative < SMALL and not (out.sample.control_names or np.isnan(found[0])):
+            name = out.sample.group_labels[group]
+            out.doubtful.append((made.name, name, "rests on few people, too few to say how uncertain it is"))
+    low, high = (np.full(shape, np.nan) for _ in range(2))
+    z, _ = quantiles("two-sided", settings.alpha)
+    for place in np.ndindex(shape):
+        if not np.isnan(value[place]):
+            spread = _at_least(float(error[place]), float(n_effective[place]), made.bounds)
+            found_limits = two_sides.limits(float(value[place]), spread, "difference", made.bounds, (z, z))
+            low[place], high[place] = found_limits
+    rounded = np.floor(n_effective + 1e-9).astype(np.int64)
+    return GroupValues(rounded, value, error, low, high)
+
+
+def _error_of(made: Studentized, functional: Functional) -> str | None:
+    return None if made.variance is None else functional.error
+
+
+def _at_least(error: float, n: float, bounds: tuple[float, float]) -> float:
+    """Standard error for an interval: people who are all alike leave no spread, which is no certainty.
+
+    It is then as large as if one person more were at the other end of what is possible, wherever that is.
+    """
+    if error > 0 or np.isnan(error):
+        return error
+    width = bounds[1] - bounds[0]
+    return width / (n + 1)
+
+
+@dataclass
+class Comparison:
+    """One contrast over the strata in which both sides are defined."""
+
+    strata: list[Stratum]
+    places: list[int]
+    weights: Floats  # of the values shown: against everyone those of the group's own people
+    balanced: Floats  # of the statistic: Mantel and Haenszel's
+    shown: Moments  # (S,), the second side being everyone where that is shown
+    tested: Moments
+    third: Floats  # (S,), third moment of the difference's error
+
+    def skewness(self) -> float:
+        """Return the skewness of the difference's error over all strata: the normal law has none."""
+        share = self.balanced / self.balanced.sum()
+        spread = float((share**2 * (self.tested.first_variance + self.tested.second_variance)).sum())
+        return float((share**3 * self.third).sum()) / spread**1.5 if spread > 0 else 0.0
+
+    def at(self, place: int | None) -> slice:
+        """Return where a stratum is among those that are compared; None: all of them."""
+        if place is None:
+            return slice(None)
+        at = self.places.index(place)
+        return slice(at, at + 1)
+
+
+def _compare(out: Measured, made: Studentized, base: Contrast) -> tuple[Comparison, dict[int, tuple[bool, bool]]]:
+    """Evaluate both sides in every stratum; return also the strata where one is undefined, and which."""
+    sizes = out.sample.sizes
+    first, second = _sides(sizes.shape[1], base)
+    comparison = Comparison([], [], np.zeros(0), np.zeros(0), None, None, np.zeros(0))  # type: ignore[arg-type]
+    shown, tested, weights, balanced, third = [], [], [], [], []
+    undefined = {}
+    for stratum in range(sizes.shape[0]):
+        if not (sizes[stratum][first].sum() and sizes[stratum][second].sum()):
+            continue
+        kinds, counts = made.kinds.within(stratum, [first, second])
+        functional = made.functional(kinds)
+        if base.second is None:
+            made.check(
+                out, kinds, counts[1], f"the rest, everybody but {out.sample.group_labels[base.first]!r}", stratum
+            )
+        plain = Stratum(functional, counts, made.block(kinds), kinds.rows, kinds.cluster, made.whole)
+        moments = plain.observed(np.random.default_rng(0))
+        sides = [np.isnan(moments.first + moments.first_variance), np.isnan(moments.second + moments.second_variance)]
+        if any(sides):
+            undefined[stratum] = (bool(sides[0]), bool(sides[1]))
+            continue
+        comparison.strata.append(plain)
+        comparison.places.append(stratum)
+        mass = functional.denominator(counts)
+        balanced.append(mass[0] * mass[1] / mass.sum())
+        weights.append(mass[0] if base.overall else balanced[-1])
+        tested.append(moments)
+        moved = functional.third_moment(counts)
+        third.append(float(moved[0] - moved[1]))
+        shown.append(replace(plain, overall=base.overall).observed(np.random.default_rng(0), null=False))
+    if comparison.strata:
+        comparison.weights, comparison.balanced = np.array(weights), np.array(balanced)
+        comparison.third = np.array(third)
+        comparison.shown, comparison.tested = two_sides.columns(shown), two_sides.columns(tested)
+    return comparison, undefined
+
+
+def _rows(
+    out: Measured, made: Studentized, base: Contrast, other: Any, missing: Missing
+) -> tuple[list[Row], Comparison]:
+    """Make the rows of one contrast: over all strata, then in each."""
+    sample, question = out.sample, made.question
+    groups, labels, sizes = sample.group_labels, sample.stratum_labels, sample.sizes
+    first, second = _sides(sizes.shape[1], base)
+    comparison, undefined = _compare(out, made, base)
+    rows = []
+    for place in places_of(sample):
+        label = None if place is None else labels[place]
+        here = slice(None) if place is None else slice(place, place + 1)
+        n_group, n_second = int(sizes[here, first].sum()), int(sizes[here, second].sum())
+        if not comparison.strata or (place is not None and place not in comparison.places):
+            _explain(out, made, base, other, place, undefined, missing, n_group)
+            continue
+        row = _row(made, comparison, place)
+        if np.isnan(row.estimate):
+            reason = "a value below 0, or both are 0: their ratio has no meaning (their difference has)"
+            out.excluded.append(Exclusion(made.name, groups[base.first], other, label, reason, n_group, n_group, 1))
+            continue
+        row.group, row.other, row.stratum = groups[base.first], other, label
+        row.contrast = Contrast(base.first, base.second, base.overall, place)
+        row.n_group, row.n_other = n_group, n_second + (n_group if base.overall else 0)
+        row.ends = ends_of(made.bounds, question.disparity)
+        rows.append(row)
+    if rows and made.variance is not None and abs(comparison.skewness()) > SKEWED:
+        out.doubtful.append((made.name, rows[0].group, "depends on a few extreme people"))
+    return rows, comparison
+
+
+def _sides(n_groups: int, contrast: Contrast) -> tuple[np.ndarray, np.ndarray]:
+    first = np.zeros(n_groups, dtype=bool)
+    first[contrast.first] = True
+    second = ~first
+    if contrast.second is not None:
+        second = np.zeros(n_groups, dtype=bool)
+        second[contrast.second] = True
+    return first, second
+
+
+def _explain(
+    out: Measured, made: Studentized, base: Contrast, other: Any, place: int | None,
+    undefined: dict[int, tuple[bool, bool]], missing: Missing, n_group: int,
+) -> None:  # fmt: skip
+    """List why a comparison is left out: groups in which the metric is undefined, or nobody to compare with."""
+    flags = list(undefined.values()) if place is None else [undefined[place]] if place in undefined else []
+    found = False
+    for index, side in enumerate((base.first, base.second)):
+        if side is not None and flags and all(flag[index] for flag in flags):
+            missing.add(side, place)
+            found = True
+    if not found:
+        sample = out.sample
+        label = None if place is None else sample.stratum_labels[place]
+        reason = "nobody to compare with" + (" in the same stratum" if sample.control_names else "")
+        if flags:
+            reason = f"{_why_undefined(made)}, in those it is compared with"
+        out.excluded.append(Exclusion(made.name, sample.group_labels[base.first], other, label, reason, n_group, 0, 1))
+
+
+def _row(made: Studentized, comparison: Comparison, place: int | None) -> Row:
+    at = comparison.at(place)
+    shown, tested = (two_sides.only(moments, at) for moments in (comparison.shown, comparison.tested))
+    question, studentized = made.question, made.variance is not None
+    statistic = Statistic(question.disparity, comparison.weights[at], studentized)
+    first, second = (float(v) for v in statistic.sides(shown))
+    estimate, spread = (float(v) for v in statistic.distance(shown))
+    balanced = Statistic(question.disparity, comparison.balanced[at], studentized)
+    tested_distance, tested_error = (float(v) for v in balanced.distance(tested))
+    ratio = question.disparity == "ratio"
+    with np.errstate(divide="ignore"):
+        disparity = (first / second if second else np.inf if first else np.nan) if ratio else first - second
+    row = Row(made.name, None, None, None, Contrast(0, None), question, 0, 0, first, second, disparity)
+    row.estimate, row.studentized = estimate, studentized
+    row.statistic = float(studentize(tested_distance, tested_error)) if studentized else tested_distance
+    row.standard_error = spread if studentized else np.nan
+    row.spread = spread
+    if not ratio and not spread > 0:
+        row.spread = max(
+            (_at_least(0.0, float(n), made.bounds) for stratum in comparison.strata for n in stratum.people),
+            default=0.0,
+        )
+    return row
+
+
+def _test(
+    made: Studentized, families: list[tuple[list[Row], Comparison]], settings: Settings, seed: np.random.SeedSequence
+) -> None:
+    question = made.question
+    method = question.method
+    if method == "auto":
+        method = "asymptotic" if question.edges is not None else "permutation"
+    seeds = seed.spawn(len(families) + 1)
+    if method == "bootstrap" or (settings.adjust == "max_t" and sum(len(rows) for rows, _ in families) > 1):
+        _draw_bootstrap(made, families, settings, seeds[-1], bootstrap=method == "bootstrap")
+    for (rows, comparison), own in zip(families, seeds[:-1], strict=True):
+        if method == "permutation":
+            # What one comparison takes tells what all of them do.
+            _permute(made, rows, comparison, settings, own, len(families) if rows is families[0][0] else 0)
+        for row in rows:
+            row.method = method
+            if method == "asymptotic":
+                _asymptotic(row)
+            elif method == "bootstrap":
+                row.statistic = float(studentize(row.estimate, row.standard_error)) if row.studentized else row.estimate
+                row.standard_error = row.standard_error if row.studentized else 1.0
+                resampled_log_p(row, settings)
+            if row.joint is not None:
+                error = row.spread if row.studentized else 1.0
+                row.beyond = float(oriented(studentize(row.estimate, error), question.alternative))
+
+
+def _permute(
+    made: Studentized, rows: list[Row], comparison: Comparison, settings: Settings, seed: np.random.SeedSequence,
+    times: int,
+) -> None:  # fmt: skip
+    """Permute labels between two sides, once for the pooled row and those of its strata."""
+    two_sides.check_size(int(max(stratum.counts.sum() for stratum in comparison.strata)))
+    statistics = []
+    for row in rows:
+        at = comparison.at(row.contrast.stratum)
+        statistics.append((row, at, Statistic(row.question.disparity, comparison.balanced[at], row.studentized)))
+
+    def columns(parts: list[Moments]) -> list[Floats]:
+        moments = sides_of(parts)
+        return [statistic(two_sides.only(moments, at)) for _, at, statistic in statistics]
+
+    def done(parts: list[Moments]) -> bool:
+        return all(
+            two_sides.sequential_p(drawn, row.statistic, row.question.alternative) is not None
+            for row, drawn in zip(rows, columns(parts), strict=True)
+        )
+
+    draw = partial(two_sides.draw_permutations, comparison.strata)
+    parts = resample(draw, settings, seed, what=made.name, done=done, times=times)
+    for row, drawn in zip(rows, columns(parts), strict=True):
+        row.drawn = drawn
+        resampled_log_p(row, settings)
+
+
+def _asymptotic(row: Row) -> None:
+    """Compare a row's statistic with the normal law, at equality or at a margin."""
+    question = row.question
+    if not np.isfinite(row.spread) or not row.spread > 0:  # people who are all alike are no evidence
+        row.statistic, row.log_p, row.beyond = 0.0, 0.0, 0.0
+        return
+    if question.edges is None:
+        if np.isinf(row.statistic):
+            row.statistic = row.estimate / row.spread
+        row.log_p = normal_log_p(row.statistic, question.alternative)
+        row.beyond = float(oriented(np.asarray(row.statistic), question.alternative))
+        return
+    lower, upper = (np.log(question.edges) if question.disparity == "ratio" else np.asarray(question.edges)).tolist()
+    above, below = (float(studentize(row.estimate - edge, row.spread)) for edge in (upper, lower))
+    tests = {
+        "greater": [(above, "greater")],
+        "less": [(below, "less")],
+        "equivalence": [(below, "greater"), (above, "less")],
+        "two-sided": [(above, "greater"), (below, "less")],
+    }[question.alternative]
+    results = [(normal_log_p(statistic, side), statistic) for statistic, side in tests]
+    choose = max if question.alternative == "equivalence" else min
+    row.log_p, row.statistic = choose(results, key=lambda result: result[0])
+    row.standard_error = row.spread
+    if question.alternative == "two-sided":
+        row.log_p = min(0.0, row.log_p + float(np.log(2)))
+    row.beyond = max(statistic if side == "greater" else -statistic for statistic, side in tests)
+
+
+def _draw_bootstrap(
+    made: Studentized, families: list[tuple[list[Row], Comparison]], settings: Settings,
+    seed: np.random.SeedSequence, *, bootstrap: bool,
+) -> None:  # fmt: skip
+    """Draw centred statistics of all rows together, from people resampled within their groups."""
+    contrasts = [rows[0].contrast for rows, _ in families]
+    assert made.kinds.counts is not None or made.kinds.group is not None
+    n_groups = made.kinds.counts.shape[1] if made.kinds.counts is not None else int(made.kinds.group.max()) + 1  # type: ignore[union-attr]
+    sets: list[tuple[bool, ...]] = []
+    pairs = []
+    for contrast in contrasts:
+        first, second = _sides(n_groups, contrast)
+        numbers = []
+        for side in (first, first | second if contrast.overall else second):
+            key = tuple(side.tolist())
+            if key not in sets:
+                sets.append(key)
+            numbers.append(sets.index(key))
+        pairs.append((numbers[0], numbers[1], contrast.overall))
+    places = sorted({place for _, comparison in families for place in comparison.places})
+    strata = []
+    for place in places:
+        groups = [np.arange(n_groups) == g for g in range(n_groups)]
+        kinds, counts = made.kinds.within(place, groups)
+        strata.append(Sides(made.functional(kinds), counts, np.array(sets), kinds.rows, kinds.cluster, made.whole))
+    draw = partial(two_sides.draw_bootstrap, strata, pairs)
+    chunks = resample(draw, settings, seed, what=made.name)
+    for number, (rows, comparison) in enumerate(families):
+        moments = sides_of([chunk[number] for chunk in chunks])
+        there = [places.index(place) for place in comparison.places]
+        for row in rows:
+            at = comparison.at(row.contrast.stratum)
+            part = two_sides.only(Moments(*(array[:, there] for array in moments)), at)
+            distance, error = Statistic(row.question.disparity, comparison.weights[at]).distance(part)
+            with np.errstate(invalid="ignore"):
+                centred = distance - row.estimate
+            drawn = studentize(centred, error) if row.studentized else centred
+            if bootstrap:
+                row.drawn = drawn
+            else:
+                row.joint = drawn

@@ -1,0 +1,57 @@
+"""What a user is told besides the result: what was left out, and where an answer is doubtful."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairtest.group._outside import outside
+from skfairtest.group._rows import Measured
+from skfairtest.group._settings import Settings
+from skfairtest.report import text
+
+
+def warn_about(measured: Measured, n_resamples: int, settings: Settings) -> None:
+    """Warn of undefined values, small groups, doubtful standard errors, and too few resamples."""
+    undefined = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
+    if undefined:
+        first = undefined[0]
+        where = text.label(first.group) + (f" ({text.label(first.stratum)})" if first.stratum is not None else "")
+        more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
+        says = " is" if first.other is None else f" against {text.label(first.other)}:"
+        warnings.warn(
+            f"{first.metric} of {where}{says} {first.reason}{more}: these comparisons are left out, see excluded_",
+            UndefinedMetricWarning,
+            stacklevel=outside(),
+        )
+    places = list(dict.fromkeys((metric, group) for metric, group, _ in measured.doubtful))
+    if places:
+        metric, group, why = measured.doubtful[0]
+        more = f" (and {text.many(len(places) - 1, 'other value')})" if len(places) > 1 else ""
+        warnings.warn(
+            f"{metric} of {text.label(group)} {why}{more}: p-values and intervals of its comparisons are approximate, "
+            "and may be too small; a rate, such as 'true_positive_rate', has an exact test for any number of people",
+            UserWarning,
+            stacklevel=outside(),
+        )
+    small = [e for e in measured.excluded if e.metric is None]
+    if small:
+        names = ", ".join(text.label(e.group) for e in small)
+        warnings.warn(
+            f"sensitive_features: {names} left out of comparisons, having fewer than 2 people; see excluded_",
+            UserWarning,
+            stacklevel=outside(),
+        )
+    if n_resamples:
+        main = sum(row.contrast.stratum is None for row in measured.rows)
+        smallest = (1 if settings.adjust == "max_t" else main) / (1 + n_resamples)
+        if not settings.adaptive and smallest > settings.alpha:
+            warnings.warn(
+                f"n_resamples={n_resamples} cannot reject at {settings.alpha:.3g}: the smallest adjusted p-value that "
+                f"{text.many(main, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
+                f"use more than {int(np.ceil(main / settings.alpha))}",
+                UserWarning,
+                stacklevel=outside(),
+            )

@@ -1,0 +1,416 @@
+"""The test of one model for a continuous sensitive feature: do its outcomes grow or shrink with age."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from skfairtest.group._correlation_rows import (
+    comparisons_frame,
+    crossed,
+    decide,
+    draw,
+    excluded_frame,
+    feature_values,
+    judge,
+    make_rows,
+    name_of,
+    null_distribution,
+    numbers,
+    own_outcome,
+    response,
+    usable,
+    warn_unreachable,
+    zero_one,
+)
+from skfairtest.group._random import check_seed, seed_sequence
+from skfairtest.group._settings import Settings, check_settings
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.correlation import Pairs, UndefinedCorrelationError, arrange, estimate
+from skfairtest.readers import Column, check_same_people, classes_of, predictions_from_X, read_column, read_columns
+from skfairtest.report.correlation import CORRELATIONS, OUTCOMES, CorrelationFacts, correlation_summary
+from skfairtest.report.words import label
+
+
+class CorrelationFairnessTest(MetaEstimatorMixin, BaseEstimator):
+    """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
+
+    Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never
+    cut into groups. The outcome is permuted, and each permutation's correlation is divided by its own standard error:
+    where outcome and feature are independent the test is exact in samples of any size; where they are uncorrelated but
+    dependent (errors that vary more among the young, but are no larger on average) it keeps its level in large samples,
+    where the ordinary permutation test does not. With a callable `correlation` the null hypothesis is independence.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, optional
+        Never fitted here. A classifier of two classes says the probability of ``classes_[1]`` if it has
+        ``predict_proba``; anything else says what ``predict`` returns. None: the `X` of `fit` is the predictions.
+    of : {"absolute_error", "residual", "prediction"} or callable, default="absolute_error"
+        The outcome: the distance of y_true from y_pred, y_true - y_pred, y_pred, or ``of(y_true, y_pred)``, which
+        returns a number per person. Labels of a classifier of two classes become 1 (``classes_[1]``) and 0.
+    correlation : {"pearson", "spearman"} or callable, default="pearson"
+        Pearson's r; Spearman's rho, with midranks for ties; or ``correlation(x, e)``, which returns one number that is
+        the larger the more `x` and `e` depend on each other. A callable is not studentized.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        What would be a finding. "greater": a positive correlation. Two-sided compares absolute values.
+    adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
+        How p-values are adjusted for the number of sensitive features; "auto" is Holm. "max_t" is exact only if the
+        outcome is independent of all features together.
+    confidence_level : float, default=0.95
+        Of intervals; one minus it is the level of the test.
+    n_resamples : int or "adaptive", default=9999
+        Permutations. "adaptive": until 20 are at least as extreme as the data, for every comparison, and 9999 at most;
+        not with "max_t".
+    random_state : int, RandomState, Generator or None
+        Seed of the permutations.
+    n_jobs : int, optional
+        Processes among which permutations are divided. The result is the same.
+    verbose : int, default=0
+        Above 0, a test that takes more than a second shows how far it is.
+
+    Attributes
+    ----------
+    p_value_ : float
+        The global p-value: the smallest familywise-adjusted one.
+    rejected_, concern_ : bool
+        ``p_value_ <= 1 - confidence_level``.
+    statistic_, disparity_ : float
+        Studentized and plain correlation of the feature that sets `p_value_`.
+    confidence_interval_ : tuple of float
+        Limits of that correlation, simultaneous over all features; NaN for a callable `correlation`.
+    comparisons_ : DataFrame
+        One row per feature; with control features, more rows for single strata. ``standard_error`` is the
+        correlation's wherever it lies, from its influence function; for "pearson" ``statistic`` divides by the standard
+        error that holds where the correlation is zero.
+    excluded_ : DataFrame
+        Strata that were left out, with the reason and the number of people.
+    null_distribution_ : ndarray of shape (n_resamples, n_features)
+        Statistics of the permutations, pooled over strata; NaN where undefined, or where drawing had stopped.
+    p_value_interval_ : tuple of float
+        95 % limits of the Monte-Carlo error of `p_value_`.
+    method_, adjust_ : str or None
+        What was run.
+    n_resamples_ : int
+        How many permutations the pooled comparisons are made of.
+    pos_label_ : object
+        The class counted as 1; None where labels are numbers.
+    n_samples_ : int
+        People.
+
+    See Also
+    --------
+    FairnessTest : The test for groups.
+
+    Notes
+    -----
+    With control features, the outcome is permuted within strata, and the correlation is of deviations from the
+    stratum's mean (Spearman: of ranks within the stratum; a callable: its mean over people). Limits are asymptotic:
+    with fewer than about 30 people they cover too little where tails are heavy. With Spearman and fewer than about 10
+    people, standard errors are so uncertain that a perfect order is not the only extreme one.
+
+    References
+    ----------
+    C. J. DiCiccio and J. P. Romano (2017), Robust permutation tests for correlation and regression coefficients, JASA
+    112, 1211-1220. C. DiCiccio et al. (2020), Evaluating Fairness Using Permutation Tests, KDD, section 4.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairtest import CorrelationFairnessTest
+    >>> rng = np.random.default_rng(0)
+    >>> age = rng.uniform(20, 70, 300)
+    >>> y_true = rng.normal(size=300) * age / 45
+    >>> test = CorrelationFairnessTest.from_predictions(
+    ...     y_true, np.zeros(300), sensitive_features={"age": age}, random_state=0
+    ... )
+    >>> print(str(test).splitlines()[0])
+    Absolute errors grow with age: correlation 0.34 (interval 0.26 to 0.43), p = 1.0e-04.
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "sensitive_features": True,
+        "control_features": True,
+        "predict_params": True,
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        of: Any = "absolute_error",
+        correlation: Any = "pearson",
+        alternative: str = "two-sided",
+        adjust: str | None = "auto",
+        confidence_level: float = 0.95,
+        n_resamples: int | str = 9999,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.of = of
+        self.correlation = correlation
+        self.alternative = alternative
+        self.adjust = adjust
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_clone__(self) -> CorrelationFairnessTest:
+        """Copy the parameters and hand on the fitted estimator itself, which a test never fits."""
+        bare = copy.copy(self)
+        bare.estimator = None
+        new = super(CorrelationFairnessTest, bare).__sklearn_clone__()
+        new.estimator = self.estimator
+        return new  # type: ignore[no-any-return]
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that X is only handed to the estimator, which may take anything."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
+        tags.input_tags.string = tags.input_tags.categorical = True
+        tags.no_validation = True
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        predict_params: dict[str, Any] | None = None,
+    ) -> CorrelationFairnessTest:
+        """Predict with the estimator and test what comes of it.
+
+        Parameters
+        ----------
+        X : array-like
+            What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
+        y : array-like of shape (n_samples,), optional
+            True values or labels; None only with ``of="prediction"``.
+        sensitive_features : array-like, frame or mapping
+            One or several columns of numbers of length n_samples; each is tested by itself.
+        control_features : array-like, frame or mapping, optional
+            Strata within which the outcome is permuted, at most 1,000 (times the number of sensitive features).
+        predict_params : dict, optional
+            Further arguments of the estimator's ``predict`` or ``predict_proba``.
+
+        Returns
+        -------
+        CorrelationFairnessTest
+            The fitted test.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        NotFittedError
+            If the estimator is a scikit-learn estimator that is not fitted.
+        """
+        settings = self._check()
+        if sensitive_features is None:
+            raise ValueError(
+                "sensitive_features is missing: columns of numbers, one value per person, for instance "
+                "fit(X, y, sensitive_features=df['age'])"
+            )
+        features = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
+        controls: tuple[Column, ...] = ()
+        if control_features is not None:
+            controls = read_columns(control_features, "control_features", default_name="control_feature")
+        x = feature_values(features, sensitive_features)
+        if self.estimator is None:
+            predicted: Any = predictions_from_X(X)
+        else:
+            predicted = response(self.estimator, X, sensitive_features, predict_params, self.random_state)
+        y_pred = read_column(predicted, "y_pred", name="y_pred")
+        y_true = None if y is None else read_column(y, "y_true", name="y_true")
+        people = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": features, "control_features": controls}
+        # Whatever else a model predicts from, a dict of columns for one, need not have one entry per person.
+        has_rows = self.estimator is not None and (hasattr(X, "shape") or isinstance(X, list | tuple))
+        check_same_people({"X": X, **people} if has_rows else people)
+        pos_label, e = self._outcome(y_true, y_pred)
+        strata, labels = crossed(controls)
+        # Between people of equal outcome features decide in the order of their names, not of their columns.
+        names = [column.name for column in features]
+        pairs = arrange(x, e, strata if controls else None, order=np.argsort(names, kind="stable"))
+        own = callable(self.correlation)
+        facts = CorrelationFacts(
+            outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
+            measure=name_of(self.correlation) if own else CORRELATIONS[self.correlation],
+            own=own,
+            alternative=settings.question.alternative,
+            alpha=settings.alpha,
+            controls=" x ".join(column.name for column in controls),
+            adjust=settings.adjust,
+        )
+        self._test(pairs, names, labels, settings, facts)
+        self.pos_label_, self._facts = pos_label, facts
+        return self
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any, *, sensitive_features: Any = None, control_features: Any = None, **params: Any
+    ) -> CorrelationFairnessTest:
+        """Test predictions, without an estimator.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or None
+            True values; None only with ``of="prediction"``.
+        y_pred : array-like of shape (n_samples,)
+            Predictions: numbers, for instance probabilities.
+        sensitive_features : array-like, frame or mapping
+            One or several columns of numbers of length n_samples; each is tested by itself.
+        control_features : array-like, frame or mapping, optional
+            Strata within which the outcome is permuted.
+        **params
+            Parameters of the test.
+
+        Returns
+        -------
+        CorrelationFairnessTest
+            The fitted test.
+
+        Examples
+        --------
+        >>> from skfairtest import CorrelationFairnessTest
+        >>> CorrelationFairnessTest.from_predictions(
+        ...     None,
+        ...     [0.1, 0.3, 0.2, 0.5, 0.4, 0.7, 0.6, 0.9, 0.8],
+        ...     sensitive_features=[20, 24, 30, 34, 41, 45, 50, 57, 62],
+        ...     of="prediction",
+        ...     correlation="spearman",
+        ...     random_state=0,
+        ... ).disparity_
+        0.933...
+        """
+        if params.get("estimator") is not None:
+            raise ValueError(
+                "from_predictions takes predictions, not an estimator: use "
+                "CorrelationFairnessTest(estimator).fit(X, y, ...)"
+            )
+        predictions_from_X(y_pred, "y_pred")
+        return cls(**params).fit(
+            y_pred, y_true, sensitive_features=sensitive_features, control_features=control_features
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the comparisons as a flat frame.
+
+        Returns
+        -------
+        DataFrame
+            A copy of `comparisons_` in which labels of several control features are one text each.
+        """
+        check_is_fitted(self)
+        frame = self.comparisons_.copy()
+        frame["stratum"] = [label(value) for value in frame["stratum"]]
+        return frame
+
+    def __str__(self) -> str:
+        """Return a sentence for a manager, then the null hypothesis and the table; before `fit`, the parameters."""
+        if not hasattr(self, "_facts"):
+            return repr(self)
+        return correlation_summary(
+            self._facts,
+            comparisons=self.comparisons_,
+            excluded=self.excluded_,
+            p_value=self.p_value_,
+            p_value_interval=self.p_value_interval_,
+            concern=self.concern_,
+            leading=self._leading,
+        )
+
+    def _check(self) -> Settings:
+        check_seed(self.random_state)
+        for name, options in (("of", OUTCOMES), ("correlation", CORRELATIONS)):
+            value = getattr(self, name)
+            if not (callable(value) or (isinstance(value, str) and value in options)):
+                listed = ", ".join(repr(option) for option in options)
+                raise ValueError(f"{name} must be one of {listed}, or a function of two arrays; found {value!r}")
+        sides = ("two-sided", "greater", "less")
+        if not (isinstance(self.alternative, str) and self.alternative in sides):
+            raise ValueError(f"alternative must be one of {', '.join(map(repr, sides))}; found {self.alternative!r}")
+        return check_settings(
+            compare="between_groups",
+            reference_group=None,
+            disparity="difference",
+            alternative=self.alternative,
+            margin=None,
+            method="permutation",
+            variance="auto",
+            within="auto",
+            adjust=self.adjust,
+            confidence_level=self.confidence_level,
+            n_resamples=self.n_resamples,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+    def _outcome(self, y_true: Column | None, y_pred: Column) -> tuple[Any, Floats]:
+        """Return the class counted as 1, and the number per person that is correlated."""
+        classes = (classes_of(self.estimator) or ()) if self.estimator is not None else ()
+        if y_true is None and self.of != "prediction":
+            raise ValueError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
+        if len(classes) > 2:
+            if not callable(self.of):
+                raise ValueError(
+                    f"estimator has {len(classes)} classes, whose labels cannot be subtracted: pass "
+                    "of=lambda y_true, y_pred: ..., which returns a number per person"
+                )
+            labels = [np.array(column.levels)[column.codes] for column in (y_true, y_pred) if column is not None]
+            return None, own_outcome(self.of, *labels)
+        binary = len(classes) == 2
+        labelled = binary and not hasattr(self.estimator, "predict_proba")
+        predicted = zero_one(y_pred, classes) if labelled else numbers(y_pred, "y_pred")
+        pos_label = classes[1] if binary else None
+        if y_true is None:
+            return pos_label, predicted
+        true = zero_one(y_true, classes) if binary else numbers(y_true, "y_true")
+        if callable(self.of):
+            return pos_label, own_outcome(self.of, true, predicted)
+        if self.of == "prediction":
+            return pos_label, predicted
+        return pos_label, np.abs(true - predicted) if self.of == "absolute_error" else true - predicted
+
+    def _test(
+        self, pairs: Pairs, names: list[str], labels: list[Any], settings: Settings, facts: CorrelationFacts
+    ) -> None:
+        tested = usable(pairs, facts.controls, name_of(self.of))
+        left, kept = pairs.only(tested), [names[feature] for feature in tested]
+        try:
+            found = estimate(left, self.correlation)
+            what = f"{facts.measure} of {facts.outcome}"
+            drawn = draw(left, self.correlation, found, settings, seed_sequence(self.random_state), what)
+        except UndefinedCorrelationError as error:
+            where = f" in {label(labels[error.stratum])}" if pairs.stratified else ""
+            raise ValueError(
+                f"correlation={name_of(self.correlation)} of {label(kept[error.feature])}{where} {error}: it must "
+                "return one number that is not NaN"
+            ) from error
+        rows = make_rows(left, kept, labels, found, drawn, settings)
+        main = [row for row in rows if row.place == 0]
+        for family in (main, [row for row in rows if row.place > 0]):
+            if family:
+                judge(family, settings, studentized=not facts.own)
+        warn_unreachable(len(main), settings)
+        leading, self.p_value_, self.p_value_interval_ = decide(main, settings)
+        self.rejected_ = self.concern_ = self.p_value_ <= settings.alpha
+        self.statistic_, self.disparity_ = leading.statistic, leading.correlation
+        self.confidence_interval_ = leading.interval
+        self.comparisons_ = comparisons_frame(rows)
+        self.excluded_ = excluded_frame(pairs, names, labels, rows)
+        self.null_distribution_ = null_distribution(main)
+        self.method_, self.adjust_ = "permutation", settings.adjust
+        self.n_resamples_, self.n_samples_ = len(self.null_distribution_), len(pairs.e)
+        self._leading = next(i for i, row in enumerate(rows) if row is leading)

@@ -1,0 +1,676 @@
+"""Comparisons of metrics that are no rates, against formulas and brute force."""
+
+import re
+import time
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+from sklearn.metrics import balanced_accuracy_score, matthews_corrcoef, mean_squared_error, roc_auc_score
+from statsmodels.stats.multitest import multipletests
+
+from skfairtest import FairnessTest, ScoreMetric
+from skfairtest.group._resample import resample
+from skfairtest.group._settings import check_settings
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")
+
+METRICS = {
+    "roc_auc": (roc_auc_score, "score"),
+    "mean_squared_error": (mean_squared_error, "number"),
+    "balanced_accuracy": (balanced_accuracy_score, "label"),
+    "matthews_corrcoef": (matthews_corrcoef, "label"),
+}
+#: Largest and smallest difference of two values.
+ENDS = {"roc_auc": 1, "mean_squared_error": np.inf, "balanced_accuracy": 1, "matthews_corrcoef": 2}
+every_metric = pytest.mark.parametrize("metric", list(METRICS))
+
+
+class People:
+    """People of unequal groups and strata, with labels, predictions, scores and numbers."""
+
+    def __init__(self, n=900, seed=1, groups="abc", share=(0.5, 0.3, 0.2)):
+        rng = np.random.default_rng(seed)
+        self.group = rng.choice(list(groups), n, p=share)
+        self.stratum = rng.choice(["x", "y", "z"], n, p=[0.5, 0.3, 0.2])
+        late = self.group == groups[-1]
+        self.y = (rng.random(n) < 0.3 + 0.2 * (self.stratum == "y")).astype(int)
+        self.score = rng.normal(size=n) + self.y * (1.4 - 0.4 * late)
+        self.label = (self.score > 0.6).astype(int)
+        self.truth = rng.normal(size=n)
+        self.number = self.truth + rng.normal(size=n) * (1 + 0.1 * late)
+
+    def columns(self, metric, keep=slice(None)):
+        predicted = {"score": self.score, "label": self.label, "number": self.number}[METRICS[metric][1]]
+        return (self.truth if METRICS[metric][1] == "number" else self.y)[keep], predicted[keep]
+
+    def test(self, metric, keep=slice(None), *, strata=False, group=None, **params):
+        control = {"control_features": self.stratum[keep]} if strata else {}
+        params = {"random_state": 0, "n_resamples": 499, **params}
+        return FairnessTest.from_predictions(
+            *self.columns(metric, keep),
+            sensitive_features=(self.group if group is None else group)[keep],
+            metric=metric,
+            **control,
+            **params,
+        )
+
+    def value(self, metric, keep=slice(None)):
+        return METRICS[metric][0](*self.columns(metric, keep))
+
+
+@pytest.fixture(scope="module")
+def people():
+    return People()
+
+
+def quick(metric, y, predicted):
+    """The metrics once more, for thousands of samples."""
+    if metric == "roc_auc":
+        return np.mean(predicted[y == 1][:, None] > predicted[y == 0])  # ties only between copies of one person
+    if metric == "mean_squared_error":
+        return np.mean((y - predicted) ** 2)
+    if metric == "balanced_accuracy":
+        return (predicted[y == 1].mean() + 1 - predicted[y == 0].mean()) / 2
+    return np.corrcoef(y, predicted)[0, 1]
+
+
+@every_metric
+def test_the_metrics_written_once_more_are_the_metrics(people, metric):
+    assert quick(metric, *people.columns(metric)) == pytest.approx(people.value(metric))
+
+
+def bootstrap(people, metric, disparity, n=700, seed=0):
+    """Disparities of each group to everybody in samples drawn with replacement."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(n):
+        drawn = rng.integers(0, len(people.group), len(people.group))
+        found.append(disparity(lambda keep, drawn=drawn: quick(metric, *people.columns(metric, drawn[keep[drawn]]))))
+    return np.array(found)
+
+
+# What is compared -----------------------------------------------------------------------------------------------------
+
+
+@every_metric
+def test_pairs_are_compared_by_their_values(people, metric):
+    test = people.test(metric)
+    rows = test.comparisons_
+    assert list(zip(rows["group"], rows["other"], strict=True)) == [("a", "b"), ("a", "c"), ("b", "c")]
+    value = {g: people.value(metric, people.group == g) for g in "abc"}
+    for row in rows.itertuples():
+        assert row.value_group == pytest.approx(value[row.group], abs=1e-12)
+        assert row.value_other == pytest.approx(value[row.other], abs=1e-12)
+        assert row.disparity == pytest.approx(value[row.group] - value[row.other], abs=1e-12)
+        assert (row.n_group, row.n_other) == ((people.group == row.group).sum(), (people.group == row.other).sum())
+        errors = test.by_group_["standard_error"][[row.group, row.other]]
+        assert row.standard_error == pytest.approx(np.hypot(*errors))
+        assert row.statistic == pytest.approx(row.disparity / row.standard_error)
+    assert [test.by_group_["value"][g] for g in "abc"] == pytest.approx(list(value.values()), abs=1e-12)
+
+
+@every_metric
+def test_a_reference_is_compared_with_everyone_else(people, metric):
+    rows = people.test(metric, compare="to_reference", reference_group="b").comparisons_
+    pairs = people.test(metric).comparisons_
+    assert list(zip(rows["group"], rows["other"], strict=True)) == [("a", "b"), ("c", "b")]
+    np.testing.assert_allclose(rows["disparity"], [pairs["disparity"][0], -pairs["disparity"][2]])
+    np.testing.assert_allclose(rows["statistic"], [pairs["statistic"][0], -pairs["statistic"][2]])
+    np.testing.assert_allclose(rows["standard_error"], pairs["standard_error"][[0, 2]])
+
+
+@every_metric
+def test_the_rest_is_a_group_of_its_own(people, metric):
+    rows = people.test(metric, compare="to_rest", adjust=None, n_resamples=1999).comparisons_
+    assert list(rows["other"]) == ["rest"] * 3
+    for row in rows.itertuples():
+        merged = np.where(people.group == row.group, "1", "2")
+        two = people.test(metric, group=merged, n_resamples=1999, random_state=5).comparisons_.iloc[0]
+        for name in ("n_group", "n_other", "value_group", "value_other", "disparity", "standard_error", "statistic"):
+            assert getattr(row, name) == pytest.approx(two[name], rel=1e-9), name
+        p = (row.p_value + two["p_value"]) / 2
+        assert row.p_value == pytest.approx(two["p_value"], abs=4.5 * np.sqrt(2 * p * (1 - p) / 1999) + 1e-9)
+        # The critical values are drawn quantiles.
+        assert (row.ci_low, row.ci_high) == pytest.approx((two["ci_low"], two["ci_high"]), abs=0.3 * row.standard_error)
+
+
+@every_metric
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+def test_the_disparity_to_everybody_has_the_error_of_a_bootstrap(people, metric, disparity):
+    rows = people.test(metric, compare="to_overall", disparity=disparity, method="asymptotic").comparisons_
+    rest = people.test(metric, compare="to_rest", disparity=disparity, method="asymptotic").comparisons_
+    ratio = disparity == "ratio"
+    everyone = people.value(metric)
+
+    def of(value):
+        groups = np.array([value(people.group == g) for g in "abc"])
+        overall = value(np.ones(len(people.group), dtype=bool))
+        return np.log(groups / overall) if ratio else groups - overall
+
+    found = bootstrap(people, metric, of)
+    own = np.array([people.value(metric, people.group == g) for g in "abc"])
+    np.testing.assert_allclose(rows["disparity"], own / everyone if ratio else own - everyone)
+    np.testing.assert_allclose(rows["standard_error"], found.std(axis=0, ddof=1), rtol=0.1)
+    np.testing.assert_array_equal(rows["p_value"], rest["p_value"])
+    np.testing.assert_array_equal(rows["statistic"], rest["statistic"])
+    assert list(rows["other"]) == ["overall"] * 3
+    assert (rows["n_other"] == len(people.group)).all()
+
+
+@every_metric
+def test_the_p_value_against_everybody_is_that_against_the_rest(people, metric):
+    overall, rest = (people.test(metric, compare=compare, adjust=None) for compare in ("to_overall", "to_rest"))
+    np.testing.assert_allclose(overall.comparisons_["statistic"], rest.comparisons_["statistic"], rtol=1e-12)
+    np.testing.assert_array_equal(overall.comparisons_["p_value"], rest.comparisons_["p_value"])
+    np.testing.assert_array_equal(overall.null_distribution_, rest.null_distribution_)
+
+
+@every_metric
+def test_the_p_value_against_everybody_is_that_against_the_rest_in_strata_too(people, metric):
+    overall, rest = (
+        people.test(metric, compare=compare, strata=True, method="asymptotic").comparisons_
+        for compare in ("to_overall", "to_rest")
+    )
+    np.testing.assert_allclose(overall["statistic"], rest["statistic"], rtol=1e-9)
+    np.testing.assert_allclose(overall["p_value"], rest["p_value"], rtol=1e-9)
+
+
+@every_metric
+def test_a_ratio_has_the_error_of_its_logarithm(people, metric):
+    test = people.test(metric, disparity="ratio", method="asymptotic", adjust=None)
+    z = norm.isf(0.025)
+    for row in test.comparisons_.itertuples():
+        values, errors = (test.by_group_[name][[row.group, row.other]] for name in ("value", "standard_error"))
+        error = np.sqrt(((errors / values) ** 2).sum())
+        log = np.log(row.value_group / row.value_other)
+        assert row.disparity == pytest.approx(row.value_group / row.value_other)
+        assert row.standard_error == pytest.approx(error)
+        assert row.statistic == pytest.approx(log / error)
+        assert row.p_value == pytest.approx(2 * norm.sf(abs(log / error)))
+        assert (row.ci_low, row.ci_high) == pytest.approx((np.exp(log - z * error), np.exp(log + z * error)))
+
+
+# Strata ---------------------------------------------------------------------------------------------------------------
+
+
+@every_metric
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+def test_strata_are_averaged_by_mantel_and_haenszel(people, metric, disparity):
+    rows = people.test(metric, strata=True, disparity=disparity, method="asymptotic").comparisons_
+    pooled = rows[rows["stratum"].isna()]
+    assert len(rows) == 3 * 4
+    for row in pooled.itertuples():
+        sides = [(people.stratum == s) & (people.group == g) for s in "xyz" for g in (row.group, row.other)]
+        n1, n2 = np.array([side.sum() for side in sides]).reshape(3, 2).T
+        v1, v2 = np.array([people.value(metric, side) for side in sides]).reshape(3, 2).T
+        weight = n1 * n2 / (n1 + n2)
+        weight = weight / weight.sum()
+        assert row.value_group == pytest.approx(weight @ v1)
+        assert row.value_other == pytest.approx(weight @ v2)
+        within = rows[(rows["group"] == row.group) & (rows["other"] == row.other) & rows["stratum"].notna()]
+        if disparity == "difference":
+            assert row.disparity == pytest.approx(weight @ (v1 - v2))
+            assert row.standard_error == pytest.approx(np.sqrt(weight**2 @ within["standard_error"] ** 2))
+        else:
+            assert row.disparity == pytest.approx((weight @ v1) / (weight @ v2))
+
+
+@every_metric
+def test_a_row_of_a_stratum_is_the_test_of_its_people(people, metric):
+    rows = people.test(metric, strata=True, adjust=None, n_resamples=1999).comparisons_
+    for stratum in "xyz":
+        ours = rows[rows["stratum"] == stratum].reset_index(drop=True)
+        alone = people.test(
+            metric, people.stratum == stratum, adjust=None, n_resamples=1999, random_state=3
+        ).comparisons_
+        exact = ["group", "other", "n_group", "n_other"]
+        assert ours[exact].equals(alone[exact])
+        for name in ("value_group", "value_other", "disparity", "standard_error", "statistic"):
+            np.testing.assert_allclose(ours[name], alone[name], rtol=1e-9, atol=1e-12)
+        p = (ours["p_value"] + alone["p_value"]) / 2
+        assert (np.abs(ours["p_value"] - alone["p_value"]) <= 4.5 * np.sqrt(2 * p * (1 - p) / 1999) + 1e-9).all()
+
+
+def test_the_strata_are_a_family_of_their_own(people):
+    test = people.test("roc_auc", strata=True)
+    pooled = test.comparisons_["stratum"].isna()
+    for family in (pooled, ~pooled):
+        rows = test.comparisons_[family]
+        _, expected, _, _ = multipletests(rows["p_value"], method="holm")
+        np.testing.assert_allclose(rows["p_value_adjusted"], expected, rtol=1e-9)
+    assert test.p_value_ == pytest.approx(test.comparisons_[pooled]["p_value_adjusted"].min())
+
+
+def test_a_stratum_without_one_side_is_left_to_the_others(people):
+    keep = ~((people.stratum == "z") & (people.group == "a"))
+    test = people.test("mean_squared_error", keep, strata=True, method="asymptotic")
+    rows = test.comparisons_
+    assert len(rows) == 3 + 2 * 3 + 1
+    (pooled,) = rows[rows["stratum"].isna() & (rows["group"] == "a") & (rows["other"] == "b")].itertuples()
+    alone = people.test("mean_squared_error", keep & (people.stratum != "z"), strata=True, method="asymptotic")
+    assert pooled.disparity == pytest.approx(alone.comparisons_["disparity"][0])
+    assert pooled.standard_error == pytest.approx(alone.comparisons_["standard_error"][0])
+    left_out = test.excluded_[test.excluded_["stratum"] == "z"]
+    assert left_out["comparisons"].sum() == 2
+
+
+def test_people_are_permuted_within_strata_only():
+    # Two strata that differ widely, in which the groups are alike but unequally present: nothing to be found.
+    rng = np.random.default_rng(0)
+    stratum = np.repeat(["x", "y"], 200)
+    group = np.where(rng.random(400) < np.where(stratum == "x", 0.8, 0.2), "a", "b")
+    number = rng.normal(size=400) + 10 * (stratum == "y")
+    both = {"sensitive_features": group, "metric": "mean_prediction", "random_state": 0, "n_resamples": 199}
+    test = FairnessTest.from_predictions(None, number, control_features=stratum, **both)
+    crude = FairnessTest.from_predictions(None, number, **both)
+    assert crude.p_value_ == pytest.approx(1 / 200)
+    assert test.p_value_ > 0.2
+    assert abs(test.disparity_) < 0.3 < abs(crude.disparity_)
+
+
+# Margins --------------------------------------------------------------------------------------------------------------
+
+
+@every_metric
+@pytest.mark.parametrize("margin", [0.02, 0.15, 0.4])
+def test_a_margin_is_tested_at_its_edge(metric, margin):
+    people = People(500, groups="ab", share=(0.6, 0.4))
+    plain = people.test(metric, method="asymptotic").comparisons_.iloc[0]
+    d, error = plain["disparity"], plain["standard_error"]
+    above, below = norm.sf((d - margin) / error), norm.cdf((d + margin) / error)
+    expected = {
+        "greater": above,
+        "less": below,
+        "two-sided": min(1, 2 * min(above, below)),
+        "equivalence": max(norm.sf((d + margin) / error), norm.cdf((d - margin) / error)),
+    }
+    for alternative, p in expected.items():
+        test = people.test(metric, margin=margin, alternative=alternative)
+        assert test.p_value_ == pytest.approx(p, rel=1e-9), alternative
+        assert test.method_ == "asymptotic"
+        assert test.concern_ == ((p > 0.05) if alternative == "equivalence" else (p <= 0.05))
+        assert test.null_distribution_ is None
+    test = people.test(metric, margin=margin, alternative="equivalence")
+    ends = np.clip([d - norm.isf(0.05) * error, d + norm.isf(0.05) * error], -ENDS[metric], ENDS[metric])
+    assert test.equivalence_interval_ == pytest.approx(tuple(ends))
+    certified = -margin < test.equivalence_interval_[0] and test.equivalence_interval_[1] < margin
+    assert test.concern_ == (not certified)
+
+
+def test_a_margin_of_a_ratio_is_tested_on_the_logarithm():
+    people = People(500, groups="ab", share=(0.6, 0.4))
+    plain = people.test("mean_squared_error", method="asymptotic", disparity="ratio").comparisons_.iloc[0]
+    log, error, edge = np.log(plain["disparity"]), plain["standard_error"], -np.log(0.8)
+    expected = {
+        "greater": norm.sf((log - edge) / error),
+        "less": norm.cdf((log + edge) / error),
+        "equivalence": max(norm.sf((log + edge) / error), norm.cdf((log - edge) / error)),
+    }
+    for alternative, p in expected.items():
+        test = people.test("mean_squared_error", margin=0.8, alternative=alternative, disparity="ratio")
+        assert test.p_value_ == pytest.approx(p, rel=1e-9), alternative
+
+
+def test_equivalence_of_several_groups_is_that_of_the_worst_pair(people):
+    test = people.test("roc_auc", alternative="equivalence", margin=0.1)
+    rows = test.comparisons_
+    assert test.p_value_ == rows["p_value"].max()
+    assert test.disparity_ == rows.loc[rows["p_value"].idxmax(), "disparity"]
+
+
+def test_a_margin_by_the_bootstrap_is_close_to_the_normal_one(people):
+    for alternative in ("greater", "less", "two-sided", "equivalence"):
+        params = {"margin": 0.1, "alternative": alternative, "compare": "to_reference", "reference_group": "a"}
+        normal = people.test("mean_squared_error", **params).comparisons_["p_value"]
+        drawn = people.test("mean_squared_error", method="bootstrap", n_resamples=1999, **params).comparisons_[
+            "p_value"
+        ]
+        np.testing.assert_allclose(drawn, normal, atol=0.06)
+
+
+def test_an_impossible_margin_is_refused(people):
+    with pytest.raises(ValueError, match="margin"):
+        people.test("roc_auc", margin=1.0)
+    assert people.test("mean_squared_error", margin=1.0).p_value_ > 0
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "roc_auc", "matthews_corrcoef"])
+def test_a_value_that_cannot_be_compared_is_not_shown_as_one_that_can(people, metric):
+    # In group c nobody is truly positive.
+    one_class = People()
+    one_class.y = np.where(one_class.group == "c", 0, one_class.y)
+    test = one_class.test(metric)
+    assert list(zip(test.comparisons_["group"], test.comparisons_["other"], strict=True)) == [("a", "b")]
+    assert test.excluded_["group"].tolist() == ["c"]
+    assert np.isnan(test.by_group_["value"]["c"])
+
+
+# Intervals ------------------------------------------------------------------------------------------------------------
+
+
+@every_metric
+@pytest.mark.parametrize("method", ["asymptotic", "permutation", "bootstrap"])
+def test_a_one_sided_test_has_a_one_sided_interval(metric, method):
+    people = People(500, groups="ab", share=(0.6, 0.4))
+    two = people.test(metric, method=method, confidence_level=0.9, n_resamples=999).comparisons_.iloc[0]
+    end = ENDS[metric]
+    greater = people.test(metric, method=method, alternative="greater", n_resamples=999).confidence_interval_
+    less = people.test(metric, method=method, alternative="less", n_resamples=999).confidence_interval_
+    assert greater[1] == end
+    assert less[0] == -end
+    tolerance = {"abs": 1e-9} if method == "asymptotic" else {"abs": 0.5 * two["standard_error"]}
+    assert (greater[0], less[1]) == pytest.approx((two["ci_low"], two["ci_high"]), **tolerance)
+
+
+def test_intervals_end_where_disparities_do():
+    rng = np.random.default_rng(0)
+    group = np.repeat(["a", "b"], 12)
+    y = np.tile([0, 1], 12)
+    label = np.where(group == "a", y, 1 - y)
+    label[[0, 13]] = 1 - label[[0, 13]]
+    score = label + 0.01 * rng.random(24)
+    for metric, end in [("balanced_accuracy", 1), ("matthews_corrcoef", 2), ("roc_auc", 1)]:
+        test = FairnessTest.from_predictions(
+            y,
+            score if metric == "roc_auc" else label,
+            sensitive_features=group,
+            metric=metric,
+            method="asymptotic",
+            confidence_level=0.999,
+        )
+        row = test.comparisons_.iloc[0]
+        assert row["disparity"] > 0.7 * end
+        assert row["ci_high"] == end
+        assert test.by_group_["ci_low"].min() >= (-1 if metric == "matthews_corrcoef" else 0)
+        assert test.by_group_["ci_high"].max() <= 1
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_groups_without_spread_are_not_certain(alike):
+    # Every positive of both groups (or of one) scores above every negative: no variance, but few people.
+    group, y = np.repeat(["a", "b"], 20), np.tile([0, 1], 20)
+    score = np.where((group == "a") | alike, y, 1 - y) * 0.8 + 0.1
+    test = FairnessTest.from_predictions(
+        y, score, sensitive_features=group, metric="roc_auc", n_resamples=999, random_state=0
+    )
+    row = test.comparisons_.iloc[0]
+    low, high = test.confidence_interval_
+    if alike:
+        assert (row["disparity"], row["statistic"], row["p_value"]) == (0, 0, 1)
+        # The rule of three: what 10 people do not show has a probability of up to about .3.
+        assert -1 < low < -0.05 < 0.05 < high < 1
+    else:
+        assert (row["disparity"], row["statistic"]) == (1, np.inf)
+        assert row["p_value"] == pytest.approx(1 / 1000)
+        assert 0 < low < 0.99
+        assert high == 1
+    assert (test.by_group_["ci_high"] - test.by_group_["ci_low"] > 0.05).all()
+
+
+def test_numbers_without_spread_or_limits_leave_everything_open():
+    test = FairnessTest.from_predictions(
+        None, [2.0] * 8, sensitive_features=list("aaaabbbb"), metric="mean_prediction", n_resamples=99, random_state=0
+    )
+    assert test.p_value_ == 1
+    assert test.confidence_interval_ == (-np.inf, np.inf)
+    assert "nan" not in str(test)
+
+
+@every_metric
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_intervals_and_p_values_agree(metric, disparity, alternative):
+    null = 1 if disparity == "ratio" else 0
+    z = norm.isf(0.05 if alternative == "two-sided" else 0.1)
+    seen = set()
+    for seed in range(6):
+        people = People(120, seed=seed, groups="ab", share=(0.6, 0.4))
+        test = people.test(metric, disparity=disparity, alternative=alternative, confidence_level=0.9)
+        low, high = test.confidence_interval_
+        outside = not low <= null <= high
+        # The critical value is never below the normal one.
+        side = -test.statistic_ if alternative == "less" else test.statistic_
+        beyond = abs(side) > z if alternative == "two-sided" else side > z
+        assert outside == (test.p_value_ <= 0.1 and beyond)
+        assert test.rejected_ == (test.p_value_ <= 0.1)
+        seen.add(outside)
+    assert False in seen
+
+
+@every_metric
+@pytest.mark.parametrize("just_below", [True, False])
+def test_equality_is_in_the_interval_exactly_if_it_is_not_rejected(metric, just_below):
+    # Levels just below and just above the p-value.
+    people = People(160, seed=4, groups="ab", share=(0.6, 0.4))
+    people.score += 0.8 * (people.group == "a") * people.y
+    people.label = (people.score > 0.6).astype(int)
+    people.number = people.truth + (people.number - people.truth) * np.where(people.group == "a", 1.2, 1)
+    test = people.test(metric, n_resamples=999)
+    alpha = test.p_value_ + (-1e-9 if just_below else 1e-9)
+    again = people.test(metric, n_resamples=999, confidence_level=1 - alpha)
+    low, high = again.confidence_interval_
+    assert again.p_value_ == test.p_value_
+    assert again.rejected_ == (not just_below)
+    if just_below:
+        assert low <= 0 <= high
+    elif abs(again.statistic_) > norm.isf(alpha / 2):
+        assert not low <= 0 <= high
+
+
+@every_metric
+def test_bootstrap_t_intervals_are_those_of_brute_force(metric):
+    people = People(300, groups="ab", share=(0.6, 0.4))
+    test = people.test(metric, method="bootstrap", n_resamples=3999)
+    row = test.comparisons_.iloc[0]
+    # Without studentizing: the spread of the brute-force bootstrap says how wide the interval is.
+    rng = np.random.default_rng(0)
+    place = [np.flatnonzero(people.group == g) for g in "ab"]
+    found = np.array(
+        [
+            np.subtract(*(quick(metric, *people.columns(metric, rng.choice(side, len(side)))) for side in place))
+            for _ in range(700)
+        ]
+    )
+    assert (row["ci_high"] - row["ci_low"]) / (2 * 1.96) == pytest.approx(found.std(ddof=1), rel=0.12)
+    assert row["ci_low"] < row["disparity"] < row["ci_high"]
+    assert test.n_resamples_ == 3999
+    assert test.method_ == "bootstrap"
+
+
+def test_a_bootstrap_t_interval_of_means_is_written_out():
+    rng = np.random.default_rng(3)
+    values = rng.exponential(size=70)
+    group = np.repeat(["a", "b"], [30, 40])
+    test = FairnessTest.from_predictions(
+        None, values, sensitive_features=group, metric="mean_prediction", method="bootstrap", n_resamples=9999,
+        random_state=0,
+    )  # fmt: skip
+    sides = [values[:30], values[30:]]
+    drawn = [rng.choice(side, (40_000, len(side))) for side in sides]
+    means = [side.mean() for side in sides]
+    d = means[0] - means[1]
+    error = np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides))
+    t = (drawn[0].mean(1) - drawn[1].mean(1) - d) / np.sqrt(sum(x.var(1, ddof=1) / x.shape[1] for x in drawn))
+    low, high = d - np.quantile(t, [0.975, 0.025]) * error
+    assert test.confidence_interval_ == pytest.approx((low, high), abs=0.05 * error)
+    p = np.mean(np.abs(t) >= abs(d / error))
+    assert test.p_value_ == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 9999))
+
+
+# Standard errors ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "matthews_corrcoef"])
+def test_standard_errors_agree(people, metric):
+    found = {
+        variance: people.test(metric, variance=variance, n_resamples=99).by_group_["standard_error"]
+        for variance in ("auto", "delta", "jackknife", "bootstrap")
+    }
+    np.testing.assert_array_equal(found["auto"], found["delta"])
+    np.testing.assert_allclose(found["jackknife"], found["auto"], rtol=0.08)
+    np.testing.assert_allclose(found["bootstrap"], found["auto"], rtol=0.45)  # 50 inner draws
+
+
+def test_what_was_asked_for_is_what_is_run(people):
+    small = {"n_resamples": 99, "adjust": None}
+    assert people.test("balanced_accuracy", variance="jackknife", **small).variance_ == "jackknife"
+    assert people.test("mean_squared_error", variance="bootstrap", n_resamples=99).variance_ == "bootstrap"
+    raw = people.test("roc_auc", variance=None, **small)
+    assert raw.variance_ is None
+    np.testing.assert_allclose(raw.comparisons_["statistic"], raw.comparisons_["disparity"])
+    ratio = people.test("roc_auc", variance=None, disparity="ratio", **small).comparisons_
+    np.testing.assert_allclose(ratio["statistic"], np.log(ratio["disparity"]))
+    with pytest.raises(ValueError, match="variance='score'"):
+        people.test("roc_auc", variance="score")
+    with pytest.raises(ValueError, match=r"variance='jackknife'.*bootstrap"):
+        people.test("mean_squared_error", variance="jackknife")
+
+
+def leave_one_out(function, y, label):
+    """The jackknife standard error of n people, each left out once."""
+    n = len(y)
+    without = np.array([function(np.delete(y, i), np.delete(label, i)) for i in range(n)])
+    return np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum())
+
+
+def cost(y_true, y_pred):
+    return np.mean(np.where(y_true > y_pred, 5.0, 1.0) * (y_true != y_pred)) ** 2
+
+
+def weighted_cost(y_true, y_pred, sample_weight=None):
+    return np.average(np.where(y_true > y_pred, 5.0, 1.0) * (y_true != y_pred), weights=sample_weight) ** 2
+
+
+def counted_cost(y_true, y_pred, counts):
+    return (counts @ (np.where(y_true > y_pred, 5.0, 1.0) * (y_true != y_pred)) / counts.sum(axis=-1)) ** 2
+
+
+@pytest.mark.parametrize("function", [cost, weighted_cost, ScoreMetric("counted_cost", counted_cost)])
+def test_a_function_has_the_jackknife_error_of_leaving_people_out(function):
+    people = People(150)
+    params = {"sensitive_features": people.group, "random_state": 0, "n_resamples": 99, "adjust": None}
+    test = FairnessTest.from_predictions(people.y, people.label, metric=function, **params)
+    assert test.variance_ == "jackknife"
+    for group in "abc":
+        keep = people.group == group
+        assert test.by_group_["value"][group] == pytest.approx(cost(people.y[keep], people.label[keep]))
+        expected = leave_one_out(cost, people.y[keep], people.label[keep])
+        assert test.by_group_["standard_error"][group] == pytest.approx(expected)
+
+
+def test_functions_that_say_the_same_are_tested_alike():
+    people = People(150)
+    params = {"sensitive_features": people.group, "random_state": 0, "n_resamples": 199}
+    one, two, three = (
+        FairnessTest.from_predictions(people.y, people.label, metric=function, **params)
+        for function in (cost, weighted_cost, ScoreMetric("cost", counted_cost))
+    )
+    np.testing.assert_allclose(one.null_distribution_, two.null_distribution_, rtol=1e-9)
+    np.testing.assert_allclose(one.null_distribution_, three.null_distribution_, rtol=1e-9)
+
+
+# Many comparisons -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("adjust", "method"), [("holm", "holm"), ("bonferroni", "bonferroni"), ("fdr_bh", "fdr_bh"), ("fdr_by", "fdr_by")]
+)
+def test_p_values_are_adjusted_as_elsewhere(people, adjust, method):
+    test = people.test("roc_auc", adjust=adjust)
+    _, expected, _, _ = multipletests(test.comparisons_["p_value"], method=method)
+    np.testing.assert_allclose(test.comparisons_["p_value_adjusted"], expected, rtol=1e-9)
+    _, holm, _, _ = multipletests(test.comparisons_["p_value"], method="holm")
+    assert test.p_value_ == pytest.approx(min(expected) if adjust in ("holm", "bonferroni") else min(holm))
+
+
+@every_metric
+@pytest.mark.parametrize("compare", ["between_groups", "to_overall", "to_rest"])
+def test_max_t_is_a_little_better_than_holm(people, metric, compare):
+    params = {"compare": compare, "n_resamples": 1499}
+    test, holm = (people.test(metric, adjust=adjust, **params).comparisons_ for adjust in ("max_t", "holm"))
+    np.testing.assert_array_equal(test["p_value"], holm["p_value"])
+    assert (test["p_value_adjusted"] >= test["p_value"]).all()
+    # The maximum of three correlated statistics; the bootstrap's tails are not the permutation's.
+    slack = 4 * np.sqrt(holm["p_value_adjusted"].clip(0.004) / 1499) + 0.1 * holm["p_value_adjusted"]
+    assert (test["p_value_adjusted"] <= holm["p_value_adjusted"] + slack).all()
+    independent = 1 - (1 - test["p_value"].min()) ** 3
+    assert test["p_value_adjusted"].min() >= test["p_value"].min()
+    assert test["p_value_adjusted"].min() >= 0.4 * independent
+    single = people.test(metric, adjust=None, **params).comparisons_
+    joint, own = (rows["ci_high"] - rows["ci_low"] for rows in (test, single))
+    assert (joint > own).all()
+
+
+def test_max_t_repeats_what_one_comparison_asks():
+    # Two groups against the rest ask the same question twice: its p-value needs no adjustment.
+    people = People(300, groups="ab", share=(0.6, 0.4))
+    test = people.test("mean_squared_error", compare="to_rest", adjust="max_t", n_resamples=1999)
+    rows = test.comparisons_
+    assert rows["statistic"][0] == pytest.approx(-rows["statistic"][1])
+    p = rows["p_value"].mean()
+    assert rows["p_value_adjusted"].max() == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 1999) + 0.02)
+
+
+def test_max_t_of_strata(people):
+    test = people.test("roc_auc", adjust="max_t", strata=True)
+    assert (test.comparisons_["p_value_adjusted"] >= test.comparisons_["p_value"]).all()
+    assert np.isfinite(test.comparisons_[["ci_low", "ci_high"]].to_numpy()).all()
+
+
+def test_several_metrics_are_one_family(people):
+    names = ["balanced_accuracy", "matthews_corrcoef", "accuracy"]
+    test = FairnessTest.from_predictions(
+        people.y, people.label, sensitive_features=people.group, metric=names, n_resamples=199, random_state=0
+    )
+    rows = test.comparisons_
+    assert list(rows["metric"]) == list(np.repeat(names, 3))
+    _, expected, _, _ = multipletests(rows["p_value"], method="holm")
+    np.testing.assert_allclose(rows["p_value_adjusted"], expected, rtol=1e-9)
+    assert test.by_group_.index.names[0] == "metric"
+    alone = FairnessTest.from_predictions(people.y, people.label, sensitive_features=people.group, metric="accuracy")
+    np.testing.assert_array_equal(rows[rows["metric"] == "accuracy"]["p_value"], alone.comparisons_["p_value"])
+
+
+def test_adaptive_stops_early_and_says_the_same(people):
+    full = people.test("mean_squared_error", adjust=None, n_resamples=9999).comparisons_["p_value"]
+    test = people.test("mean_squared_error", adjust=None, n_resamples="adaptive")
+    p = test.comparisons_["p_value"]
+    assert test.n_resamples_ <= 9999
+    assert (np.abs(p - full) <= 4 * full * np.sqrt((1 - full) / 20) + 1e-3).all()
+    alike = people.test("mean_squared_error", group=np.tile(["a", "b"], 450), n_resamples="adaptive")
+    assert alike.p_value_ > 0.05
+    assert alike.n_resamples_ < 1000
+
+
+def test_preparing_a_test_is_not_taken_for_the_cost_of_a_resample():
+    calls = []
+
+    def draw(size, seed):
+        if not calls:
+            time.sleep(0.05)  # what is built once: about 4 minutes, if every resample took so long
+        calls.append(size)
+        return size
+
+    settings = check_settings(
+        compare="between_groups", reference_group=None, disparity="difference", alternative="two-sided", margin=None,
+        method="auto", variance="auto", within="auto", adjust="auto", confidence_level=0.95, n_resamples=9999,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sum(resample(draw, settings, np.random.SeedSequence(0), what="a metric")) == 9999
+
+
+# What is printed ------------------------------------------------------------------------------------------------------
+
+
+@every_metric
+def test_a_sentence_says_what_was_compared(people, metric):
+    first = str(people.test(metric, compare="to_overall")).split("\n\n")[0]
+    assert re.search(r"for [abc] against [-\d.]+ for everyone", first)
+    assert "nan" not in first
+    strata = str(people.test(metric, compare="to_rest", strata=True))
+    assert "Averaged over" in strata
+    assert "(pooled)" in strata
