@@ -1,0 +1,68 @@
+"""What the validity benchmark promises of the default methods, and where a measured figure breaks it."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from benchmarks._cells import ALPHA
+from benchmarks._run import default_of
+
+#: Largest size of metrics without an exact law, and smallest coverage of intervals that are said to be 95 % ones.
+NEAR, COVERED = 0.065, 0.93
+
+
+@dataclass
+class Promise:
+    """A statement, in how many places it was looked at, and where it does not hold."""
+
+    says: str
+    checked: int = 0
+    broken: list = field(default_factory=list)
+
+    def look(self, holds, where):
+        self.checked += 1
+        if not holds:
+            self.broken.append(where)
+
+
+def promises(cells, records, *, slack=0.0):
+    """Check the bounds in the cells that have records.
+
+    `slack` is how many Monte-Carlo errors are allowed beyond the bounds that have none of their own: with the few data
+    sets of a quick run chance alone breaks those.
+    """
+    level = Promise(
+        "size at most .05 and three Monte-Carlo errors: rates, F1 and equalized odds, two groups, and familywise for 3 "
+        "and 6 groups of which all or some are equal"
+    )
+    sums = Promise("enumerated size at most .05 for every pair of denominators that was drawn")
+    near = Promise(
+        "size at most .065: AUC up to .95, balanced accuracy and mildly skewed losses, with at least 200 people "
+        "per class and group"
+    )
+    covered = Promise(
+        "95 % intervals of rates and F1 cover at least 93 %, where each group expects five events and five non-events"
+    )
+    power = Promise("the default exact test has at least the power of Fisher's")
+    for cell in cells:
+        if cell.name not in records:
+            continue
+        record = records[cell.name]
+        figures = record["methods"][default_of(cell.kind)]
+        error = np.sqrt(ALPHA * (1 - ALPHA) / cell.data_sets)
+        size = figures["size"]
+        where = f"{cell.name}: {size:.4f}"
+        if cell.bound == "level":
+            own = figures["size_error"] if cell.kind == "grid" else error
+            level.look(size <= ALPHA + 3 * own + 1e-9, where)
+        if cell.bound == "near":
+            near.look(size <= NEAR + slack * error, where)
+        if "largest_size" in figures:
+            sums.look(figures["largest_size"] <= ALPHA + 1e-6, f"{cell.name}: {figures['largest_size']:.5f}")
+            fisher = record["methods"]["fisher"]["power"]
+            power.look(figures["power"] >= fisher - 1e-5, f"{cell.name}: {figures['power']:.4f}, Fisher {fisher:.4f}")
+        for key, expected in (("coverage", "five_expected"), ("coverage_effect", "five_expected_effect")):
+            if key in figures and record.get(expected):
+                holds = figures[key] >= COVERED - slack * figures[key + "_error"]
+                covered.look(holds, f"{cell.name}, {key.replace('_', ' ')}: {figures[key]:.4f}")
+    return [level, sums, near, covered, power]

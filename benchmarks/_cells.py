@@ -1,0 +1,343 @@
+"""The designs of the validity benchmark: who is in the groups, and in what they are equal or differ.
+
+A population is a tuple with one description per group. Tables: the probabilities of (true negative, false positive,
+false negative, true positive). Areas: (base rate, mean of the positives' scores, their standard deviation, shift of all
+scores); negatives are standard normal before the shift. Losses: the name of a law in `LAWS` and a factor. Rows: what
+`_rows` draws.
+"""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import digamma
+from scipy.stats import norm
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One design.
+
+    `denominators`: how many pairs of them are drawn for the enumerated tests. `bound`: what is promised of the default
+    method's size there. "level": at most 5 % and three Monte-Carlo errors; "near": at most 6.5 %; None: nothing, it is
+    published as it is.
+    """
+
+    name: str
+    kind: str
+    metric: str
+    people: tuple
+    null: tuple
+    effect: tuple | None = None
+    data_sets: int = 1000
+    resamples: int = 199
+    bound: str | None = None
+    competitors: bool = True
+    denominators: int | None = None
+    quick: bool = False
+
+    @property
+    def section(self):
+        return self.name.split("/")[0]
+
+    @property
+    def parameters(self):
+        """All of it as JSON has it, rounded beyond what libraries differ in; only results of the same count."""
+        return {key: _plain(value) for key, value in asdict(self).items() if key != "quick"}
+
+
+def _plain(value):
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return round(float(value), 8) if isinstance(value, float | np.floating) else value
+
+
+# Tables ----------------------------------------------------------------------------------------------------
+
+
+def by_truth(base, tpr, fpr):
+    return ((1 - base) * (1 - fpr), (1 - base) * fpr, base * (1 - tpr), base * tpr)
+
+
+def by_prediction(selected, precision, omission):
+    """`omission`: share of the truly positive among those predicted negative."""
+    return (
+        (1 - selected) * (1 - omission),
+        selected * (1 - precision),
+        (1 - selected) * omission,
+        selected * precision,
+    )
+
+
+def by_union(union, jaccard, false_positives):
+    """`union`: share of people truly or predicted positive; `false_positives`: which part of the errors they are."""
+    wrong = union * (1 - jaccard)
+    return (1 - union, wrong * false_positives, wrong * (1 - false_positives), union * jaccard)
+
+
+def with_mcc(base, fpr, mcc):
+    """Choose the true positive rate that gives this Matthews coefficient."""
+
+    def distance(tpr):
+        selected = base * tpr + (1 - base) * fpr
+        return (tpr - selected) * base / np.sqrt(base * (1 - base) * selected * (1 - selected)) - mcc
+
+    return by_truth(base, float(brentq(distance, fpr + 1e-6, 1.0)), fpr)
+
+
+#: metric: first group, second group with the same value, second group with another. Everything else differs.
+RATES = {
+    "selection_rate": (by_truth(0.8, 0.35, 0.1), by_truth(0.2, 0.7, 0.2), by_truth(0.2, 0.9, 0.3)),
+    "true_positive_rate": (by_truth(0.8, 0.9, 0.1), by_truth(0.2, 0.9, 0.3), by_truth(0.2, 0.7, 0.3)),
+    "false_positive_rate": (by_truth(0.2, 0.8, 0.1), by_truth(0.7, 0.6, 0.1), by_truth(0.7, 0.6, 0.3)),
+    "precision": (by_prediction(0.6, 0.8, 0.1), by_prediction(0.2, 0.8, 0.3), by_prediction(0.2, 0.6, 0.3)),
+    "negative_predictive_value": (
+        by_prediction(0.6, 0.9, 0.1),
+        by_prediction(0.2, 0.6, 0.1),
+        by_prediction(0.2, 0.6, 0.25),
+    ),
+    "accuracy": (by_truth(0.8, 0.9, 0.5), by_truth(0.2, 0.5, 0.1), by_truth(0.2, 0.4, 0.25)),
+    "f1": (by_union(0.7, 0.6, 0.5), by_union(0.3, 0.6, 0.8), by_union(0.3, 0.4, 0.8)),
+}
+SIZES = [(20, 200), (50, 1000), (200, 200), (1000, 10000)]
+GRID_SIZES = [(30, 1000), (50, 500), (200, 200), (400, 100)]
+GRID_BASES = [(0.8, 0.2), (0.2, 0.8), (0.1, 0.1), (0.5, 0.1)]
+GRID_RATES = [0.02, 0.1, 0.4]
+#: How much higher the second group's rate is where the grid's power is enumerated.
+GRID_EFFECT = 0.2
+
+
+def _sizes(people):
+    return "-".join(map(str, people))
+
+
+def rate_cells():
+    tpr = RATES["true_positive_rate"]
+    paper = (by_truth(0.8, 0.9, 0.1), by_truth(0.2, 0.9, 0.1))
+    yield Cell("paper/tpr", "rate", "true_positive_rate", (200, 200), paper, None, 10_000, 499, "level")
+    only_null = ("selection_rate", "false_positive_rate", "negative_predictive_value")
+    for metric, (first, same, other) in RATES.items():
+        for people in SIZES:
+            large = people[1] > 1000
+            yield Cell(
+                f"rates/{metric}/{_sizes(people)}", "rate", metric, people, (first, same),
+                None if large or people[0] == 20 or metric in only_null else (first, other), 2000, 199, "level",
+                quick=metric in ("selection_rate", "f1") and people == (20, 200),
+            )  # fmt: skip
+    rare = (by_truth(0.9, 0.95, 0.1), by_truth(0.05, 0.95, 0.1))
+    yield Cell("rates/true_positive_rate/2000-200/rare", "rate", "true_positive_rate", (2000, 200), rare, None,
+               2000, 199, "level")  # fmt: skip
+    yield Cell("rates/true_positive_rate/10000-10000", "rate", "true_positive_rate", (10000, 10000), tpr[:2], None,
+               1000, 199, "level")  # fmt: skip
+
+
+def grid_cells():
+    """The false negative rate over a grid on which textbook methods are known to fail."""
+    for people in GRID_SIZES:
+        for bases in GRID_BASES:
+            for rate in GRID_RATES:
+                null = tuple(by_truth(base, 1 - rate, 0.1) for base in bases)
+                effect = (null[0], by_truth(bases[1], 1 - rate - GRID_EFFECT, 0.1))
+                yield Cell(
+                    f"grid/{_sizes(people)}/{bases[0]:g}-{bases[1]:g}/{rate:g}", "grid", "false_negative_rate", people,
+                    null, effect, 2000, 199, "level", denominators=40,
+                    quick=people == (400, 100) and bases == (0.1, 0.1),
+                )  # fmt: skip
+
+
+def table_cells():
+    """Balanced accuracy and Matthews' coefficient."""
+    equal = (by_truth(0.7, 0.9, 0.3), by_truth(0.3, 0.8, 0.2), by_truth(0.3, 0.7, 0.2))
+    high = (by_truth(0.7, 0.99, 0.03), by_truth(0.3, 0.98, 0.02), by_truth(0.3, 0.93, 0.02))
+    for label, (first, same, other), sizes in (
+        (".8", equal, [(60, 1000), (200, 200), (1000, 1000), (1000, 10000)]),
+        (".98", high, [(60, 1000), (200, 200), (1000, 1000)]),
+    ):
+        for people in sizes:
+            many = people[0] >= 1000
+            yield Cell(
+                f"balanced_accuracy/{label}/{_sizes(people)}", "table", "balanced_accuracy", people, (first, same),
+                None if people[1] > 1000 else (first, other), 2000 if many else 1000, 199, "near" if many else None,
+                quick=label == ".8" and people in ((200, 200), (1000, 1000)),
+            )  # fmt: skip
+    first, same, other = with_mcc(0.5, 0.2, 0.5), with_mcc(0.1, 0.05, 0.5), with_mcc(0.1, 0.05, 0.3)
+    for people in [(60, 1000), (200, 200), (1000, 1000), (1000, 10000)]:
+        yield Cell(
+            f"mcc/.5/{_sizes(people)}", "table", "matthews_corrcoef", people, (first, same),
+            None if people[1] > 1000 else (first, other), quick=people == (200, 200),
+        )  # fmt: skip
+
+
+# Scores ----------------------------------------------------------------------------------------------------
+
+
+def scores(base, area, spread=1.0, shift=0.0):
+    return (base, float(norm.ppf(area) * np.hypot(1.0, spread)), spread, shift)
+
+
+AREA_DESIGNS = {"normal": (1.0, 0.0), "sd ratio 3": (3.0, 0.0), "shifted by 3": (1.0, 3.0)}
+
+
+def area_cells():
+    for label, (spread, shift) in AREA_DESIGNS.items():
+        for area in (0.7, 0.9, 0.95, 0.98):
+            for people in [(100, 1000), (500, 500)]:
+                near = people == (500, 500) and area <= 0.95
+                # All competitors once for each design and size.
+                yield Cell(
+                    f"auc/{label}/{area:g}/{_sizes(people)}", "area", "roc_auc", people,
+                    (scores(0.5, area), scores(0.5, area, spread, shift)), None, 1500 if near else 1000, 199,
+                    "near" if near else None, competitors=False, quick=people == (500, 500) and area == 0.9,
+                )  # fmt: skip
+    for area in (0.7, 0.9, 0.95, 0.98):
+        yield Cell(f"auc/sd ratio 3 in the smaller group/{area:g}/100-1000", "area", "roc_auc", (100, 1000),
+                   (scores(0.5, area, 3.0), scores(0.5, area)), competitors=False)  # fmt: skip
+    for people in [(100, 1000), (500, 500)]:
+        yield Cell(
+            f"auc/competitors/0.9/{_sizes(people)}", "area", "roc_auc", people,
+            (scores(0.5, 0.9), scores(0.5, 0.9, 3.0)), (scores(0.5, 0.9), scores(0.5, 0.82, 3.0)), 400, 199,
+        )  # fmt: skip
+    yield Cell("auc/base .4, .25/0.9/1000-4000", "area", "roc_auc", (1000, 4000),
+               (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, "near", competitors=False)  # fmt: skip
+    yield Cell("auc/base .4, .25/0.9/10000-10000", "area", "roc_auc", (10000, 10000),
+               (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, "near", competitors=False)  # fmt: skip
+
+
+# Losses ----------------------------------------------------------------------------------------------------
+
+
+def mean_entropy(a, b):
+    """Mean log loss of calibrated scores with a Beta(a, b) law."""
+    share = a / (a + b)
+    return -share * (digamma(a + 1) - digamma(a + b + 1)) - (1 - share) * (digamma(b + 1) - digamma(a + b + 1))
+
+
+#: Scores are .99 and right 99 % of the time.
+CERTAIN = 0.99
+_TWO_POINT = -CERTAIN * np.log(CERTAIN) - (1 - CERTAIN) * np.log(1 - CERTAIN)
+#: Shapes of score laws with the mean loss of Beta(2, 2), and of the certain scores.
+SKEWED = float(brentq(lambda a: mean_entropy(a, 1.5 * a) - mean_entropy(2.0, 2.0), 0.5, 20.0))
+RARE = float(brentq(lambda a: mean_entropy(a, 19 * a) - _TWO_POINT, 1e-3, 5.0))
+
+
+def _beta_loss(rng, n, a, b):
+    score = rng.beta(a, b, n)
+    right = np.where(rng.random(n) < score, score, 1 - score)
+    return -np.log(np.maximum(right, np.finfo(float).eps))
+
+
+#: name: (draw of a loss, its mean). Squared errors of normal, uniform and exponential errors have mean 1.
+LAWS = {
+    "normal": (lambda rng, n: rng.normal(size=n) ** 2, 1.0),
+    "uniform": (lambda rng, n: 3 * rng.uniform(-1, 1, n) ** 2, 1.0),
+    "exponential": (lambda rng, n: (rng.exponential(size=n) - 1) ** 2, 1.0),
+    "Beta(2, 2)": (lambda rng, n: _beta_loss(rng, n, 2.0, 2.0), mean_entropy(2.0, 2.0)),
+    "skewed Beta": (lambda rng, n: _beta_loss(rng, n, SKEWED, 1.5 * SKEWED), mean_entropy(2.0, 2.0)),
+    "certain": (lambda rng, n: -np.log(np.where(rng.random(n) < CERTAIN, CERTAIN, 1 - CERTAIN)), _TWO_POINT),
+    "rare Beta": (lambda rng, n: _beta_loss(rng, n, RARE, 19 * RARE), _TWO_POINT),
+}
+
+
+def loss_cells():
+    pairs = {
+        "mean_squared_error": [("normal", "uniform"), ("exponential", "uniform"), ("exponential", "normal")],
+        "log_loss": [("Beta(2, 2)", "skewed Beta"), ("certain", "rare Beta")],
+    }
+    mild = {("normal", "uniform"), ("Beta(2, 2)", "skewed Beta")}
+    for metric, laws in pairs.items():
+        for first, second in laws:
+            for people in [(50, 500), (200, 200), (200, 2000), (1000, 10000)]:
+                near = (first, second) in mild and people[0] >= 200
+                yield Cell(
+                    f"{metric}/{first}, {second}/{_sizes(people)}", "loss", metric, people,
+                    ((first, 1.0), (second, 1.0)),
+                    ((first, 1.0), (second, 1.4)) if people == (200, 200) else None,
+                    1500 if near else 300 if people[1] > 2000 else 1000, 199, "near" if near else None,
+                    competitors=people[1] <= 500, quick=near and people == (200, 200),
+                )  # fmt: skip
+
+
+# Several groups --------------------------------------------------------------------------------------------
+
+
+def _rates_only(*rates):
+    return tuple(by_truth(0.5, rate, rate) for rate in rates)
+
+
+def _odds(*odds):
+    """Groups with (base rate, TPR, FPR)."""
+    return tuple(by_truth(*group) for group in odds)
+
+
+def _f1(*values):
+    return tuple(by_union(0.3 + 0.1 * (i % 4), value, 0.5) for i, value in enumerate(values))
+
+
+def family_cells():
+    six = (20, 50, 100, 200, 500, 1000)
+    selection, odds, f1 = "selection_rate", "equalized_odds", "f1"
+    bases = (0.2, 0.5, 0.3, 0.7, 0.4, 0.6)
+    designs = [
+        ("3 groups, all equal", selection, (50, 200, 1000), _rates_only(0.3, 0.3, 0.3)),
+        ("3 groups, two equal", selection, (50, 200, 1000), _rates_only(0.1, 0.1, 0.4)),
+        ("3 groups, two equal, rare", selection, (30, 1000, 5000), _rates_only(0.003, 0.003, 0.5)),
+        ("3 groups, two equal, rare, large", selection, (30, 10000, 10000), _rates_only(0.005, 0.005, 0.5)),
+        ("6 groups, all equal", selection, six, _rates_only(*[0.2] * 6)),
+        ("6 groups, three equal", selection, six, _rates_only(0.1, 0.1, 0.3, 0.1, 0.5, 0.8)),
+        ("2 groups, both equal", odds, (200, 200), _odds((0.8, 0.9, 0.1), (0.2, 0.9, 0.1))),
+        ("2 groups, TPR equal", odds, (200, 200), _odds((0.8, 0.9, 0.1), (0.2, 0.9, 0.4))),
+        ("2 groups, both equal, unequal sizes", odds, (50, 1000), _odds((0.5, 0.9, 0.1), (0.3, 0.9, 0.1))),
+        ("3 groups, all equal", odds, (100, 300, 600), _odds(*((b, 0.8, 0.1) for b in bases[:3]))),
+        ("3 groups, two equal", odds, (100, 300, 600), _odds((0.2, 0.8, 0.1), (0.5, 0.8, 0.1), (0.3, 0.5, 0.3))),
+        ("6 groups, all equal", odds, six, _odds(*((b, 0.8, 0.1) for b in bases))),
+        ("6 groups, three equal", odds, six,
+         _odds(*((b, t, f) for b, (t, f) in zip(
+             bases, [(0.8, 0.1)] * 3 + [(0.5, 0.1), (0.6, 0.3), (0.95, 0.5)], strict=True)))),
+        ("3 groups, all equal", f1, (50, 200, 1000), _f1(0.5, 0.5, 0.5)),
+        ("3 groups, two equal", f1, (50, 200, 1000), _f1(0.5, 0.5, 0.7)),
+        ("6 groups, all equal", f1, six, _f1(*[0.5] * 6)),
+        ("6 groups, three equal", f1, six, _f1(0.5, 0.5, 0.7, 0.5, 0.3, 0.8)),
+    ]  # fmt: skip
+    for label, metric, people, null in designs:
+        yield Cell(
+            f"families/{metric}/{label}/{_sizes(people)}", "family", metric, people, null, None,
+            1000 if len(people) < 6 else 400, 199, "level", quick=people == (50, 200, 1000) and metric == selection,
+        )  # fmt: skip
+    accuracy = _odds((0.7, 0.9, 0.3), (0.3, 0.8, 0.2), (0.5, 0.6, 0.2), (0.4, 0.95, 0.2), (0.6, 0.85, 0.25),
+                     (0.5, 0.5, 0.3))  # fmt: skip
+    yield Cell("families/balanced_accuracy/3 groups, two equal/500-500-1000", "family", "balanced_accuracy",
+               (500, 500, 1000), accuracy[:3], None, 600, 499)  # fmt: skip
+    yield Cell("families/balanced_accuracy/6 groups, three equal/200-300-400-500-600-1000", "family",
+               "balanced_accuracy", (200, 300, 400, 500, 600, 1000), accuracy, None, 300, 999)  # fmt: skip
+
+
+# People with weights or in clusters ------------------------------------------------------------------------
+
+
+def row_cells():
+    for label, first, second in (
+        ("30 and 30 clusters of 5 to 15", ("clusters", 30, "even", 0.3), ("clusters", 30, "even", 0.3)),
+        ("15 and 40 clusters of 5 to 15", ("clusters", 15, "even", 0.3), ("clusters", 40, "even", 0.3)),
+        ("30 clusters of heavy sizes, 200 of 5", ("clusters", 30, "heavy", 0.3), ("clusters", 200, "five", 0.3)),
+        ("30 clusters of very heavy sizes, 200 of 5", ("clusters", 30, "very heavy", 0.3),
+         ("clusters", 200, "five", 0.3)),
+    ):  # fmt: skip
+        yield Cell(f"clusters/selection_rate/{label}", "row", "selection_rate", (), (first, second), None, 400)
+    for label, people, sigma, rate, factor in (
+        ("log-normal(1), rate .3", (100, 500), 1.0, 0.3, 1.0),
+        ("log-normal(1.5), rate .1", (100, 500), 1.5, 0.1, 1.0),
+        ("log-normal(1), rate .05", (50, 1000), 1.0, 0.05, 1.0),
+        ("log-normal(.5), twice for the event in one group", (200, 500), 0.5, 0.3, 2.0),
+        ("log-normal(1), large", (1000, 5000), 1.0, 0.3, 2.0),
+    ):
+        null = (("weights", sigma, rate, 1.0), ("weights", sigma, rate, factor))
+        yield Cell(f"weights/selection_rate/{label}/{_sizes(people)}", "row", "selection_rate", people, null, None,
+                   200 if people[0] == 1000 else 400, quick=people == (200, 500))  # fmt: skip
+
+
+def all_cells():
+    """Every design, in the order in which they are shown."""
+    makers = (rate_cells, grid_cells, family_cells, table_cells, area_cells, loss_cells, row_cells)
+    return [cell for maker in makers for cell in maker()]

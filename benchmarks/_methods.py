@@ -1,0 +1,370 @@
+"""Data sets of each design, and every method's p-value and interval on them, with the package's own functions.
+
+A judge is called with (cell, population, number of data sets, rng) and returns, per method, arrays (data sets,) of
+p-values and limits. NaN: no test is possible, which is no rejection.
+"""
+
+from functools import lru_cache, partial
+
+import numpy as np
+from scipy.stats import norm
+
+from benchmarks import _competitors as competitors
+from benchmarks._cells import ALPHA, LAWS
+from skfairtest.inference import two_sides
+from skfairtest.inference._discrete import binomial_log_pmf, hypergeometric_log_pmf
+from skfairtest.inference.conditional import conditional_log_p
+from skfairtest.inference.margin import normal_log_p
+from skfairtest.inference.rate_draws import (
+    Contrast,
+    RateTable,
+    bootstrap_statistics,
+    joint_permutations,
+    observed_statistics,
+)
+from skfairtest.inference.rates import Pair, Scale, limits_of_all
+from skfairtest.inference.resampling import monte_carlo_p, studentized_limits
+from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
+from skfairtest.inference.unconditional import unconditional_log_p
+from skfairtest.metrics.auc import RankedScores
+from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Matthews, Mean
+from skfairtest.metrics.rates import RATES
+
+Z = float(norm.isf(ALPHA / 2))
+NONE = (np.nan, np.nan)
+#: The cells of a table: true negative, false positive, false negative, true positive.
+TRUE, PREDICTED = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+EVERYBODY = ((0, 1, 2, 3),)
+PAIR = [Contrast(0, 1)]
+#: Exact p-values outside of these cannot change a verdict; Fisher's, which is never smaller, stands for them.
+SURELY, NEVER = 1e-3, 0.2
+
+
+class Outcomes(dict):
+    """Rows (p, low, high) by method, one per data set."""
+
+    def add(self, method, p, low=np.nan, high=np.nan):
+        self.setdefault(method, []).append((p, low, high))
+
+    def add_all(self, method, p, low, high):
+        self[method] = np.stack(np.broadcast_arrays(p, low, high), axis=1)
+
+    def arrays(self):
+        return {method: np.asarray(rows, dtype=float) for method, rows in self.items()}
+
+
+def draw_tables(people, population, size, rng):
+    """Counts (size, G, 4)."""
+    cells = [rng.multinomial(n, _normed(q), size=size) for n, q in zip(people, population, strict=True)]
+    return np.stack(cells, axis=1)
+
+
+def _normed(q):
+    q = np.asarray(q, dtype=float)
+    return q / q.sum()
+
+
+# Rates ------------------------------------------------------------------------------------------------------
+
+
+def masks(metric):
+    """Which cells show a rate's event, and which meet its condition."""
+    return RATES[metric].masks({"y_true": TRUE > 0, "y_pred": PREDICTED > 0})
+
+
+def scale_of(metric):
+    rate = RATES[metric]
+    return Scale() if rate.value is None else Scale(rate.value, rate.slope)
+
+
+@lru_cache(maxsize=100_000)
+def fisher_p(x1, d1, x2, d2):
+    return float(np.exp(conditional_log_p(x1, d1, x2, d2)))
+
+
+@lru_cache(maxsize=100_000)
+def exact_p(x1, d1, x2, d2):
+    """P-value of the default test; where Fisher's or a lower bound already decides, Fisher's."""
+    fisher = fisher_p(x1, d1, x2, d2)
+    if fisher <= SURELY or _at_least(fisher, x1 + x2, d1, d2) > NEVER:
+        return fisher
+    return float(np.exp(unconditional_log_p(x1, d1, x2, d2)))
+
+
+def _at_least(fisher, events, d1, d2):
+    """Lower bound of Boschloo's p-value: given any total, the tail lacks less than two outcomes of Fisher's p-value."""
+    people = d1 + d2
+    if fisher <= NEVER:
+        return 0.0
+    half = int(4 * np.sqrt(events * (people - events) / people)) + 2
+    m = np.arange(max(0, events - half), min(people, events + half) + 1)
+    mode = np.clip((m + 1) * (d1 + 1) // (people + 2), np.maximum(0, m - d2), np.minimum(d1, m))
+    missing = np.minimum(fisher, 2 * np.exp(hypergeometric_log_pmf(mode, d1, d2, m)))
+    return float((np.exp(binomial_log_pmf(m, people, events / people)) * (fisher - missing)).sum())
+
+
+def smaller_one_sided(x1, d1, x2, d2):
+    """SciPy's two-sided Boschloo p-value: twice the smaller of the two one-sided ones."""
+    side = "greater" if x1 * d2 >= x2 * d1 else "less"
+    return min(1.0, 2 * float(np.exp(unconditional_log_p(x1, d1, x2, d2, side))))
+
+
+def counted_events(counts, metric):
+    """Events and denominators (size, G) of one rate."""
+    event, given = masks(metric)
+    return counts[..., event].sum(axis=-1), counts[..., given].sum(axis=-1)
+
+
+def exact_interval(x, d, p, metric):
+    """Default interval of many data sets (size, 2): the package's limits, extended where the p-value is no finding."""
+    pairs = [Pair(*(np.array([v]) for v in (x1, d1, x2, d2))) for (x1, x2), (d1, d2) in zip(x, d, strict=True)]
+    scale = scale_of(metric)
+    low, high = np.array(limits_of_all(pairs, [scale] * len(pairs), "difference", Z, Z)).T
+    kept = ~(p <= ALPHA)
+    return np.where(kept, np.minimum(low, 0), low), np.where(kept, np.maximum(high, 0), high)
+
+
+def rate_value(metric):
+    """The metric as a function of counts (..., 4)."""
+    event, given = masks(metric)
+    scale = scale_of(metric)
+
+    def value(counts):
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return scale.value((counts @ event) / (counts @ given))
+
+    return value
+
+
+def permuted_p(table, scale, variance, size, rng):
+    """Permutation of all labels: the score, plug-in ("delta") or raw (None) statistic."""
+    arguments = (PAIR, scale, "difference", variance)
+    observed = float(observed_statistics(table, *arguments)[0][0])
+    drawn = joint_permutations(table, *arguments, size, rng)[:, 0]
+    return monte_carlo_p(drawn, observed, "two-sided")[0]
+
+
+def studentized_bootstrap(table, scale, size, rng):
+    """P-value and interval of ``method="bootstrap"``."""
+    distance = float(observed_statistics(table, PAIR, scale, "difference", None)[0][0])
+    statistic, error = (float(v[0]) for v in observed_statistics(table, PAIR, scale, "difference", "delta"))
+    drawn = bootstrap_statistics(table, PAIR, scale, "difference", "delta", size, rng)[:, 0]
+    p = monte_carlo_p(drawn, statistic, "two-sided")[0]
+    return p, *studentized_limits(distance, error, drawn, ALPHA / 2, ALPHA / 2)
+
+
+def judge_rates(cell, population, size, rng):
+    """One rate, two groups, all methods."""
+    counts = draw_tables(cell.people, population, size, rng)
+    x, d = counted_events(counts, cell.metric)
+    event, given = masks(cell.metric)
+    scale, value, out = scale_of(cell.metric), rate_value(cell.metric), Outcomes()
+    defined = (d > 0).all(axis=1)
+    counts, x, d = counts[defined], x[defined], d[defined]
+    for table, (x1, x2), (d1, d2) in zip(counts, x.tolist(), d.tolist(), strict=True):
+        pair = (x1, d1, x2, d2)
+        out.add("exact", exact_p(*pair))
+        out.add("fisher", fisher_p(*pair))
+        if cell.effect is not None and cell.metric == "true_positive_rate":
+            out.add("boschloo_scipy", smaller_one_sided(*pair))
+        _permuted_rates(out, RateTable(table[None], event, given, EVERYBODY), scale, cell, rng)
+        for name, scheme in competitors.SCHEMES.items():
+            out.add(name, *scheme(competitors.Table(table), value, cell.resamples, rng))
+    found = out.arrays()
+    found["exact"][:, 1:] = np.stack(exact_interval(x, d, found["exact"][:, 0], cell.metric), axis=1)
+    found["welch"] = np.stack(_welch_of_rates(x, d, cell.metric), axis=1)
+    return found
+
+
+def _permuted_rates(out, table, scale, cell, rng):
+    out.add("score", permuted_p(table, scale, "score", cell.resamples, rng))
+    z = float(observed_statistics(table, PAIR, scale, "difference", "score")[0][0])
+    out.add("score_normal", float(np.exp(normal_log_p(z, "two-sided"))))
+    out.add("kdd", permuted_p(table, scale, "delta", cell.resamples, rng))
+    out.add("raw", permuted_p(table, scale, None, cell.resamples, rng))
+    if cell.kind != "grid":
+        out.add("bootstrap_t", *studentized_bootstrap(table, scale, cell.resamples, rng))
+
+
+def _welch_of_rates(x, d, metric):
+    """Welch's test of the indicators of the event; F1 has none of its own, its Jaccard index is tested."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rate = x / d
+        spread = rate * (1 - rate) * d / (d - 1)
+    p, low, high = competitors.welch(rate[:, 0], spread[:, 0], d[:, 0], rate[:, 1], spread[:, 1], d[:, 1])
+    if not scale_of(metric).is_identity:
+        low = high = np.full_like(p, np.nan)
+    return p, low, high
+
+
+def judge_grid(cell, population, size, rng):
+    """The methods whose size is simulated in the grid; the exact ones are enumerated there."""
+    counts = draw_tables(cell.people, population, size, rng)
+    counts = counts[(counted_events(counts, cell.metric)[1] > 0).all(axis=1)]
+    out = Outcomes()
+    for table in counts:
+        rates = RateTable(table[None], *masks(cell.metric), EVERYBODY)
+        _permuted_rates(out, rates, Scale(), cell, rng)
+    return out.arrays()
+
+
+# Other metrics ----------------------------------------------------------------------------------------------
+
+
+class PlugIn(Functional):
+    """A metric with its plug-in standard error, whatever it does itself."""
+
+    def __init__(self, functional):
+        self.parts, self.bounds = functional.parts, functional.bounds
+
+
+def studentized(stratum, size, rng):
+    """Default p-value and interval of a studentized permutation, and the raw difference's p-value on the same draws."""
+    weights, seed = np.ones(1), np.random.SeedSequence(int(rng.integers(2**63)))
+    observed = two_sides.columns([stratum.observed()])
+    drawn = draw_permutations([stratum], size, seed)
+    statistic, raw = Statistic("difference", weights), Statistic("difference", weights, studentized=False)
+    s, estimate = float(statistic(observed)), float(raw(observed))
+    if np.isnan(s):
+        return (np.nan, *NONE), np.nan
+    statistics = statistic(drawn)
+    error, bounds = float(statistic.distance(observed)[1]), stratum.functional.bounds
+    if not error > 0:  # all alike: as if one person more were at the other end
+        error = (bounds[1] - bounds[0]) / (min(stratum.people) + 1) if np.isfinite(bounds[1]) else 0.0
+    critical = two_sides.critical_values(statistics, "two-sided", ALPHA)
+    ends = (bounds[0] - bounds[1], bounds[1] - bounds[0])
+    interval = two_sides.limits(estimate, error, "difference", ends, critical)
+    p = monte_carlo_p(statistics, s, "two-sided")[0]
+    return (p, *interval), monte_carlo_p(raw(drawn), estimate, "two-sided")[0]
+
+
+def table_functional(metric):
+    """The metric of four cells, and where labels are permuted."""
+    if metric == "balanced_accuracy":
+        return BalancedAccuracy(TRUE, TRUE == PREDICTED), TRUE
+    return Matthews(TRUE, PREDICTED), np.zeros(4, dtype=int)
+
+
+def judge_tables(cell, population, size, rng):
+    """Balanced accuracy and Matthews' coefficient."""
+    functional, block = table_functional(cell.metric)
+    everywhere, out = np.zeros(4, dtype=int), Outcomes()
+    for counts in draw_tables(cell.people, population, size, rng):
+        if np.isnan(functional.values(counts.astype(float))).any():
+            continue
+        default, raw = studentized(Stratum(functional, counts, block), cell.resamples, rng)
+        out.add("permutation", *default)
+        if block.any():
+            plain, raw = studentized(Stratum(PlugIn(functional), counts, everywhere), cell.resamples, rng)
+            out.add("kdd", plain[0])
+        out.add("raw", raw)
+        for name, scheme in competitors.SCHEMES.items():
+            out.add(name, *scheme(competitors.Table(counts), functional.values, cell.resamples, rng))
+    return out.arrays()
+
+
+def draw_scores(people, population, rng):
+    """Group membership, truth and scores, sorted by truth and score as the package sorts them."""
+    truth, score = [], []
+    for n, (base, mean, spread, shift) in zip(people, population, strict=True):
+        y = rng.random(n) < base
+        truth.append(y)
+        score.append(np.where(y, mean + spread * rng.normal(size=n), rng.normal(size=n)) + shift)
+    group = np.repeat(np.arange(len(people)), people)
+    truth, score = np.concatenate(truth), np.concatenate(score)
+    order = np.lexsort((score, truth))
+    return group[order], truth[order], score[order]
+
+
+def judge_areas(cell, population, size, rng):
+    """AUC of two groups: labels permuted within the true label."""
+    out = Outcomes()
+    for _ in range(size):
+        group, truth, score = draw_scores(cell.people, population, rng)
+        if any(len(np.unique(truth[group == g])) < 2 for g in (0, 1)):
+            continue
+        functional = Auc(truth, score)
+        counts = np.stack([group == 0, group == 1]).astype(np.int64)
+        stratum = Stratum(functional, counts, truth.astype(int), rows=True)
+        default, _ = studentized(stratum, cell.resamples, rng)
+        out.add("permutation", *default)
+        statistic = Statistic("difference", np.ones(1))
+        moments = two_sides.columns([stratum.observed()])
+        out.add("delong", *competitors.z_test(*(float(v) for v in statistic.distance(moments))))
+        everywhere = Stratum(functional, counts, np.zeros(len(truth), dtype=int), rows=True)
+        plain, raw = studentized(everywhere, cell.resamples, rng)
+        out.add("kdd", plain[0])
+        out.add("raw", raw)
+        if cell.competitors:
+            _add_schemes(out, area_of_counts(truth, score), group, cell, rng)
+    return out.arrays()
+
+
+def area_of_counts(truth, score):
+    """The AUC as a function of how often each person occurs (..., n)."""
+    ranked = RankedScores(score[truth], score[~truth])
+    columns = [np.flatnonzero(truth)[ranked.positive_order], np.flatnonzero(~truth)[ranked.negative_order]]
+
+    def value(counts):
+        flat = counts.reshape(-1, counts.shape[-1]).astype(np.int64)
+        return ranked.moments(*(flat[:, place] for place in columns))[0].reshape(counts.shape[:-1])
+
+    return value
+
+
+def _add_schemes(out, value, group, cell, rng):
+    for name, scheme in competitors.SCHEMES.items():
+        out.add(name, *scheme(competitors.People(group == 0), value, cell.resamples, rng))
+
+
+def judge_losses(cell, population, size, rng):
+    """Means of losses: the permutation Welch test."""
+    out = Outcomes()
+    group = np.repeat(np.arange(2), cell.people)
+    counts = np.stack([group == 0, group == 1]).astype(np.int64)
+    for _ in range(size):
+        first, second = (LAWS[law][0](rng, n) * f for n, (law, f) in zip(cell.people, population, strict=True))
+        mean = Mean(np.concatenate([first, second]), (0.0, np.inf))
+        default, raw = studentized(
+            Stratum(mean, counts, np.zeros(len(group), dtype=int), rows=True), cell.resamples, rng
+        )
+        out.add("permutation", *default)
+        moments = [f(loss) for loss in (first, second) for f in (np.mean, partial(np.var, ddof=1), len)]
+        out.add("welch", *(float(v) for v in competitors.welch(*moments)))
+        out.add("raw", raw)
+        if cell.competitors:
+            _add_schemes(out, mean.values, group, cell, rng)
+    return out.arrays()
+
+
+JUDGES = {
+    "rate": judge_rates,
+    "grid": judge_grid,
+    "table": judge_tables,
+    "area": judge_areas,
+    "loss": judge_losses,
+}
+
+
+# Values in the population -----------------------------------------------------------------------------------
+
+
+def true_values(cell, population):
+    """The metric in every group's population."""
+    if cell.kind in ("rate", "grid"):
+        return [float(rate_value(cell.metric)(_normed(q))) for q in population]
+    if cell.kind == "table":
+        return [float(table_functional(cell.metric)[0].values(_normed(q))) for q in population]
+    if cell.kind == "area":
+        return [float(norm.cdf(mean / np.hypot(1.0, spread))) for _, mean, spread, _ in population]
+    return [LAWS[law][1] * factor for law, factor in population]
+
+
+def expects_five(cell, population):
+    """Whether every group expects at least five events and five non-events of its rate."""
+    event, given = masks(cell.metric)
+    expected = [
+        n * min(_normed(q)[event].sum(), _normed(q)[given & ~event].sum())
+        for n, q in zip(cell.people, population, strict=True)
+    ]
+    return bool(min(expected) >= 5)

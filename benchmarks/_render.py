@@ -1,0 +1,154 @@
+"""doc/validity.md from the stored results: every figure in it comes from a file, none is typed."""
+
+import json
+
+import numpy as np
+
+from benchmarks._bounds import promises
+from benchmarks._cells import ALPHA
+from benchmarks._run import default_of
+from benchmarks._words import INTRODUCTION, METHODS, PAPER, PUBLISHED, SECTIONS
+
+
+def number(value):
+    """Three digits after the point, without the 0 before it; as many as there are where that would be 0."""
+    if value is None:
+        return "–"
+    text = f"{value:.3f}"
+    return text[1:] if text.startswith("0") else text
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(["---"] * 2 + ["--:"] * (len(head) - 2)) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def design_of(cell):
+    """Words for the cell: its name without the section and the sizes, which have a column of their own."""
+    sizes = "-".join(map(str, cell.people))
+    words = [part for part in cell.name.split("/")[1:] if part != sizes]
+    return ", ".join(words).replace("_", " ") or "–", ", ".join(f"{n:,}" for n in cell.people) or "–"
+
+
+def methods_in(cells, records, key):
+    return [m for m in METHODS if any(key in records[c.name]["methods"].get(m, {}) for c in cells)]
+
+
+def size_text(figures, cell):
+    error = np.sqrt(ALPHA * (1 - ALPHA) / cell.data_sets)
+    text = number(figures["size"])
+    return f"**{text}**" if figures["size"] > ALPHA + 3 * error + 1e-9 else text
+
+
+def power_text(figures):
+    if "power_at_equal_size" in figures or "coverage_effect" in figures:
+        return f"{number(figures.get('power_at_equal_size'))} ({number(figures['power'])})"
+    return number(figures["power"])
+
+
+def coverage_text(figures, key):
+    if key not in figures:
+        return ""
+    text = number(figures[key])
+    # The error of a share of 1 is not 0.
+    error = max(figures[key + "_error"], 0.001)
+    return f"**{text}**" if figures[key] < 1 - ALPHA - 3 * error else text
+
+
+def block(cells, records, key, title, text_of, note=""):
+    """One table: a row per cell, a column per method; nothing where no cell has this figure."""
+    methods = methods_in(cells, records, key)
+    chosen = [c for c in cells if any(key in records[c.name]["methods"].get(m, {}) for m in methods)]
+    if not chosen:
+        return []
+    rows = []
+    for cell in chosen:
+        found = records[cell.name]["methods"]
+        figures = [text_of(found[m], cell) if key in found.get(m, {}) else "" for m in methods]
+        rows.append([*design_of(cell), *figures])
+    head = ["design", "people", *(METHODS[m] for m in methods)]
+    return [f"{title}{note}", "", table(head, rows), ""]
+
+
+def section(cells, records):
+    counts = sorted({cell.data_sets for cell in cells})
+    errors = " to ".join(dict.fromkeys(number(np.sqrt(ALPHA * (1 - ALPHA) / n)) for n in (counts[-1], counts[0])))
+    many = " to ".join(dict.fromkeys(f"{n:,}" for n in (counts[0], counts[-1])))
+    note = f" ({many} data sets; Monte-Carlo error at 5 % {errors})"
+    enumerated = any(cell.kind == "grid" for cell in cells)
+    plain = any(cell.kind in ("grid", "family") for cell in cells)
+    out = block(cells, records, "size", "Size", size_text, note)
+    power = "Power" if plain else "Power at equal size (at .05)"
+    out += block(cells, records, "power", power, lambda figures, cell: power_text(figures))
+    if not enumerated:
+        out += block(
+            cells, records, "coverage", "Coverage", lambda figures, cell: " / ".join(
+                filter(None, (coverage_text(figures, "coverage"), coverage_text(figures, "coverage_effect")))
+            ),
+        )  # fmt: skip
+    return out
+
+
+def paper(cell, record):
+    rows = []
+    for method in METHODS:
+        if method in record["methods"]:
+            found = record["methods"][method]
+            rows.append([METHODS[method], f"{found['size']:.4f}"[1:] if found["size"] < 1 else "1",
+                         f"{found['size_error']:.4f}"[1:], PUBLISHED.get(method, ""),
+                         number(found["coverage"]) if "coverage" in found else ""])  # fmt: skip
+    text = PAPER.format(data_sets=f"{cell.data_sets:,}", resamples=cell.resamples)
+    return ["## The simulation of the KDD'20 paper", "", text, "",
+            table(["method", "size", "error", "published", "coverage"], rows), ""]  # fmt: skip
+
+
+def kept(found):
+    rows = [[p.says, str(p.checked), str(p.checked - len(p.broken)), "; ".join(p.broken)] for p in found]
+    head = ["promise", "exceptions", "looked at", "hold"]
+    rows = [[says, broken or "none", checked, hold] for says, checked, hold, broken in rows]
+    return ["## What is promised, and whether it holds", "", table(head, rows), ""]
+
+
+def correlation(folder):
+    """Point to the figures of `benchmarks.correlation` where they are."""
+    path = folder / "validity_correlation.json"
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    sizes = [cell["studentized"]["size"] for cell in document["cells"] if "studentized" in cell]
+    return [
+        "## Correlation", "",
+        f"Measured by `python -m benchmarks.correlation`, stored in `benchmarks/results/{path.name}`: over "
+        f"{len(sizes)} designs the studentized test's size lies between {number(min(sizes))} and "
+        f"{number(max(sizes))}.", "",
+    ]  # fmt: skip
+
+
+def render(cells, records, folder):
+    """Return the page, with what is stored so far."""
+    there = [cell for cell in cells if cell.name in records]
+    if not there:
+        raise SystemExit("no results are stored yet: run python -m benchmarks.validity")
+    out = [INTRODUCTION]
+    out += kept(promises(there, records))
+    for cell in there:
+        if cell.section == "paper":
+            out += paper(cell, records[cell.name])
+    for name, title, text in SECTIONS:
+        chosen = [cell for cell in there if cell.section == name]
+        if chosen:
+            out += [f"## {title}", "", text, "", *section(chosen, records)]
+    out += correlation(folder)
+    out += ["## How it was run", "", _how(there, cells, records)]
+    return "\n".join(out).rstrip() + "\n"
+
+
+def _how(there, cells, records):
+    versions = sorted({", ".join(f"{k} {v}" for k, v in records[c.name]["versions"].items()) for c in there})
+    minutes = sum(records[c.name]["seconds"] for c in there) / 60
+    defaults = sorted({default_of(cell.kind) for cell in there})
+    assert set(defaults) <= set(METHODS)
+    return (
+        f"{len(there)} of {len(cells)} designs, {minutes:.0f} minutes of one processor; {'; '.join(versions)}. Seeds, "
+        "parameters, errors and the versions behind each design are in the results file."
+    )

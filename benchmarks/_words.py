@@ -1,0 +1,133 @@
+"""The prose of doc/validity.md: methods, sections, and what was published."""
+
+METHODS = {
+    "exact": "**exact**",
+    "permutation": "**studentized permutation**",
+    "holm": "**Holm**",
+    "fisher": "Fisher",
+    "boschloo_scipy": "Boschloo (SciPy)",
+    "score": "score, permuted",
+    "score_normal": "score, normal",
+    "max_t": "max-T",
+    "bootstrap_t": "studentized bootstrap",
+    "unadjusted": "not adjusted",
+    "raw_holm": "un-studentized, Holm",
+    "welch": "Welch",
+    "delong": "DeLong",
+    "kdd": "KDD'20 plug-in",
+    "raw": "un-studentized",
+    "basic_bootstrap": "basic bootstrap",
+    "lift": "LiFT",
+    "fairlearn": "fairlearn",
+    "ignored": "ignored",
+}
+
+INTRODUCTION = """\
+# How often each test is right
+
+Measured by `python -m benchmarks.validity`, which stores every figure in `benchmarks/results/validity.json`; this
+page is written from that file by `python -m benchmarks.validity --render`. The level is 5 % throughout. What the
+package runs by default is in bold in the heads of the tables. **Bold figures** are sizes more than three Monte-Carlo
+errors above 5 %, or coverages as far below 95 %.
+
+- *Size*: the share of data sets in which a fair model is rejected. Only the metric that is tested is equal in the
+  groups; base rates, score laws and everything else differ (the weak null hypothesis), unless the design says
+  otherwise.
+- *Power at equal size*: the share of unfair models that a method finds when its p-value is compared not with .05 but
+  with the threshold at which it rejects 5 % of the fair ones of the same design. The plain power, at .05, is in
+  parentheses: a method that rejects too many fair models buys it. A dash: no threshold has that size.
+- *Coverage*: the share of 95 % intervals that hold the true difference, for equal groups and, after the stroke, for
+  different ones.
+
+The methods:
+
+- *exact*: Boschloo's unconditional test, the default for rates. *Boschloo (SciPy)* is twice the smaller of the two
+  one-sided tests.
+- *studentized permutation*: the default for other metrics; AUC and balanced accuracy permute within the true label.
+- *score, permuted* and *score, normal*: the score statistic against permutations of all labels, and against the
+  normal law.
+- *KDD'20 plug-in*: all labels permuted, the difference over its plug-in standard error (DiCiccio et al. 2020). For
+  Matthews' coefficient and mean losses it is what runs by default. *un-studentized*: all labels permuted, the bare
+  difference.
+- *studentized bootstrap* and *basic bootstrap*: people resampled within groups; the former is `method="bootstrap"`.
+- *LiFT*: LinkedIn's scheme, which divides the observed difference by its bootstrap deviation and the permuted ones by
+  theirs.
+- *fairlearn*: the percentile interval of `MetricFrame.difference()`, people of all groups resampled together. As the
+  difference has no sign there, 0 is hardly ever inside: it is no test of equality, and covers the (absolute)
+  difference only where there is one.
+- *Welch*, *DeLong*: the t test of the event's indicators or of losses, and the normal test of two areas.
+"""
+
+#: Published for the first section's design, 10,000 simulations (DiCiccio et al. 2020, section 4.2).
+PUBLISHED = {"raw": ".1216", "kdd": ".0486", "basic_bootstrap": ".1078"}
+
+SECTIONS = [
+    (
+        "rates",
+        "Rates and F1",
+        "Two groups of the sizes named, base rates far apart. The same test, hence the same figures, for a rate and "
+        "its complement: true and false positives' rate with false and true negatives', precision with false "
+        "discoveries, negative predictive value with false omissions, accuracy with errors.",
+    ),
+    (
+        "grid",
+        "False negative rates on a grid",
+        "Base rates and the rate are in the design's name. The sizes and powers of the exact tests and Fisher's are "
+        "sums over all outcomes, averaged over drawn denominators; the power is against a rate .2 higher in the "
+        "second group.",
+    ),
+    (
+        "families",
+        "Several groups, several rates",
+        "Familywise error: how often any comparison of equal groups is rejected, whatever else differs. Power: the "
+        "average share of different pairs that are found.",
+    ),
+    (
+        "auc",
+        "Area under the ROC curve",
+        "Scores of the first group are normal in both classes; those of the second as the design says (the positives'"
+        " standard deviation three times as large, or all scores shifted by three). Then the area. Base rates .5 "
+        "unless named.",
+    ),
+    (
+        "balanced_accuracy",
+        "Balanced accuracy",
+        "Base rates .7 and .3; the same balanced accuracy from different recalls.",
+    ),
+    (
+        "mcc",
+        "Matthews' correlation coefficient",
+        "Base rates .5 and .1, coefficient .5 in both groups.",
+    ),
+    (
+        "mean_squared_error",
+        "Mean squared error",
+        "Equal mean squared errors of errors with the laws named.",
+    ),
+    (
+        "log_loss",
+        "Log loss",
+        "Equal mean losses: calibrated scores with two Beta laws, then scores that are always .99 and right 99 % of "
+        "the time against calibrated ones near 0, whose losses are rare and large.",
+    ),
+    (
+        "clusters",
+        "Clusters",
+        "Selection rate .3; people of one cluster share a rate (correlation about .13). *Ignored*: the exact test of "
+        "people as if they were independent.",
+    ),
+    (
+        "weights",
+        "Weights",
+        "Equal weighted selection rates; weights with the law named. *Ignored*: the exact test without weights, which"
+        " asks another question where weights depend on the event.",
+    ),
+]
+
+PAPER = (
+    "True positive rate .9 in both groups of 200 people, base rates .8 and .2: {data_sets} data sets, {resamples} "
+    "resamples each. The published figures are those of DiCiccio et al. (2020), section 4.2, for an un-studentized "
+    "and a studentized permutation test and a bootstrap. The paper's studentized test is set beside the plug-in "
+    "statistic that it describes, and its bootstrap beside the basic interval; which standard error and which "
+    "interval were really run is not known here."
+)

@@ -1,0 +1,296 @@
+"""The validity benchmark: its figures are those of the tests that users run, and it notices a broken promise."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.metrics import recall_score
+
+from skfairtest import FairnessTest
+
+pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
+from benchmarks import _bounds, _cells, _competitors, _methods, _render, _run, validity
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+Z = _methods.Z
+
+
+def expand(counts):
+    """Rows (y_true, y_pred, group) of a table (G, 4)."""
+    group, cell = np.indices(counts.shape)
+    repeated = [np.repeat(a.ravel(), counts.ravel()) for a in (_methods.TRUE[cell], _methods.PREDICTED[cell], group)]
+    return tuple(repeated)
+
+
+def cell_named(name):
+    return next(cell for cell in _cells.all_cells() if cell.name == name)
+
+
+# The direct path against FairnessTest ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("metric", sorted(_cells.RATES))
+def test_exact_p_values_and_intervals_are_those_of_a_fairness_test(metric):
+    first, same, _ = _cells.RATES[metric]
+    for counts in _methods.draw_tables((60, 90), (first, same), 3, np.random.default_rng(5)):
+        x, d = _methods.counted_events(counts, metric)
+        p = _methods.exact_p(*(int(v) for v in (x[0], d[0], x[1], d[1])))
+        low, high = _methods.exact_interval(x[None], d[None], np.array([p]), metric)
+        y_true, y_pred, group = expand(counts)
+        test = FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, metric=metric)
+        assert test.p_value_ == pytest.approx(p, rel=1e-6) or min(test.p_value_, p) > _methods.NEVER
+        assert test.confidence_interval_ == pytest.approx((low[0], high[0]), abs=1e-9)
+
+
+def test_exact_p_value_that_is_not_computed_further_is_on_the_same_side_of_the_level():
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        d1, d2 = 400, int(rng.integers(800, 2000))
+        x1, x2 = int(rng.binomial(d1, 0.1)), int(rng.binomial(d2, 0.1))
+        exact = np.exp(_methods.unconditional_log_p(x1, d1, x2, d2))
+        bound = _methods._at_least(float(np.exp(_methods.conditional_log_p(x1, d1, x2, d2))), x1 + x2, d1, d2)
+        assert bound <= exact * (1 + 1e-9)
+        quick = _methods.exact_p(x1, d1, x2, d2)
+        assert quick == pytest.approx(exact, rel=1e-6) or (quick > 0.2 and exact > 0.2) or quick <= 1e-3
+
+
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "matthews_corrcoef"])
+def test_permuted_tables_are_those_of_a_fairness_test(metric):
+    cell = next(c for c in _cells.table_cells() if c.metric == metric and c.people == (200, 200))
+    functional, block = _methods.table_functional(metric)
+    rng = np.random.default_rng(3)
+    counts = _methods.draw_tables(cell.people, cell.effect, 1, rng)[0]
+    (p, low, high), _ = _methods.studentized(_methods.Stratum(functional, counts, block), 4000, rng)
+    y_true, y_pred, group = expand(counts)
+    test = FairnessTest.from_predictions(
+        y_true, y_pred, sensitive_features=group, metric=metric, n_resamples=4000, random_state=1
+    )
+    assert test.p_value_ == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 2000))
+    assert test.confidence_interval_ == pytest.approx((low, high), abs=0.02)
+
+
+def test_permuted_areas_and_losses_are_those_of_a_fairness_test():
+    rng = np.random.default_rng(4)
+    population = (_cells.scores(0.5, 0.85), _cells.scores(0.5, 0.8, 3.0))
+    group, truth, score = _methods.draw_scores((150, 300), population, rng)
+    counts = np.stack([group == 0, group == 1]).astype(np.int64)
+    for metric, functional, block in (
+        ("roc_auc", _methods.Auc(truth, score), truth.astype(int)),
+        ("mean_squared_error", _methods.Mean((truth - score) ** 2, (0.0, np.inf)), np.zeros(len(truth), dtype=int)),
+    ):
+        (p, low, high), _ = _methods.studentized(_methods.Stratum(functional, counts, block, rows=True), 4000, rng)
+        known = {"y_score": score} if metric == "roc_auc" else {}
+        test = FairnessTest.from_predictions(
+            truth.astype(int), None if known else score, **known, sensitive_features=group, metric=metric,
+            n_resamples=4000, random_state=1,
+        )  # fmt: skip
+        assert test.p_value_ == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 2000))
+        assert test.confidence_interval_ == pytest.approx((low, high), abs=0.05 * (high - low))
+
+
+@pytest.mark.parametrize("method", ["kdd", "raw", "score"])
+def test_permutations_of_all_labels_are_those_of_a_fairness_test(method):
+    cell = cell_named("paper/tpr")
+    rng = np.random.default_rng(6)
+    counts = _methods.draw_tables(cell.people, cell.null, 1, rng)[0]
+    variance = {"kdd": "delta", "raw": None, "score": "score"}[method]
+    table = _methods.RateTable(counts[None], *_methods.masks(cell.metric), _methods.EVERYBODY)
+    p = _methods.permuted_p(table, _methods.Scale(), variance, 4000, rng)
+    y_true, y_pred, group = expand(counts)
+    test = FairnessTest.from_predictions(
+        y_true, y_pred, sensitive_features=group, metric=cell.metric, method="permutation", within=None,
+        variance=variance, n_resamples=4000, random_state=1,
+    )  # fmt: skip
+    assert test.p_value_ == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 2000))
+
+
+@pytest.mark.parametrize("metric", ["selection_rate", "equalized_odds", "f1"])
+def test_adjusted_p_values_are_those_of_a_fairness_test(metric):
+    from benchmarks import _families
+
+    cell = next(c for c in _cells.family_cells() if c.metric == metric and len(c.people) == 3)
+    rng = np.random.default_rng(7)
+    counts = _methods.draw_tables((40, 70, 90), cell.null, 1, rng)[0]
+    found = _families._exact_pairs(cell, counts, rng)
+    y_true, y_pred, group = expand(counts)
+    test = FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, metric=metric)
+    adjusted = test.comparisons_["p_value_adjusted"].to_numpy()
+    # P-values below .001 are Fisher's there, and of those above .2 it is only known that they are.
+    close = np.isclose(found["holm"], adjusted, rtol=1e-6) | (np.maximum(found["holm"], adjusted) <= 0.01)
+    assert (close | (np.minimum(found["holm"], adjusted) > 0.2)).all()
+
+
+def test_populations_are_equal_where_they_are_said_to_be():
+    for cell in _cells.all_cells():
+        if cell.kind in _methods.JUDGES:
+            first, second = _methods.true_values(cell, cell.null)
+            assert first == pytest.approx(second, abs=1e-12), cell.name
+            if cell.effect is not None:
+                first, second = _methods.true_values(cell, cell.effect)
+                assert abs(first - second) > 0.01, cell.name
+
+
+@pytest.mark.parametrize("law", sorted(_cells.LAWS))
+def test_losses_have_the_mean_that_is_said(law):
+    draw, mean = _cells.LAWS[law]
+    losses = draw(np.random.default_rng(8), 400_000)
+    assert losses.mean() == pytest.approx(mean, abs=5 * losses.std() / np.sqrt(len(losses)))
+
+
+# Competitors ------------------------------------------------------------------------------------------------
+
+
+def test_percentile_interval_is_fairlearns():
+    from fairlearn.metrics import MetricFrame
+
+    counts = np.array([[20, 6, 5, 25], [30, 10, 22, 38]])
+    y_true, y_pred, group = expand(counts)
+    frame = MetricFrame(
+        metrics=recall_score, y_true=y_true, y_pred=y_pred, sensitive_features=group, n_boot=400,
+        ci_quantiles=[0.025, 0.975], random_state=3,
+    )  # fmt: skip
+    _, low, high = _competitors.fairlearn(
+        _competitors.Table(counts), _methods.rate_value("true_positive_rate"), 4000, np.random.default_rng(1)
+    )
+    assert [float(v) for v in frame.difference_ci()] == pytest.approx([low, high], abs=0.04)
+
+
+def test_lift_counts_only_strictly_larger_permutations():
+    """Equal recalls: every permutation that moves anything is larger, and only those; a valid p-value is 1."""
+    counts = np.array([[1, 1, 1, 2], [1, 1, 1, 2]])
+    rng = np.random.default_rng(9)
+    value = _methods.rate_value("true_positive_rate")
+    p, _, _ = _competitors.lift(_competitors.Table(counts), value, 4000, rng)
+    permuted = _competitors.Table(counts).shuffled(4000, rng)
+    moved = np.abs(np.diff(_competitors._or_zero(value)(permuted))[:, 0]) > 0
+    assert p == pytest.approx(moved.mean(), abs=0.04)
+    assert p < 1
+
+
+def test_lift_rejects_as_often_as_another_port_of_it():
+    """Recall .9, 20 and 200 people, base rate .3: another port measured .186 with 3,000 data sets of 999 resamples."""
+    population = [_cells.by_truth(0.3, 0.9, 0.1)] * 2
+    rng = np.random.default_rng(11)
+    value = _methods.rate_value("true_positive_rate")
+    tables = _methods.draw_tables((20, 200), population, 600, rng)
+    found = [_competitors.lift(_competitors.Table(table), value, 199, rng)[0] <= 0.05 for table in tables]
+    assert np.mean(found) == pytest.approx(0.186, abs=0.05)
+
+
+def test_boschloo_by_the_smaller_side_is_scipys():
+    from scipy.stats import boschloo_exact
+
+    for x1, d1, x2, d2 in ((3, 15, 12, 20), (7, 12, 5, 18)):
+        expected = boschloo_exact([[x1, x2], [d1 - x1, d2 - x2]], n=128).pvalue
+        assert _methods.smaller_one_sided(x1, d1, x2, d2) == pytest.approx(expected, rel=1e-4)
+
+
+def test_resamples_of_people_and_of_tables_have_the_same_means():
+    rng = np.random.default_rng(10)
+    people = _competitors.People(np.arange(30) < 10)
+    for draw in ("pooled", "within", "shuffled"):
+        drawn = getattr(people, draw)(3000, rng)
+        assert drawn.sum(axis=(1, 2)) == pytest.approx(30)
+        expected = np.repeat([[1 / 3], [2 / 3]], 30, axis=1) if draw == "shuffled" else people.counts
+        assert drawn.mean(axis=0) == pytest.approx(expected, abs=0.15)
+    assert (people.within(50, rng).sum(axis=2) == [10, 20]).all()
+
+
+# Running, storing, showing ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def few(monkeypatch, tmp_path):
+    """Three small cells, and files of their own."""
+    names = ["rates/f1/20-200", "balanced_accuracy/.8/1000-1000", "grid/400-100/0.1-0.1/0.4"]
+    cells = [replace(cell_named(name), data_sets=40, resamples=39, denominators=3, quick=True) for name in names]
+    monkeypatch.setattr(validity, "all_cells", lambda: cells)
+    monkeypatch.setattr(validity, "RESULTS", tmp_path / "results" / "validity.json")
+    monkeypatch.setattr(validity, "PAGE", tmp_path / "validity.md")
+    monkeypatch.setattr(validity, "ROOT", tmp_path)
+    return cells
+
+
+def test_stored_cells_are_not_computed_again_and_order_does_not_matter(few, capsys, monkeypatch):
+    assert validity.main(["--only", "f1"]) == 0
+    validity.main([])
+    assert "2 of 3 cells computed" in capsys.readouterr().out
+    first = validity.load(validity.RESULTS)
+    validity.main([])
+    assert "0 of 3 cells computed" in capsys.readouterr().out
+    validity.RESULTS.unlink()
+    monkeypatch.setattr(validity, "all_cells", lambda: few[::-1])
+    validity.main([])
+    again = validity.load(validity.RESULTS)
+    for name, record in first.items():
+        assert again[name]["methods"] == record["methods"]
+        assert {"parameters", "versions", "seconds"} <= set(record)
+    # Another number of data sets is another design.
+    monkeypatch.setattr(validity, "all_cells", lambda: [replace(few[0], data_sets=20), *few[1:]])
+    capsys.readouterr()
+    validity.main([])
+    assert "1 of 3 cells computed" in capsys.readouterr().out
+
+
+def test_page_is_written_from_the_stored_figures(few, capsys):
+    with pytest.raises(SystemExit, match="no results"):
+        validity.main(["--render"])
+    validity.main([])
+    assert validity.main(["--render"]) == 0
+    page = validity.PAGE.read_text()
+    records = validity.load(validity.RESULTS)
+    size = _render.number(records["rates/f1/20-200"]["methods"]["lift"]["size"])
+    row = next(line for line in page.splitlines() if line.startswith("| f1 | 20, 200"))
+    assert size in row
+    assert "3 of 3 designs" in page
+
+
+def test_quick_run_stores_nothing_and_notices_a_test_that_rejects_too_often(few, capsys, monkeypatch):
+    assert validity.main(["--quick"]) == 0
+    assert not validity.RESULTS.exists()
+    loose = _run.conditional_region
+    monkeypatch.setattr(_run, "unconditional_region", lambda d1, d2, alpha: loose(d1, d2, 0.3))
+    monkeypatch.setattr(_run, "_check", lambda regions, rng: None)
+    assert validity.main(["--quick", "--only", "grid"]) == 1
+    assert "FAILED enumerated size" in capsys.readouterr().err
+
+
+def test_several_processes_find_the_same(few):
+    validity.main(["--only", "f1"])
+    alone = validity.load(validity.RESULTS)["rates/f1/20-200"]["methods"]
+    validity.RESULTS.unlink()
+    validity.main(["--only", "f1", "--processes", "2"])
+    assert validity.load(validity.RESULTS)["rates/f1/20-200"]["methods"] == alone
+
+
+def test_power_at_equal_size_uses_a_threshold_with_that_size():
+    p = np.linspace(0.001, 1, 1000)
+    assert _run._threshold(p, 1000) == pytest.approx(0.05)
+    assert _run._threshold(np.zeros(1000), 1000) is None
+    assert _run._threshold(np.full(1000, np.nan), 1000) is None
+
+
+# The committed figures --------------------------------------------------------------------------------------
+
+
+def test_committed_figures_belong_to_the_designs_and_name_seed_and_versions():
+    document = json.loads((RESULTS / "validity.json").read_text())
+    cells = {cell.name: cell for cell in _cells.all_cells()}
+    assert document["seed"] == _run.SEED
+    assert set(document["cells"]) == set(cells)
+    for name, record in document["cells"].items():
+        assert record["parameters"] == cells[name].parameters, name
+        assert {"skfairtest", "numpy", "scipy", "python"} <= set(record["versions"])
+
+
+def test_committed_figures_keep_the_promises_of_the_exact_tests_and_the_page_is_up_to_date():
+    cells = _cells.all_cells()
+    records = validity.load(RESULTS / "validity.json")
+    level, sums, _, _, power = _bounds.promises(cells, records)
+    for promise in (level, sums, power):
+        assert promise.checked
+        assert promise.broken == []
+    page = Path(__file__).parents[2] / "doc" / "validity.md"
+    assert page.read_text() == _render.render(cells, records, RESULTS)
