@@ -142,9 +142,8 @@ def _blocks(family: list[Row], measured: Sequence[Measured], settings: Settings)
     return [rows for rows in parts if rows]
 
 
-def _oriented_draws(rows: list[Row], settings: Settings) -> Floats:
-    draws = np.stack([_draws(row) for row in rows], axis=1)
-    return oriented(draws, settings.question.alternative)
+def _oriented_draws(rows: list[Row]) -> Floats:
+    return np.stack([oriented(_draws(row), row.extreme_side) for row in rows], axis=1)
 
 
 def _max_t(family: list[Row], measured: Sequence[Measured], settings: Settings) -> tuple[Floats, float, float | None]:
@@ -162,7 +161,7 @@ def _max_t(family: list[Row], measured: Sequence[Measured], settings: Settings) 
             if len(blocks) == 1:
                 error = 1 - (1 - settings.alpha) ** (1 / len(family))
         else:
-            draws = _oriented_draws(rows, settings)
+            draws = _oriented_draws(rows)
             found = np.log(max_t_p(draws, np.array([row.beyond for row in rows])))
             criticals.append(max_t_quantile(draws, "greater", level))
         # Rates conditioned differently have no joint law: their blocks are combined by Bonferroni.
@@ -219,7 +218,7 @@ def _monte_carlo_limits(
         blocks = _blocks(main, measured, settings)
         rows = next(rows for rows in blocks if any(row is leading for row in rows))
         if len(rows) > 1 and not enumerable(rows):
-            counts, times = max_t_extreme(_oriented_draws(rows, settings), leading.beyond), len(blocks)
+            counts, times = max_t_extreme(_oriented_draws(rows), leading.beyond), len(blocks)
         elif leading.extreme is not None:
             counts, times = leading.extreme, len(blocks)
         else:

@@ -16,6 +16,7 @@ from skfairtest.inference._discrete import Floats
 from skfairtest.inference.draws import permuted
 from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast
+from skfairtest.inference.two_sides import sequential_p
 from skfairtest.metrics import Context, MetricError, Omnibus
 from skfairtest.readers import Column
 from skfairtest.tables import Kinds
@@ -94,13 +95,7 @@ def measure_omnibus(
         out.excluded.append(Exclusion(metric.name, name, None, None, "undefined for these people", n, n, 1))
         return
     numbers = np.flatnonzero(defined).tolist()
-    drawn = np.stack(
-        [
-            np.concatenate(resample(strata[s].draw, settings, own, what=metric.name, times=len(numbers)))
-            for s, own in zip(numbers, seed.spawn(len(numbers)), strict=True)
-        ],
-        axis=1,
-    )
+    drawn = _draw(metric, [strata[s] for s in numbers], observed[numbers], settings, seed)
     share = people[numbers] / people[numbers].sum()
     question = replace(settings.question, disparity=metric.disparity or settings.question.disparity)
     for place in places_of(sample):
@@ -121,20 +116,43 @@ def measure_omnibus(
         out.rows.append(row)
 
 
+def _draw(
+    metric: Omnibus, strata: list[Everybody], observed: Floats, settings: Settings, seed: np.random.SeedSequence
+) -> Floats:
+    """Draw the metric of every stratum, (n, S); one stratum alone may stop early."""
+
+    def done(parts: list[Floats]) -> bool:
+        so_far, value = np.concatenate(parts), float(observed[0])
+        return all(sequential_p(so_far, value, side) is not None for side in _sides(metric))
+
+    early = done if len(strata) == 1 else None
+    seeds = seed.spawn(len(strata))
+    columns = [
+        resample(stratum.draw, settings, own, what=metric.name, done=early, times=len(strata) if first else 0)
+        for stratum, own, first in zip(strata, seeds, [True, *[False] * len(strata)], strict=False)
+    ]
+    return np.stack([np.concatenate(column) for column in columns], axis=1)
+
+
+def _sides(metric: Omnibus) -> list[str]:
+    return ["greater", "less"] if metric.extreme == "two-sided" else [metric.extreme]
+
+
 def _p_of(row: Row, metric: Omnibus, settings: Settings) -> None:
     """Count in the direction that speaks against independence; twice the smaller tail where neither does."""
-    sides = ["greater", "less"] if metric.extreme == "two-sided" else [metric.extreme]
-    asked = row.question
+    asked, drawn, sides = row.question, row.drawn, _sides(metric)
     found = []
     for side in sides:
-        row.question = replace(asked, alternative=side, edges=None)
-        resampled_log_p(row, replace(settings, adaptive=False))
+        row.question, row.drawn = replace(asked, alternative=side, edges=None), drawn
+        resampled_log_p(row, settings)
         found.append((row.log_p, row.extreme))
     row.log_p, row.extreme = min(found)
+    row.drawn = drawn
     if len(sides) == 2 and row.extreme is not None:
         row.log_p = min(0.0, row.log_p + float(np.log(2)))
         row.extreme = (min(row.extreme[1], 2 * row.extreme[0]), row.extreme[1])
     row.question = asked
+    row.side = metric.extreme
     row.beyond = float(oriented(np.asarray(row.statistic), metric.extreme))
 
 

@@ -32,6 +32,9 @@ def disparity_of_test(test: FairnessTest, target: float, direction: str) -> floa
     question = settings.question
     # Holm leaves its smallest p-value the level over the number of comparisons that are defined.
     alpha = settings.alpha if question.alternative == "equivalence" else settings.alpha / len(test.comparisons_)
+    if test._facts.people:  # weights or clusters: no law of counts, but an error that allows for them
+        sides = replace(sides, error=float(row["standard_error"]))
+        return _of_errors(sides, question, alpha, target, direction)
     if rate is None or (rate.value is not None and question.edges is not None):
         return _of_errors(sides, question, alpha, target, direction)
     if question.method == "bootstrap":
@@ -89,6 +92,8 @@ def _of_errors(sides: Sides, question: Question, alpha: float, target: float, di
         distances = [(disparity - value, side) for value, side in values_tested(question)]
         return estimate_power(distances, sides.error, alpha, question.alternative)
 
+    if not np.isfinite(sides.error):
+        raise ValueError("test has no standard errors (variance=None), from which power is computed: use 'auto'")
     up = question.alternative != "less" if direction == "auto" else direction == "up"
     edge = float(high if up else low)
     far = edge + (40 if up else -40) * sides.error

@@ -57,7 +57,7 @@ def resample(
     each = _seconds_each(draw)
     processes = effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: the surrounding configuration's
     foreseen = each * settings.n_resamples / processes
-    if foreseen * times > LONG and not settings.adaptive:
+    if foreseen * times > LONG and not (settings.adaptive and done is not None):
         announce(what, foreseen * times, settings)
     out: list[T] = []
     with progress(what, len(sizes), bool(settings.verbose) and foreseen > NOTICEABLE) as advance:
@@ -77,7 +77,6 @@ def resample(
 
 def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any]) -> float:
     """Time a few resamples; where they are quick, the difference that more of them make."""
-
     tries = 0
 
     def seconds(size: int) -> float:
@@ -87,6 +86,9 @@ def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any]) -> float:
         draw(size, np.random.SeedSequence(tries))
         return time.perf_counter() - started
 
+    first = seconds(1)
+    if first > SLOW:
+        return first
     first = seconds(2)
     if first > SLOW:
         return first / 2
@@ -94,6 +96,16 @@ def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any]) -> float:
     if more - few < SLOW:
         more = min(more, seconds(2 + PROBE))
     return max(0.0, more - few) / PROBE
+
+
+def announce_if_long(what: str, seconds_each: float, settings: Settings) -> bool:
+    """Warn if all resamples take more than a minute at so many seconds each; return whether that was so."""
+    processes = effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: the surrounding configuration's
+    foreseen = seconds_each * settings.n_resamples / processes
+    if settings.adaptive or foreseen <= LONG:
+        return False
+    announce(what, foreseen, settings)
+    return True
 
 
 def announce(what: str, seconds: float, settings: Settings) -> None:

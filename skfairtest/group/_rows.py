@@ -60,10 +60,16 @@ class Row:
     joint: Floats | None = field(default=None, repr=False)  # draws for the maximum over rows, where they are others
     extreme: tuple[int, int] | None = None  # draws at least as extreme as the statistic, of how many
     undefined: int = 0  # draws among these in which the statistic is undefined
+    side: str | None = None
     beyond: float = np.nan  # the statistic, oriented: larger is more evidence
     log_p_adjusted: float = np.nan
     interval: tuple[float, float] = (np.nan, np.nan)
     concern: bool = False
+
+    @property
+    def extreme_side(self) -> str:
+        """Which draws are extreme: as asked, but for metrics that speak against fairness on one side only."""
+        return self.question.alternative if self.side is None else self.side
 
     @property
     def counted(self) -> Pair:
@@ -110,6 +116,8 @@ class Measured:
     errors: dict[str, str | None] = field(default_factory=dict)  # per metric, what its standard error is
     rows: list[Row] = field(default_factory=list)
     excluded: list[Exclusion] = field(default_factory=list)
+    #: Metrics of which it was said that they take long.
+    announced: set[str] = field(default_factory=set)
     #: Where a studentized law is doubtful: metric, group, and why.
     doubtful: list[tuple[str, Any, str]] = field(default_factory=list)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -10,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from skfairtest.group._counted import resampled_log_p
-from skfairtest.group._resample import resample, sides_of
+from skfairtest.group._resample import announce_if_long, resample, sides_of
 from skfairtest.group._rows import SMALL, Exclusion, GroupValues, Measured, Missing, Row, ends_of, places_of
 from skfairtest.group._settings import Settings
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import Floats
+from skfairtest.inference.draws import MOST_PEOPLE
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast
@@ -24,6 +26,7 @@ from skfairtest.inference.two_sides import Moments, Sides, Statistic, Stratum
 from skfairtest.metrics import (
     Bootstrap,
     BuiltIn,
+    ByCell,
     Context,
     Evaluated,
     Functional,
@@ -37,6 +40,8 @@ from skfairtest.metrics import (
 from skfairtest.readers import Column
 from skfairtest.tables import Kinds
 
+#: Seconds of one evaluation from which on a forecast is made before anything else is evaluated.
+UNHURRIED = 0.02
 #: Skewness of a difference's error from which on its law is too far from the normal one (that of six events is .4).
 SKEWED = 0.4
 #: Kinds of people that are left out one by one at the most.
@@ -79,6 +84,11 @@ class Studentized:
         return self.metric.name
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is somebody's own function."""
+        return isinstance(self.metric, ScoreMetric) and not isinstance(self.metric, BuiltIn)
+
+    @property
     def bounds(self) -> tuple[float, float]:
         """The smallest and largest value there can be."""
         return (0.0, 1.0) if isinstance(self.metric, Rate) else self.metric.bounds
@@ -95,6 +105,9 @@ class Studentized:
                 return Robust(bare, weight, cluster)
             if self.variance is None:
                 return Evaluated(Robust(bare, weight).values, None, self.bounds)
+            by_cell = self._by_cell(kinds) if self.variance in ("auto", "delta") else None
+            if by_cell is not None:
+                return Robust(by_cell, weight, cluster)
             if few and cluster is None and self.variance != "bootstrap":
                 return Robust(Jackknife(bare, weight), weight)
             self._refuse_jackknife(k)
@@ -109,8 +122,18 @@ class Studentized:
             return Bootstrap(bare)
         return bare
 
-    def check(self, out: Measured, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> None:
-        """Say for whom somebody's own function cannot be computed.
+    def _by_cell(self, kinds: Kinds) -> Functional | None:
+        """Return somebody's function of the few cells that it tells apart, if it takes masses."""
+        if not isinstance(self.metric, ScoreMetric) or not self.metric.takes_weights:
+            return None
+        found = kinds.without_weights(MOST_LEFT_OUT)
+        if found is None:
+            return None
+        cells, cell = found
+        return ByCell(self._bare(cells, len(next(iter(cells.values.values())).array)), cell)
+
+    def check(self, out: Measured, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> float:
+        """Return the seconds that somebody's own function takes, and say for whom it cannot be computed.
 
         Raises
         ------
@@ -118,7 +141,8 @@ class Studentized:
             If it raises, returns NaN or anything but one number.
         """
         if isinstance(self.metric, Rate | BuiltIn):
-            return
+            return 0.0
+        started = time.perf_counter()
         weighted = masses if kinds.weight is None else masses * kinds.weight
         try:
             self.metric.check(Context(kinds.values, self.pos_label, len(masses)), weighted)
@@ -126,6 +150,7 @@ class Studentized:
             if out.sample.control_names:
                 whose += f" of stratum {out.sample.stratum_labels[stratum]!r}"
             raise ValueError(f"metric cannot be computed in {whose}: {problem}") from problem
+        return time.perf_counter() - started
 
     def _refuse_jackknife(self, k: int) -> None:
         if self.variance == "jackknife":
@@ -198,7 +223,7 @@ def measure_studentized(
     own = [row for row in out.rows if row.metric == made.name]
     own.sort(key=lambda row: -1 if row.contrast.stratum is None else row.contrast.stratum)
     out.rows[:] = [row for row in out.rows if row.metric != made.name] + own
-    _test(made, families, settings, seed)
+    _test(made, families, settings, seed, out.announced)
 
 
 def _why_undefined(made: Studentized) -> str:
@@ -215,16 +240,22 @@ def _values(out: Measured, made: Studentized, settings: Settings, seed: np.rando
     shape = sizes.shape
     n_effective, value, error = np.zeros(shape), np.full(shape, np.nan), np.full(shape, np.nan)
     rng = np.random.default_rng(seed.spawn(1)[0])
+    # What is not studentized has a standard error all the same, where it costs nothing.
+    shown = replace(made, variance="auto") if made.variance is None and not made.is_own else made
     for stratum, group in zip(*np.nonzero(sizes), strict=True):
         side = np.zeros(shape[1], dtype=bool)
         side[group] = True
         kinds, counts = made.kinds.within(int(stratum), [side])
-        functional = made.functional(kinds)
+        functional = shown.functional(kinds)
         out.errors.setdefault(made.name, _error_of(made, functional))
-        made.check(out, kinds, counts[0], f"group {out.sample.group_labels[group]!r}", int(stratum))
+        seconds = made.check(out, kinds, counts[0], f"group {out.sample.group_labels[group]!r}", int(stratum))
+        if seconds > UNHURRIED and made.name not in out.announced:
+            evaluations = 2 * (1 + (functional.n_inner if isinstance(functional, Bootstrap) else counts.shape[1]))
+            if announce_if_long(made.name, seconds * evaluations, settings):
+                out.announced.add(made.name)
         found, variance = functional.moments(counts.astype(float), rng)
         value[stratum, group], error[stratum, group] = float(found[0]), float(np.sqrt(max(variance[0], 0.0)))
-        if np.isnan(variance[0]):
+        if np.isnan(variance[0]) or functional.error == "none":
             error[stratum, group] = np.nan
         n_effective[stratum, group] = float(functional.effective(counts.astype(float))[0])
         informative = float(functional.informative(counts.astype(float))[0])
@@ -234,7 +265,7 @@ def _values(out: Measured, made: Studentized, settings: Settings, seed: np.rando
     low, high = (np.full(shape, np.nan) for _ in range(2))
     z, _ = quantiles("two-sided", settings.alpha)
     for place in np.ndindex(shape):
-        if not np.isnan(value[place]):
+        if not (np.isnan(value[place]) or np.isnan(error[place])):
             spread = _at_least(float(error[place]), float(n_effective[place]), made.bounds)
             found_limits = two_sides.limits(float(value[place]), spread, "difference", made.bounds, (z, z))
             low[place], high[place] = found_limits
@@ -313,7 +344,9 @@ def _compare(out: Measured, made: Studentized, base: Contrast) -> tuple[Comparis
         tested.append(moments)
         moved = functional.third_moment(counts)
         third.append(float(moved[0] - moved[1]))
-        shown.append(replace(plain, overall=base.overall).observed(np.random.default_rng(0), null=False))
+        apart = base.overall or isinstance(made.metric, Rate)  # elsewhere what is shown is what is tested
+        same = replace(plain, overall=base.overall)
+        shown.append(same.observed(np.random.default_rng(0), null=False) if apart else moments)
     if comparison.strata:
         comparison.weights, comparison.balanced = np.array(weights), np.array(balanced)
         comparison.third = np.array(third)
@@ -408,19 +441,24 @@ def _row(made: Studentized, comparison: Comparison, place: int | None) -> Row:
 
 
 def _test(
-    made: Studentized, families: list[tuple[list[Row], Comparison]], settings: Settings, seed: np.random.SeedSequence
+    made: Studentized,
+    families: list[tuple[list[Row], Comparison]],
+    settings: Settings,
+    seed: np.random.SeedSequence,
+    announced: set[str],
 ) -> None:
     question = made.question
     method = question.method
     if method == "auto":
-        method = "asymptotic" if question.edges is not None else "permutation"
+        method = "asymptotic" if question.edges is not None or _too_many(families) else "permutation"
     seeds = seed.spawn(len(families) + 1)
     if method == "bootstrap" or (settings.adjust == "max_t" and sum(len(rows) for rows, _ in families) > 1):
         _draw_bootstrap(made, families, settings, seeds[-1], bootstrap=method == "bootstrap")
     for (rows, comparison), own in zip(families, seeds[:-1], strict=True):
         if method == "permutation":
             # What one comparison takes tells what all of them do.
-            _permute(made, rows, comparison, settings, own, len(families) if rows is families[0][0] else 0)
+            first = rows is families[0][0] and made.name not in announced
+            _permute(made, rows, comparison, settings, own, len(families) if first else 0)
         for row in rows:
             row.method = method
             if method == "asymptotic":
@@ -432,6 +470,12 @@ def _test(
             if row.joint is not None:
                 error = row.spread if row.studentized else 1.0
                 row.beyond = float(oriented(studentize(row.estimate, error), question.alternative))
+
+
+def _too_many(families: list[tuple[list[Row], Comparison]]) -> bool:
+    """Whether there are more people than tables can be drawn of; nothing is left to chance then."""
+    totals = (int(stratum.counts.sum()) for _, comparison in families for stratum in comparison.strata)
+    return max(totals, default=0) >= MOST_PEOPLE
 
 
 def _permute(

@@ -74,8 +74,9 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         or within the labels or predictions. Anything but "auto" changes the null hypothesis to equal conditional
         laws.
     adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
-        How p-values are adjusted for the number of comparisons; "auto" is Holm. "max_t" is exact only if all groups
-        are alike.
+        How p-values are adjusted for the number of comparisons; "auto" is Holm. "max_t" takes the largest statistic of
+        each drawn table of rates, which is exact only if all groups are alike, and of bootstrap samples within groups
+        for other metrics.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
     n_resamples : int or "adaptive", default=9999
@@ -115,7 +116,8 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
     excluded_ : DataFrame
         What was left out, with the reason and the counts.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
-        Resampled statistics; None where every law was enumerated, NaN where one was.
+        Statistics under permuted labels (bootstrap samples with ``method="bootstrap"``); None where every law was
+        enumerated, NaN where one was.
     p_value_interval_ : tuple of float
         95 % limits of the Monte-Carlo error of `p_value_`; both ends are `p_value_` where it is exact.
     method_, variance_, within_, adjust_ : str or None
@@ -301,9 +303,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
                 y_pred = predict(self.estimator, X, **common)
             if "y_score" in needed:
                 responses, names = responses_of(metrics)
-                y_score = scores(
-                    self.estimator, X, responses, metric=names, pos_label=self.pos_label, y_true=y, **common
-                )
+                y_score = scores(self.estimator, X, responses, metric=names, pos_label=self.pos_label, **common)
         if "y_true" in needed and y is None:
             names = (
                 ", ".join(metric.name for metric in metrics if "y_true" in metric.reads) or f"within={self.within!r}"
@@ -386,7 +386,9 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
             )
         if y_score is not None:
             predictions_from_X(y_score, "y_score")
-        if y_pred is None and y_score is not None:
+        if y_pred is None and y_score is None:
+            raise ValueError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
+        if y_pred is None:
             y_pred, y_score = y_score, None
         predictions_from_X(y_pred, "y_pred")
         return cls(**params)._fit(
@@ -488,6 +490,7 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         self.null_distribution_ = null_distribution(measured, verdict.n_resamples)
         self.p_value_interval_ = verdict.limits
         laws = {row.method.split()[0] for row in measured.rows}
+        laws |= {"bootstrap"} if any(row.joint is not None for row in measured.rows) else set()
         self.method_ = "+".join(sorted(laws | ({"permutation"} if verdict.drawn else set())))
         tested = list(dict.fromkeys(row.metric for row in measured.rows if row.metric in measured.errors))
         self.variance_ = many_of(measured.errors, tested) if tested else None

@@ -1,6 +1,6 @@
 """What is measured: rates, the criteria made of them, metrics of scores and numbers, and anybody's functions."""
 
-from skfairtest.metrics.errors import Bootstrap, Jackknife, Robust
+from skfairtest.metrics.errors import Bootstrap, ByCell, Jackknife, Robust
 from skfairtest.metrics.functionals import Evaluated, Functional, Mean, Share
 from skfairtest.metrics.omnibus import Omnibus
 from skfairtest.metrics.rate import Rate
@@ -15,6 +15,7 @@ __all__ = [
     "SCORES",
     "Bootstrap",
     "BuiltIn",
+    "ByCell",
     "Context",
     "Criterion",
     "Evaluated",

@@ -66,6 +66,57 @@ class Jackknife(Functional):
         return self.functional.effective(counts)
 
 
+class ByCell(Functional):
+    """Any function of masses that people with weights or in clusters see through few different cells.
+
+    Its derivative by each cell's mass is taken numerically, once for every cell, however many weights there are.
+
+    Parameters
+    ----------
+    functional : Functional
+        The metric of the C cells.
+    cell : ndarray of int, shape (K,)
+        Which cell each kind of people is.
+    """
+
+    #: Share of everybody's mass by which a cell's is increased.
+    STEP = 1e-4
+
+    def __init__(self, functional: Functional, cell: NDArray[np.intp]) -> None:
+        self.functional, self.cell, self.bounds = functional, cell, functional.bounds
+        n = len(cell)
+        self._sum = sparse.csr_array((np.ones(n), (np.arange(n), cell)), shape=(n, int(cell.max(initial=-1)) + 1))
+
+    def _by_cell(self, masses: Floats) -> Floats:
+        flat = np.asarray(masses.reshape(-1, masses.shape[-1]) @ self._sum)
+        return flat.reshape(*masses.shape[:-1], flat.shape[-1])
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the metric."""
+        return self.functional.values(self._by_cell(masses))
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the metric, and each kind's mass times the numerical derivative by it."""
+        cells = self._by_cell(masses)
+        total = cells.sum(axis=-1)
+        value = self.functional.values(cells)
+        slope = np.zeros_like(cells)
+        step = self.STEP * total
+        for c in range(cells.shape[-1]):
+            more = cells.copy()
+            more[..., c] += step
+            moved = self.functional.values(more)
+            slope[..., c] = np.where(cells[..., c] > 0, ratio_of(moved - value, step), 0.0)
+        slope = np.where(np.isnan(slope), 0.0, slope)
+        # A metric of shares does not change when everybody counts more.
+        slope -= ratio_of((slope * cells).sum(axis=-1), total)[..., None]
+        return value, masses * slope[..., self.cell]
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the metric's own."""
+        return self.functional.effective(self._by_cell(np.asarray(counts, dtype=float)))
+
+
 class Bootstrap(Functional):
     """Any metric with the variance of its bootstrap values (algorithm 1 of DiCiccio et al. 2020)."""
 

@@ -27,7 +27,7 @@ PRIOR = 10.0
 #: Kinds of people that are many.
 MANY = 100_000
 #: Up to so many cells are added up by distinct score, as a product of matrices.
-FEW_CELLS = 2048
+FEW_CELLS = 128
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
 

@@ -30,6 +30,10 @@ class Cells(Protocol):
         """The distinct labels; empty for numbers."""
 
     @property
+    def codes(self) -> NDArray[np.intp]:
+        """Which of the levels each kind has."""
+
+    @property
     def array(self) -> NDArray[Any]:
         """The values as they were given."""
 

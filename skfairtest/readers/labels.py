@@ -8,7 +8,7 @@ from skfairtest.readers.levels import listed, plain_scalar, sort_levels, unify_n
 
 __all__ = ["MAX_LABELS", "check_labels", "resolve_pos_label"]
 
-MAX_LABELS = 100
+MAX_LABELS = 1000
 # Where 1 is positive by convention; booleans are equal to 0 and 1.
 _STANDARD_PAIRS = (frozenset({0, 1}), frozenset({-1, 1}))
 
@@ -107,10 +107,10 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
             f"{listed(seen)}. Pass pos_label to test one of them against the others, or a metric that asks for no "
             "positive label, such as 'accuracy'."
         )
-    pairs = [pair for pair in _STANDARD_PAIRS if pair.issuperset(seen)]
     known = list(classes) if classes is not None and len(classes) == 2 else []
     if not set(known).issuperset(seen):
         known = []
+    pairs = [pair for pair in _STANDARD_PAIRS if pair.issuperset(seen) and pair.issuperset(known)]
     if pos_label is not None:
         possible = [*seen, *known, *sort_levels(frozenset().union(*pairs))]
         for label in possible:

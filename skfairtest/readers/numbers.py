@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from skfairtest.readers.columns import Column, Numbers, read_column
 from skfairtest.readers.containers import one_dimensional
+from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed
 
 __all__ = ["as_numbers", "read_values", "read_weights"]
 
-#: Among this many values of a column, so many different ones are labels.
-LOOKED_AT, FEW = 10_000, 100
+#: Among this many values of a column so many different ones are labels, whole numbers more.
+LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
 
 
 def read_values(data: Any, parameter: str) -> Column | Numbers:
@@ -52,14 +53,15 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
         type(array) is np.ndarray
         and array.dtype.kind in "fiu"
         and array.size > FEW
-        and len(np.unique(array[:LOOKED_AT])) > FEW
+        and len(np.unique(array[:LOOKED_AT])) > (FEW if array.dtype.kind == "f" else FEW_WHOLE)
     )
     if not many:
         column = read_column(data, parameter, name=parameter)
         numeric = all(isinstance(level, int | float) for level in column.levels)
         if numeric and not np.isfinite(np.array(column.levels, dtype=float)).all():
             raise ValueError(_infinite(parameter, column.levels))
-        if len(column.levels) <= FEW or not numeric:
+        whole = all(isinstance(level, int) for level in column.levels)
+        if not numeric or len(column.levels) <= (FEW_WHOLE if whole else FEW):
             return column
         return Numbers(parameter, np.array(column.levels, dtype=float)[column.codes], column.index)
     index = values.index if isinstance(values, pd.Series) else None

@@ -97,7 +97,6 @@ def scores(
     *,
     metric: str,
     pos_label: Any = None,
-    y_true: Any = None,
     sensitive_features: Any = None,
     predict_params: Mapping[str, Any] | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
@@ -116,8 +115,6 @@ def scores(
         Who wants them, for error messages.
     pos_label : object, optional
         The label whose scores are wanted; None: the second of two classes.
-    y_true : object
-        Not read.
     sensitive_features, predict_params, random_state : object
         As in `predict`.
 

@@ -200,7 +200,7 @@ def notes(facts: Facts, comparisons: pd.DataFrame, adjust: str | None) -> list[s
     names = {
         "holm": "Holm",
         "bonferroni": "Bonferroni",
-        "max_t": "step-down max-T (exact only if all groups are alike)",
+        "max_t": "step-down max-T (rates: exact only if all groups are alike; other metrics: from bootstrap samples)",
         "fdr_bh": "Benjamini-Hochberg (false-discovery rate)",
         "fdr_by": "Benjamini-Yekutieli (false-discovery rate)",
         None: "not at all",

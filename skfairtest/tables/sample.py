@@ -60,6 +60,11 @@ class Values:
         """The distinct values of labels; empty for numbers."""
         return () if isinstance(self.column, Numbers) else self.column.levels
 
+    @property
+    def codes(self) -> NDArray[np.intp]:
+        """Which of the levels each kind has; numbers have no levels."""
+        return np.zeros(0, dtype=np.intp) if isinstance(self.column, Numbers) else self.column.codes
+
     @cached_property
     def array(self) -> NDArray[Any]:
         """The values as they were given: numbers, or labels in the dtype that NumPy finds for them."""
@@ -144,6 +149,23 @@ class Kinds:
             return self, np.stack([side[self.group] for side in sides]).astype(np.uint8)
         place = np.flatnonzero(chosen)
         return self._take(place), np.stack([side[self.group[place]] for side in sides]).astype(np.uint8)
+
+    def without_weights(self, most: int) -> "tuple[Kinds, NDArray[np.intp]] | None":
+        """Return the kinds that values alone tell apart, and which of them each kind is; None if more than `most`."""
+        place: NDArray[np.intp] | None = None
+        for values in self.values.values():
+            codes = values.codes
+            if isinstance(values.column, Numbers):
+                codes = np.unique(values.column.values, return_inverse=True)[1].reshape(-1)
+            together = codes if place is None else place * (int(codes.max(initial=0)) + 1) + codes
+            found, place = np.unique(together, return_inverse=True)
+            place = place.reshape(-1)
+            if len(found) > most:
+                return None
+        assert place is not None
+        example = np.zeros(int(place.max()) + 1, dtype=np.intp)
+        example[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+        return Kinds({name: values.take(example) for name, values in self.values.items()}, None), place
 
     def _take(self, place: NDArray[np.intp]) -> "Kinds":
         cluster = None if self.cluster is None else np.unique(self.cluster[place], return_inverse=True)[1].reshape(-1)

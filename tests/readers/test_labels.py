@@ -84,7 +84,13 @@ def test_whole_floats_and_strings_are_labels():
     check_labels(read_column([0.0, 1.0, "a"], "y_pred"), "y_pred")
 
 
-def test_more_than_100_distinct_values_are_not_labels():
-    check_labels(read_column(range(100), "y_true"), "y_true")
-    with pytest.raises(ValueError, match="y_true has 101 distinct values, more than 100"):
-        check_labels(read_column(range(101), "y_true"), "y_true")
+def test_more_than_1000_distinct_values_are_not_labels():
+    check_labels(read_column(range(1000), "y_true"), "y_true")
+    with pytest.raises(ValueError, match="y_true has 1,001 distinct values, more than 1000"):
+        check_labels(read_column(range(1001), "y_true"), "y_true")
+
+
+def test_an_estimator_that_knows_other_classes_is_believed():
+    # Label 1 alone could be the 1 of {0, 1}; of an estimator of {1, 2} it is the first class.
+    assert resolve_pos_label([1], None, classes=[1, 2]) == 2
+    assert resolve_pos_label([1], None, classes=[0, 1]) == 1
