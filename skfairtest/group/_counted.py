@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from skfairtest.group._resample import progress
 from skfairtest.group._rows import Exclusion, GroupValues, Measured, Missing, Row, ends_of, places_of
 from skfairtest.group._settings import Settings
 from skfairtest.inference import rate_draws
@@ -161,7 +162,8 @@ def run_counted(made: Counted, settings: Settings, seed: np.random.SeedSequence,
         elif joint:
             drawn = rate_draws.joint_permutations(counted, *arguments, n, np.random.default_rng(seed))
         else:
-            drawn = rate_draws.pairwise_permutations(counted, *arguments, n, seed.spawn(len(rows)))
+            with progress(made.rate.name, len(rows), bool(settings.verbose)) as advance:
+                drawn = rate_draws.pairwise_permutations(counted, *arguments, n, seed.spawn(len(rows)), advance)
         for row, column in zip(rows, drawn.T, strict=True):
             row.drawn = column
     if question.method in ("permutation", "bootstrap"):
@@ -173,8 +175,14 @@ def run_counted(made: Counted, settings: Settings, seed: np.random.SeedSequence,
             if settings.variance == "score":
                 row.standard_error = shown_error(row.counted, question, error)
         return
-    answers = Parallel(n_jobs=settings.n_jobs)(delayed(answer)(row.pair, row.scale, question) for row in rows)
-    for row, found in zip(rows, answers, strict=True):
+    jobs = (delayed(answer)(row.pair, row.scale, question) for row in rows)
+    answers = Parallel(n_jobs=settings.n_jobs, return_as="generator")(jobs)
+    with progress(made.rate.name, len(rows), bool(settings.verbose)) as advance:
+        found_all = []
+        for found in answers:
+            found_all.append(found)
+            advance()
+    for row, found in zip(rows, found_all, strict=True):
         row.log_p, row.method = found.log_p, found.method
         row.statistic, row.standard_error = found.statistic, found.standard_error
         row.beyond = float(oriented(np.asarray(found.statistic), question.alternative))
@@ -198,20 +206,13 @@ def resampled_log_p(row: Row, settings: Settings) -> None:
         p, extreme, defined = monte_carlo_p(row.drawn, row.statistic, question.alternative)
         row.log_p, row.extreme, row.undefined = float(np.log(p)), (extreme, defined), len(row.drawn) - defined
         return
-    lower, upper = (np.log(question.edges) if question.disparity == "ratio" else np.asarray(question.edges)).tolist()
     with np.errstate(divide="ignore"):
         estimate = float(np.log(row.disparity)) if question.disparity == "ratio" else row.disparity
     if np.isinf(estimate):  # the logarithm of a ratio of 0 or infinity has no bootstrap law
         row.beyond = -np.inf
         row.log_p, row.extreme = 0.0, None
         return
-    above, below = (float(studentize(estimate - edge, row.standard_error)) for edge in (upper, lower))
-    tests = {
-        "greater": [(above, "greater")],
-        "less": [(below, "less")],
-        "equivalence": [(below, "greater"), (above, "less")],
-        "two-sided": [(above, "greater"), (below, "less")],
-    }[question.alternative]
+    tests = tests_at_edges(question, estimate, row.standard_error)
     row.beyond = max(statistic if side == "greater" else -statistic for statistic, side in tests)
     results = [(monte_carlo_p(row.drawn, statistic, side), statistic) for statistic, side in tests]
     choose = max if question.alternative == "equivalence" else min
@@ -220,6 +221,22 @@ def resampled_log_p(row: Row, settings: Settings) -> None:
         p, extreme = min(1.0, 2 * p), min(defined, 2 * extreme)
     row.log_p, row.extreme = float(np.log(p)), (extreme, defined)
     row.undefined = int(np.isnan(row.drawn).sum())
+
+
+def tests_at_edges(question: Question, estimate: float, error: float) -> list[tuple[float, str]]:
+    """Return the one-sided tests that a margin asks for: the studentized distance to an edge, and which side is tested.
+
+    `estimate` and `error` are of the logarithm of a ratio.
+    """
+    assert question.edges is not None
+    lower, upper = (np.log(question.edges) if question.disparity == "ratio" else np.asarray(question.edges)).tolist()
+    above, below = (float(studentize(estimate - edge, error)) for edge in (upper, lower))
+    return {
+        "greater": [(above, "greater")],
+        "less": [(below, "less")],
+        "equivalence": [(below, "greater"), (above, "less")],
+        "two-sided": [(above, "greater"), (below, "less")],
+    }[question.alternative]
 
 
 def enumerable(rows: Sequence[Row]) -> bool:

@@ -105,6 +105,9 @@ def measure(
         else:
             made_ = _studentized(out, metric, kinds, settings, pos_label)
             measure_studentized(out, made_, contrasts, settings, own)
+    levels = getattr(sample.columns.get("y_score"), "levels", ())
+    if levels and set(levels) <= {0, 1}:
+        out.labels_as_scores = [metric.name for metric in metrics if "y_score" in metric.reads]
     order = {metric.name: place for place, metric in enumerate(metrics)}
     out.rows.sort(key=lambda row: order[row.metric])
     for row in out.rows:

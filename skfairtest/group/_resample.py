@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -60,7 +61,7 @@ def resample(
     if foreseen * times > LONG and not (settings.adaptive and done is not None):
         announce(what, foreseen * times, settings)
     out: list[T] = []
-    with progress(what, len(sizes), bool(settings.verbose) and foreseen > NOTICEABLE) as advance:
+    with progress(what, len(sizes), bool(settings.verbose)) as advance:
         rounds = range(0, len(sizes), ROUND) if settings.adaptive else [0]
         for start in rounds:
             stop = start + ROUND if settings.adaptive else len(sizes)
@@ -135,36 +136,50 @@ def duration(seconds: float) -> str:
 
 @contextmanager
 def progress(what: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
-    """Show a progress bar on standard error: rich's where it is installed, else a line of text."""
+    """Show a progress bar on standard error once a second has passed: rich's where it is installed, else text."""
     if not show:
         yield lambda: None
         return
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        with _line(what, total) as advance:
-            yield advance
-        return
-    with Progress(console=Console(stderr=True)) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda: bar.advance(task)
-
-
-@contextmanager
-def _line(what: str, total: int) -> Iterator[Callable[[], None]]:
-    finished = 0
+    started, finished, bar = time.perf_counter(), 0, None
 
     def advance() -> None:
-        nonlocal finished
+        nonlocal finished, bar
         finished += 1
-        sys.stderr.write(f"\r{what}: {100 * finished // total} %")
-        sys.stderr.flush()
+        if bar is None and time.perf_counter() - started > NOTICEABLE:
+            bar = _bar(what, total)
+        if bar is not None:
+            bar(finished)
 
     try:
         yield advance
     finally:
-        sys.stderr.write("\n")
+        if bar is not None:
+            bar(None)
+
+
+def _bar(what: str, total: int) -> Callable[[int | None], None]:
+    """Return what shows how many of `total` are finished; None ends it."""
+    try:
+        from rich.console import Console
+        from rich.progress import Progress
+    except ImportError:
+        return partial(_line, what, total)
+    bar = Progress(console=Console(stderr=True))
+    task = bar.add_task(what, total=total)
+    bar.start()
+
+    def show(finished: int | None) -> None:
+        if finished is None:
+            bar.stop()
+        else:
+            bar.update(task, completed=finished)
+
+    return show
+
+
+def _line(what: str, total: int, finished: int | None) -> None:
+    sys.stderr.write("\n" if finished is None else f"\r{what}: {100 * finished // total} %")
+    sys.stderr.flush()
 
 
 def sides_of(parts: Sequence[Any]) -> Any:

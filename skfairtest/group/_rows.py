@@ -116,6 +116,8 @@ class Measured:
     errors: dict[str, str | None] = field(default_factory=dict)  # per metric, what its standard error is
     rows: list[Row] = field(default_factory=list)
     excluded: list[Exclusion] = field(default_factory=list)
+    #: Metrics of scores that were given labels.
+    labels_as_scores: list[str] = field(default_factory=list)
     #: Metrics of which it was said that they take long.
     announced: set[str] = field(default_factory=set)
     #: Where a studentized law is doubtful: metric, group, and why.

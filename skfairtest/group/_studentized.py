@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest.group._counted import resampled_log_p
+from skfairtest.group._counted import resampled_log_p, tests_at_edges
 from skfairtest.group._resample import announce_if_long, resample, sides_of
 from skfairtest.group._rows import SMALL, Exclusion, GroupValues, Measured, Missing, Row, ends_of, places_of
 from skfairtest.group._settings import Settings
@@ -518,14 +518,7 @@ def _asymptotic(row: Row) -> None:
         row.log_p = normal_log_p(row.statistic, question.alternative)
         row.beyond = float(oriented(np.asarray(row.statistic), question.alternative))
         return
-    lower, upper = (np.log(question.edges) if question.disparity == "ratio" else np.asarray(question.edges)).tolist()
-    above, below = (float(studentize(row.estimate - edge, row.spread)) for edge in (upper, lower))
-    tests = {
-        "greater": [(above, "greater")],
-        "less": [(below, "less")],
-        "equivalence": [(below, "greater"), (above, "less")],
-        "two-sided": [(above, "greater"), (below, "less")],
-    }[question.alternative]
+    tests = tests_at_edges(question, row.estimate, row.spread)
     results = [(normal_log_p(statistic, side), statistic) for statistic, side in tests]
     choose = max if question.alternative == "equivalence" else min
     row.log_p, row.statistic = choose(results, key=lambda result: result[0])

@@ -26,6 +26,13 @@ def warn_about(measured: Measured, n_resamples: int, settings: Settings) -> None
             UndefinedMetricWarning,
             stacklevel=outside(),
         )
+    if measured.labels_as_scores:
+        warnings.warn(
+            f"{', '.join(measured.labels_as_scores)}: y_score holds nothing but 0 and 1, which look like predicted "
+            "labels; pass probabilities or decision values, or use a metric of labels",
+            UserWarning,
+            stacklevel=outside(),
+        )
     places = list(dict.fromkeys((metric, group) for metric, group, _ in measured.doubtful))
     if places:
         metric, group, why = measured.doubtful[0]

@@ -6,7 +6,7 @@ everyone else. Permuting labels within the condition exchanges the first two cel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -116,6 +116,7 @@ def pairwise_permutations(
     variance: str | None,
     n_resamples: int,
     seeds: Sequence[np.random.SeedSequence],
+    advance: Callable[[], None] = lambda: None,
 ) -> Floats:
     """Statistics (n_resamples, n_contrasts) when, for each contrast, only the labels that it compares are permuted."""
     columns = []
@@ -126,6 +127,7 @@ def pairwise_permutations(
                 table.only(contrast), [pair], scale, disparity, variance, n_resamples, np.random.default_rng(seed)
             )[:, 0]
         )
+        advance()
     return np.stack(columns, axis=-1)
 
 

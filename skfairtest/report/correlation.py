@@ -105,8 +105,12 @@ def _finding(facts: CorrelationFacts, row: Mapping[str, Any]) -> str:
     feature, controls = label(row["feature"]), facts.controls
     where = f"In {label(row['stratum'])}, " if row["stratum"] is not None else ""
     within = f" within levels of {label(controls)}" if controls and not where else ""
-    limits = "" if facts.own else f" (interval {row['ci_low']:.2f} to {row['ci_high']:.2f})"
-    evidence = f"{label(facts.measure)} {row['correlation']:.2f}{limits}, {equals_p(row['p_value_adjusted'])}"
+    limits = (
+        "" if facts.own else f" (interval {round(row['ci_low'], 2) + 0.0:.2f} to {round(row['ci_high'], 2) + 0.0:.2f})"
+    )
+    evidence = (
+        f"{label(facts.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}, {equals_p(row['p_value_adjusted'])}"
+    )
     if row["concern"]:
         verb = "depend on" if facts.own else "grow with" if row["correlation"] > 0 else "shrink with"
         sentence = f"{facts.outcome} {verb} {feature}{within}: {evidence}."

@@ -274,12 +274,15 @@ def verdict_sentence(
             band = f"a difference of {number(low)} to {number(high)}"
         else:
             band = f"{points(low)} to {points(high)} points"
+        one = n_comparisons == 1
         if concern:
+            where = "the one comparison" if one else f"at least one of {asked}"
             return (
-                f"Not certified: for at least one of {asked} a disparity outside {band} cannot be ruled out "
+                f"Not certified: for {where} a disparity outside {band} cannot be ruled out "
                 f"(largest {equals_p(p_value)})."
             )
-        return f"Certified at {level}: every one of {asked} lies within {band} (largest {equals_p(p_value)})."
+        every = "the one comparison" if one else f"every one of {asked}"
+        return f"Certified at {level}: {every} lies within {band} (largest {equals_p(p_value)})."
     beyond = "" if facts.edges is None else " beyond the margin"
     if concern:
         return (
