@@ -138,7 +138,7 @@ class Functional:
         """Return how many people tell how uncertain the value is; with fewer than ten or so nobody knows.
 
         Of a share these are the events or the non-events, of which there are fewer: a group without errors looks
-        certain, however few people it has. Of numbers a third of the people.
+        certain, however few people it has. Otherwise a third of the people.
         """
         return self.effective(counts) / 3
 
@@ -153,6 +153,7 @@ class Mean(Functional):
         self.z = np.asarray(z, dtype=float) - self.centre
         self.bounds = bounds
         self._squares = self.z**2
+        self._unit = float(np.abs(self.z).max(initial=0.0)) or 1.0
         self._noise = ROUNDING * float(self._squares.max(initial=0.0))
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
@@ -176,13 +177,30 @@ class Mean(Functional):
     def third_moment(self, counts: Floats) -> Floats:
         """Return the third central moment over the square of the number of people."""
         people = counts.sum(axis=-1, dtype=float)
-        sums, cubes = self._sums(counts), np.zeros(counts.shape[:-1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(ratio_of(self._central(counts, 3), people**3) * self._unit**3)
+
+    def informative(self, counts: Floats) -> Floats:
+        """Return the people over kurtosis less one: the relative variance of s^2 is one over it.
+
+        Of rare events these are the events; of normal numbers half the people.
+        """
+        people = counts.sum(axis=-1, dtype=float)
+        second, fourth = self._central(counts, 2), self._central(counts, 4)
+        excess = people * fourth - second**2
+        some = second > people * ROUNDING
+        return np.where(some, ratio_of(people * second**2, np.maximum(excess, 1e-300)), 0.0).clip(0.0, people)
+
+    def _central(self, counts: Floats, power: int) -> Floats:
+        """Return the sum of a power of the deviations from the mean, in units of the largest value."""
+        people = counts.sum(axis=-1, dtype=float)
+        mean = ratio_of(self._sums(counts)[..., 0], people)[..., None]
+        total = np.zeros(counts.shape[:-1])
         for start in range(0, counts.shape[-1], COLUMNS):
             stop = start + COLUMNS
-            cubes += counts[..., start:stop].astype(float) @ (self.z[start:stop] * self._squares[start:stop])
-        mean = ratio_of(sums[..., 0], people)
-        central = cubes - 3 * mean * sums[..., 1] + 2 * people * mean**3
-        return ratio_of(central, people**3)
+            deviation = ((self.z[start:stop] - mean) / self._unit) ** power
+            total += (counts[..., start:stop] * np.where(np.isnan(mean), 0.0, deviation)).sum(axis=-1)
+        return total
 
     def _sums(self, counts: Members) -> Floats:
         out = np.zeros((*counts.shape[:-1], 2))
