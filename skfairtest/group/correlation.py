@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest.group._citizen import ModelTest
 from skfairtest.group._correlation_rows import (
     comparisons_frame,
     crossed,
@@ -38,7 +36,7 @@ from skfairtest.report.correlation import CORRELATIONS, OUTCOMES, CorrelationFac
 from skfairtest.report.words import label
 
 
-class CorrelationFairnessTest(MetaEstimatorMixin, BaseEstimator):
+class CorrelationFairnessTest(ModelTest):
     """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
 
     Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never
@@ -164,22 +162,6 @@ class CorrelationFairnessTest(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_clone__(self) -> CorrelationFairnessTest:
-        """Copy the parameters and hand on the fitted estimator itself, which a test never fits."""
-        bare = copy.copy(self)
-        bare.estimator = None
-        new = super(CorrelationFairnessTest, bare).__sklearn_clone__()
-        new.estimator = self.estimator
-        return new  # type: ignore[no-any-return]
-
-    def __sklearn_tags__(self) -> Tags:
-        """Say that X is only handed to the estimator, which may take anything."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        tags.input_tags.string = tags.input_tags.categorical = True
-        tags.no_validation = True
-        return tags
 
     def fit(
         self,

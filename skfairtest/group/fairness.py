@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, ClassVar
 
 import pandas as pd
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest.group._citizen import ModelTest
 from skfairtest.group._facts import facts_of
 from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame, null_distribution
 from skfairtest.group._judge import equivalence_interval, judge, p_of
@@ -25,7 +23,7 @@ from skfairtest.report import text
 from skfairtest.tables import CountTable, Sample
 
 
-class FairnessTest(MetaEstimatorMixin, BaseEstimator):
+class FairnessTest(ModelTest):
     """Test whether a fairness metric differs between groups by more than chance.
 
     Null hypothesis: `metric` is equal in the groups that are compared (with `margin`: it does not differ by more than
@@ -207,22 +205,6 @@ class FairnessTest(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def __sklearn_clone__(self) -> FairnessTest:
-        """Copy the parameters and hand on the fitted estimator itself, which a test never fits."""
-        bare = copy.copy(self)
-        bare.estimator = None
-        new = super(FairnessTest, bare).__sklearn_clone__()
-        new.estimator = self.estimator
-        return new  # type: ignore[no-any-return]
-
-    def __sklearn_tags__(self) -> Tags:
-        """Say that X is only handed to the estimator, which may take anything."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        tags.input_tags.string = tags.input_tags.categorical = True
-        tags.no_validation = True
-        return tags
 
     def fit(
         self,

@@ -15,12 +15,12 @@ from skfairtest.metrics.functionals import (
     Functional,
     Moments,
     Share,
+    Undifferentiated,
     correction,
     linearized_pair,
     per_person,
     ratio_of,
     share_pair,
-    shared_part,
 )
 
 
@@ -117,7 +117,7 @@ class ByCell(Functional):
         return self.functional.effective(self._by_cell(np.asarray(counts, dtype=float)))
 
 
-class Bootstrap(Functional):
+class Bootstrap(Undifferentiated):
     """Any metric with the variance of its bootstrap values (algorithm 1 of DiCiccio et al. 2020)."""
 
     error = "bootstrap"
@@ -129,10 +129,6 @@ class Bootstrap(Functional):
     def values(self, masses: Floats) -> Floats:
         """Return the metric."""
         return self.functional.values(masses)
-
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return parts of nothing: the bootstrap has none."""
-        return self.functional.values(masses), np.zeros(masses.shape)
 
     def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and the variance over resamples in which it is defined."""
@@ -162,19 +158,6 @@ class Bootstrap(Functional):
             times = rng.multinomial(len(units), np.full(len(units), 1 / len(units)), size=self.n_inner)
             drawn[:, occupied] = times[:, of.reshape(-1)] * table[occupied]
         return drawn
-
-    def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        *,
-        shared: bool = False,
-        null: bool = True,
-        rng: np.random.Generator | None = None,
-    ) -> Moments:
-        """Return both sides."""
-        (v1, q1), (v2, q2) = self.moments(first, rng), self.moments(second, rng)
-        return Moments(v1, q1, v2, q2, shared_part(first, second, q1) if shared else np.zeros_like(v1))
 
     def effective(self, counts: Floats) -> Floats:
         """Return the metric's own."""

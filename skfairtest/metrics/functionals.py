@@ -419,7 +419,28 @@ class Matthews(Functional):
         return np.asarray(np.minimum(self.effective(counts), np.minimum(right, counts.sum(axis=-1) - right)))
 
 
-class Evaluated(Functional):
+class Undifferentiated(Functional):
+    """A metric of which nothing is known but its values: it has a variance, and no parts."""
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return parts of nothing."""
+        return self.values(masses), np.zeros(masses.shape)
+
+    def pair(
+        self,
+        first: Floats,
+        second: Floats,
+        *,
+        shared: bool = False,
+        null: bool = True,
+        rng: np.random.Generator | None = None,
+    ) -> Moments:
+        """Return both sides."""
+        (v1, q1), (v2, q2) = self.moments(first, rng), self.moments(second, rng)
+        return Moments(v1, q1, v2, q2, shared_part(first, second, q1) if shared else np.zeros_like(v1))
+
+
+class Evaluated(Undifferentiated):
     """A metric that somebody else wrote: any function of masses, one table at a time or many."""
 
     error = "none"
@@ -442,23 +463,6 @@ class Evaluated(Functional):
         """Return the function's values and variances; 0 where no variance was given (the raw statistic)."""
         value = self.evaluate(counts)
         return value, np.zeros_like(value) if self.variance is None else self.variance(counts)
-
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return parts of nothing: a function that is only evaluated has no derivative."""
-        return self.evaluate(masses), np.zeros(masses.shape)
-
-    def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        *,
-        shared: bool = False,
-        null: bool = True,
-        rng: np.random.Generator | None = None,
-    ) -> Moments:
-        """Return both sides."""
-        (v1, q1), (v2, q2) = self.moments(first, rng), self.moments(second, rng)
-        return Moments(v1, q1, v2, q2, shared_part(first, second, q1) if shared else np.zeros_like(v1))
 
 
 def correction(times: Floats) -> Floats:
