@@ -311,6 +311,12 @@ def family_cells():
                (500, 500, 1000), accuracy[:3], None, 600, 499)  # fmt: skip
     yield Cell("families/balanced_accuracy/6 groups, three equal/200-300-400-500-600-1000", "family",
                "balanced_accuracy", (200, 300, 400, 500, 600, 1000), accuracy, None, 300, 999)  # fmt: skip
+    areas = (scores(0.5, 0.8), scores(0.3, 0.8, 2.0), scores(0.4, 0.9))
+    losses = (("normal", 1.0), ("uniform", 1.0), ("normal", 1.5))
+    for metric, null in (("roc_auc", areas), ("mean_squared_error", losses)):
+        for people in [(100, 200, 400), (300, 500, 1000)]:
+            yield Cell(f"families/{metric}/3 groups, two equal/{_sizes(people)}", "family", metric, people, null, None,
+                       400, 499)  # fmt: skip
 
 
 # People with weights or in clusters ------------------------------------------------------------------------
@@ -335,6 +341,22 @@ def row_cells():
         null = (("weights", sigma, rate, 1.0), ("weights", sigma, rate, factor))
         yield Cell(f"weights/selection_rate/{label}/{_sizes(people)}", "row", "selection_rate", people, null, None,
                    200 if people[0] == 1000 else 400, quick=people == (200, 500))  # fmt: skip
+    yield Cell("clusters/selection_rate/60 clusters of 5 to 15, both groups in each", "row", "selection_rate", (),
+               (("inside", 60, "even", 0.3),) * 2, None, 400)  # fmt: skip
+    areas, laws = (scores(0.5, 0.8), scores(0.3, 0.8, 2.0)), ("normal", "uniform")
+    for metric, populations in (("roc_auc", areas), ("mean_squared_error", laws)):
+        for units in [(30, 30), (15, 40)]:
+            null = tuple(("clusters", n, "even", law) for n, law in zip(units, populations, strict=True))
+            yield Cell(f"clusters/{metric}/{units[0]} and {units[1]} clusters of 5 to 15", "row", metric, (), null,
+                       None, 400)  # fmt: skip
+    # Equal mean costs: .25 of missing and .1 of false alarms, .2 and .15.
+    costs = (by_truth(0.5, 0.9, 0.2), by_truth(0.2, 0.8, 0.1875))
+    for metric, populations in (("roc_auc", areas), ("mean_squared_error", laws), ("cost", costs)):
+        for people in [(100, 500), (1000, 5000)]:
+            factors = (1.0, 2.0 if metric == "cost" else 1.0)
+            null = tuple(("weights", 1.0, law, f) for law, f in zip(populations, factors, strict=True))
+            label = "log-normal(1)" + (", twice for the missed in one group" if metric == "cost" else "")
+            yield Cell(f"weights/{metric}/{label}/{_sizes(people)}", "row", metric, people, null, None, 400)
 
 
 def all_cells():

@@ -1,14 +1,16 @@
-"""Several comparisons at once: familywise error of pairs of groups, and people with weights or in clusters."""
+"""Several comparisons at once: familywise error of pairs of groups."""
 
 import warnings
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from benchmarks._cells import ALPHA
 from benchmarks._methods import (
-    Outcomes,
     counted_events,
+    draw_losses,
+    draw_scores,
     draw_tables,
     exact_p,
     masks,
@@ -16,6 +18,7 @@ from benchmarks._methods import (
     scale_of,
     studentized,
     table_functional,
+    true_values,
 )
 from skfairtest import FairnessTest
 from skfairtest.inference.max_t import max_t_p
@@ -23,6 +26,9 @@ from skfairtest.inference.multiplicity import holm
 from skfairtest.inference.rate_draws import Contrast, RateTable, joint_permutations, observed_statistics
 from skfairtest.inference.two_sides import Stratum
 from skfairtest.metrics.rates import CRITERIA
+
+#: Metrics of people one by one, and the kind of cell that describes their populations alike.
+ROWS = {"roc_auc": "area", "mean_squared_error": "loss"}
 
 
 def rates_of(metric):
@@ -37,6 +43,8 @@ def true_nulls(cell):
 
 
 def _values(cell):
+    if cell.metric in ROWS:
+        return [true_values(replace(cell, kind=ROWS[cell.metric]), cell.null)]
     if cell.metric == "balanced_accuracy":
         return [table_functional(cell.metric)[0].values(np.array(cell.null))]
     return [rate_value(rate)(np.array(cell.null)) for rate in rates_of(cell.metric)]
@@ -45,9 +53,13 @@ def _values(cell):
 def judge_family(cell, size, rng):
     """Per method, whether each comparison is rejected: arrays (data sets, comparisons)."""
     out = {}
-    for counts in draw_tables(cell.people, cell.null, size, rng):
-        found = _studentized_pairs(cell, counts, rng) if cell.metric == "balanced_accuracy" else None
-        for method, adjusted in (found or _exact_pairs(cell, counts, rng)).items():
+    if cell.metric in ROWS:
+        found = (_pairs_of_rows(cell, rng) for _ in range(size))
+    else:
+        judge = _studentized_pairs if cell.metric == "balanced_accuracy" else _exact_pairs
+        found = (judge(cell, counts, rng) for counts in draw_tables(cell.people, cell.null, size, rng))
+    for methods in found:
+        for method, adjusted in methods.items():
             out.setdefault(method, []).append(adjusted <= ALPHA * (1 + 1e-9))
     return {method: np.array(rows) for method, rows in out.items()}
 
@@ -97,57 +109,27 @@ def _studentized_pairs(cell, counts, rng):
     return {"holm": _holm(np.array(p)), "raw_holm": _holm(np.array(raw)), "unadjusted": np.nan_to_num(p, nan=1.0)}
 
 
-# People one by one ------------------------------------------------------------------------------------------
-
-
-def draw_rows(cell, rng):
-    """Group, prediction, weight and cluster of every person."""
-    group, event, weight, cluster = [], [], [], []
-    for g, population in enumerate(cell.null):
-        if population[0] == "clusters":
-            _, units, sizes, rate = population
-            people = _cluster_sizes(units, sizes, rng)
-            own = np.repeat(rng.beta(2.0, 2.0 * (1 - rate) / rate, units), people)  # correlation about .13
-            cluster.append(np.repeat(np.arange(units), people) + 10_000 * g)
-            event.append(rng.random(len(own)) < own)
-            weight.append(np.ones(len(own)))
-        else:
-            _, sigma, rate, factor = population
-            n = cell.people[g]
-            plain = rate / (factor - rate * (factor - 1))  # weighted, it is `rate`
-            shown = rng.random(n) < plain
-            event.append(shown)
-            weight.append(rng.lognormal(0.0, sigma, n) * np.where(shown, factor, 1.0))
-            cluster.append(np.zeros(n, dtype=int))
-        group.append(np.full(len(event[-1]), g))
-    return tuple(np.concatenate(parts) for parts in (group, event, weight, cluster))
-
-
-def _cluster_sizes(units, sizes, rng):
-    if "heavy" in sizes:
-        return np.ceil(rng.lognormal(1.0, 1.0 if sizes == "heavy" else 1.8, units)).astype(int)
-    return np.full(units, 5) if sizes == "five" else rng.integers(5, 16, units)
-
-
-def judge_rows(cell, _population, size, rng):
-    """The whole of FairnessTest: studentized, raw, and as if there were neither weights nor clusters."""
-    out = Outcomes()
-    for _ in range(size):
-        group, event, weight, cluster = draw_rows(cell, rng)
-        if len(np.unique(event)) < 2:
-            continue
-        known = {"clusters": cluster} if cell.null[0][0] == "clusters" else {"sample_weight": weight}
-        common = {"sensitive_features": group, "metric": cell.metric, "n_resamples": cell.resamples}
-        for method, extra in (
-            ("permutation", known),
-            ("raw", {**known, "variance": None}),
-            ("ignored", {}),
-        ):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                test = FairnessTest.from_predictions(
-                    None, event.astype(int), random_state=int(rng.integers(2**31)), **common, **extra
-                )
-            interval = test.confidence_interval_ if method != "raw" else (np.nan, np.nan)
-            out.add(method, test.p_value_, *interval)
-    return out.arrays()
+def _pairs_of_rows(cell, rng):
+    """The whole of FairnessTest on people one by one: by default, with max-T, and un-studentized."""
+    if cell.metric == "roc_auc":
+        group, truth, score = draw_scores(cell.people, cell.null, rng)
+        columns = {"y_true": truth.astype(int), "y_pred": None, "y_score": score}
+    else:
+        group = np.repeat(np.arange(len(cell.people)), cell.people)
+        loss = np.concatenate(draw_losses(cell.people, cell.null, rng))
+        columns = {"y_true": np.zeros(len(loss)), "y_pred": np.sqrt(loss)}
+    common = {"sensitive_features": group, "metric": cell.metric, "n_resamples": cell.resamples, **columns}
+    common["random_state"] = int(rng.integers(2**31))
+    out = {}
+    for method, asked in (
+        ("holm", {}),
+        ("max_t", {"adjust": "max_t"}),
+        ("raw_holm", {"variance": None, "within": None}),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = FairnessTest.from_predictions(**common, **asked).comparisons_
+        out[method] = found["p_value_adjusted"].to_numpy()
+        if method == "holm":
+            out["unadjusted"] = found["p_value"].to_numpy()
+    return out

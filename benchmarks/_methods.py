@@ -317,13 +317,18 @@ def _add_schemes(out, value, group, cell, rng):
         out.add(name, *scheme(competitors.People(group == 0), value, cell.resamples, rng))
 
 
+def draw_losses(people, population, rng):
+    """One array of losses per group."""
+    return [LAWS[law][0](rng, n) * factor for n, (law, factor) in zip(people, population, strict=True)]
+
+
 def judge_losses(cell, population, size, rng):
     """Means of losses: the permutation Welch test."""
     out = Outcomes()
     group = np.repeat(np.arange(2), cell.people)
     counts = np.stack([group == 0, group == 1]).astype(np.int64)
     for _ in range(size):
-        first, second = (LAWS[law][0](rng, n) * f for n, (law, f) in zip(cell.people, population, strict=True))
+        first, second = draw_losses(cell.people, population, rng)
         mean = Mean(np.concatenate([first, second]), (0.0, np.inf))
         default, raw = studentized(
             Stratum(mean, counts, np.zeros(len(group), dtype=int), rows=True), cell.resamples, rng

@@ -6,8 +6,9 @@ import zlib
 import numpy as np
 
 from benchmarks._cells import ALPHA
-from benchmarks._families import judge_family, judge_rows, true_nulls
+from benchmarks._families import judge_family, true_nulls
 from benchmarks._methods import JUDGES, counted_events, draw_tables, expects_five, masks, true_values
+from benchmarks._rows import judge_rows
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.regions import conditional_region, probability_of, unconditional_region
 from skfairtest.inference.unconditional import unconditional_log_p

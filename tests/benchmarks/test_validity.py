@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import recall_score
+from sklearn.metrics import mean_squared_error, recall_score, roc_auc_score
 
 from skfairtest import FairnessTest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks import _bounds, _cells, _competitors, _methods, _render, _run, validity
+from benchmarks import _bounds, _cells, _competitors, _families, _methods, _render, _rows, _run, validity
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 Z = _methods.Z
@@ -108,8 +108,6 @@ def test_permutations_of_all_labels_are_those_of_a_fairness_test(method):
 
 @pytest.mark.parametrize("metric", ["selection_rate", "equalized_odds", "f1"])
 def test_adjusted_p_values_are_those_of_a_fairness_test(metric):
-    from benchmarks import _families
-
     cell = next(c for c in _cells.family_cells() if c.metric == metric and len(c.people) == 3)
     rng = np.random.default_rng(7)
     counts = _methods.draw_tables((40, 70, 90), cell.null, 1, rng)[0]
@@ -130,6 +128,44 @@ def test_populations_are_equal_where_they_are_said_to_be():
             if cell.effect is not None:
                 first, second = _methods.true_values(cell, cell.effect)
                 assert abs(first - second) > 0.01, cell.name
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "mean_squared_error"])
+def test_families_of_people_one_by_one_have_two_equal_groups_of_three(metric):
+    for cell in (c for c in _cells.family_cells() if c.metric == metric):
+        assert _families.true_nulls(cell).tolist() == [True, False, False], cell.name
+    found = _families.judge_family(replace(cell, resamples=39), 3, np.random.default_rng(12))
+    assert {"holm", "max_t", "unadjusted"} <= set(found)
+    assert all(rejected.shape == (3, 3) for rejected in found.values())
+    # Adjusting never finds more.
+    assert (found["holm"] <= found["unadjusted"]).all()
+
+
+WEIGHTED = {
+    "selection_rate": lambda y_true, y_pred, weight: np.average(y_pred, weights=weight),
+    "roc_auc": lambda y_true, y_pred, weight: roc_auc_score(y_true, y_pred, sample_weight=weight),
+    "mean_squared_error": lambda y_true, y_pred, weight: mean_squared_error(y_true, y_pred, sample_weight=weight),
+    "cost": lambda y_true, y_pred, weight: np.average(5 * (y_true > y_pred) + (y_true < y_pred), weights=weight),
+}
+
+
+@pytest.mark.parametrize("cell", [c for c in _cells.row_cells() if "heavy" not in c.name], ids=lambda cell: cell.name)
+def test_people_with_weights_or_in_clusters_are_equal_in_the_population(cell):
+    many = [
+        (p[0], 9_000, *p[2:]) if p[0] != "weights" else (p[0], min(p[1], 1.0), *p[2:]) for p in cell.null
+    ]  # many clusters, or people
+    cell = replace(cell, people=(200_000, 200_000), null=tuple(many))
+    columns = _rows.draw_rows(cell, np.random.default_rng(13))
+    values = []
+    for g in (0, 1):
+        own = {name: column[columns["group"] == g] for name, column in columns.items()}
+        weight = own.get("weight", np.ones(len(own["y_pred"])))
+        values.append(WEIGHTED[cell.metric](own.get("y_true"), own["y_pred"], weight))
+    assert values[0] == pytest.approx(values[1], abs=0.03)
+    if "cluster" in columns:
+        cluster, group = columns["cluster"], columns["group"]
+        groups_of = len(np.unique(np.stack([cluster, group]), axis=1).T) / len(np.unique(cluster))
+        assert groups_of == (2 if cell.null[0][0] == "inside" else 1)
 
 
 @pytest.mark.parametrize("law", sorted(_cells.LAWS))

@@ -1,0 +1,154 @@
+"""People one by one, with weights or in clusters, as FairnessTest is given them.
+
+A group's population is ("clusters", number of clusters, their sizes, what), ("inside", number of clusters that both
+groups share, their sizes, what) or ("weights", deviation of their logarithm, what, factor). What: the selection rate,
+the scores of `_cells.scores`, a law of losses or the four cells of a table. The factor multiplies the weights of the
+selected, of those missed for a cost.
+"""
+
+import warnings
+
+import numpy as np
+
+from benchmarks._cells import LAWS
+from benchmarks._methods import PREDICTED, TRUE, Outcomes
+from skfairtest import FairnessTest, ScoreMetric
+
+#: Cost of a missed positive; a false alarm costs 1.
+MISSED = 5.0
+#: Which part of the variance of positives' scores is their cluster's, and the shape of the clusters' factors of losses.
+SHARED, SHAPE = 0.5, 2.0
+
+
+def mean_cost(y_true, y_pred, counts):
+    """Return the mean cost of kinds of people, as a user would write it."""
+    price = np.where(y_true > y_pred, MISSED, 1.0) * (y_true != y_pred)
+    return counts @ price / counts.sum(axis=-1)
+
+
+METRICS = {"cost": ScoreMetric("cost", mean_cost)}
+
+
+def draw_rows(cell, rng):
+    """Columns of all people: group, cluster or weight, y_pred (or what the AUC ranks), and y_true if it is read."""
+    if cell.null[0][0] == "inside":
+        return _both_in_each(cell.null[0], rng)
+    groups = []
+    for g, population in enumerate(cell.null):
+        made = _in_clusters(population, rng) if population[0] == "clusters" else {"n": cell.people[g]}
+        columns = DRAWS[cell.metric](made, population, rng)
+        if "cluster" in made:
+            columns["cluster"] = made["cluster"] + 10_000 * g
+        groups.append({"group": np.full(len(columns["y_pred"]), g), **columns})
+    return {name: np.concatenate([columns[name] for columns in groups]) for name in groups[0]}
+
+
+def _in_clusters(population, rng):
+    _, units, sizes, _ = population
+    people = _cluster_sizes(units, sizes, rng)
+    return {"n": int(people.sum()), "units": units, "cluster": np.repeat(np.arange(units), people)}
+
+
+def _cluster_sizes(units, sizes, rng):
+    if "heavy" in sizes:
+        return np.ceil(rng.lognormal(1.0, 1.0 if sizes == "heavy" else 1.8, units)).astype(int)
+    return np.full(units, 5) if sizes == "five" else rng.integers(5, 16, units)
+
+
+def _rates_of_clusters(units, rate, rng):
+    return rng.beta(2.0, 2.0 * (1 - rate) / rate, units)  # correlation about .13
+
+
+def _both_in_each(population, rng):
+    """Groups that vary inside clusters: at least one person of each, in shares that have nothing to do with rates."""
+    made, rate = _in_clusters(population, rng), population[3]
+    own = _rates_of_clusters(made["units"], rate, rng)[made["cluster"]]
+    people = np.bincount(made["cluster"])
+    first = np.clip(rng.binomial(people, rng.random(len(people))), 1, people - 1)
+    place = np.arange(made["n"]) - np.repeat(np.cumsum(people) - people, people)
+    group = (place >= first[made["cluster"]]).astype(int)
+    return {"group": group, "y_pred": (rng.random(made["n"]) < own).astype(int), "cluster": made["cluster"]}
+
+
+def _draw_selected(made, population, rng):
+    if "cluster" in made:
+        own = _rates_of_clusters(made["units"], population[3], rng)[made["cluster"]]
+        return {"y_pred": (rng.random(made["n"]) < own).astype(int)}
+    _, sigma, rate, factor = population
+    plain = rate / (factor - rate * (factor - 1))  # weighted, it is `rate`
+    shown = rng.random(made["n"]) < plain
+    return {"y_pred": shown.astype(int), "weight": _weights(made["n"], sigma, np.where(shown, factor, 1.0), rng)}
+
+
+def _weights(n, sigma, factor, rng):
+    return rng.lognormal(0.0, sigma, n) * factor
+
+
+def _known(made, population, rng):
+    """Weights that have nothing to do with the rest."""
+    return {} if "cluster" in made else {"weight": _weights(made["n"], population[1], 1.0, rng)}
+
+
+def _draw_scores(made, population, rng):
+    n = made["n"]
+    base, mean, spread, shift = population[3 if "cluster" in made else 2]
+    truth = rng.random(n) < base
+    own = rng.normal(size=n)
+    if "cluster" in made:
+        own = np.sqrt(1 - SHARED) * own + np.sqrt(SHARED) * rng.normal(size=made["units"])[made["cluster"]]
+    score = np.where(truth, mean + spread * own, rng.normal(size=n)) + shift
+    return {"y_true": truth.astype(int), "y_pred": score, **_known(made, population, rng)}
+
+
+def _draw_errors(made, population, rng):
+    loss = LAWS[population[3 if "cluster" in made else 2]][0](rng, made["n"])
+    if "cluster" in made:
+        loss = loss * rng.gamma(SHAPE, 1 / SHAPE, made["units"])[made["cluster"]]
+    return {"y_true": np.zeros(made["n"]), "y_pred": np.sqrt(loss), **_known(made, population, rng)}
+
+
+def _draw_costs(made, population, rng):
+    _, sigma, cells, factor = population
+    factors = np.where(TRUE > PREDICTED, factor, 1.0)
+    share = np.asarray(cells) / factors  # weighted, they are `cells`
+    cell = rng.choice(4, made["n"], p=share / share.sum())
+    weight = _weights(made["n"], sigma, factors[cell], rng)
+    return {"y_true": TRUE[cell], "y_pred": PREDICTED[cell], "weight": weight}
+
+
+DRAWS = {
+    "selection_rate": _draw_selected,
+    "roc_auc": _draw_scores,
+    "mean_squared_error": _draw_errors,
+    "cost": _draw_costs,
+}
+
+
+def judge_rows(cell, _population, size, rng):
+    """The whole of FairnessTest: studentized, raw, and as if there were neither weights nor clusters."""
+    out = Outcomes()
+    for _ in range(size):
+        columns = draw_rows(cell, rng)
+        if len(np.unique(columns["y_pred"])) < 2:
+            continue
+        known = {"clusters": columns["cluster"]} if "cluster" in columns else {"sample_weight": columns["weight"]}
+        common = {
+            "y_true": columns.get("y_true"),
+            "y_pred": columns["y_pred"],
+            "sensitive_features": columns["group"],
+            "metric": METRICS.get(cell.metric, cell.metric),
+            "n_resamples": cell.resamples,
+        }
+        if cell.metric == "roc_auc":
+            common |= {"y_pred": None, "y_score": columns["y_pred"]}
+        for method, extra in (
+            ("permutation", known),
+            ("raw", {**known, "variance": None}),
+            ("ignored", {}),
+        ):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                test = FairnessTest.from_predictions(random_state=int(rng.integers(2**31)), **common, **extra)
+            interval = test.confidence_interval_ if method != "raw" else (np.nan, np.nan)
+            out.add(method, test.p_value_, *interval)
+    return out.arrays()

@@ -1,0 +1,195 @@
+"""Where paths for any metric meet: functions of everybody, weights, raw statistics, many people, slow functions."""
+
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn.metrics as sk
+from fairlearn.metrics import make_derived_metric, mean_prediction
+
+from skfairtest import CountTable, FairnessTest, ScoreMetric, minimum_detectable_disparity
+from skfairtest.group import _studentized
+
+RNG = np.random.default_rng(5)
+N = 400
+GROUP = RNG.choice(["a", "b"], N)
+Y = RNG.integers(0, 2, N)
+LABEL = np.where(RNG.random(N) < 0.25, 1 - Y, Y)
+SCORE = np.clip(0.2 * Y + 0.8 * RNG.random(N), 0, 1)
+NUMBER = RNG.normal(size=N)
+WEIGHT = RNG.random(N) + 0.5
+STRATUM = RNG.choice(["x", "y"], N)
+
+
+def run(y_true, y_pred, metric, **params):
+    params = {"sensitive_features": GROUP, "random_state": 0, "n_resamples": 199} | params
+    return FairnessTest.from_predictions(y_true, y_pred, metric=metric, **params)
+
+
+def test_labels_where_scores_are_asked_for_are_pointed_out():
+    with pytest.warns(UserWarning, match=r"roc_auc: y_score holds nothing but 0 and 1.*labels"):
+        run(Y, LABEL, "roc_auc")
+
+
+def accuracy(y_true, y_pred, sample_weight=None):
+    return sk.accuracy_score(y_true, y_pred, sample_weight=sample_weight)
+
+
+@pytest.mark.parametrize("clusters", [None, np.arange(N) // 2])
+def test_a_function_of_weighted_people_has_the_error_of_the_rate_that_it_is(clusters):
+    group = GROUP if clusters is None else GROUP[clusters * 2]  # whole clusters
+    params = {"sample_weight": WEIGHT, "clusters": clusters, "sensitive_features": group}
+    own, rate = run(Y, LABEL, accuracy, **params), run(Y, LABEL, "accuracy", **params)
+    np.testing.assert_allclose(own.by_group_["value"], rate.by_group_["value"])
+    np.testing.assert_allclose(own.by_group_["standard_error"], rate.by_group_["standard_error"], rtol=1e-3)
+    assert own.variance_ == ("linearized" if clusters is None else "cluster-robust")
+
+
+def test_a_function_of_numbers_that_everybody_has_of_their_own_is_bootstrapped():
+    def error(y_true, y_pred, sample_weight=None):
+        return float(np.average(np.abs(y_true - y_pred), weights=sample_weight))
+
+    test = run(NUMBER, SCORE, error, sample_weight=WEIGHT, n_resamples=19, confidence_level=0.5)
+    built_in = run(NUMBER, SCORE, "mean_absolute_error", sample_weight=WEIGHT)
+    np.testing.assert_allclose(test.by_group_["value"], built_in.by_group_["value"])
+    np.testing.assert_allclose(test.by_group_["standard_error"], built_in.by_group_["standard_error"], rtol=0.5)
+    assert test.variance_ == "bootstrap"
+
+
+@pytest.mark.parametrize(("metric", "scores"), [("roc_auc", SCORE), ("matthews_corrcoef", LABEL)])
+def test_raw_statistics_leave_the_values_their_errors(metric, scores):
+    raw, usual = run(Y, scores, metric, variance=None), run(Y, scores, metric)
+    pd.testing.assert_frame_equal(raw.by_group_, usual.by_group_)
+    assert raw.statistic_ == raw.disparity_
+    assert raw.comparisons_["standard_error"].isna().all()
+
+
+def test_raw_statistics_of_own_functions_have_no_errors():
+    test = run(Y, LABEL, lambda t, p: float((t == p).mean()), variance=None)
+    assert test.by_group_[["standard_error", "ci_low", "ci_high"]].isna().all(axis=None)
+    with pytest.raises(ValueError, match=r"variance=None.*'auto'"):
+        minimum_detectable_disparity(test)
+
+
+def test_what_a_clustered_test_could_have_found_follows_from_its_error():
+    cluster = np.arange(6000) // 30
+    group, label = np.array(["a", "b"])[cluster % 2], RNG.integers(0, 2, 6000)
+    test = FairnessTest.from_predictions(
+        None, label, metric="selection_rate", sensitive_features=group, clusters=cluster, random_state=0,
+        n_resamples=199,
+    )  # fmt: skip
+    error = test.comparisons_["standard_error"][0]
+    assert minimum_detectable_disparity(test) == pytest.approx((1.96 + 0.8416) * error, rel=0.01)
+
+
+# Functions of everybody -----------------------------------------------------------------------------------------------
+
+PRECISION = make_derived_metric(metric=sk.precision_score, transform="difference")
+PRECISION_RATIO = make_derived_metric(metric=sk.precision_score, transform="ratio")
+
+
+def test_a_function_of_everybody_stops_early():
+    test = run(Y, LABEL, PRECISION, n_resamples="adaptive")
+    assert test.p_value_ > 0.05
+    assert test.n_resamples_ < 2000
+    assert test.p_value_ == pytest.approx(20 / test.n_resamples_)
+
+
+def test_strata_of_a_ratio_are_extreme_where_it_is_small():
+    label = np.where(GROUP == "a", Y, LABEL)  # a is always right
+    params = {"control_features": STRATUM, "n_resamples": 99}
+    largest, holm = (run(Y, label, PRECISION_RATIO, adjust=how, **params).comparisons_ for how in ("max_t", "holm"))
+    assert (largest["p_value"] == holm["p_value"]).all()
+    assert (largest["p_value_adjusted"] <= holm["p_value_adjusted"] + 0.02).all()
+    assert largest["p_value_adjusted"].max() < 0.1
+
+
+def test_a_function_of_everybody_may_be_of_numbers():
+    worst = make_derived_metric(metric=sk.mean_squared_error, transform="group_max")
+    test = run(NUMBER, SCORE, worst, n_resamples=99)
+    expected = max(((NUMBER - SCORE)[g == GROUP] ** 2).mean() for g in "ab")
+    assert test.disparity_ == pytest.approx(expected)
+    assert 0 < test.p_value_ <= 1
+    within = run(Y, SCORE, make_derived_metric(metric=mean_prediction, transform="difference"), within="y_true",
+                 n_resamples=99)  # fmt: skip
+    assert within.within_ == "y_true"
+    with pytest.raises(ValueError, match=r"within='y_true'.*numbers"):
+        run(NUMBER, SCORE, worst, within="y_true")
+
+
+def test_a_function_of_everybody_that_fails_is_said_to():
+    def broken(y_true, y_pred, sensitive_features):
+        raise KeyError("nobody")
+
+    with pytest.raises(ValueError, match="broken raises KeyError"):
+        run(Y, LABEL, broken)
+
+    calls = []
+
+    def fragile(y_true, y_pred, sensitive_features):
+        calls.append(1)
+        if len(calls) % 3 == 2:
+            raise KeyError("sometimes")
+        return float(np.mean(y_pred))
+
+    test = run(Y, LABEL, fragile, n_resamples=99)
+    assert "undefined in" in test.excluded_["reason"][0]
+
+
+# Very many people, and very slow functions ----------------------------------------------------------------------------
+
+
+def test_more_people_than_can_be_drawn_are_compared_by_the_normal_law():
+    frame = pd.DataFrame(
+        [(g, y, s, 10**8 + (g == "a") * y * s * 10**4) for g in "ab" for y in (0, 1) for s in (1, 2, 3)],
+        columns=["g", "y", "s", "count"],
+    )
+    table = CountTable.from_counts(frame, y_true="y", y_score="s", sensitive_features="g")
+    test = FairnessTest.from_table(table, metric="roc_auc")
+    assert test.method_ == "asymptotic"
+    with pytest.raises(ValueError, match=r"fewer than 1,000,000,000 people.*asymptotic"):
+        FairnessTest.from_table(table, metric="roc_auc", method="permutation")
+
+
+def test_a_very_slow_function_is_announced_before_it_is_evaluated_again_and_again(monkeypatch):
+    monkeypatch.setattr(_studentized, "UNHURRIED", 0.001)
+    calls = []
+
+    def slow(y_true, y_pred):
+        calls.append(len(y_true))
+        if warned:
+            raise KeyboardInterrupt
+        time.sleep(0.002)
+        return float(np.mean(y_true - y_pred))
+
+    warned = []
+
+    def test_it():
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            monkeypatch.setattr(warnings, "showwarning", lambda *args, **kwargs: warned.append(len(calls)))
+            FairnessTest.from_predictions(
+                NUMBER, SCORE, metric={"slow": slow}, sensitive_features=GROUP, n_resamples=1_000_000, random_state=0
+            )
+
+    with pytest.raises(KeyboardInterrupt):
+        test_it()
+    assert warned[0] <= 2
+
+
+def test_scores_of_two_kinds_are_not_asked_at_once():
+    from sklearn.linear_model import LogisticRegression
+
+    def first(y_true, y_score, counts):
+        return counts @ y_score / counts.sum(axis=-1)
+
+    X = NUMBER[:, None]
+    model = LogisticRegression().fit(X, Y)
+    metrics = [
+        ScoreMetric("one", first, response="predict_proba"),
+        ScoreMetric("two", first, response="decision_function"),
+    ]
+    with pytest.raises(ValueError, match=r"different kinds \(one: predict_proba; two: decision_function\)"):
+        FairnessTest(model, metric=metrics).fit(X, Y, sensitive_features=GROUP)
