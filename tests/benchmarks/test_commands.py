@@ -10,3 +10,24 @@ def test_speed_benchmark_compares_on_the_same_arrays(capsys):
     out = capsys.readouterr().out
     assert "2,000 people" in out
     assert "x slower" in out
+
+
+@pytest.mark.parametrize(("what", "other"), [("auc", "roc_auc_score"), ("mean", "scipy permutation_test")])
+def test_speed_benchmark_times_a_resample(capsys, what, other):
+    from benchmarks import speed
+
+    assert speed.main([what, "--people", "2000", "--resamples", "100"]) == 0
+    out = capsys.readouterr().out
+    assert "2,000 people" in out
+    assert other in out
+    assert "goal" in out
+
+
+def test_the_peak_of_memory_is_that_of_this_process():
+    from benchmarks import speed
+
+    before = speed.peak_megabytes()
+    held = bytearray(b"x") * 60_000_000
+    assert speed.peak_megabytes() >= before
+    assert 10 < before < 20_000
+    del held
