@@ -9,16 +9,13 @@ Without ``--quick`` the figures are written to benchmarks/results/validity_corre
 """
 
 import argparse
-import json
-import platform
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
-import scipy
 
-import skfairtest
+from benchmarks._results import write
 from skfairtest.inference.correlation import arrange, estimate, permuted
 from skfairtest.inference.resampling import monte_carlo_p
 
@@ -139,27 +136,15 @@ def main(argv=None):
     for cell in failures:
         print(f"FAILED {cell['feature']}, {cell['outcome']}: rejected {cell['studentized']['size']}", file=sys.stderr)
     if not options.quick:
-        write(cells, n_resamples)
+        write(
+            RESULTS,
+            "size of tests of correlation on uncorrelated but dependent data; see benchmarks/correlation.py",
+            SEED,
+            level=ALPHA,
+            permutations=n_resamples,
+            cells=cells,
+        )
     return 1 if failures else 0
-
-
-def write(cells, n_resamples):
-    RESULTS.parent.mkdir(exist_ok=True)
-    document = {
-        "what": "size of tests of correlation on uncorrelated but dependent data; see benchmarks/correlation.py",
-        "seed": SEED,
-        "versions": {
-            "skfairtest": skfairtest.__version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "python": platform.python_version(),
-        },
-        "level": ALPHA,
-        "permutations": n_resamples,
-        "cells": cells,
-    }
-    RESULTS.write_text(json.dumps(document, indent=1) + "\n")
-    print(f"Written to {RESULTS.relative_to(Path.cwd()) if RESULTS.is_relative_to(Path.cwd()) else RESULTS.name}.")
 
 
 if __name__ == "__main__":

@@ -9,8 +9,6 @@ Without ``--quick`` the figures are written to benchmarks/results/power.json wit
 """
 
 import argparse
-import json
-import platform
 import sys
 import time
 from functools import lru_cache
@@ -18,10 +16,9 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-import scipy
 from scipy.stats import norm, rankdata, ttest_ind
 
-import skfairtest
+from benchmarks._results import write
 from skfairtest.group.power import power
 from skfairtest.inference.rates import Pair, Question, Scale, answer
 
@@ -306,28 +303,16 @@ def main(argv=None):
             failures.append(f"{words}: computed {computed:.4f}, simulated {found:.4f}")
     print(f"{time.perf_counter() - started:.0f} s.")
     if not options.quick:
-        write(rows)
+        write(
+            RESULTS,
+            "computed and simulated power of the global test; see benchmarks/power.py",
+            SEED,
+            level=ALPHA,
+            cells=rows,
+        )
     for failure in failures:
         print(f"FAILED {failure}", file=sys.stderr)
     return 1 if failures else 0
-
-
-def write(rows):
-    RESULTS.parent.mkdir(exist_ok=True)
-    document = {
-        "what": "computed and simulated power of the global test; see benchmarks/power.py",
-        "seed": SEED,
-        "versions": {
-            "skfairtest": skfairtest.__version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "python": platform.python_version(),
-        },
-        "level": ALPHA,
-        "cells": rows,
-    }
-    RESULTS.write_text(json.dumps(document, indent=1) + "\n")
-    print(f"Written to {RESULTS.name}.")
 
 
 if __name__ == "__main__":

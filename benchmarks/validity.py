@@ -13,20 +13,16 @@ breaks a promise of `_bounds`.
 import argparse
 import json
 import os
-import platform
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import scipy
-
-import skfairtest
 from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA, all_cells
 from benchmarks._render import render
+from benchmarks._results import versions
 from benchmarks._run import SEED, run
 
 ROOT = Path(__file__).parents[1]
@@ -34,15 +30,6 @@ RESULTS = ROOT / "benchmarks" / "results" / "validity.json"
 PAGE = ROOT / "doc" / "validity.md"
 #: Data sets of a cell in a quick run.
 QUICK = 200
-
-
-def versions():
-    return {
-        "skfairtest": skfairtest.__version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "python": platform.python_version(),
-    }
 
 
 def load(path):

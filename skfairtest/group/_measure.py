@@ -251,7 +251,7 @@ def _as_rate(
     if not isinstance(metric, BuiltIn) or not is_counted(out.sample, settings) or kinds.counts is None:
         return None
     n = kinds.counts.shape[2]
-    functional = metric.functional(Context(kinds.values, _positive_for(out, metric, asked), n))
+    functional = metric.functional(Context(kinds.values, _positive_for(out, metric, asked)))
     if type(functional) is not Mean:
         return None
     z = functional.z + functional.centre

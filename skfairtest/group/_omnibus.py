@@ -18,7 +18,6 @@ from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.two_sides import sequential_p
 from skfairtest.metrics import Context, MetricError, Omnibus
-from skfairtest.readers import Column
 from skfairtest.tables import Kinds
 
 
@@ -78,9 +77,9 @@ def measure_omnibus(
     for number in range(len(sample.strata)):
         groups = [np.arange(len(sample.groups)) == g for g in kept]
         within, counts = kinds.within(number, groups)
-        context = Context(within.values, out.pos_label, counts.shape[1])
+        context = Context(within.values, out.pos_label)
         keys = [sample.groups[g] for g in kept]
-        block = _block(within, counts.shape[1], settings)
+        block = within.blocks(None if settings.within == "auto" else settings.within)
         strata.append(
             Everybody(
                 metric.statistic(context, keys, sample.sensitive_names), counts, block, within.rows, within.weight
@@ -161,15 +160,6 @@ def _observed(metric: Omnibus, stratum: Everybody) -> float:
         return float(stratum.evaluate(stratum.counts))
     except MetricError as error:
         raise ValueError(f"metric cannot be computed: {error}") from error
-
-
-def _block(kinds: Kinds, k: int, settings: Settings) -> np.ndarray:
-    if settings.within in ("auto", None):
-        return np.zeros(k, dtype=np.intp)
-    column = kinds.values[str(settings.within)].column
-    if not isinstance(column, Column):
-        raise ValueError(f"within={settings.within!r} permutes labels among people who share one; it holds numbers")
-    return column.codes
 
 
 def check_omnibus(metric: Omnibus, settings: Settings) -> None:

@@ -55,11 +55,9 @@ def resample(
     """
     sizes = chunk_sizes(settings.n_resamples, adaptive=settings.adaptive)
     seeds = seed.spawn(len(sizes))
-    each = _seconds_each(draw)
-    processes = effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: the surrounding configuration's
-    foreseen = each * settings.n_resamples / processes
-    if foreseen * times > LONG and not (settings.adaptive and done is not None):
-        announce(what, foreseen * times, settings)
+    early = settings.adaptive and done is not None
+    if times and not early:
+        announce_if_long(what, times * _seconds_each(draw), settings)
     out: list[T] = []
     with progress(what, len(sizes), bool(settings.verbose)) as advance:
         rounds = range(0, len(sizes), ROUND) if settings.adaptive else [0]
@@ -71,7 +69,7 @@ def resample(
             for result in Parallel(n_jobs=settings.n_jobs, return_as="generator")(jobs):
                 out.append(result)
                 advance()
-            if settings.adaptive and done is not None and done(out):
+            if early and done is not None and done(out):
                 break
     return out
 
@@ -103,7 +101,7 @@ def announce_if_long(what: str, seconds_each: float, settings: Settings) -> bool
     """Warn if all resamples take more than a minute at so many seconds each; return whether that was so."""
     processes = effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: the surrounding configuration's
     foreseen = seconds_each * settings.n_resamples / processes
-    if settings.adaptive or foreseen <= LONG:
+    if foreseen <= LONG:
         return False
     announce(what, foreseen, settings)
     return True

@@ -36,8 +36,8 @@ from skfairtest.metrics import (
     Robust,
     ScoreMetric,
     Share,
+    shared_codes,
 )
-from skfairtest.readers import Column
 from skfairtest.tables import Kinds
 
 #: Seconds of one evaluation from which on a forecast is made before anything else is evaluated.
@@ -95,8 +95,8 @@ class Studentized:
 
     def functional(self, kinds: Kinds) -> Functional:
         """Return the metric of some kinds of people with the standard error that it is going to have."""
-        k = len(next(iter(kinds.values.values())).array)
-        bare = self._bare(kinds, k)
+        k = kinds.size
+        bare = self._bare(kinds)
         weight, cluster = kinds.weight, kinds.cluster
         few = k <= MOST_LEFT_OUT
         evaluated = type(bare) is Evaluated
@@ -130,7 +130,7 @@ class Studentized:
         if found is None:
             return None
         cells, cell = found
-        return ByCell(self._bare(cells, len(next(iter(cells.values.values())).array)), cell)
+        return ByCell(self._bare(cells), cell)
 
     def check(self, out: Measured, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> float:
         """Return the seconds that somebody's own function takes, and say for whom it cannot be computed.
@@ -145,7 +145,7 @@ class Studentized:
         started = time.perf_counter()
         weighted = masses if kinds.weight is None else masses * kinds.weight
         try:
-            self.metric.check(Context(kinds.values, self.pos_label, len(masses)), weighted)
+            self.metric.check(Context(kinds.values, self.pos_label), weighted)
         except MetricError as problem:
             if out.sample.control_names:
                 whose += f" of stratum {out.sample.stratum_labels[stratum]!r}"
@@ -159,41 +159,25 @@ class Studentized:
                 f"sees {k:,}: use variance='bootstrap'"
             )
 
-    def _bare(self, kinds: Kinds, k: int) -> Functional:
+    def _bare(self, kinds: Kinds) -> Functional:
         if isinstance(self.metric, Rate):
             event, given = masks_of(self.metric, kinds, self.pos_label)
             return Share(event, given, self.metric.value, self.metric.slope)
-        return self.metric.functional(Context(kinds.values, self.pos_label, k))
+        return self.metric.functional(Context(kinds.values, self.pos_label))
 
     def block(self, kinds: Kinds) -> np.ndarray:
         """Number the kinds among which labels are exchanged; -1 where they stay."""
-        k = len(next(iter(kinds.values.values())).array)
-        if self.within is None:
-            return np.zeros(k, dtype=np.intp)
         if self.within == "condition":
             assert isinstance(self.metric, Rate)
             return np.where(masks_of(self.metric, kinds, self.pos_label)[1], 0, -1).astype(np.intp)
-        values = kinds.values[self.within]
-        if isinstance(values.column, Column):
-            return values.column.codes
-        raise ValueError(
-            f"within={self.within!r} permutes labels among people of one {self.within}; it holds numbers of many "
-            "different values, which nobody shares"
-        )
+        return kinds.blocks(self.within)
 
 
 def masks_of(rate: Rate, kinds: Kinds, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return which kinds are counted in a rate's numerator and denominator."""
     named = {name: values for name, values in kinds.values.items() if name in ("y_true", "y_pred")}
-    place: dict[Any, int] = {}
-    for values in named.values():
-        for label in values.levels:
-            place.setdefault(label, len(place))
-    labels = {
-        name: np.array([place[label] for label in values.levels], dtype=np.intp)[values.column.codes]  # type: ignore[union-attr]
-        for name, values in named.items()
-    }
-    return rate.masks({name: values.is_label(pos_label) for name, values in named.items()}, labels)
+    positive = {name: values.is_label(pos_label) for name, values in named.items()}
+    return rate.masks(positive, shared_codes(named))
 
 
 def measure_studentized(
@@ -211,19 +195,14 @@ def measure_studentized(
             + ": use method='auto', which permutes labels"
         )
     out.values[made.name] = _values(out, made, settings, seed)
-    families = []
     missing = Missing()
-    for base, other in contrasts:
-        rows, comparison = _rows(out, made, base, other, missing)
-        if rows:
-            families.append((rows, comparison))
-            out.rows.extend(rows)
+    made_rows = [_rows(out, made, base, other, missing) for base, other in contrasts]
+    families = [(rows, comparison) for rows, comparison in made_rows if rows]
     missing.report(out, made.name, _why_undefined(made))
     # Pooled comparisons come before those within strata.
-    own = [row for row in out.rows if row.metric == made.name]
-    own.sort(key=lambda row: -1 if row.contrast.stratum is None else row.contrast.stratum)
-    out.rows[:] = [row for row in out.rows if row.metric != made.name] + own
-    _test(made, families, settings, seed, out.announced)
+    own = [row for rows, _ in families for row in rows]
+    out.rows += sorted(own, key=lambda row: -1 if row.contrast.stratum is None else row.contrast.stratum)
+    _test(out, made, families, settings, seed)
 
 
 def _why_undefined(made: Studentized) -> str:
@@ -249,7 +228,7 @@ def _values(out: Measured, made: Studentized, settings: Settings, seed: np.rando
         functional = shown.functional(kinds)
         out.errors.setdefault(made.name, _error_of(made, functional))
         seconds = made.check(out, kinds, counts[0], f"group {out.sample.group_labels[group]!r}", int(stratum))
-        if seconds > UNHURRIED and made.name not in out.announced:
+        if seconds > UNHURRIED and not settings.adaptive and made.name not in out.announced:
             evaluations = 2 * (1 + (functional.n_inner if isinstance(functional, Bootstrap) else counts.shape[1]))
             if announce_if_long(made.name, seconds * evaluations, settings):
                 out.announced.add(made.name)
@@ -441,11 +420,11 @@ def _row(made: Studentized, comparison: Comparison, place: int | None) -> Row:
 
 
 def _test(
+    out: Measured,
     made: Studentized,
     families: list[tuple[list[Row], Comparison]],
     settings: Settings,
     seed: np.random.SeedSequence,
-    announced: set[str],
 ) -> None:
     question = made.question
     method = question.method
@@ -453,11 +432,12 @@ def _test(
         method = "asymptotic" if question.edges is not None or _too_many(families) else "permutation"
     seeds = seed.spawn(len(families) + 1)
     if method == "bootstrap" or (settings.adjust == "max_t" and sum(len(rows) for rows, _ in families) > 1):
-        _draw_bootstrap(made, families, settings, seeds[-1], bootstrap=method == "bootstrap")
+        n_groups = out.sample.sizes.shape[1]
+        _draw_bootstrap(made, families, n_groups, settings, seeds[-1], bootstrap=method == "bootstrap")
     for (rows, comparison), own in zip(families, seeds[:-1], strict=True):
         if method == "permutation":
             # What one comparison takes tells what all of them do.
-            first = rows is families[0][0] and made.name not in announced
+            first = rows is families[0][0] and made.name not in out.announced
             _permute(made, rows, comparison, settings, own, len(families) if first else 0)
         for row in rows:
             row.method = method
@@ -529,13 +509,11 @@ def _asymptotic(row: Row) -> None:
 
 
 def _draw_bootstrap(
-    made: Studentized, families: list[tuple[list[Row], Comparison]], settings: Settings,
+    made: Studentized, families: list[tuple[list[Row], Comparison]], n_groups: int, settings: Settings,
     seed: np.random.SeedSequence, *, bootstrap: bool,
 ) -> None:  # fmt: skip
     """Draw centred statistics of all rows together, from people resampled within their groups."""
     contrasts = [rows[0].contrast for rows, _ in families]
-    assert made.kinds.counts is not None or made.kinds.group is not None
-    n_groups = made.kinds.counts.shape[1] if made.kinds.counts is not None else int(made.kinds.group.max()) + 1  # type: ignore[union-attr]
     sets: list[tuple[bool, ...]] = []
     pairs = []
     for contrast in contrasts:

@@ -6,7 +6,7 @@ from skfairtest.metrics.omnibus import Omnibus
 from skfairtest.metrics.rate import Rate
 from skfairtest.metrics.rates import CRITERIA, RATES, Criterion
 from skfairtest.metrics.resolve import Metric, resolve_metrics
-from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric
+from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric, shared_codes
 from skfairtest.metrics.scores import SCORES, BuiltIn
 
 __all__ = [
@@ -30,4 +30,5 @@ __all__ = [
     "ScoreMetric",
     "Share",
     "resolve_metrics",
+    "shared_codes",
 ]

@@ -24,17 +24,29 @@ from skfairtest.metrics.functionals import (
 )
 
 
-class Jackknife(Functional):
+class Wrapped(Functional):
+    """A metric with another standard error than its own."""
+
+    def __init__(self, functional: Functional) -> None:
+        self.functional, self.bounds = functional, functional.bounds
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the metric."""
+        return self.functional.values(masses)
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the metric's own."""
+        return self.functional.effective(counts)
+
+
+class Jackknife(Wrapped):
     """Any metric with the variance of leaving out one person, evaluated once for each cell that anybody is in."""
 
     error = "jackknife"
 
     def __init__(self, functional: Functional, weight: Floats | None = None) -> None:
-        self.functional, self.weight, self.bounds = functional, weight, functional.bounds
-
-    def values(self, masses: Floats) -> Floats:
-        """Return the metric."""
-        return self.functional.values(masses)
+        super().__init__(functional)
+        self.weight = weight
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the metric and how far leaving out one person of each cell moves it, from the average move."""
@@ -61,12 +73,8 @@ class Jackknife(Functional):
         # Leaving out others moves a value by rounding errors where it does not move at all.
         return value, np.where(variance <= ROUNDING * np.abs(value), 0.0, variance)
 
-    def effective(self, counts: Floats) -> Floats:
-        """Return the metric's own."""
-        return self.functional.effective(counts)
 
-
-class ByCell(Functional):
+class ByCell(Wrapped):
     """Any function of masses that people with weights or in clusters see through few different cells.
 
     Its derivative by each cell's mass is taken numerically, once for every cell, however many weights there are.
@@ -83,7 +91,8 @@ class ByCell(Functional):
     STEP = 1e-4
 
     def __init__(self, functional: Functional, cell: NDArray[np.intp]) -> None:
-        self.functional, self.cell, self.bounds = functional, cell, functional.bounds
+        super().__init__(functional)
+        self.cell = cell
         n = len(cell)
         self._sum = sparse.csr_array((np.ones(n), (np.arange(n), cell)), shape=(n, int(cell.max(initial=-1)) + 1))
 
@@ -117,18 +126,14 @@ class ByCell(Functional):
         return self.functional.effective(self._by_cell(np.asarray(counts, dtype=float)))
 
 
-class Bootstrap(Undifferentiated):
+class Bootstrap(Wrapped, Undifferentiated):
     """Any metric with the variance of its bootstrap values (algorithm 1 of DiCiccio et al. 2020)."""
 
     error = "bootstrap"
 
     def __init__(self, functional: Functional, n_inner: int = 50, cluster: NDArray[np.intp] | None = None) -> None:
-        self.functional, self.n_inner, self.bounds = functional, n_inner, functional.bounds
-        self.cluster = cluster
-
-    def values(self, masses: Floats) -> Floats:
-        """Return the metric."""
-        return self.functional.values(masses)
+        super().__init__(functional)
+        self.n_inner, self.cluster = n_inner, cluster
 
     def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and the variance over resamples in which it is defined."""
@@ -158,10 +163,6 @@ class Bootstrap(Undifferentiated):
             times = rng.multinomial(len(units), np.full(len(units), 1 / len(units)), size=self.n_inner)
             drawn[:, occupied] = times[:, of.reshape(-1)] * table[occupied]
         return drawn
-
-    def effective(self, counts: Floats) -> Floats:
-        """Return the metric's own."""
-        return self.functional.effective(counts)
 
 
 @dataclass

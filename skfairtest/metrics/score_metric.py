@@ -51,13 +51,22 @@ class Context:
         ``y_true``, ``y_pred`` and ``y_score``, as far as the metric reads them.
     pos_label : object
         The positive label; None where labels are not asked for it.
-    n_kinds : int
-        How many kinds there are.
     """
 
     columns: Mapping[str, Cells]
     pos_label: Any
-    n_kinds: int
+
+
+def shared_codes(columns: Mapping[str, Cells]) -> dict[str, NDArray[np.intp]]:
+    """Return the labels of several columns as codes that are the same for the same label."""
+    place: dict[Any, int] = {}
+    for cells in columns.values():
+        for label in cells.levels:
+            place.setdefault(label, len(place))
+    return {
+        name: np.array([place[label] for label in cells.levels], dtype=np.intp)[cells.codes]
+        for name, cells in columns.items()
+    }
 
 
 def parameters_of(function: Callable[..., Any]) -> frozenset[str]:

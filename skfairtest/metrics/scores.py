@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Floats, Functional, Matthews, Mean
-from skfairtest.metrics.score_metric import Cells, Context, ScoreMetric
+from skfairtest.metrics.score_metric import Context, ScoreMetric, shared_codes
 
 UNIT, SIGNED, LOSS, ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)
 EITHER = ("decision_function", "predict_proba")
@@ -121,14 +120,8 @@ def _codes(context: Context) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     true, predicted = (context.columns[name] for name in ("y_true", "y_pred"))
     if not true.levels or not predicted.levels:
         raise ValueError("y_true and y_pred must hold class labels; found numbers of many different values")
-    place: dict[Any, int] = {}
-    for label in (*true.levels, *predicted.levels):
-        place.setdefault(label, len(place))
-
-    def codes(cells: Cells) -> NDArray[np.intp]:
-        return np.array([place[label] for label in cells.levels], dtype=np.intp)[cells.codes]
-
-    return codes(true), codes(predicted)
+    codes = shared_codes({"y_true": true, "y_pred": predicted})
+    return codes["y_true"], codes["y_pred"]
 
 
 def mean_of(z: Callable[[Context], Floats], bounds: tuple[float, float]) -> Callable[[Context], Functional]:

@@ -20,6 +20,7 @@ __all__ = [
     "check_same_people",
     "read_column",
     "read_columns",
+    "read_features",
 ]
 
 MAX_GROUPS = 100
@@ -192,6 +193,33 @@ def read_columns(
     for column in columns:
         check_level_count(column, parameter, max_levels, warn_levels)
     return columns
+
+
+def read_features(sensitive_features: Any, control_features: Any) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+    """Read the groups and the strata of people.
+
+    Parameters
+    ----------
+    sensitive_features : array-like, frame or mapping
+        The groups; too many values in a column are an error or a warning.
+    control_features : array-like, frame or mapping, optional
+        The strata.
+
+    Returns
+    -------
+    sensitive, control : tuple of Column
+        The latter empty if there are none.
+    """
+    sensitive = read_columns(
+        sensitive_features,
+        "sensitive_features",
+        default_name="sensitive_feature",
+        max_levels=MAX_GROUPS,
+        warn_levels=WARN_GROUPS,
+    )
+    if control_features is None:
+        return sensitive, ()
+    return sensitive, read_columns(control_features, "control_features", default_name="control_feature")
 
 
 def _columns_of(data: Any, parameter: str, default_name: str) -> tuple[Column, ...]:

@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest.readers.columns import (
-    MAX_GROUPS,
-    WARN_GROUPS,
     Column,
     Numbers,
     check_same_people,
     read_column,
-    read_columns,
+    read_features,
 )
 from skfairtest.readers.levels import sort_levels, unify_numbers
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
@@ -119,6 +117,29 @@ class Kinds:
     def rows(self) -> bool:
         """Whether every kind is one person."""
         return self.counts is None
+
+    @property
+    def size(self) -> int:
+        """How many kinds there are."""
+        return len(next(iter(self.values.values())).column)
+
+    def blocks(self, name: str | None) -> NDArray[np.intp]:
+        """Number the kinds that have one value of a column; all are one block of no column.
+
+        Raises
+        ------
+        ValueError
+            If the column holds numbers, which nobody shares.
+        """
+        if name is None:
+            return np.zeros(self.size, dtype=np.intp)
+        column = self.values[name].column
+        if isinstance(column, Numbers):
+            raise ValueError(
+                f"within={name!r} permutes labels among people of one {name}; it holds numbers of many different "
+                "values, which nobody shares"
+            )
+        return column.codes
 
     def within(self, stratum: int, sides: Sequence[NDArray[np.bool_]]) -> tuple["Kinds", NDArray[Any]]:
         """Return the kinds of some groups in one stratum, and how many people each set of groups has of them.
@@ -237,16 +258,7 @@ class Sample:
         """
         given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
         columns = {name: read_values(values, name) for name, values in given.items() if values is not None}
-        sensitive = read_columns(
-            sensitive_features,
-            "sensitive_features",
-            default_name="sensitive_feature",
-            max_levels=MAX_GROUPS,
-            warn_levels=WARN_GROUPS,
-        )
-        control: tuple[Column, ...] = ()
-        if control_features is not None:
-            control = read_columns(control_features, "control_features", default_name="control_feature")
+        sensitive, control = read_features(sensitive_features, control_features)
         weight = None if sample_weight is None else read_weights(sample_weight)
         cluster = None if clusters is None else read_column(clusters, "clusters")
         check_same_people(

@@ -133,7 +133,7 @@ def test_many_features_are_counted_without_a_huge_array(n_features):
     features = rng.integers(0, n_levels, (300, n_features))
     people = np.repeat(features, 2, axis=0)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("skfairtest.tables.count_table.WARN_GROUPS", 100)
+        patch.setattr("skfairtest.readers.columns.WARN_GROUPS", 100)
         table = CountTable.from_predictions(y_pred=[0, 1] * 300, sensitive_features=people)
     assert table.counts.tolist() == [[[1, 1]] * 300]
     assert table.groups == tuple(sorted(map(tuple, features.tolist())))

@@ -1,0 +1,27 @@
+"""What every file of results says of where its figures come from."""
+
+import json
+import platform
+
+import numpy as np
+import scipy
+
+import skfairtest
+
+
+def versions():
+    """Return the versions of what the figures were computed with."""
+    return {
+        "skfairtest": skfairtest.__version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def write(path, what, seed, **figures):
+    """Write figures with what they are, their seed and the versions."""
+    path.parent.mkdir(exist_ok=True)
+    document = {"what": what, "seed": seed, "versions": versions(), **figures}
+    path.write_text(json.dumps(document, indent=1) + "\n")
+    print(f"Written to {path.name}.")
