@@ -1,0 +1,99 @@
+"""Columns of X by their names, which need no routing."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from skfairtest.readers.containers import is_table, split_table
+from skfairtest.readers.levels import listed
+
+__all__ = ["check_names_of_columns", "named_columns"]
+
+
+def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None:
+    """Return the names of columns that a parameter holds; None where it holds none.
+
+    Parameters
+    ----------
+    names : str, sequence of str or None
+        What the caller was given.
+    parameter : str
+        The caller's name of it, for error messages.
+
+    Returns
+    -------
+    tuple of str or None
+        The names.
+
+    Raises
+    ------
+    ValueError
+        If it is something else, such as the groups themselves.
+
+    Examples
+    --------
+    >>> check_names_of_columns("sex", "sensitive_features")
+    ('sex',)
+    """
+    if names is None:
+        return None
+    if isinstance(names, str):
+        return (names,)
+    found = list(names) if isinstance(names, list | tuple) else []
+    if not found or not all(isinstance(name, str) for name in found):
+        raise ValueError(
+            f"{parameter} must be the name of a column of X, or a list of names, as in {parameter}='sex'; found "
+            f"{type(names).__name__}. The groups themselves are passed at run time, by metadata routing."
+        )
+    if len(set(found)) < len(found):
+        raise ValueError(f"{parameter} names a column twice: {listed(found)}")
+    return tuple(found)
+
+
+def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
+    """Look columns of `X` up by their names.
+
+    Parameters
+    ----------
+    X : frame or mapping
+        pandas, polars, pyarrow or anything that narwhals knows.
+    names : sequence of str
+        Which columns, in this order.
+    parameter : str
+        The caller's parameter that names them, for error messages.
+
+    Returns
+    -------
+    DataFrame or dict
+        The columns with their names: of pandas a frame, so that its index is still there to be checked.
+
+    Raises
+    ------
+    ValueError
+        If `X` has no names, or not these.
+
+    Examples
+    --------
+    >>> named_columns({"sex": ["f", "m"], "age": [1, 2]}, ["sex"], "sensitive_features")
+    {'sex': ['f', 'm']}
+    """
+    instead = (
+        f"keep the column in X up to here (a ColumnTransformer inside the model can drop it), or leave {parameter}=None "
+        "and hand the groups over by metadata routing."
+    )
+    asked = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
+    table = split_table(X, "X") if is_table(X) else []
+    found = {name: column for name, column in table if name is not None}
+    if not found:
+        raise ValueError(
+            f"{asked} names a column, and X ({type(X).__name__}) has no column names here: pass a DataFrame; {instead}"
+        )
+    missing = [name for name in names if name not in found]
+    if missing:
+        raise ValueError(
+            f"{asked}: X has no column {listed(missing)} here; its columns are {listed(found)}. {instead[0].upper()}{instead[1:]}"
+        )
+    if isinstance(X, pd.DataFrame):
+        return pd.DataFrame({name: found[name] for name in names})
+    return {name: found[name] for name in names}
