@@ -12,8 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 __all__ = ["Extreme", "extreme_disparity"]
+
+Floats = NDArray[np.float64]
 
 
 class Extreme(NamedTuple):
@@ -68,5 +71,5 @@ def extreme_disparity(comparisons: pd.DataFrame, disparity: str) -> Extreme:
     return Extreme(*(float(end.max()) for end in ends))
 
 
-def _below_one(ratio: np.ndarray) -> np.ndarray:
-    return np.minimum(ratio, 1 / ratio)
+def _below_one(ratio: Floats) -> Floats:
+    return np.asarray(np.minimum(ratio, 1 / ratio))

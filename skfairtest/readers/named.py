@@ -79,8 +79,8 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
     {'sex': ['f', 'm']}
     """
     instead = (
-        f"keep the column in X up to here (a ColumnTransformer inside the model can drop it), or leave {parameter}=None "
-        "and hand the groups over by metadata routing."
+        "keep the column in X up to here (a ColumnTransformer inside the model can drop it), or leave "
+        f"{parameter}=None and hand the groups over by metadata routing."
     )
     asked = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
     table = split_table(X, "X") if is_table(X) else []
@@ -92,7 +92,8 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
     missing = [name for name in names if name not in found]
     if missing:
         raise ValueError(
-            f"{asked}: X has no column {listed(missing)} here; its columns are {listed(found)}. {instead[0].upper()}{instead[1:]}"
+            f"{asked}: X has no column {listed(missing)} here; its columns are {listed(found)}. "
+            f"{instead[0].upper()}{instead[1:]}"
         )
     if isinstance(X, pd.DataFrame):
         return pd.DataFrame({name: found[name] for name in names})
