@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from skfairtest.group._counted import enumerable
+from skfairtest.group._errors import NothingDefined
 from skfairtest.group._rows import Measured, Row
 from skfairtest.group._settings import Settings
 from skfairtest.inference import two_sides
@@ -62,7 +63,7 @@ def judge(measured: Sequence[Measured], settings: Settings) -> Verdict:
     main = [row for row in rows if row.contrast.stratum is None]
     if not main:
         reasons = sorted({e.reason for part in measured for e in part.excluded})
-        raise ValueError(f"no comparison is defined: {'; '.join(reasons)}")
+        raise NothingDefined(f"no comparison is defined: {'; '.join(reasons)}")
     families = [main, [row for row in rows if row.contrast.stratum is not None]]
     # The p-values of one adjusted family; the strata's are adjusted among themselves.
     for family in families:

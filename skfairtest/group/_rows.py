@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest.group._errors import GroupsMissing
 from skfairtest.group._settings import Settings
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.rate_draws import Contrast
@@ -141,14 +142,14 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
     totals = sample.sizes.sum(axis=0)
     names = " x ".join(sample.sensitive_names)
     if len(labels) < 2:
-        raise ValueError(
-            f"sensitive_features ({names}) holds one group only, {labels[0]!r}: nothing can be compared; "
-            "at least two groups are needed"
+        raise GroupsMissing(
+            f"sensitive_features ({names}) holds one group only, {labels[0]!r} (n_samples={int(totals.sum())}): "
+            "nothing can be compared; at least two groups are needed"
         )
     kept = [g for g, n in enumerate(totals.tolist()) if n >= SMALLEST_GROUP]
     if len(kept) < 2:
         found = ", ".join(f"{label!r}: {n}" for label, n in zip(labels, totals.tolist(), strict=True))
-        raise ValueError(
+        raise GroupsMissing(
             f"sensitive_features ({names}) needs at least two groups of {SMALLEST_GROUP} or more people; found {found}"
         )
     for g, n in enumerate(totals.tolist()):
@@ -189,12 +190,12 @@ def contrasts_of(sample: Sample, kept: list[int], settings: Settings) -> Iterabl
         if isinstance(reference, list):
             reference = tuple(reference)
         if reference not in labels:
-            raise ValueError(
+            raise GroupsMissing(
                 f"reference_group={reference!r} is not a group; the groups are {', '.join(map(repr, labels))}"
             )
         second = labels.index(reference)
         if second not in kept:
-            raise ValueError(f"reference_group={reference!r} has fewer than {SMALLEST_GROUP} people")
+            raise GroupsMissing(f"reference_group={reference!r} has fewer than {SMALLEST_GROUP} people")
         for first in kept:
             if first != second:
                 yield Contrast(first, second), labels[second]

@@ -28,8 +28,8 @@ SETS: dict[str, tuple[Metric, ...]] = {
 
 
 @cache
-def _twins() -> dict[int, tuple[Callable[..., Any], str, str | None]]:
-    """Functions with a built-in twin, by identity: (function, name, disparity it computes)."""
+def _twins() -> dict[object, tuple[Callable[..., Any], str, str | None]]:
+    """Functions with a built-in twin, by their keys: (function, name, disparity it computes)."""
     import fairlearn.metrics as fair
     import sklearn.metrics as sk
 
@@ -71,7 +71,17 @@ def _twins() -> dict[int, tuple[Callable[..., Any], str, str | None]]:
             function = getattr(fair, f"{theirs}_{disparity}", None)
             if function is not None:
                 table.append((function, ours, disparity))
-    return {id(function): (function, name, disparity) for function, name, disparity in table}
+    return {_key(function): (function, name, disparity) for function, name, disparity in table}
+
+
+def _key(function: Callable[..., Any]) -> object:
+    """Say which function it is: by identity, and a derived metric of fairlearn by what it derives from what.
+
+    Those are objects, which a clone copies and another process unpickles: their identity is lost, that of the
+    function inside is not.
+    """
+    derived_from = getattr(function, "_metric_fn", None)
+    return id(function) if derived_from is None else (id(derived_from), getattr(function, "_transform", None))
 
 
 def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metric]:
@@ -120,8 +130,8 @@ def _expand(metric: object, disparity: str) -> list[Metric]:
     if isinstance(metric, list | tuple):
         return [rate for value in metric for rate in _expand(value, disparity)]
     if callable(metric):
-        if id(metric) in _twins():
-            _, name, computes = _twins()[id(metric)]
+        if _key(metric) in _twins():
+            _, name, computes = _twins()[_key(metric)]
             if computes is not None and computes != disparity:
                 raise ValueError(
                     f"metric={getattr(metric, '__name__', metric)} is a {computes} and disparity={disparity!r}: "

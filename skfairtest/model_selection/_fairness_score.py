@@ -1,0 +1,216 @@
+"""One number for how fair a model is, from a test: larger is fairer, and undefined is never better than defined.
+
+A model is scored on all its groups or not at all. If a comparison that a model leaves undefined (it predicts nobody of
+one group positive, so that there is no precision) were left out of the score, a model could win by making a group
+vanish.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairtest.group import FairnessTest
+from skfairtest.group._errors import GroupsMissing, NothingDefined
+from skfairtest.group._omnibus import check_omnibus
+from skfairtest.group._outside import outside
+from skfairtest.group.extreme import extreme_disparity
+from skfairtest.metrics import Metric, Omnibus
+from skfairtest.readers.levels import listed
+from skfairtest.report import text
+
+OUTPUTS = ("disparity", "upper_bound", "statistic", "p_value")
+FOLDS = (
+    "In a search or cross-validation, cv=SensitiveStratifiedKFold() keeps every group in every fold, where it has "
+    "enough people for that; otherwise use fewer folds, or merge small groups."
+)
+
+
+def check_question(metric: Any, output: str, params: dict[str, Any]) -> None:
+    """Check everything about a score that can be known without data.
+
+    Parameters
+    ----------
+    metric : object
+        As in `FairnessTest`.
+    output : str
+        What becomes the score.
+    params : dict
+        Further parameters of the test.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown or not usable, or the output has no meaning for the metric.
+    """
+    if output not in OUTPUTS:
+        raise ValueError(f"output must be one of {', '.join(map(repr, OUTPUTS))}; found {output!r}")
+    if "estimator" in params:
+        raise ValueError("estimator is no parameter of a scorer: it is handed the model by whoever scores")
+    known = sorted(set(FairnessTest().get_params(deep=False)) - {"estimator", "metric"})
+    unknown = [name for name in params if name not in known]
+    if unknown:
+        raise ValueError(f"{listed(unknown)}: no such parameter of FairnessTest; there are {', '.join(known)}")
+    seed = params.get("random_state")
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
+        raise ValueError(
+            f"random_state of a scorer must be an integer, found {seed!r}: the same model and data get the same score, "
+            "in whatever order and process candidates are scored"
+        )
+    # A test's own check of its parameters, which needs no data.
+    settings, metrics = FairnessTest(metric=metric, **params)._check()
+    everybody = [m for m in metrics if isinstance(m, Omnibus)]
+    for one in everybody:
+        check_omnibus(one, settings)
+    if output == "p_value":
+        return
+    if output == "disparity":
+        sideless = [m.name for m in everybody if m.extreme == "two-sided"]
+        if sideless:
+            raise ValueError(
+                f"output='disparity': of {sideless[0]} neither large nor small values are fairer; use output='p_value'"
+            )
+    elif everybody:
+        what = "interval" if output == "upper_bound" else "standard error"
+        raise ValueError(
+            f"output={output!r}: {everybody[0].name} looks at all groups at once and has no {what}; use "
+            "output='disparity' or 'p_value', or a metric of each group, such as 'equalized_odds'"
+        )
+    alternative = settings.question.alternative
+    if output == "upper_bound" and alternative in ("greater", "less"):
+        raise ValueError(
+            f"output='upper_bound' is the upper end of two-sided intervals, and alternative={alternative!r} has "
+            "one-sided ones: use alternative='two-sided', or output='disparity' or 'p_value'"
+        )
+    if output == "statistic":
+        if alternative != "two-sided" or settings.question.edges is not None:
+            raise ValueError(
+                "output='statistic' is the distance from equality in standard errors, and with "
+                f"alternative={alternative!r} and margin={params.get('margin')!r} it is that from the margin, or has a "
+                "direction: use alternative='two-sided' and margin=None, or output='upper_bound' or 'p_value'"
+            )
+        return
+    scales = {m.name: _scale(m, settings.question.disparity) for m in metrics}
+    if len(set(scales.values())) > 1:
+        ratios = [name for name, scale in scales.items() if scale == "ratio"]
+        raise ValueError(
+            f"output={output!r} is one number, and {listed(ratios)} is compared by its ratio, the other metrics by "
+            "their difference: score them apart, or use output='p_value'"
+        )
+
+
+def _scale(metric: Metric, disparity: str) -> str:
+    """Return what a metric's comparisons are: differences from 0 or ratios to 1."""
+    if isinstance(metric, Omnibus):
+        return "ratio" if metric.extreme == "less" else "difference"
+    return metric.disparity or disparity
+
+
+def fairness_score(run: Callable[[], FairnessTest], output: str) -> float:
+    """Run a test and return its score.
+
+    Parameters
+    ----------
+    run : callable
+        Returns the fitted test.
+    output : {"disparity", "upper_bound", "statistic", "p_value"}
+        What becomes the score.
+
+    Returns
+    -------
+    float
+        NaN, with a warning, where a comparison is undefined.
+
+    Raises
+    ------
+    ValueError
+        If the people are of one group only, or the test refuses its input.
+    """
+    try:
+        test = run()
+    except GroupsMissing as error:
+        raise ValueError(f"{str(error).rstrip('.')}. {FOLDS}") from error
+    except NothingDefined as error:
+        return _undefined(str(error))
+    lost = test.excluded_[test.excluded_["stratum"].isna() & (test.excluded_["comparisons"] > 0)]
+    if len(lost):
+        metric, group, other, reason = next(lost[["metric", "group", "other", "reason"]].itertuples(index=False))
+        of = f"{metric} of {text.label(group)}" if metric is not None else text.label(group)
+        against = f" against {text.label(other)}" if other is not None else ""
+        more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        return _undefined(f"{of}{against}: {reason}{more}")
+    return _oriented(test, output)
+
+
+def _oriented(test: FairnessTest, output: str) -> float:
+    if output == "p_value":
+        # A small p-value of "equivalence" is evidence for fairness, any other is evidence against it.
+        return -test.p_value_ if test.alternative == "equivalence" else test.p_value_
+    if output == "statistic":
+        return 0.0 - abs(test.statistic_)
+    _, metrics = test._check()
+    scale = _scale(metrics[0], test.disparity)
+    comparisons = test.comparisons_
+    extreme = extreme_disparity(comparisons[comparisons["stratum"].isna()], scale)
+    if scale == "ratio":
+        return extreme.value if output == "disparity" else extreme.low
+    return 0.0 - (extreme.value if output == "disparity" else extreme.high)
+
+
+def _undefined(why: str) -> float:
+    warnings.warn(
+        f"the fairness score is nan: {why}. A model is scored on all its groups or not at all, so that none wins by "
+        f"leaving a group undefined. {FOLDS} Where predictions cause it, as when nobody is predicted positive, "
+        "metrics such as 'demographic_parity' and 'equalized_odds' with disparity='difference' are defined all the "
+        "same.",
+        UndefinedMetricWarning,
+        stacklevel=outside(),
+    )
+    return float("nan")
+
+
+def check_people(people: Any, passed: dict[str, Any]) -> None:
+    """Check that what was handed over has one value for each person.
+
+    Parameters
+    ----------
+    people : array-like
+        Labels, or what is predicted from.
+    passed : dict
+        Groups, strata, clusters and weights by the names of their parameters; None is passed over.
+
+    Raises
+    ------
+    ValueError
+        If a length differs: a search hands over to every fold unsliced what is not as long as X, or is a dict.
+    """
+    n = _lengths(people)[0]
+    for name, values in passed.items():
+        if values is None or isinstance(values, str):
+            continue
+        wrong = [length for length in _lengths(values) if length != n]
+        if not wrong:
+            continue
+        if isinstance(values, dict):
+            why = (
+                "Searches and cross-validation hand a dict to every fold unsliced: pass a DataFrame, as in "
+                f"{name}=pandas.DataFrame({name})."
+            )
+        else:
+            why = (
+                "Searches and cross-validation hand over to every fold, unsliced, what does not have one value for "
+                f"each row of X: check its length against that of X. Called by hand, pass {name} of the people scored."
+            )
+        raise ValueError(f"{name} has {wrong[0]:,} values for {n:,} people. {why}")
+
+
+def _lengths(values: Any) -> Sequence[int]:
+    """Return how many people values are of; of a dict the lengths of its columns."""
+    if isinstance(values, dict):
+        return [length for column in values.values() for length in _lengths(column)]
+    shape = getattr(values, "shape", None)  # sparse matrices have no length
+    return [int(shape[0]) if shape else len(values)]

@@ -1,0 +1,140 @@
+"""Who is trained on and who is tested in each fold: everybody is tested once, and nobody together with one's own."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterable, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.utils.metadata_routing import get_routing_for_object
+
+from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
+from skfairtest.readers import Column, read_column
+
+__all__ = ["partition"]
+
+Rows = NDArray[np.intp]
+
+#: Characters of a splitter's name that a message shows; lists of splits are longer.
+_SHOWN = 120
+
+
+def partition(
+    cv: Any,
+    X: Any,
+    y: Any,
+    *,
+    sensitive_features: Any,
+    groups: Sequence[Column],
+    clusters: Column | None,
+    stratified: bool,
+) -> list[tuple[Rows, Rows]]:
+    """Split people into folds.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of (train, test), or None
+        None is 5. An integer is stratified if asked, and keeps clusters together.
+    X, y : array-like of n rows
+        The people.
+    sensitive_features : array-like
+        For splitters that ask for it.
+    groups : sequence of Column
+        On which an integer `cv` is stratified together with the label; empty: on the label alone.
+    clusters : Column or None
+        Who must not be divided between training and test.
+    stratified : bool
+        Whether `y` are labels.
+
+    Returns
+    -------
+    list of (ndarray, ndarray)
+        Positions of the people to train on and to test on.
+
+    Raises
+    ------
+    ValueError
+        If somebody is not tested exactly once, or with people of one's own cluster, or oneself, in the training part.
+    """
+    n_people = X.shape[0] if hasattr(X, "shape") else len(X)
+    if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
+        n_folds = 5 if cv is None else int(cv)
+        if n_people < n_folds:
+            raise ValueError(f"cv={n_folds} folds of n_samples={n_people} people: every fold needs somebody to test.")
+        splits = _of_integer(n_folds, X, y, sensitive_features, groups, clusters, stratified)
+    else:
+        splitter = check_cv(cv)
+        offered = {"sensitive_features": sensitive_features, "groups": None if clusters is None else clusters.codes}
+        asked = {name: data for name, data in offered.items() if data is not None and _asks_for(splitter, name)}
+        splits = splitter.split(X, y, **asked)
+    found = [(np.asarray(train), np.asarray(test)) for train, test in splits]
+    _check(found, cv, n_people, clusters)
+    return found
+
+
+def _of_integer(
+    n_folds: int,
+    X: Any,
+    y: Any,
+    sensitive_features: Any,
+    groups: Sequence[Column],
+    clusters: Column | None,
+    stratified: bool,
+) -> Iterable[tuple[Rows, Rows]]:
+    if clusters is not None:
+        if len(clusters.levels) < n_folds:
+            raise ValueError(
+                f"cv={n_folds} folds, and there are {len(clusters.levels)} clusters, which are kept together: use at "
+                "most as many folds."
+            )
+        if not stratified:
+            return list(GroupKFold(n_folds).split(X, groups=clusters.codes))
+        codes = [column.codes for column in (read_column(y, "y"), *groups)]
+        strata = np.unique(np.stack(codes), axis=1, return_inverse=True)[1].reshape(-1)
+        with warnings.catch_warnings():
+            # That a stratum is missing from some folds is no harm to tests of all folds together.
+            warnings.filterwarnings("ignore", "The least populated class in y", UserWarning)
+            return list(StratifiedGroupKFold(n_folds).split(X, strata, groups=clusters.codes))
+    if not stratified:
+        return list(KFold(n_folds).split(X))
+    if not groups:
+        return list(StratifiedKFold(n_folds).split(X, y))
+    return SensitiveStratifiedKFold(n_folds)._split(X, y, sensitive_features)
+
+
+def _asks_for(splitter: Any, name: str) -> bool:
+    if hasattr(splitter, "get_metadata_routing"):
+        return get_routing_for_object(splitter).split.requests.get(name) is True
+    return name in inspect.signature(splitter.split).parameters
+
+
+def _check(splits: Sequence[tuple[Rows, Rows]], cv: Any, n_people: int, clusters: Column | None) -> None:
+    tested = np.sort(np.concatenate([np.empty(0, dtype=np.intp), *(test for _, test in splits)]))
+    if not np.array_equal(tested, np.arange(n_people)):
+        raise ValueError(
+            f"cv={_name(cv)} does not test each of {n_people:,} people exactly once, and people tested twice or never "
+            "would make the test invalid: use an integer, KFold, or another splitter that partitions."
+        )
+    for number, (train, test) in enumerate(splits):
+        seen = np.intersect1d(train, test).size
+        if seen:
+            raise ValueError(
+                f"cv={_name(cv)}: fold {number} tests {seen:,} of the people it trains on; predictions for these would "
+                "flatter the model."
+            )
+        divided = 0 if clusters is None else np.intersect1d(clusters.codes[train], clusters.codes[test]).size
+        if divided:
+            raise ValueError(
+                f"cv={_name(cv)}: fold {number} divides {divided:,} clusters between training and test; predictions "
+                "for people whose own cluster was trained on would flatter the model: use an integer or GroupKFold()."
+            )
+
+
+def _name(cv: Any) -> str:
+    described = " ".join(repr(cv).split())
+    return described if len(described) <= _SHOWN else f"{type(cv).__name__}(...)"

@@ -1,0 +1,580 @@
+"""Models that are tested in the same breath as they are trained, on predictions for people they were not trained on."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import Tags, assert_all_finite, get_tags, indexable
+from sklearn.utils.metadata_routing import (
+    UNUSED,
+    MetadataRequest,
+    MetadataRouter,
+    MethodMapping,
+    get_routing_for_object,
+    process_routing,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from skfairtest.group import FairnessTest
+from skfairtest.group.correlation import CorrelationFairnessTest
+from skfairtest.model_selection._folds import partition
+from skfairtest.model_selection._out_of_fold import Fold, OutOfFold, rows_of, rows_of_each, training_rows
+from skfairtest.readers import check_same_people, classes_of, read_column, read_columns
+
+__all__ = ["AuditedClassifier", "AuditedRegressor", "FairnessRejectedError", "FairnessRejectedWarning"]
+
+ON_REJECTION = ("warn", "raise", "ignore")
+
+#: What an audited model hands on to the trained one, besides `fit`.
+HANDED_ON = ("predict", "predict_proba", "predict_log_proba", "decision_function", "score")
+
+_NO_GROUPS = (
+    "sensitive_features is missing: the groups to test, one value per person, for instance fit(X, y, "
+    "sensitive_features=df['sex']). In a search the same; as the last step of a Pipeline: pipeline.fit(X, y, "
+    "{step}__sensitive_features=df['sex']). With routing on, sklearn.set_config(enable_metadata_routing=True), "
+    "everywhere: pipeline.fit(X, y, sensitive_features=df['sex']), or cross_validate(..., "
+    "params={{'sensitive_features': df['sex']}}); the request is made already."
+)
+
+
+class FairnessRejectedWarning(UserWarning):
+    """A model was trained, and a fairness test of its out-of-fold predictions found a concern.
+
+    No hypothesis is tested here: the message quotes the tests of `AuditedClassifier` or `AuditedRegressor`.
+
+    See Also
+    --------
+    FairnessRejectedError : Instead of it with ``on_rejection="raise"``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from skfairtest import FairnessRejectedWarning
+    >>> warnings.simplefilter("error", FairnessRejectedWarning)
+    """
+
+
+class FairnessRejectedError(RuntimeError):
+    """A model was not accepted, because a fairness test of its out-of-fold predictions found a concern.
+
+    No hypothesis is tested here: the message quotes the tests of `AuditedClassifier` or `AuditedRegressor`. A search
+    of scikit-learn takes it as a fit that failed, and gives the candidate its ``error_score``.
+
+    Parameters
+    ----------
+    message : str
+        What was found.
+    fairness_tests : sequence of FairnessTest or CorrelationFairnessTest
+        All fitted tests, of which at least one is a concern.
+
+    Attributes
+    ----------
+    fairness_tests : list of FairnessTest or CorrelationFairnessTest
+        The same.
+
+    See Also
+    --------
+    FairnessRejectedWarning : Instead of it with ``on_rejection="warn"``.
+
+    Examples
+    --------
+    >>> from skfairtest import FairnessRejectedError
+    >>> FairnessRejectedError("not accepted", []).fairness_tests
+    []
+    """
+
+    def __init__(self, message: str, fairness_tests: Sequence[Any] = ()) -> None:
+        super().__init__(message)
+        self.fairness_tests = list(fairness_tests)
+
+
+def _model_has(method: str) -> Callable[[_Audited], bool]:
+    def check(self: _Audited) -> bool:
+        getattr(getattr(self, "estimator_", self.estimator), method)  # its AttributeError says who lacks what
+        return True
+
+    return check
+
+
+class _Audited(MetaEstimatorMixin):
+    """What audited classifiers and regressors have in common."""
+
+    _default_metric: ClassVar[str]
+    _classifies: ClassVar[bool]
+
+    # The weights are the estimator's alone, and so is the request for them.
+    __metadata_request__fit: ClassVar[dict[str, bool | str]] = {
+        "sensitive_features": True,
+        "control_features": True,
+        "clusters": True,
+        "test_weight": True,
+        "sample_weight": UNUSED,
+    }
+
+    def __init__(self, estimator: Any, *, tests: Any = None, cv: Any = 5, on_rejection: str = "warn") -> None:
+        self.estimator = estimator
+        self.tests = tests
+        self.cv = cv
+        self.on_rejection = on_rejection
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        test_weight: Any = None,
+        **fit_params: Any,
+    ) -> Self:
+        """Train on everybody, then for every fold on all others, and test what those models predict for the fold.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n_samples, n_features)
+            What the estimator is trained on.
+        y : array-like of shape (n_samples,)
+            Labels or targets.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples. Also handed to the estimator, if its ``fit`` takes
+            them and no routing request says otherwise (fairlearn's mitigators).
+        control_features : array-like, frame or mapping, optional
+            Strata within which the tests compare groups.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each person counts in training, and in training only: the tests count everybody once.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together: handed to the tests, and never divided between training and test.
+        test_weight : array-like of shape (n_samples,), optional
+            What each person counts in the tests (their ``sample_weight``), such as a survey's weights.
+        **fit_params
+            Further arguments of the estimator's ``fit``; those of length n_samples, or mappings of such columns, are
+            divided among the folds.
+
+        Returns
+        -------
+        self
+            The trained and tested model.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        FairnessRejectedError
+            If a test found a concern and ``on_rejection="raise"``. What an earlier `fit` left is then left as it was.
+
+        Warns
+        -----
+        FairnessRejectedWarning
+            If a test found a concern and ``on_rejection="warn"``.
+        """
+        self._check_parameters()
+        if sensitive_features is None:
+            raise ValueError(_NO_GROUPS.format(step=type(self).__name__.lower()))
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        X, y = indexable(X, y)
+        if len(getattr(y, "shape", ())) == 2:
+            y = column_or_1d(y, warn=True)
+        if np.asarray(y).dtype.kind == "f":
+            assert_all_finite(y, input_name="y")
+        if self._classifies:
+            check_classification_targets(y)
+        people = {"control_features": control_features, "clusters": clusters, "sample_weight": test_weight}
+        people = {"sensitive_features": sensitive_features} | {k: v for k, v in people.items() if v is not None}
+        tests = self._new_tests(people)
+        splits = self._split(X, y, tests, people)
+        given = self._for_training(
+            fit_params,
+            sample_weight=sample_weight,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            clusters=clusters,
+            test_weight=test_weight,
+        )
+        estimator = clone(self.estimator).fit(X, y, **given)
+        folds = [Fold(self._trained(X, y, train, given), train, test) for train, test in splits]
+        model = OutOfFold(folds, classes_of(estimator))
+        for test in tests:
+            test.estimator = model
+            test.fit(X, y, **people)
+            test.estimator = None  # neither models nor data outlive the fit
+        concerns = [test for test in tests if test.concern_ and self.on_rejection != "ignore"]
+        message = self._message(concerns, len(tests), len(folds)) if concerns else ""
+        if concerns and self.on_rejection == "raise":
+            raise FairnessRejectedError(message, tests)
+        self.estimator_ = estimator
+        self.fairness_tests_ = tests
+        self.p_values_ = [test.p_value_ for test in tests]
+        if self._classifies:
+            self.classes_ = getattr(estimator, "classes_", np.unique(np.asarray(y)))
+        if concerns:
+            warnings.warn(message, FairnessRejectedWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: Any, **params: Any) -> NDArray[Any]:
+        """Predict with the estimator trained on everybody.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            People.
+        **params
+            Further arguments of the estimator's ``predict``, such as ``sensitive_features`` of fairlearn's
+            ``ThresholdOptimizer``.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Predictions.
+        """
+        return self._hand_on("predict", X, params=params)  # type: ignore[no-any-return]
+
+    @available_if(_model_has("predict_proba"))  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any, **params: Any) -> NDArray[Any]:
+        """Return the estimator's probabilities, of shape (n_samples, n_classes)."""
+        return self._hand_on("predict_proba", X, params=params)  # type: ignore[no-any-return]
+
+    @available_if(_model_has("predict_log_proba"))  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any, **params: Any) -> NDArray[Any]:
+        """Return the logarithms of the estimator's probabilities, of shape (n_samples, n_classes)."""
+        return self._hand_on("predict_log_proba", X, params=params)  # type: ignore[no-any-return]
+
+    @available_if(_model_has("decision_function"))  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any, **params: Any) -> NDArray[Any]:
+        """Return the estimator's scores, of shape (n_samples,) or (n_samples, n_classes)."""
+        return self._hand_on("decision_function", X, params=params)  # type: ignore[no-any-return]
+
+    @available_if(_model_has("score"))  # type: ignore[untyped-decorator]
+    def score(self, X: Any, y: Any, **params: Any) -> float:
+        """Return the score of the estimator, by its own measure."""
+        score: float = self._hand_on("score", X, y, params=params)
+        return score
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features that the estimator was trained on."""
+        n_features: int = self.estimator_.n_features_in_
+        return n_features
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """Names of the features that the estimator was trained on."""
+        names: NDArray[Any] = self.estimator_.feature_names_in_
+        return names
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Say what is handed over to whom.
+
+        Returns
+        -------
+        MetadataRouter
+            Groups, strata, clusters and the tests' weights are requested; all else is the estimator's request.
+        """
+        mapping = MethodMapping()
+        for method in ("fit", *HANDED_ON):
+            mapping.add(caller=method, callee=method)
+        router: MetadataRouter = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self._requests(), method_mapping=mapping)
+
+    def _requests(self) -> Any:
+        """Return the estimator's requests; groups that it takes and has not said anything about are requested."""
+        requests = get_routing_for_object(self.estimator)
+        if not isinstance(requests, MetadataRequest):
+            return self.estimator  # it routes itself
+        for method in ("fit", *HANDED_ON):
+            made = getattr(requests, method)
+            function = getattr(self.estimator, method, None)
+            unsaid = made.requests.get("sensitive_features") is None
+            if unsaid and function is not None and _takes_groups(self.estimator, function):
+                made.add_request(param="sensitive_features", alias=True)
+        return requests
+
+    def __sklearn_tags__(self) -> Tags:
+        """Take what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            inner = get_tags(self.estimator)
+            tags.input_tags, tags.target_tags.positive_only = inner.input_tags, inner.target_tags.positive_only
+            tags.non_deterministic, tags.no_validation = inner.non_deterministic, inner.no_validation
+            for name in ("classifier_tags", "regressor_tags"):
+                if getattr(tags, name) is not None and getattr(inner, name) is not None:
+                    setattr(tags, name, getattr(inner, name))
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        return tags
+
+    def _check_parameters(self) -> None:
+        if self.on_rejection not in ON_REJECTION:
+            listed = ", ".join(map(repr, ON_REJECTION))
+            raise ValueError(f"on_rejection must be one of {listed}; found {self.on_rejection!r}")
+        if isinstance(self.estimator, FrozenEstimator):
+            raise ValueError(
+                "estimator is a FrozenEstimator, which is not trained again, so that nobody here is known to be new to "
+                "it: test it with FairnessTest(model).fit(...) on people that it was not trained on."
+            )
+        kind = get_tags(self.estimator).estimator_type if hasattr(self.estimator, "__sklearn_tags__") else None
+        other = "regressor" if self._classifies else "classifier"
+        if kind == other:
+            raise ValueError(
+                f"estimator={self.estimator!r} is a {other}: use Audited{other.capitalize()}, or an estimator that is "
+                f"a {'classifier' if self._classifies else 'regressor'}."
+            )
+
+    def _new_tests(self, people: dict[str, Any]) -> list[Any]:
+        """Return copies of the tests, which can be given these people."""
+        tests = self.tests
+        if tests is None:
+            tests = [FairnessTest(metric=self._default_metric)]
+        elif not isinstance(tests, list | tuple):
+            tests = [tests]
+        if not tests:
+            raise ValueError(f"tests is empty: pass None for {self._default_metric}, one test, or a list of tests.")
+        for test in tests:
+            if not isinstance(test, FairnessTest | CorrelationFairnessTest):
+                raise ValueError(
+                    "tests must be FairnessTest or CorrelationFairnessTest, one or a list of them, as in "
+                    f"tests=FairnessTest(metric='accuracy'); found {test!r}"
+                )
+            if test.estimator is not None:
+                raise ValueError(
+                    f"tests: {type(test).__name__} has an estimator of its own ({type(test.estimator).__name__}), and "
+                    "what is tested here is the model to be trained: leave estimator=None."
+                )
+            refused = set(people) - set(inspect.signature(test.fit).parameters)
+            if refused:
+                names = " and no ".join(sorted({"sample_weight": "test_weight"}.get(name, name) for name in refused))
+                raise ValueError(f"tests: {type(test).__name__} takes no {names}: leave that test, or {names}, out.")
+        return [clone(test) for test in tests]
+
+    def _split(self, X: Any, y: Any, tests: Sequence[Any], people: dict[str, Any]) -> list[Any]:
+        columns: dict[str, Any] = {
+            name: read_columns(people[name], name, default_name=name.removesuffix("s"))
+            for name in ("sensitive_features", "control_features")
+            if name in people
+        }
+        clusters = read_column(people["clusters"], "clusters") if "clusters" in people else None
+        check_same_people({"X": X, "y": y, **columns, "clusters": clusters, "test_weight": people.get("sample_weight")})
+        # A continuous feature makes no groups that every fold could have its share of.
+        grouped = any(isinstance(test, FairnessTest) for test in tests)
+        return partition(
+            self.cv,
+            X,
+            y,
+            sensitive_features=people["sensitive_features"],
+            groups=columns["sensitive_features"] if grouped else (),
+            clusters=clusters,
+            stratified=self._classifies,
+        )
+
+    def _for_training(self, fit_params: dict[str, Any], **named: Any) -> dict[str, Any]:
+        """Return what the estimator's `fit` is given besides X and y."""
+        groups = named["sensitive_features"]
+        if isinstance(groups, Mapping):  # no model knows a dict of columns
+            named["sensitive_features"] = pd.DataFrame({name: np.asarray(column) for name, column in groups.items()})
+        if get_config()["enable_metadata_routing"]:
+            offered = {name: value for name, value in named.items() if value is not None}
+            return dict(process_routing(self, "fit", **offered, **fit_params).estimator.fit)
+        given = dict(fit_params)
+        if _takes_groups(self.estimator, self.estimator.fit):
+            given["sensitive_features"] = named["sensitive_features"]
+        if named["sample_weight"] is not None:
+            parameters = inspect.signature(self.estimator.fit).parameters
+            if "sample_weight" not in parameters and not _has_keywords(parameters):
+                raise ValueError(
+                    f"sample_weight: {type(self.estimator).__name__}.fit takes none. It is what people count in "
+                    "training; to weight the tests pass test_weight."
+                )
+            given["sample_weight"] = named["sample_weight"]
+        return given
+
+    def _trained(self, X: Any, y: Any, train: NDArray[np.intp], given: dict[str, Any]) -> Any:
+        params = rows_of_each(given, train, len(np.asarray(y)))
+        return clone(self.estimator).fit(training_rows(self.estimator, X, train, train), rows_of(y, train), **params)
+
+    def _message(self, concerns: Sequence[Any], n_tests: int, n_folds: int) -> str:
+        # The verdict and the leading finding are the first two lines of what a test prints.
+        findings = [" ".join(str(test).split("\n\n")[0].split("\n")[:2]) for test in concerns]
+        kept = {
+            "warn": " The model is trained and can be used; its tests are in fairness_tests_.",
+            "raise": " The model was not kept; its tests are in fairness_tests of this error.",
+        }[self.on_rejection]
+        return (
+            f"{type(self.estimator).__name__}: {len(concerns)} of {n_tests} fairness tests found a concern in what it "
+            f"predicts for people it was not trained on ({n_folds} folds). {' '.join(findings)}{kept}"
+        )
+
+    def _hand_on(self, method: str, *data: Any, params: dict[str, Any]) -> Any:
+        check_is_fitted(self)
+        if get_config()["enable_metadata_routing"]:
+            params = process_routing(self, method, **params).estimator[method]
+        return getattr(self.estimator_, method)(*data, **params)
+
+
+class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
+    """A classifier that is tested for fairness whenever it is trained, on people it was not trained on.
+
+    Null hypothesis, with the default test: among people of one true label, the share that the models of the folds
+    predict positive is the same in all groups, averaged over the folds; with other `tests`, what they say of these
+    predictions. `fit` trains the estimator on everybody, and once more for every fold, on all people but those of the
+    fold, whose predictions are then tested together. Predictions for people trained on are never tested: they would
+    flatter the model, which knows their labels, and whoever is overfitted most. The model that is kept is another
+    one than those tested, trained in the same way on a few more people.
+
+    Parameters
+    ----------
+    estimator : classifier
+        What is trained: scikit-learn's, fairlearn's mitigators, pipelines, searches. It is cloned, never changed.
+    tests : FairnessTest, CorrelationFairnessTest, list of these, or None, default=None
+        What is tested, each with ``estimator=None``. None: ``FairnessTest()``, which is equalized odds.
+    cv : int, splitter, iterable of (train, test), or None, default=5
+        The folds; everybody must be in the test part of exactly one. An integer (None is 5) is the number of folds,
+        stratified on label and group as by `SensitiveStratifiedKFold` (on the label alone if every test is about
+        correlation), with `clusters` kept together by ``StratifiedGroupKFold``. A splitter that asks for
+        ``sensitive_features`` or ``groups`` is given the groups or the clusters.
+    on_rejection : {"warn", "raise", "ignore"}, default="warn"
+        What happens if a test finds a concern: the model is trained and there is a `FairnessRejectedWarning`, or a
+        `FairnessRejectedError` and no model, or nothing but `fairness_tests_`.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The estimator, trained on everybody.
+    fairness_tests_ : list
+        The fitted tests, in the order of `tests`.
+    p_values_ : list of float
+        Their global p-values.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_features_in_ : int
+        Number of features that the estimator was trained on, where it says so.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where there are any.
+
+    See Also
+    --------
+    AuditedRegressor : The same for numbers.
+    FairnessTest : To test a model that is fitted already, on people it has not seen.
+    SensitiveStratifiedKFold : The folds.
+
+    Notes
+    -----
+    A test takes the model as given: its p-value is about the models of these folds, not about all that could be
+    trained on other people. The models of two folds share most of their training data, and each was trained on the
+    people whom the others are tested on, so that answers of different folds are not quite independent; no exact law
+    covers that. Each test has its own level: two tests at 5 % raise a false alarm in up to 10 % of fair models. One
+    `FairnessTest` with a list of metrics adjusts for their number.
+
+    With metadata routing, all that the estimator requests is handed to it; without, ``sample_weight`` and further
+    arguments of `fit`. Groups are handed to every estimator whose ``fit`` takes them, unless its request forbids it.
+    Folds are not divided among processes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skfairtest import AuditedClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> sex = np.repeat(["f", "m"], 200)
+    >>> X = rng.normal(size=(400, 2)) + (sex == "m")[:, None]
+    >>> y = (X[:, 0] + rng.normal(size=400) > 0.5).astype(int)
+    >>> model = AuditedClassifier(LogisticRegression(), on_rejection="ignore").fit(
+    ...     X, y, sensitive_features={"sex": sex}
+    ... )
+    >>> print(str(model.fairness_tests_[0]).splitlines()[0])
+    Concern: groups of sex differ by more than chance explains ...
+    >>> model.predict(X[:3]).shape
+    (3,)
+    """
+
+    _default_metric = "equalized_odds"
+    _classifies = True
+
+
+class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
+    """A regressor that is tested for fairness whenever it is trained, on people it was not trained on.
+
+    Null hypothesis, with the default test: the mean of y_true - y_pred, with the predictions of the models of the
+    folds, is the same in all groups, so that the models overestimate no group more than another; with other `tests`,
+    what they say of these predictions. That is the default because it asks whether the model is right about every
+    group on average, whatever the groups' targets are; equal mean predictions would be asked of groups that differ.
+    `fit` trains the estimator on everybody, and once more for every fold, on all people but those of the fold, whose
+    predictions are then tested together. Predictions for people trained on are never tested: they would flatter the
+    model, whose residuals there can be zero in every group. The model that is kept is another one than those tested,
+    trained in the same way on a few more people.
+
+    Parameters
+    ----------
+    estimator : regressor
+        What is trained. It is cloned, never changed.
+    tests : FairnessTest, CorrelationFairnessTest, list of these, or None, default=None
+        What is tested, each with ``estimator=None``. None: ``FairnessTest(metric="mean_residual")``, which draws
+        resamples; pass it with a ``random_state`` for the same p-value every time.
+    cv : int, splitter, iterable of (train, test), or None, default=5
+        The folds; everybody must be in the test part of exactly one. An integer (None is 5) is ``KFold``, with
+        `clusters` ``GroupKFold``. A splitter that asks for ``sensitive_features`` or ``groups`` is given the groups
+        or the clusters.
+    on_rejection : {"warn", "raise", "ignore"}, default="warn"
+        What happens if a test finds a concern: the model is trained and there is a `FairnessRejectedWarning`, or a
+        `FairnessRejectedError` and no model, or nothing but `fairness_tests_`.
+
+    Attributes
+    ----------
+    estimator_ : regressor
+        The estimator, trained on everybody.
+    fairness_tests_ : list
+        The fitted tests, in the order of `tests`.
+    p_values_ : list of float
+        Their global p-values.
+    n_features_in_ : int
+        Number of features that the estimator was trained on, where it says so.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where there are any.
+
+    See Also
+    --------
+    AuditedClassifier : The same for labels; its notes hold here too.
+    CorrelationFairnessTest : For a continuous sensitive feature.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LinearRegression
+    >>> from skfairtest import AuditedRegressor, FairnessTest
+    >>> rng = np.random.default_rng(0)
+    >>> sex = np.repeat(["f", "m"], 100)
+    >>> X = rng.normal(size=(200, 2))
+    >>> y = X[:, 0] + (sex == "m") + rng.normal(size=200)
+    >>> test = FairnessTest(metric="mean_residual", random_state=0)
+    >>> model = AuditedRegressor(LinearRegression(), tests=test, on_rejection="ignore")
+    >>> model.fit(X, y, sensitive_features={"sex": sex}).fairness_tests_[0].rejected_
+    True
+    """
+
+    _default_metric = "mean_residual"
+    _classifies = False
+
+
+def _takes_groups(estimator: Any, function: Any) -> bool:
+    """Whether a method has the parameter sensitive_features, which fairlearn's reductions hide in ``**kwargs``."""
+    if "sensitive_features" in inspect.signature(function).parameters:
+        return True
+    from fairlearn.reductions import ExponentiatedGradient, GridSearch
+
+    return isinstance(estimator, ExponentiatedGradient | GridSearch) and function.__name__ == "fit"
+
+
+def _has_keywords(parameters: Any) -> bool:
+    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())

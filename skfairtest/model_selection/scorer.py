@@ -1,0 +1,272 @@
+"""Fairness as a score that searches and cross-validation take, with the groups by routing or by columns of X."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from sklearn.metrics._scorer import _BaseScorer
+from sklearn.utils.metadata_routing import MetadataRequest
+
+from skfairtest.group import FairnessTest
+from skfairtest.metrics.score_metric import name_of
+from skfairtest.model_selection._fairness_score import check_people, check_question, fairness_score
+from skfairtest.readers.named import check_names_of_columns, named_columns
+
+__all__ = ["make_fairness_scorer"]
+
+MISSING = (
+    "sensitive_features is missing, so there are no groups to compare. By metadata routing: "
+    "sklearn.set_config(enable_metadata_routing=True), then search.fit(X, y, sensitive_features=groups) or "
+    "cross_validate(..., params={'sensitive_features': groups}). Without routing: "
+    "make_fairness_scorer(..., sensitive_features='sex') reads that column of X. By hand: "
+    "scorer(model, X, y, sensitive_features=groups)."
+)
+
+
+def score_of_predictions(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    metric: Any,
+    output: str,
+    columns: tuple[str, ...] | None,
+    sensitive_features: Any = None,
+    control_features: Any = None,
+    clusters: Any = None,
+    sample_weight: Any = None,
+    **params: Any,
+) -> float:
+    """Score predicted labels, which is all that TunedThresholdClassifierCV hands over.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        Labels, and those that a threshold gives.
+    metric, output, columns, **params : object
+        The scorer's.
+    sensitive_features, control_features, clusters, sample_weight : object
+        What routing brings.
+
+    Returns
+    -------
+    float
+        Larger is fairer; minus infinity where it is undefined, because the tuner takes NaN for the best of all.
+
+    Raises
+    ------
+    ValueError
+        If there are no groups, or the metric does not depend on a threshold.
+    """
+    if columns is not None:
+        raise ValueError(
+            f"the scorer reads sensitive_features from the columns {list(columns)} of X, and X is not handed over when "
+            "thresholds are scored (TunedThresholdClassifierCV): make_fairness_scorer(...) without sensitive_features, "
+            "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)"
+        )
+    passed = _passed(y_true, sensitive_features, control_features, clusters, sample_weight)
+    scored = [m.name for m in FairnessTest(metric=metric, **params)._check()[1] if "y_score" in m.reads]
+    if scored:
+        raise ValueError(
+            f"{scored[0]} is a metric of scores, which no threshold changes: tune one of labels, such as "
+            "'equalized_odds'"
+        )
+    score = fairness_score(
+        lambda: FairnessTest.from_predictions(y_true, y_pred, metric=metric, **passed, **params), output
+    )
+    return score if score == score else -float("inf")
+
+
+def _passed(
+    people: Any, sensitive_features: Any, control_features: Any, clusters: Any, sample_weight: Any
+) -> dict[str, Any]:
+    if sensitive_features is None:
+        raise ValueError(MISSING)
+    passed = {
+        "sensitive_features": sensitive_features,
+        "control_features": control_features,
+        "clusters": clusters,
+        "sample_weight": sample_weight,
+    }
+    check_people(people, passed)
+    return passed
+
+
+# scikit-learn's scorers are private classes. make_scorer makes one of a function of labels and predictions, and never
+# hands over X or the model, of which fairlearn's mitigators and columns by name have need; an object of one's own with
+# get_metadata_routing is refused by TunedThresholdClassifierCV.
+class FairnessScorer(_BaseScorer):
+    """What `make_fairness_scorer` returns: called as ``scorer(estimator, X, y)``."""
+
+    def __init__(self, metric: Any, output: str, columns: tuple[str, ...] | None, params: dict[str, Any]) -> None:
+        super().__init__(
+            score_of_predictions, 1, {"metric": metric, "output": output, "columns": columns, **params}, "predict"
+        )
+        self._metric, self._output, self._columns, self._params = metric, output, columns, params
+        # set_score_request does the same, and is only there while routing is enabled.
+        requests = MetadataRequest(owner=repr(self))
+        for name, alias in {
+            "sensitive_features": columns is None,
+            "control_features": True,
+            "clusters": True,
+            "sample_weight": None,  # as in every scorer, the user says
+        }.items():
+            requests.score.add_request(param=name, alias=alias)
+        self._metadata_request = requests
+
+    def __call__(
+        self,
+        estimator: Any,
+        X: Any,
+        y_true: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        clusters: Any = None,
+        sample_weight: Any = None,
+    ) -> float:
+        """Score a fitted model; with sensitive features handed over by hand, routing may be on or off."""
+        return self._score(
+            None,
+            estimator,
+            X,
+            y_true,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            clusters=clusters,
+            sample_weight=sample_weight,
+        )
+
+    def _score(
+        self,
+        method_caller: Any,  # remembers predictions for scorers of one model; a test asks the model itself
+        estimator: Any,
+        X: Any,
+        y_true: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        clusters: Any = None,
+        sample_weight: Any = None,
+    ) -> float:
+        if self._columns is not None:
+            if sensitive_features is not None:
+                raise ValueError(
+                    f"sensitive_features was handed over, and the scorer reads the columns {list(self._columns)} of X: "
+                    "leave one of them out"
+                )
+            sensitive_features = named_columns(X, self._columns, "sensitive_features")
+        people = X if y_true is None else y_true
+        passed = _passed(people, sensitive_features, control_features, clusters, sample_weight)
+        test = FairnessTest(estimator, metric=self._metric, **self._params)
+        return fairness_score(lambda: test.fit(X, y_true, **passed), self._output)
+
+    def set_score_request(self, **kwargs: bool | str | None) -> Self:
+        """Change which metadata is requested; requests that are not mentioned stay as they are.
+
+        scikit-learn's own would forget them, and with them the groups.
+        """
+        return super().set_score_request(**{**self._metadata_request.score.requests, **kwargs})  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        metric = self._metric
+        named = name_of(metric) if callable(metric) else repr(metric)
+        given: dict[str, Any] = {"output": self._output}
+        if self._columns is not None:
+            given["sensitive_features"] = self._columns[0] if len(self._columns) == 1 else list(self._columns)
+        given |= self._params
+        return f"make_fairness_scorer({', '.join([named, *(f'{name}={value!r}' for name, value in given.items())])})"
+
+
+def make_fairness_scorer(
+    metric: Any,
+    *,
+    output: str = "upper_bound",
+    sensitive_features: str | list[str] | tuple[str, ...] | None = None,
+    **test_params: Any,
+) -> FairnessScorer:
+    """Make a scorer of a fitted model's fairness, for searches and cross-validation.
+
+    On every fold it runs `FairnessTest`, whose null hypothesis is that `metric` is equal in the groups, on the model's
+    predictions, and returns one number of which larger is fairer. Scores are over all comparisons of the test: the
+    disparity that is furthest from equality counts. Undefined is never better than defined: a model that leaves one of
+    the groups undefined gets NaN and a warning, and is ranked last.
+
+    Parameters
+    ----------
+    metric : str, Rate, ScoreMetric, callable, or list or dict of these
+        As in `FairnessTest`.
+    output : {"upper_bound", "disparity", "statistic", "p_value"}, default="upper_bound"
+        "disparity": minus the largest absolute difference or, with ``disparity="ratio"``, the smallest ratio of the
+        lesser to the greater value, min(r, 1/r). "upper_bound": the same of the worst end of the intervals, so that a
+        model does not win by its groups being small. "statistic": minus the absolute statistic of the comparison that
+        sets the p-value. "p_value": the test's p-value, or minus it with ``alternative="equivalence"``, where a small
+        one certifies fairness. The mean of p-values over folds, which is what a search ranks by, is not a p-value,
+        and p-values are larger in smaller folds: use them in `select_fair`, not to rank by.
+    sensitive_features : str or list of str, optional
+        Names of columns of X that hold the groups, which needs no metadata routing. They have to be there in the X
+        that the whole model is handed; a ColumnTransformer inside it may drop them. None: the groups are handed over
+        by metadata routing, and are requested already.
+    **test_params
+        Parameters of `FairnessTest`. `random_state` is 0 if it is not given, and must be an integer: the same model
+        and data get the same score, whatever was scored before. Metrics without an exact law, such as AUC, are scored
+        several times faster with ``n_resamples="adaptive"``.
+
+    Returns
+    -------
+    scorer : callable
+        A scorer of scikit-learn, ``scorer(estimator, X, y)``; called by hand it takes ``sensitive_features=groups`` of
+        shape (n_samples,) or (n_samples, n_features), ``control_features``, ``clusters`` and ``sample_weight``, with
+        routing enabled or not. By routing it requests the first three; ``set_score_request(sample_weight=True)`` says
+        that weights are for it too.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is unknown or not usable, or the output has no meaning for the metric. When it scores: if there
+        are no groups, fewer than two of them, or lengths differ.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        When it scores, if a comparison is undefined and the score therefore NaN.
+
+    See Also
+    --------
+    select_fair : Choose the best candidate among fair ones.
+    FairnessTest : The test behind the score.
+    SensitiveStratifiedKFold : Folds that hold people of every group.
+
+    Notes
+    -----
+    ``TunedThresholdClassifierCV`` never hands X over to a scorer: there, the groups come by routing only, and a
+    threshold at which the score is undefined gets minus infinity. Scores of folds are for choosing a model. Whether the
+    chosen one is fair is the question of a `FairnessTest` on people that neither training nor the choice has seen.
+
+    Without routing, weights that are handed to a search's ``fit`` weight this score too, as they do every other score
+    that knows them, from scikit-learn 1.7 on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from skfairtest import make_fairness_scorer, select_fair
+    >>> rng = np.random.default_rng(0)
+    >>> X = pd.DataFrame({"female": rng.integers(0, 2, 400), "merit": rng.normal(size=400)})
+    >>> y = (X["merit"] + X["female"] + rng.normal(size=400) > 0.5).astype(int)
+    >>> fair = make_fairness_scorer("demographic_parity", sensitive_features="female")
+    >>> search = GridSearchCV(
+    ...     LogisticRegression(),
+    ...     {"C": [0.0001, 0.01, 1.0]},
+    ...     scoring={"accuracy": "accuracy", "fair": fair},
+    ...     refit=select_fair("accuracy", "fair", tolerance=0.35),
+    ... ).fit(X, y)
+    >>> search.best_params_
+    {'C': 0.01}
+    """
+    columns = check_names_of_columns(sensitive_features, "sensitive_features")
+    params = {"random_state": 0, **test_params}
+    check_question(metric, output, params)
+    return FairnessScorer(metric, output, columns, params)

@@ -1,0 +1,240 @@
+"""Which candidate of a search to take: the best of those that are fair enough."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest.group._outside import outside
+from skfairtest.group._settings import is_number
+from skfairtest.readers.levels import listed
+
+__all__ = ["select_fair"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FairSelection:
+    """What `select_fair` returns: called with ``cv_results_`` it returns the position of the candidate to refit."""
+
+    maximize: str
+    fairness: str
+    tolerance: float | None = None
+    alpha: float | None = None
+
+    def __repr__(self) -> str:
+        """Return the call that makes it."""
+        name, value = ("tolerance", self.tolerance) if self.alpha is None else ("alpha", self.alpha)
+        return f"select_fair({self.maximize!r}, {self.fairness!r}, {name}={value!r})"
+
+    def __call__(self, cv_results: Mapping[str, Any]) -> int:
+        """Return the position of the best candidate that is fair enough, else of the fairest."""
+        gain, fair = _folds(cv_results, self.maximize), _folds(cv_results, self.fairness)
+        whole = ~np.isnan(np.concatenate([gain, fair], axis=1)).any(axis=1)
+        if not whole.any():
+            raise ValueError(self._nobody(gain, fair))
+        if self.alpha is None:
+            fairness, enough, unit = self._bounds(fair, whole)
+        else:
+            fairness, enough, unit = self._p_values(fair, whole)
+        gains = gain.mean(axis=1)
+        qualifies = whole & enough
+        if qualifies.any():
+            return _first(_largest(fairness, _largest(gains, qualifies)))
+        chosen = _first(_largest(gains, _largest(fairness, whole)))
+        params = np.ma.getdata(cv_results["params"])[chosen] if "params" in cv_results else "unnamed"
+        warnings.warn(
+            f"{self!r}: no candidate qualifies. The fairest is taken, candidate {chosen} ({params}): "
+            f"{unit(float(fairness[chosen]))}",
+            UserWarning,
+            stacklevel=outside(),
+        )
+        return chosen
+
+    def _bounds(self, fair: Floats, whole: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_], Any]:
+        """Take scores as upper bounds of differences (at most 0) or worst ends of ratios (from 0 to 1)."""
+        found = fair[whole]
+        low, high, tolerance = float(found.min()), float(found.max()), float(self.tolerance or 0.0)
+        wanted = (
+            f"pass make_fairness_scorer(..., output='upper_bound') as {self.fairness!r}, whose scores are at most 0 "
+            "for differences, and from 0 to 1 for ratios"
+        )
+        if low < 0 < high:
+            raise ValueError(
+                f"scores of {self.fairness!r} lie on both sides of 0, from {low:.3g} to {high:.3g}: {wanted}"
+            )
+        if high > 1:
+            raise ValueError(f"scores of {self.fairness!r} go up to {high:.3g}: {wanted}")
+        means = fair.mean(axis=1)
+        if low < 0:
+            return (
+                means,
+                _at_least(means, -tolerance),
+                lambda mean: (
+                    f"the mean of its upper bounds is {-mean:.4g}, {-mean - tolerance:.4g} above "
+                    f"tolerance={tolerance:.4g}"
+                ),
+            )
+        # All scores 0 are read as ratios: the worst end of a ratio's interval often is 0 where groups are small, an
+        # upper bound of a difference hardly ever.
+        if not 0 < tolerance <= 1:
+            raise ValueError(
+                f"scores of {self.fairness!r} are ratios, from {low:.3g} to {high:.3g}: tolerance must then lie above "
+                f"0 and at most at 1, as in tolerance=0.8; found {tolerance:.4g}"
+            )
+        return (
+            means,
+            _at_least(means, tolerance),
+            lambda mean: (
+                f"the mean of its worst ratios is {mean:.4g}, {tolerance - mean:.4g} below tolerance={tolerance:.4g}"
+            ),
+        )
+
+    def _p_values(self, fair: Floats, whole: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_], Any]:
+        """Combine p-values of folds: twice their mean is a p-value, however they depend on each other."""
+        found, alpha = fair[whole], float(self.alpha or 0.0)
+        if found.min() < 0 or found.max() > 1:
+            raise ValueError(
+                f"scores of {self.fairness!r} lie between {found.min():.3g} and {found.max():.3g}, and alpha is about "
+                "p-values: pass make_fairness_scorer(..., output='p_value'), without alternative='equivalence', whose "
+                "p-values speak for fairness; or use tolerance with output='upper_bound'"
+            )
+        combined = np.minimum(1.0, 2 * fair.mean(axis=1))
+        return (
+            combined,
+            combined > alpha,
+            lambda p: f"twice the mean of its p-values is {p:.4g}, {alpha - p:.4g} below alpha={alpha:.4g}",
+        )
+
+    def _nobody(self, gain: Floats, fair: Floats) -> str:
+        keys = [key for key, folds in {self.maximize: gain, self.fairness: fair}.items() if np.isnan(folds).any()]
+        bad = np.flatnonzero((np.isnan(gain) | np.isnan(fair)).any(axis=0)).tolist()
+        return (
+            f"{self!r}: all {len(fair)} candidates have a nan among their scores of {listed(keys)}, in the splits "
+            f"{', '.join(map(str, bad))}, and none can be chosen. The search's warnings, or error_score='raise', say "
+            "why: groups missing from a fold (use cv=SensitiveStratifiedKFold() and fewer folds), sensitive_features "
+            "not handed over, or a metric that a model leaves undefined"
+        )
+
+
+def _folds(cv_results: Mapping[str, Any], key: str) -> Floats:
+    """Return the scores of shape (candidates, folds)."""
+    found = [name for name in cv_results if re.fullmatch(rf"split\d+_test_{re.escape(key)}", name)]
+    if not found:
+        keys = [name.removeprefix("mean_test_") for name in cv_results if name.startswith("mean_test_")]
+        hint = (
+            "; the search has one score only: pass scoring={'accuracy': 'accuracy', 'fair': make_fairness_scorer(...)}"
+            if keys == ["score"]
+            else ""
+        )
+        raise ValueError(f"{key!r} is not a key of the search's scoring, whose keys are {listed(keys)}{hint}")
+    return np.stack([np.asarray(cv_results[name], dtype=float) for name in found], axis=1)
+
+
+def _at_least(values: Floats, limit: float) -> NDArray[np.bool_]:
+    """Compare means, of which rounding must not decide between equal ones."""
+    return np.asarray(values >= limit - 1e-12)
+
+
+def _largest(values: Floats, among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    best = float(values[among].max())
+    return np.asarray(among & (values >= best - 1e-12 * max(1.0, abs(best)) if np.isfinite(best) else values == best))
+
+
+def _first(among: NDArray[np.bool_]) -> int:
+    return int(np.flatnonzero(among)[0])
+
+
+def select_fair(
+    maximize: str, fairness: str, *, tolerance: float | None = None, alpha: float | None = None
+) -> FairSelection:
+    """Choose the best candidate of a search among those that are fair enough, for ``refit=``.
+
+    With `tolerance`, the recommended way, candidates qualify whose disparity stays within it, as far as the folds can
+    tell: a small fold has wide intervals, and does not qualify for want of data. With `alpha`, candidates qualify that
+    a combined test does not reject. Its null hypothesis is that the candidate's models are fair in every fold; not to
+    reject it is no proof of fairness, and small folds never reject.
+
+    Parameters
+    ----------
+    maximize : str
+        Key of the search's `scoring` whose mean is to be as large as possible, such as "accuracy".
+    fairness : str
+        Key of the fairness scores: `make_fairness_scorer` with ``output="upper_bound"`` for `tolerance`, with
+        ``output="p_value"`` for `alpha`.
+    tolerance : float, optional
+        Of differences the largest upper bound that is tolerated, at least 0; of ratios the smallest worst end, above 0
+        and at most 1. It is compared with the mean over folds. Scores say by their sign which they are: p-values look
+        like ratios, and nobody can tell them apart, so take care that `fairness` is not of output "p_value" here.
+    alpha : float, optional
+        Level, between 0 and 1, of the combined p-value: twice the mean of the folds' p-values, at most 1.
+
+    Returns
+    -------
+    refit : callable
+        Called by the search with its ``cv_results_``, returns the position of the candidate: the largest mean of
+        `maximize`, among ties the fairest, then the first. If none qualifies it is the fairest (largest mean score of
+        `fairness`, or largest combined p-value), with a UserWarning that says by how much it misses. Candidates with a
+        NaN in any fold of either score are out.
+
+    Raises
+    ------
+    ValueError
+        If not exactly one of `tolerance` and `alpha` is given, or it is out of range. In the search: if a key is not
+        among those of `scoring`, scores cannot be what `tolerance` or `alpha` is about, or every candidate has a NaN.
+
+    See Also
+    --------
+    make_fairness_scorer : Scores that this chooses by.
+    FairnessTest : Test of the chosen model on people that the search has not seen.
+
+    Notes
+    -----
+    The average of p-values of folds is not a p-value: it can be below 0.05 twice as often as that under the null
+    hypothesis, depending on how the folds, which share their training data, depend on each other. Nobody knows how they
+    do. Twice the average is a p-value whatever the dependence (Rueschendorf 1982; Vovk and Wang 2020); no smaller
+    multiple is.
+
+    The folds are used to choose, and the choice favours candidates that were lucky in them. The scores of the chosen
+    one are therefore no verdict on it: test the refitted model, with `FairnessTest`, on people that the search has not
+    seen. For the same reason the mean of upper bounds is a measure to choose by, and no bound: it is neither corrected
+    for the number of candidates nor about the model that is refitted on all data.
+
+    References
+    ----------
+    L. Rueschendorf (1982), Random variables with maximum sums, Advances in Applied Probability 14, 623-632. V. Vovk and
+    R. Wang (2020), Combining p-values via averaging, Biometrika 107, 791-808, equation 1.
+
+    Examples
+    --------
+    >>> from skfairtest import select_fair
+    >>> choose = select_fair("accuracy", "fair", tolerance=0.1)
+    >>> choose(
+    ...     {
+    ...         "split0_test_accuracy": [0.90, 0.80, 0.70],
+    ...         "split1_test_accuracy": [0.92, 0.82, 0.72],
+    ...         "split0_test_fair": [-0.30, -0.12, -0.05],
+    ...         "split1_test_fair": [-0.25, -0.06, -0.05],
+    ...     }
+    ... )
+    1
+    """
+    for name, key in {"maximize": maximize, "fairness": fairness}.items():
+        if not isinstance(key, str):
+            raise ValueError(f"{name} must be a key of the search's scoring, such as 'accuracy'; found {key!r}")
+    if maximize == fairness:
+        raise ValueError(f"maximize and fairness are both {maximize!r}: name two keys of the search's scoring")
+    if (tolerance is None) == (alpha is None):
+        raise ValueError(f"give exactly one of tolerance and alpha; found tolerance={tolerance!r} and alpha={alpha!r}")
+    if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < np.inf):
+        raise ValueError(f"tolerance must be a number of at least 0; found {tolerance!r}")
+    if alpha is not None and not (is_number(alpha) and 0 < alpha < 1):
+        raise ValueError(f"alpha must be a number between 0 and 1; found {alpha!r}")
+    return FairSelection(maximize, fairness, tolerance, alpha)
