@@ -6,13 +6,55 @@ import copy
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, get_tags
 
 
 class ModelTest(MetaEstimatorMixin, BaseEstimator):
     """A test with a parameter ``estimator``, which is fitted already."""
 
     estimator: Any
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the test; those of the estimator are not among them.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Ignored: the estimator is fitted, and its parameters are not the test's to change.
+
+        Returns
+        -------
+        dict
+            Parameters by their names.
+        """
+        return super().get_params(deep=False)  # type: ignore[no-any-return]
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the test.
+
+        Parameters
+        ----------
+        **params
+            Parameters by their names.
+
+        Returns
+        -------
+        self
+            The test.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or if it is one of the estimator.
+        """
+        inner = next((name for name in params if name.startswith("estimator__")), None)
+        if inner is not None:
+            name = inner.removeprefix("estimator__")
+            raise ValueError(
+                f"{inner} cannot be set: a test never fits its estimator, and a fitted model that is told another "
+                f"{name} says what is not so. Fit a model with {name}={params[inner]!r} and pass it as estimator."
+            )
+        return super().set_params(**params)  # type: ignore[no-any-return]
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters and hand on the fitted estimator itself, which a test never fits."""
@@ -23,9 +65,28 @@ class ModelTest(MetaEstimatorMixin, BaseEstimator):
         return new  # type: ignore[no-any-return]
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that X is only handed to the estimator, which may take anything."""
+        """Say that X is what the estimator takes, which validates it; without an estimator, the predictions."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = tags.input_tags.allow_nan = True
-        tags.input_tags.string = tags.input_tags.categorical = True
         tags.no_validation = True
+        model = self.estimator
+        if model is None:
+            tags.input_tags.one_d_array, tags.input_tags.two_d_array = True, False
+            tags.input_tags.string = True
+        elif hasattr(model, "__sklearn_tags__") and not isinstance(model, type):
+            tags.input_tags = copy.deepcopy(get_tags(model).input_tags)
+            # The columns of a kernel matrix are the people whom the model was fitted on, whoever is tested.
+            tags.input_tags.pairwise = False
+        else:
+            tags.input_tags.sparse = tags.input_tags.allow_nan = True
+            tags.input_tags.string = tags.input_tags.categorical = True
         return tags
+
+    def _without_groups(self, what: str, column: str) -> ValueError:
+        """Return the error of a fit that was given no sensitive features, with the lines to type."""
+        step, groups = type(self).__name__.lower(), f"sensitive_features=df[{column!r}]"
+        return ValueError(
+            f"sensitive_features is missing: {what}, one value per person, for instance fit(X, y, {groups}). As the "
+            f"last step of a Pipeline: pipeline.fit(X, y, {step}__{groups}); or switch routing on, "
+            f"sklearn.set_config(enable_metadata_routing=True), and pipeline.fit(X, y, {groups}): the request is made "
+            "already."
+        )

@@ -8,15 +8,12 @@ from decimal import Decimal
 from functools import partial
 from itertools import product
 from numbers import Real
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import t as student
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.group._frames import _objects
 from skfairtest.group._outside import outside
@@ -38,7 +35,7 @@ from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile, o
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, holm
 from skfairtest.inference.resampling import monte_carlo_p, p_value_limits
 from skfairtest.inference.two_sides import sequential_p
-from skfairtest.readers import Column, classes_of, predict
+from skfairtest.readers import Column, classes_of, predict, scores
 from skfairtest.report import words
 
 COLUMNS = [
@@ -87,7 +84,8 @@ def feature_values(columns: tuple[Column, ...], data: Any) -> list[Floats]:
         where = f"sensitive_features (column {column.name!r})"
         out.append(numbers(column, where, "use FairnessTest for groups; dates can become numbers, such as years"))
         if len(column.levels) == 1:
-            raise ValueError(f"{where} is {column.levels[0]!r} for everybody: nothing can be correlated with it")
+            everybody = f"everybody (n_samples={len(column)})"
+            raise ValueError(f"{where} is {column.levels[0]!r} for {everybody}: nothing can be correlated with it")
     for name, values in data.items() if isinstance(data, dict | pd.DataFrame) else [(columns[0].name, data)]:
         if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
             raise ValueError(f"sensitive_features (column {str(name)!r}) is categorical: use FairnessTest for groups")
@@ -107,21 +105,15 @@ def zero_one(column: Column, classes: tuple[Any, ...]) -> Floats:
 
 def response(estimator: Any, X: Any, sensitive_features: Any, predict_params: Any, random_state: Any) -> Any:
     """Return probabilities of the second of two classes where there are any, else predictions."""
+    common = {
+        "sensitive_features": sensitive_features,
+        "predict_params": predict_params,
+        "random_state": random_state,
+    }
     classes = classes_of(estimator)
     if classes is not None and len(classes) == 2 and hasattr(estimator, "predict_proba"):
-        if isinstance(estimator, BaseEstimator):
-            check_is_fitted(estimator)
-        method = SimpleNamespace(predict=estimator.predict_proba)
-    else:
-        method = estimator
-    predicted = predict(
-        method,
-        X,
-        sensitive_features=sensitive_features,
-        predict_params=predict_params,
-        random_state=random_state,
-    )
-    return predicted if method is estimator else np.asarray(predicted, dtype=float)[:, 1]
+        return scores(estimator, X, ["predict_proba"], metric="of", pos_label=classes[1], **common)
+    return predict(estimator, X, **common)
 
 
 def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:

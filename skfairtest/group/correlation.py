@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.group._citizen import ModelTest
@@ -31,7 +32,15 @@ from skfairtest.group._random import check_seed, seed_sequence
 from skfairtest.group._settings import Settings, check_settings
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.correlation import Pairs, UndefinedCorrelationError, arrange, estimate
-from skfairtest.readers import Column, check_same_people, classes_of, predictions_from_X, read_column, read_columns
+from skfairtest.readers import (
+    Column,
+    check_rows,
+    check_same_people,
+    classes_of,
+    predictions_from_X,
+    read_column,
+    read_columns,
+)
 from skfairtest.report.correlation import CORRELATIONS, OUTCOMES, CorrelationFacts, correlation_summary
 from skfairtest.report.words import label
 
@@ -163,6 +172,12 @@ class CorrelationFairnessTest(ModelTest):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Tags:
+        """Say whether true values are required: predictions alone have a correlation too."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self.of != "prediction"
+        return tags
+
     def fit(
         self,
         X: Any,
@@ -201,25 +216,21 @@ class CorrelationFairnessTest(ModelTest):
         """
         settings = self._check()
         if sensitive_features is None:
-            raise ValueError(
-                "sensitive_features is missing: columns of numbers, one value per person, for instance "
-                "fit(X, y, sensitive_features=df['age'])"
-            )
+            raise self._without_groups("columns of numbers", "age")
         features = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
         controls: tuple[Column, ...] = ()
         if control_features is not None:
             controls = read_columns(control_features, "control_features", default_name="control_feature")
         x = feature_values(features, sensitive_features)
+        y_true = None if y is None else read_column(y, "y_true", name="y_true")
+        people = {"y_true": y_true, "sensitive_features": features, "control_features": controls}
         if self.estimator is None:
             predicted: Any = predictions_from_X(X)
         else:
+            check_rows(X, **people)
             predicted = response(self.estimator, X, sensitive_features, predict_params, self.random_state)
         y_pred = read_column(predicted, "y_pred", name="y_pred")
-        y_true = None if y is None else read_column(y, "y_true", name="y_true")
-        people = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": features, "control_features": controls}
-        # Whatever else a model predicts from, a dict of columns for one, need not have one entry per person.
-        has_rows = self.estimator is not None and (hasattr(X, "shape") or isinstance(X, list | tuple))
-        check_same_people({"X": X, **people} if has_rows else people)
+        check_same_people({"y_true": y_true, "y_pred": y_pred, **people})
         pos_label, e = self._outcome(y_true, y_pred)
         strata, labels = crossed(controls)
         # Between people of equal outcome features decide in the order of their names, not of their columns.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pandas as pd
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.group._citizen import ModelTest
@@ -18,7 +19,7 @@ from skfairtest.group._rows import many_of
 from skfairtest.group._settings import Settings, check_settings
 from skfairtest.group._warnings import warn_about
 from skfairtest.metrics import Metric, Rate, resolve_metrics
-from skfairtest.readers import check_same_people, classes_of, predict, predictions_from_X, scores
+from skfairtest.readers import check_rows, classes_of, predict, predictions_from_X, scores
 from skfairtest.report import text
 from skfairtest.tables import CountTable, Sample
 
@@ -36,8 +37,8 @@ class FairnessTest(ModelTest):
     Parameters
     ----------
     estimator : fitted estimator, optional
-        Anything with ``predict``, or with the scores that the metric needs; it is never fitted here. None: the `X` of
-        `fit` is the predictions.
+        Anything with ``predict``, or with the scores that the metric needs; it is neither fitted nor copied here. None:
+        the `X` of `fit` is the predictions.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
         Names of rates (``selection_rate``, ``true_positive_rate`` or ``recall``, ``false_positive_rate``, ...), of
         criteria made of rates (``demographic_parity``, ``equalized_odds``, ...) or of other metrics (``roc_auc``,
@@ -83,7 +84,7 @@ class FairnessTest(ModelTest):
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, True, or the estimator's ``classes_[1]``.
     random_state : int, RandomState, Generator or None
-        Seed of the resampled methods.
+        Seed of the resampled methods, and of the predictions of a randomised model.
     n_jobs : int, optional
         Processes among which resamples, or thousands of enumerated comparisons, are divided. The result is the same,
         and so it is with any joblib backend.
@@ -135,6 +136,17 @@ class FairnessTest(ModelTest):
     Rate : Declare a rate of your own.
     ScoreMetric : Declare any other metric.
     CorrelationFairnessTest : For a continuous sensitive feature.
+
+    Notes
+    -----
+    A model whose ``predict`` takes ``sensitive_features`` (fairlearn's ``ThresholdOptimizer``) is handed the groups,
+    and one that takes ``random_state`` (``ExponentiatedGradient``) a seed, also inside a Pipeline, a fitted search or a
+    ``FrozenEstimator``, whatever scikit-learn's metadata routing says. A model that only votes at random has no scores:
+    the AUC of its probabilities of a vote would be another model's.
+
+    As the last step of a Pipeline, a test is fitted with ``fairnesstest__sensitive_features=...``, with metadata
+    routing on with ``sensitive_features=...``. `clone` hands on the fitted model itself, whose parameters are not the
+    test's; so ``cross_validate`` tests one and the same model on the training part of each fold, and trains none.
 
     References
     ----------
@@ -206,6 +218,16 @@ class FairnessTest(ModelTest):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Tags:
+        """Say whether true labels are required, which depends on the metric."""
+        tags = super().__sklearn_tags__()
+        try:
+            settings, metrics = self._check()
+        except (TypeError, ValueError):  # `fit` says what is wrong with the parameters
+            return tags
+        tags.target_tags.required = "y_true" in cells_read(metrics, settings)
+        return tags
+
     def fit(
         self,
         X: Any,
@@ -265,10 +287,7 @@ class FairnessTest(ModelTest):
     ) -> FairnessTest:  # fmt: skip
         settings, metrics = self._check()
         if sensitive_features is None:
-            raise ValueError(
-                "sensitive_features is missing: the groups to compare, one value per person, for instance "
-                "fit(X, y, sensitive_features=df['sex'])"
-            )
+            raise self._without_groups("the groups to compare", "sex")
         needed = cells_read(metrics, settings)
         y_pred = None
         if self.estimator is None:
@@ -276,6 +295,15 @@ class FairnessTest(ModelTest):
             if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
                 y_pred, y_score = None, y_pred  # a metric of scores alone takes them as predictions too
         else:
+            # Before the model is asked: it might pair the groups it is handed with other people.
+            check_rows(
+                X,
+                y=y,
+                sensitive_features=sensitive_features,
+                control_features=control_features,
+                sample_weight=sample_weight,
+                clusters=clusters,
+            )
             common = {
                 "sensitive_features": sensitive_features,
                 "predict_params": predict_params,
@@ -285,7 +313,9 @@ class FairnessTest(ModelTest):
                 y_pred = predict(self.estimator, X, **common)
             if "y_score" in needed:
                 responses, names = responses_of(metrics)
-                y_score = scores(self.estimator, X, responses, metric=names, pos_label=self.pos_label, **common)
+                y_score = scores(
+                    self.estimator, X, responses, metric=names, pos_label=self.pos_label, y_true=y, **common
+                )
         if "y_true" in needed and y is None:
             names = (
                 ", ".join(metric.name for metric in metrics if "y_true" in metric.reads) or f"within={self.within!r}"
@@ -296,15 +326,6 @@ class FairnessTest(ModelTest):
             y,
             y_pred,
             y_score=y_score,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            sample_weight=sample_weight,
-            clusters=clusters,
-        )
-        _check_rows_of(
-            X,
-            sample,
-            y=y,
             sensitive_features=sensitive_features,
             control_features=control_features,
             sample_weight=sample_weight,
@@ -517,20 +538,3 @@ class FairnessTest(ModelTest):
             leading=self._leading,
             equivalence_interval=getattr(self, "equivalence_interval_", None),
         )
-
-
-def _check_rows_of(X: Any, table: Sample, **frames: Any) -> None:
-    """Check that the rows predicted from are those of the groups: predictions themselves have no index left."""
-    if hasattr(X, "shape") and X.shape[0] != table.n_samples:
-        raise ValueError(
-            f"X and sensitive_features have different lengths, {X.shape[0]:,} and {table.n_samples:,}: "
-            "pass one value per person in each, for the same people."
-        )
-    columns = {
-        f"{name}[{key!r}]" if key is not None else name: column
-        for name, frame in frames.items()
-        for key, column in (frame.items() if isinstance(frame, dict) else [(None, frame)])
-    }
-    indexed = {name: column for name, column in columns.items() if isinstance(column, pd.Series | pd.DataFrame)}
-    if isinstance(X, pd.DataFrame):
-        check_same_people({"X": X, **indexed})

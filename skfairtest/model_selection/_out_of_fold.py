@@ -7,7 +7,6 @@ it needs, of the people trained on, and each is answered for by the model of the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +19,7 @@ from sklearn.utils import (
 )
 from sklearn.utils.metaestimators import available_if
 
-from skfairtest.readers import classes_of, predict
+from skfairtest.readers import ask, classes_of
 
 __all__ = ["Fold", "OutOfFold", "rows_of", "rows_of_each", "training_rows"]
 
@@ -163,9 +162,9 @@ def _widths(shapes: set[tuple[int, ...]]) -> str:
 
 
 def _answers(fold: Fold, method: str, X: Any, sensitive_features: Any, seed: int | None) -> NDArray[Any]:
-    asked = fold.model if method == "predict" else SimpleNamespace(predict=getattr(fold.model, method))
-    part = predict(
-        asked,
+    part = ask(
+        fold.model,
+        method,
         training_rows(fold.model, X, fold.test, fold.train),
         sensitive_features=rows_of(sensitive_features, fold.test),
         random_state=seed,

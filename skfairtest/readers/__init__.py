@@ -12,7 +12,7 @@ from skfairtest.readers.columns import (
 from skfairtest.readers.labels import check_labels, resolve_pos_label
 from skfairtest.readers.levels import sort_levels
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
-from skfairtest.readers.predictions import classes_of, predict, predictions_from_X, scores
+from skfairtest.readers.predictions import ask, check_rows, classes_of, predict, predictions_from_X, scores
 
 __all__ = [
     "MAX_GROUPS",
@@ -20,7 +20,9 @@ __all__ = [
     "Column",
     "Numbers",
     "as_numbers",
+    "ask",
     "check_labels",
+    "check_rows",
     "check_same_people",
     "classes_of",
     "predict",

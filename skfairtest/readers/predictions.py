@@ -5,14 +5,58 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest.readers.columns import Column, check_same_people, read_column
 from skfairtest.readers.containers import is_table, one_dimensional
+from skfairtest.readers.labels import resolve_pos_label
 from skfairtest.readers.levels import listed, plain_scalar
 
-__all__ = ["classes_of", "predict", "predictions_from_X", "scores"]
+__all__ = ["ask", "check_rows", "classes_of", "predict", "predictions_from_X", "scores"]
+
+
+def check_rows(X: Any, **given: Any) -> None:
+    """Check, before a model is asked, that the rows it predicts from are the people of everything else.
+
+    A model that is handed the groups pairs them with rows by position, and predictions have no index left.
+
+    Parameters
+    ----------
+    X : object
+        What the model predicts from. Only arrays, frames, matrices and lists (of something else) are known to have one
+        row per person.
+    **given
+        Arguments by their names: columns, containers of columns, or None. What has no rows is told so where it is
+        read.
+
+    Raises
+    ------
+    ValueError
+        If lengths differ, or pandas indexes hold the same labels in another order.
+
+    Examples
+    --------
+    >>> check_rows([[1], [2], [3]], sensitive_features={"sex": ["f", "m"]})
+    Traceback (most recent call last):
+    ...
+    ValueError: X and sensitive_features['sex'] have different lengths, 3 and 2: pass one value per person ...
+    """
+    people = {"X": X}
+    for name, data in given.items():
+        people |= {f"{name}[{key!r}]": data[key] for key in data} if isinstance(data, Mapping) else {name: data}
+    check_same_people({name: data for name, data in people.items() if _has_rows(data)})
+
+
+def _has_rows(data: Any) -> bool:
+    if isinstance(data, list | tuple):  # some models take a list of their inputs, each an array
+        return not (data and getattr(data[0], "shape", ()))
+    return bool(getattr(data, "shape", ())) or isinstance(data, Column)
 
 
 def predict(
@@ -32,7 +76,8 @@ def predict(
     X : object
         Handed to ``predict`` as it is.
     sensitive_features : object, optional
-        Handed on when ``predict`` takes it (fairlearn's ``ThresholdOptimizer``).
+        Handed on when ``predict`` takes it (fairlearn's ``ThresholdOptimizer``), also where pipelines, searches or
+        frozen estimators lie around the model that takes it.
     predict_params : mapping, optional
         Further keyword arguments of ``predict``; these take precedence.
     random_state : int, RandomState, Generator or None
@@ -46,7 +91,7 @@ def predict(
     Raises
     ------
     ValueError
-        If `estimator` has no ``predict`` or `estimator` is a class.
+        If `estimator` has no ``predict``, is a class, or asks for an argument that is not there.
     sklearn.exceptions.NotFittedError
         If a scikit-learn estimator is not fitted.
 
@@ -57,37 +102,132 @@ def predict(
     >>> predict(model, [[3]]).tolist()
     ['no']
     """
-    array = _ask(estimator, "predict", X, sensitive_features, predict_params, random_state)
+    array = ask(
+        estimator,
+        "predict",
+        X,
+        sensitive_features=sensitive_features,
+        predict_params=predict_params,
+        random_state=random_state,
+    )
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
-def _ask(
+def ask(
     estimator: Any,
     response: str,
     X: Any,
-    sensitive_features: Any,
-    predict_params: Mapping[str, Any] | None,
-    random_state: int | np.random.RandomState | np.random.Generator | None,
+    *,
+    sensitive_features: Any = None,
+    predict_params: Mapping[str, Any] | None = None,
+    random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> NDArray[Any]:
-    """Call one of an estimator's methods with what it takes."""
-    if isinstance(estimator, type) or not callable(getattr(estimator, "predict", None)):
+    """Call one of an estimator's methods with what it takes.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted estimator.
+    response : {"predict", "predict_proba", "decision_function"}
+        Which method.
+    X, sensitive_features, predict_params, random_state : object
+        As in `predict`.
+
+    Returns
+    -------
+    ndarray
+        What the method returns.
+
+    Raises
+    ------
+    ValueError, sklearn.exceptions.NotFittedError
+        As in `predict`.
+    """
+    if isinstance(estimator, type) or not callable(getattr(estimator, response, None)):
         found = estimator.__name__ if isinstance(estimator, type) else repr(estimator)
-        what = "is a class" if isinstance(estimator, type) else "has no predict method"
+        what = "is a class" if isinstance(estimator, type) else f"has no {response} method"
         raise ValueError(f"estimator={found} {what}: pass a fitted model, or estimator=None with the predictions as X.")
-    if isinstance(estimator, BaseEstimator) and hasattr(estimator, "fit"):
-        check_is_fitted(estimator)
-    method = getattr(estimator, response)
-    params = dict(predict_params or {})
+    path = _path(estimator)
+    offered = {"sensitive_features", "random_state", *(predict_params or {})}
+    # Wrappers hide the arguments of what they wrap, or demand that metadata routing is set up for them.
+    depth = next((i for i, model in enumerate(path) if offered & set(_parameters(_method(model, response)))), 0)
+    method = _method(path[depth], response)
     accepted = _parameters(method)
+    params = dict(predict_params or {})
     if "sensitive_features" in accepted and sensitive_features is not None:
-        params.setdefault("sensitive_features", sensitive_features)
+        params.setdefault("sensitive_features", _as_model_input(sensitive_features))
     if "random_state" in accepted and "random_state" not in params:
         params["random_state"] = _as_seed(random_state)
-    predictions = method(X, **params)
+    name = type(estimator).__name__
+    lacking = [p.name for p in list(accepted.values())[1:] if _is_required(p) and p.name not in params]
+    if lacking:
+        where = lacking[0] if lacking == ["sensitive_features"] else f"predict_params={{{lacking[0]!r}: ...}}"
+        asking = f"{type(path[depth]).__name__}.{response}"
+        raise ValueError(f"estimator={name}(): {asking} asks for {' and '.join(lacking)}: pass {where}.")
+    try:
+        if isinstance(estimator, BaseEstimator) and hasattr(estimator, "fit"):
+            check_is_fitted(estimator)
+        for wrapper in path[:depth]:
+            X = _transformed(wrapper, X)
+        predictions = method(X, **params)
+    except NotFittedError as error:
+        raise NotFittedError(
+            f"estimator={name}() is not fitted, and a test never fits the model it is about: fit it first, on other "
+            f"people than those of the test. ({error})"
+        ) from error
+    except TypeError as error:
+        if "sensitive_features" not in str(error) or "sensitive_features" in params:
+            raise
+        raise ValueError(
+            f"estimator={name}(): a model inside asks for sensitive_features, and {name}.{response} hands none on "
+            f"({error}). Predict in your own way, and pass the predictions as X with estimator=None."
+        ) from error
     # Predictions belong to the rows of X by position: an index of their own says nothing.
     dtype = object if isinstance(predictions, (list, tuple)) else None
     array: NDArray[Any] = np.asarray(predictions, dtype=dtype)
     return array
+
+
+def _path(estimator: Any) -> list[Any]:
+    """Return an estimator, the model whose responses it hands on, and so forth inwards."""
+    path = [estimator]
+    while (inner := _inner(path[-1])) is not None:
+        path.append(inner)
+    return path
+
+
+def _inner(estimator: Any) -> Any:
+    """Return whose responses an estimator hands on as they are; a pipeline hands on those to transformed rows."""
+    if isinstance(estimator, FrozenEstimator):
+        return estimator.estimator
+    if isinstance(estimator, Pipeline):
+        return estimator.steps[-1][1]
+    # What an object has of its own: some have every attribute that one asks for.
+    own = getattr(estimator, "__dict__", {})
+    if "predictors_" in own and "best_idx_" in own:  # fairlearn's search
+        return own["predictors_"][own["best_idx_"]]
+    if "fairness_tests_" in own and "estimator_" in own:  # an audited model
+        return own["estimator_"]
+    return own.get("best_estimator_")  # scikit-learn's searches, and others'
+
+
+def _transformed(wrapper: Any, X: Any) -> Any:
+    if isinstance(wrapper, Pipeline):
+        for _, step in wrapper.steps[:-1]:
+            if hasattr(step, "transform"):  # not "passthrough", nor a sampler, which only acts in training
+                X = step.transform(X)
+    return X
+
+
+def _method(model: Any, response: str) -> Any:
+    return getattr(model, response, None)
+
+
+def _as_model_input(sensitive_features: Any) -> Any:
+    """Return groups in a container that models know: a dict of columns is ours only."""
+    if isinstance(sensitive_features, Mapping):
+        return pd.DataFrame({name: np.asarray(column) for name, column in sensitive_features.items()})
+    return sensitive_features
 
 
 def scores(
@@ -97,6 +237,7 @@ def scores(
     *,
     metric: str,
     pos_label: Any = None,
+    y_true: Any = None,
     sensitive_features: Any = None,
     predict_params: Mapping[str, Any] | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
@@ -115,6 +256,8 @@ def scores(
         Who wants them, for error messages.
     pos_label : object, optional
         The label whose scores are wanted; None: the second of two classes.
+    y_true : array-like, optional
+        True labels, which stand in for the classes of an estimator that does not know its own.
     sensitive_features, predict_params, random_state : object
         As in `predict`.
 
@@ -132,34 +275,65 @@ def scores(
     if not found:
         raise ValueError(
             f"estimator={type(estimator).__name__}() has no {' and no '.join(responses)}, and {metric} needs scores: "
-            "use a model that has, or a metric of predicted labels, such as 'equalized_odds'."
+            "use a model that has, or a metric of predicted labels, such as 'equalized_odds'; scores of your own are "
+            "passed as X, with estimator=None."
         )
-    array = _ask(estimator, found[0], X, sensitive_features, predict_params, random_state)
-    classes = classes_of(estimator)
-    if array.ndim == 1 or array.shape[1] == 1:
-        array = array.reshape(-1)
-        # One column speaks for the second of two classes.
-        if found[0] == "decision_function" and classes and len(classes) == 2 and pos_label == classes[0]:
-            array = -array
-        return array.astype(float)
-    if classes is None or len(classes) != array.shape[1]:
-        classes = tuple(range(array.shape[1]))
-    if pos_label is None and len(classes) != 2:
+    array = ask(
+        estimator,
+        found[0],
+        X,
+        sensitive_features=sensitive_features,
+        predict_params=predict_params,
+        random_state=random_state,
+    )
+    if found[0] == "predict":
+        return array.reshape(-1).astype(float)
+    width = array.shape[1] if array.ndim > 1 else 1
+    classes, n_classes = classes_of(estimator), max(width, 2)
+    if classes is not None and len(classes) == width == 1:  # trained on people of one label, of whom it is sure
+        sure = array.reshape(-1).astype(float)
+        return sure if classes[0] == resolve_pos_label([*classes, *_labels(y_true)], pos_label) else 1.0 - sure
+    if classes is None or len(classes) != n_classes:
+        seen = _labels(y_true)
+        classes = seen if len(seen) == n_classes else tuple(range(n_classes))
+    column = _position(pos_label, classes, metric)
+    if width > 1:
+        return array[:, column].astype(float)
+    # One column speaks for the second of two classes.
+    array = array.reshape(-1).astype(float)
+    if column == 1:
+        return array
+    return -array if found[0] == "decision_function" else 1.0 - array
+
+
+def _position(pos_label: Any, classes: Sequence[Any], metric: str) -> int:
+    """Return where the positive label stands among the classes."""
+    if pos_label is None:
+        if len(classes) == 2:
+            return classes.index(resolve_pos_label(classes, classes=classes))
         raise ValueError(
             f"pos_label is needed: {metric} is about one label, and the estimator knows {len(classes)}, "
             f"{listed(classes)}. Pass for example pos_label={classes[-1]!r}."
         )
-    if pos_label is not None and pos_label not in classes:
+    if pos_label not in classes:
         raise ValueError(f"pos_label={pos_label!r} is not among the estimator's classes: {listed(classes)}.")
-    column = classes.index(pos_label) if pos_label is not None else 1
-    return array[:, column].astype(float)
+    return classes.index(pos_label)
 
 
-def _parameters(function: Any) -> frozenset[str]:
+def _labels(y_true: Any) -> tuple[Any, ...]:
+    return () if y_true is None else read_column(y_true, "y_true").levels
+
+
+def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
     try:
-        return frozenset(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # compiled code may have no signature
-        return frozenset()
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # compiled code may have no signature, and what is missing has none
+        return {}
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return parameter.default is inspect.Parameter.empty and parameter.kind in named
 
 
 def _as_seed(
@@ -178,12 +352,13 @@ def classes_of(estimator: Any) -> tuple[Any, ...] | None:
     Parameters
     ----------
     estimator : object
-        Fitted or not, a classifier or not.
+        Fitted or not, a classifier or not. Of a search or a pipeline that does not say, what is inside.
 
     Returns
     -------
     tuple or None
-        ``classes_`` in its own order; None where there is none (also for several outputs).
+        ``classes_`` in its own order; None where there is none, for several outputs, and for regressors (fairlearn's
+        adversarial one lists the numbers it was trained on).
 
     Examples
     --------
@@ -191,7 +366,10 @@ def classes_of(estimator: Any) -> tuple[Any, ...] | None:
     >>> classes_of(DummyClassifier().fit([[1], [2]], ["yes", "no"]))
     ('no', 'yes')
     """
-    classes = getattr(estimator, "classes_", None)
+    if isinstance(estimator, BaseEstimator) and is_regressor(estimator):
+        return None
+    known = (getattr(model, "classes_", None) for model in _path(estimator))
+    classes = next((classes for classes in known if classes is not None), None)
     if classes is None or isinstance(classes, (str, bytes)) or is_table(classes):
         return None
     return tuple(plain_scalar(label) for label in classes)

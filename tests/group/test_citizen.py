@@ -1,0 +1,352 @@
+"""A test is a good scikit-learn citizen: cloned, pickled, shown and routed like any other estimator."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold, cross_validate
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.validation import check_is_fitted
+
+from skfairtest import CorrelationFairnessTest, FairnessTest, Rate
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(120, 2))
+GROUP = np.where(rng.random(120) < 0.5, "f", "m")
+Y = (X[:, 0] + (GROUP == "m") + rng.normal(size=120) > 0.5).astype(int)
+MODEL = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+
+#: From 1.9 on, scikit-learn lists every public attribute that ends in an underscore, with its value.
+SHOWS_ATTRIBUTES = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
+
+CLASSES = {
+    FairnessTest: {"metric": "selection_rate"},
+    CorrelationFairnessTest: {"n_resamples": 19, "random_state": 0},
+}
+every_class = pytest.mark.parametrize("cls", list(CLASSES))
+
+
+def features(cls):
+    """Groups, or numbers."""
+    return GROUP if cls is FairnessTest else X[:, 1]
+
+
+def fitted(cls, model=MODEL):
+    """A fitted test of a model."""
+    return cls(model, **CLASSES[cls]).fit(X, Y, sensitive_features=features(cls))
+
+
+# Parameters and clones ------------------------------------------------------------------------------------------------
+
+
+@every_class
+def test_the_parameters_of_the_model_are_not_those_of_the_test(cls):
+    test = cls(MODEL)
+    assert not any("__" in name for name in test.get_params(deep=True))
+    with pytest.raises(ValueError, match=r"^estimator__logisticregression__C cannot be set: .*never fits.*Fit a model"):
+        test.set_params(n_resamples=99, estimator__logisticregression__C=3.0)
+    assert MODEL[-1].C == 1.0
+    assert test.n_resamples == 9999
+    assert test.set_params(n_resamples=99) is test
+    assert test.n_resamples == 99
+
+
+@every_class
+def test_a_clone_tests_the_same_fitted_model_and_shares_nothing_else(cls):
+    test = fitted(cls).set_params(random_state=np.random.RandomState(3))
+    again = clone(test)
+    assert again.estimator is test.estimator
+    assert again.random_state is not test.random_state
+    with pytest.raises(NotFittedError):
+        check_is_fitted(again)
+    again.fit(X, Y, sensitive_features=features(cls))
+    assert again.disparity_ == test.disparity_
+
+
+@every_class
+def test_a_clone_in_a_clone_tests_the_same_model(cls):
+    pipeline = clone(make_pipeline(StandardScaler(), cls(MODEL)))
+    assert pipeline[-1].estimator is MODEL
+
+
+def test_a_clone_of_a_subclass_is_of_the_subclass():
+    class Stricter(FairnessTest):
+        """A test with a parameter of its own."""
+
+        def __init__(self, estimator=None, *, metric="accuracy", level=0.01):
+            super().__init__(estimator, metric=metric)
+            self.level = level
+
+    copied = clone(Stricter(MODEL, level=0.001))
+    assert (type(copied), copied.level, copied.estimator) == (Stricter, 0.001, MODEL)
+
+
+@every_class
+def test_a_clone_keeps_requests_that_were_set(cls):
+    with sklearn.config_context(enable_metadata_routing=True):
+        copied = clone(cls(MODEL).set_fit_request(sensitive_features="race"))
+        assert copied.get_metadata_routing().fit.requests["sensitive_features"] == "race"
+
+
+# Pickles --------------------------------------------------------------------------------------------------------------
+
+
+@every_class
+def test_an_unfitted_test_is_pickled_with_its_model(cls):
+    test = pickle.loads(pickle.dumps(cls(MODEL, **CLASSES[cls])))
+    test.fit(X, Y, sensitive_features=features(cls))
+    assert test.p_value_ == fitted(cls).p_value_
+
+
+@every_class
+def test_a_fitted_test_is_pickled_and_copied_with_its_model(cls):
+    test = fitted(cls)
+    for back in (pickle.loads(pickle.dumps(test)), copy.deepcopy(test)):
+        assert str(back) == str(test)
+        assert back.estimator is not test.estimator
+        np.testing.assert_array_equal(back.estimator.predict(X), MODEL.predict(X))
+
+
+# HTML -----------------------------------------------------------------------------------------------------------------
+
+
+class Rule:
+    """A model that only predicts."""
+
+    def predict(self, X):
+        """Select every second."""
+        return np.arange(len(X)) % 2
+
+
+@every_class
+@pytest.mark.parametrize(
+    "model",
+    [None, MODEL, LogisticRegression(), FrozenEstimator(MODEL), Rule(), LogisticRegression, "model"],
+    ids=["none", "pipeline", "unfitted", "frozen", "not of scikit-learn", "class", "string"],
+)
+def test_any_test_is_shown_as_html_before_it_is_fitted(cls, model):
+    html = cls(model)._repr_html_()
+    assert cls.__name__ in html
+    assert "Not fitted" in html
+
+
+@every_class
+def test_a_fitted_test_shows_what_it_found_and_the_model_inside(cls):
+    test = fitted(cls)
+    html = test._repr_html_()
+    assert "LogisticRegression" in html
+    assert "StandardScaler" in html
+    assert str(test).splitlines()[0].split(":")[0] in html  # where no styles are loaded, as on GitHub
+    if SHOWS_ATTRIBUTES:
+        for name in vars(test):
+            assert (f"{name}</a>" in html) == (name.endswith("_") and not name.startswith("_"))
+
+
+@every_class
+def test_what_is_shown_is_computed_when_fitting(cls):
+    shown = {name for name in vars(fitted(cls)) if name.endswith("_")}
+    assert shown
+    lazy = [name for name in dir(cls) if name.endswith("_") and not name.startswith("_")]
+    assert not lazy
+
+
+def test_html_stays_small_however_much_was_drawn():
+    few, many = (
+        FairnessTest(MODEL, metric="mean_residual", n_resamples=n, random_state=0)
+        .fit(X, Y, sensitive_features=GROUP)
+        ._repr_html_()
+        for n in (99, 9999)
+    )
+    assert len(many) < len(few) + 500
+
+
+def test_names_of_groups_are_text_in_html():
+    names = np.where(GROUP == "f", "<script>f</script>", "m & m")
+    html = FairnessTest(MODEL, metric="selection_rate").fit(X, sensitive_features={"<b>": names})._repr_html_()
+    assert "<script>f" not in html
+    assert "<b>&lt;" not in html
+
+
+@every_class
+def test_a_model_that_is_no_estimator_of_scikit_learn_is_shown_in_a_fitted_test(cls):
+    html = fitted(cls, Rule())._repr_html_()
+    assert cls.__name__ in html
+    assert "Not fitted" not in html
+
+
+# Tags -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("test", "required"),
+    [
+        (FairnessTest(), True),
+        (FairnessTest(metric="selection_rate"), False),
+        (FairnessTest(metric="mean_prediction"), False),
+        (FairnessTest(metric=["selection_rate", "accuracy"]), True),
+        (FairnessTest(metric="selection_rate", within="y_true"), True),
+        (FairnessTest(metric=Rate("yes", event="y_pred")), False),
+        (CorrelationFairnessTest(), True),
+        (CorrelationFairnessTest(of="prediction"), False),
+    ],
+)
+def test_labels_are_required_where_the_metric_reads_them(test, required):
+    assert get_tags(test).target_tags.required is required
+    predictions = (Y + 0.5 * X[:, 1] if isinstance(test, CorrelationFairnessTest) else Y).tolist()
+    groups = X[:, 1] if isinstance(test, CorrelationFairnessTest) else GROUP
+    test = clone(test).set_params(n_resamples=19)
+    if required:
+        with pytest.raises(ValueError, match="y is missing"):
+            test.fit(predictions, sensitive_features=groups)
+    else:
+        assert test.fit(predictions, sensitive_features=groups).p_value_ <= 1
+
+
+@pytest.mark.parametrize("params", [{"metric": "nonsense"}, {"margin": "wide"}, {"metric": 3}])
+def test_parameters_that_are_wrong_are_told_by_fit_and_not_by_tags(params):
+    assert get_tags(FairnessTest(MODEL, **params)).target_tags.required is False
+
+
+@every_class
+def test_a_test_of_a_classifier_is_neither_classifier_nor_regressor(cls):
+    for model in (MODEL, LinearRegression()):
+        assert not is_classifier(cls(model))
+        assert not is_regressor(cls(model))
+        assert get_tags(cls(model)).estimator_type is None
+
+
+@every_class
+def test_a_test_takes_what_its_model_takes(cls):
+    alone = get_tags(cls()).input_tags
+    assert (alone.one_d_array, alone.two_d_array) == (True, False)
+    assert get_tags(cls(MODEL)).input_tags.two_d_array
+    assert not get_tags(cls(LinearRegression())).input_tags.allow_nan
+    assert get_tags(cls(Rule())).input_tags.allow_nan
+    assert get_tags(cls(LogisticRegression)).input_tags.two_d_array
+
+
+def test_the_columns_of_a_kernel_matrix_stay_the_people_it_was_fitted_on():
+    kernel = X @ X.T
+    model = SVC(kernel="precomputed").fit(kernel[:60, :60], Y[:60])
+    test = FairnessTest(model, metric="accuracy")
+    assert get_tags(model).input_tags.pairwise
+    assert not get_tags(test).input_tags.pairwise
+    found = cross_validate(
+        test,
+        kernel[60:, :60],
+        Y[60:],
+        params={"sensitive_features": GROUP[60:]},
+        scoring=lambda test, X, y: test.p_value_,
+        cv=2,
+        error_score="raise",
+    )
+    assert np.all(found["test_score"] <= 1)
+
+
+@every_class
+def test_fitted_is_what_fit_left(cls):
+    test = cls(MODEL, **CLASSES[cls])
+    with pytest.raises(NotFittedError):
+        check_is_fitted(test)
+    with pytest.raises(ValueError, match="sensitive_features"):
+        test.fit(X, Y)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(test)
+    check_is_fitted(test.fit(X, Y, sensitive_features=features(cls)))
+
+
+# Pipelines and routing ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[False, True], ids=["routing off", "routing on"])
+def routing(request):
+    """Metadata routing, as scikit-learn has it by default and switched on."""
+    with sklearn.config_context(enable_metadata_routing=request.param):
+        yield request.param
+
+
+def scaled(cls):
+    """A pipeline that ends in a test of a model of scaled people."""
+    model = LogisticRegression().fit(StandardScaler().fit_transform(X), Y)
+    return Pipeline([("scale", StandardScaler()), ("test", cls(model, **CLASSES[cls]))])
+
+
+@every_class
+def test_a_test_is_the_last_step_of_a_pipeline(cls, routing):
+    pipeline = scaled(cls)
+    name = "sensitive_features" if routing else "test__sensitive_features"
+    pipeline.fit(X, Y, **{name: features(cls)})
+    assert pipeline[-1].p_value_ == fitted(cls).p_value_
+    check_is_fitted(pipeline)
+
+
+@every_class
+def test_what_is_forgotten_in_a_pipeline_is_told_with_the_line_to_type(cls, routing):
+    step = cls.__name__.lower()
+    with pytest.raises(ValueError, match=rf"pipeline.fit\(X, y, {step}__sensitive_features=.*enable_metadata_routing"):
+        scaled(cls).fit(X, Y)
+
+
+@every_class
+def test_without_routing_a_pipeline_asks_for_the_name_of_the_step(cls):
+    with pytest.raises(ValueError, match=r"Pipeline.fit does not accept the sensitive_features.*stepname__parameter"):
+        scaled(cls).fit(X, Y, sensitive_features=features(cls))
+
+
+@every_class
+def test_requests_can_be_read_with_any_model_inside(cls, routing):
+    for model in (None, MODEL, Rule(), LogisticRegression(), FrozenEstimator(MODEL)):
+        requests = get_routing_for_object(cls(model)).fit.requests
+        assert requests["sensitive_features"] is True
+        assert requests["predict_params"] is True
+    scaled(cls).get_metadata_routing()
+
+
+@every_class
+def test_routing_changes_nothing_in_a_direct_fit(cls, routing):
+    frame = pd.DataFrame(X, columns=["u", "v"])
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(frame, Y)
+    assert fitted(cls, FrozenEstimator(MODEL)).p_value_ == fitted(cls).p_value_
+    test = cls(model, **CLASSES[cls]).fit(frame, Y, sensitive_features=features(cls))
+    assert test.p_value_ == fitted(cls).p_value_
+
+
+@every_class
+def test_cross_validate_tests_one_model_on_the_training_part_of_each_fold(cls, routing):
+    seen = []
+
+    def p_value(test, X, y):
+        seen.append(test)
+        return test.p_value_
+
+    found = cross_validate(
+        cls(MODEL, **CLASSES[cls]),
+        X,
+        Y,
+        params={"sensitive_features": features(cls)},
+        scoring=p_value,
+        cv=KFold(3),
+        return_indices=True,
+        error_score="raise",
+    )
+    assert all(test.estimator is MODEL for test in seen)
+    for part, p in zip(found["indices"]["train"], found["test_score"], strict=True):
+        expected = cls(MODEL, **CLASSES[cls]).fit(X[part], Y[part], sensitive_features=features(cls)[part])
+        assert p == expected.p_value_
+
+
+@every_class
+def test_a_test_has_no_score_that_a_search_could_maximise(cls):
+    with pytest.raises(TypeError, match="'score' method"):
+        cross_validate(cls(MODEL), X, Y, params={"sensitive_features": features(cls)})

@@ -1,0 +1,108 @@
+"""scikit-learn's own checks of every public estimator.
+
+The checks know nothing of groups, and a test fits no model. Each estimator is therefore checked in a subclass that
+supplies both; everything else is the public class, and no check is expected to fail. A new public estimator is given
+its line in `CHECKED`.
+"""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import skfairtest
+from skfairtest import AuditedClassifier, AuditedRegressor, CorrelationFairnessTest, FairnessTest
+
+
+def every_second(X):
+    """Divide people into two groups."""
+    return np.arange(X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))) % 2
+
+
+def fit_on(test, fit, X, y, sensitive_features):
+    """Fit a test of its model fitted on these people, and leave the parameter as it was."""
+    model = test.estimator
+    groups = every_second(X) if sensitive_features is None else sensitive_features
+    try:
+        test.estimator = clone(model).fit(X, y)
+        return fit(X, y, sensitive_features=groups)
+    finally:
+        test.estimator = model
+
+
+class FairnessTestOfModel(FairnessTest):
+    """Fits its model, and supplies the groups."""
+
+    def fit(self, X, y=None, *, sensitive_features=None):
+        """Test the model on the people it was fitted on."""
+        return fit_on(self, super().fit, X, y, sensitive_features)
+
+
+class CorrelationFairnessTestOfModel(CorrelationFairnessTest):
+    """Fits its model, and supplies numbers."""
+
+    def fit(self, X, y=None, *, sensitive_features=None):
+        """Test the model on the people it was fitted on."""
+        return fit_on(self, super().fit, X, y, sensitive_features)
+
+
+class AuditedClassifierWithGroups(AuditedClassifier):
+    """Supplies the groups."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit with every second person in the other group."""
+        return super().fit(X, y, sensitive_features=every_second(X), sample_weight=sample_weight)
+
+
+class AuditedRegressorWithGroups(AuditedRegressor):
+    """Supplies the groups."""
+
+    def fit(self, X, y, sample_weight=None):
+        """Fit with every second person in the other group."""
+        return super().fit(X, y, sensitive_features=every_second(X), sample_weight=sample_weight)
+
+
+# The data of the checks have labels of all kinds and up to three classes, and numbers: these metrics are defined.
+DRAWN = {"n_resamples": 19, "random_state": 0}
+CHECKED = {
+    FairnessTest: [
+        FairnessTestOfModel(LogisticRegression(), metric="accuracy"),
+        FairnessTestOfModel(LinearRegression(), metric="mean_squared_error", **DRAWN),
+    ],
+    CorrelationFairnessTest: [CorrelationFairnessTestOfModel(LinearRegression(), **DRAWN)],
+    AuditedClassifier: [
+        AuditedClassifierWithGroups(
+            LogisticRegression(), tests=FairnessTest(metric="accuracy"), cv=3, on_rejection="ignore"
+        )
+    ],
+    AuditedRegressor: [
+        AuditedRegressorWithGroups(
+            LinearRegression(), tests=FairnessTest(metric="mean_residual", **DRAWN), cv=3, on_rejection="ignore"
+        )
+    ],
+}
+
+
+def every_check():
+    """Parametrize with a list: up to scikit-learn 1.8 it would be a generator, which pytest 9.1 deprecates."""
+    estimators = [estimator for several in CHECKED.values() for estimator in several]
+    made = parametrize_with_checks(estimators)
+    names, values = made.mark.args
+    return pytest.mark.parametrize(names, list(values), **made.mark.kwargs)
+
+
+# Small groups and few resamples are warned of, as they should be; the checks ask for neither to be otherwise.
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@every_check()
+def test_scikit_learn_finds_nothing_wrong(estimator, check):
+    check(estimator)
+
+
+def test_every_public_estimator_is_checked():
+    public = {getattr(skfairtest, name) for name in skfairtest.__all__}
+    estimators = {item for item in public if isinstance(item, type) and issubclass(item, BaseEstimator)}
+    assert estimators == set(CHECKED)
+    for cls, instances in CHECKED.items():
+        assert all(isinstance(instance, cls) for instance in instances)
