@@ -1,0 +1,174 @@
+"""What is tested of a metric that somebody handed to a MetricFrame: a twin that is known, or their function itself."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from fairlearn.metrics import count
+from numpy.typing import NDArray
+
+from skfairtest.metrics import BuiltIn, Rate, resolve_metrics
+from skfairtest.metrics.score_metric import parameters_of
+
+__all__ = ["MetricOf", "OfRows", "Twin", "as_evaluated", "of_kinds", "stacked"]
+
+#: Arguments of a function that leave its defined values what they are, once they are known.
+UNDERSTOOD = {"pos_label", "zero_division"}
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A metric that is known under a name.
+
+    Parameters
+    ----------
+    name : str
+        Of the built-in metric. The metric itself holds functions, which do not pickle.
+    reads : frozenset of str
+        Columns that it needs.
+    asks : bool
+        Whether it asks which label is positive.
+    pos_label : object
+        Which one the function takes for positive; None where the function finds it from the labels.
+    """
+
+    name: str
+    reads: frozenset[str]
+    asks: bool
+    pos_label: Any
+
+
+@dataclass(frozen=True)
+class MetricOf:
+    """One metric of a frame.
+
+    Parameters
+    ----------
+    name : object
+        What the frame calls it.
+    function : callable or None
+        What computes it; None where everything was computed before it was left behind.
+    params : mapping of str to ndarray
+        Its sample parameters.
+    """
+
+    name: Any
+    function: Callable[..., Any] | None = field(repr=False)
+    params: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+
+    @functools.cached_property
+    def twin(self) -> Twin | None:
+        """The built-in metric that is the same; of people with weights too, but with no other parameters."""
+        return _twin_of(self.function) if set(self.params) <= {"sample_weight"} else None
+
+    @property
+    def counts_people(self) -> bool:
+        """Whether it is the size of a group."""
+        return self.function is count
+
+
+def _twin_of(function: Callable[..., Any] | None) -> Twin | None:
+    if function is None:
+        return None
+    given: dict[str, Any] = {}
+    if isinstance(function, functools.partial):
+        if function.args:
+            return None
+        given, function = function.keywords, function.func
+    try:
+        found = resolve_metrics(function)
+    except ValueError:  # a ratio of groups, which is no metric of one group
+        return None
+    metric = found[0]
+    if len(found) > 1 or not isinstance(metric, Rate | BuiltIn):
+        return None
+    signature = inspect.signature(function).parameters
+    for name, value in given.items():
+        if name not in UNDERSTOOD and not (name in signature and _same(value, signature[name].default)):
+            return None
+    default = signature["pos_label"].default if "pos_label" in signature else None
+    return Twin(metric.name, metric.reads, metric.needs_pos_label, given.get("pos_label", default))
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and isinstance(value, str | int) and value == default)
+
+
+# Functions as a test calls them ----------------------------------------------------------------
+
+
+def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a function; what it warns of in a resample it has said of the people themselves."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*args, **kwargs)
+
+
+@dataclass(frozen=True)
+class _OfKinds:
+    function: Callable[..., Any]
+
+    def __call__(self, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Any:
+        return _quietly(self.function, y_true, y_pred)
+
+
+@dataclass(frozen=True)
+class _OfWeightedKinds:
+    function: Callable[..., Any]
+
+    def __call__(
+        self, y_true: NDArray[Any], y_pred: NDArray[Any], sample_weight: NDArray[np.float64] | None = None
+    ) -> Any:
+        return _quietly(self.function, y_true, y_pred, sample_weight=sample_weight)
+
+
+def of_kinds(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of labels and predictions that says whether it takes weights, and nothing else."""
+    return (_OfWeightedKinds if "sample_weight" in parameters_of(function) else _OfKinds)(function)
+
+
+@dataclass(frozen=True)
+class OfRows:
+    """A function of people as a function of their row numbers.
+
+    Whatever a MetricFrame can evaluate, with any sample parameters and predictions of any shape, is so a metric of one
+    number per person, the row. Rows that a resample draws twice are handed over twice.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y_true, y_pred, **params)``.
+    y_true, y_pred : ndarray of shape (n, ...)
+        Of everybody.
+    params : mapping of str to ndarray of shape (n,)
+        Of everybody.
+    """
+
+    function: Callable[..., Any]
+    y_true: NDArray[Any] = field(repr=False)
+    y_pred: NDArray[Any] = field(repr=False)
+    params: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
+
+    def __call__(self, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Any:
+        """Evaluate the function for the rows whose numbers stand where predictions do."""
+        rows = np.asarray(y_pred).astype(np.intp)
+        params = {name: values[rows] for name, values in self.params.items()}
+        return _quietly(self.function, self.y_true[rows], self.y_pred[rows], **params)
+
+
+def as_evaluated(values: Any) -> NDArray[Any]:
+    """Return the values of everybody as MetricFrame reads them, a copy: superfluous dimensions are dropped."""
+    array = np.array(values)
+    return np.squeeze(array) if array.size > 1 else array.reshape(array.size)
+
+
+def stacked(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the values of everybody as MetricFrame hands them to a function: objects in the dtype that fits all."""
+    return values if values.dtype.kind in "biufc" else np.stack(list(pd.Series(list(values))))

@@ -1,0 +1,443 @@
+"""fairlearn's frame of metrics by group, with tests of what it shows."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from fairlearn.metrics import MetricFrame
+
+from skfairtest.group._frames import COMPARISON_COLUMNS
+from skfairtest.group._random import check_seed
+from skfairtest.model_selection._frame_cells import DISPARITIES, METHODS, Cell, Cells, check_test_params
+from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated
+from skfairtest.model_selection._frame_people import Features, read_features_of
+
+__all__ = ["SignificanceFrame"]
+
+#: Columns of all comparisons behind a frame; its strata are the control features.
+COMPARISONS = [name for name in COMPARISON_COLUMNS if name != "stratum"]
+
+
+class SignificanceFrame(MetricFrame):
+    """Metrics by group, as ``fairlearn.metrics.MetricFrame`` shows them, with a test of every disparity.
+
+    Everything of MetricFrame works unchanged: swap the import, and ``by_group``, ``difference()``, ``difference_ci()``
+    and the plots are what they were. `p_values` says which of the differences that are always there are more than
+    chance. `difference_test` and `ratio_test` say between which groups, with the interval and the reason where there is
+    no answer. `difference_interval` and `ratio_interval` are intervals for the numbers that ``difference()`` and
+    ``ratio()`` show; unlike a bootstrap of the largest difference they contain 0 (or 1) where nothing was found. Tests
+    are made when they are first asked for, and kept; until then the frame costs what a MetricFrame costs.
+
+    Null hypothesis of each p-value: among the people of one combination of control features, the metric has the same
+    value in all groups (with ``method="to_overall"``: in every group the value that everybody else has). It is adjusted
+    for the comparisons of groups behind it, so that it is at most 0.05 with probability 0.05 at most if the hypothesis
+    holds; not for the number of metrics and control levels in the frame, for which `comparisons` has all rows.
+
+    Parameters
+    ----------
+    metrics : callable or dict of callables
+        As in MetricFrame. What is tested is exactly what is shown: functions of fairlearn and scikit-learn that
+        `FairnessTest` knows (also as ``functools.partial(function, pos_label=...)``, and with weights in
+        `sample_params`) have its laws, which are exact for rates; any other function of any `sample_params` is tested
+        by permuting labels, with jackknife or bootstrap standard errors.
+    y_true, y_pred : list, Series, ndarray or DataFrame
+        As in MetricFrame: paired by position, whatever the indexes say.
+    sensitive_features, control_features : list, Series, dict of 1d arrays, ndarray or DataFrame
+        As in MetricFrame. Groups are compared within each combination of control features.
+    sample_params : dict, optional
+        As in MetricFrame.
+    n_boot : int, optional
+        As in MetricFrame: samples for ``difference_ci()`` and its like, not for the tests.
+    ci_quantiles : list of float, optional
+        As in MetricFrame.
+    random_state : int, RandomState or None
+        Seed of the bootstrap, as in MetricFrame, and of every test: it gives what a `FairnessTest` with it gives.
+    test_params : dict, optional
+        Parameters of `FairnessTest`, such as ``{"confidence_level": 0.9, "n_jobs": 2}``. A function that `FairnessTest`
+        does not know is called up to a hundred times for each resample. Unless ``n_resamples`` says otherwise it has
+        199 of them, or as many as leave the smallest adjusted p-value at half the level; a test that takes more than a
+        minute says so before it starts. A ``margin`` is one of differences in `difference_test`, and of ratios in
+        `ratio_test`.
+
+    Raises
+    ------
+    ValueError
+        As MetricFrame; also if `test_params` holds a name that is unknown, or that the frame itself decides, or a
+        value that is not allowed, or if `random_state` is no seed.
+
+    See Also
+    --------
+    FairnessTest : The test behind every cell; it takes models, clusters and criteria of several rates.
+
+    Notes
+    -----
+    Arrays (a confusion matrix) and sizes of groups (``fairlearn.metrics.count``) have no test, nor have one group
+    alone, groups of one person each, or a function that is NaN in a group; their p-values are NaN, and ``reason`` of
+    `difference_test` says why. A rate is undefined in a group in which nobody meets its condition: MetricFrame shows 0
+    there, and the test leaves the group out, with a warning and a ``reason``.
+
+    The frame keeps numbers of people where its metrics are known and read nothing but labels, and people otherwise. A
+    pickled copy leaves functions behind that cannot be pickled; their tests are made before.
+
+    References
+    ----------
+    fairlearn's user guide, section "Performing a fairness assessment". S. Holm (1979), Scandinavian Journal of
+    Statistics 6, 65-70.
+
+    Examples
+    --------
+    >>> from fairlearn.metrics import selection_rate
+    >>> from sklearn.metrics import accuracy_score
+    >>> from skfairtest import SignificanceFrame
+    >>> y_true = [1, 1, 1, 1, 1, 0, 0, 1, 1, 0]
+    >>> y_pred = [0, 1, 1, 1, 1, 0, 0, 0, 1, 1]
+    >>> sex = ["Female"] * 5 + ["Male"] * 5
+    >>> frame = SignificanceFrame(
+    ...     metrics={"accuracy": accuracy_score, "selection_rate": selection_rate},
+    ...     y_true=y_true,
+    ...     y_pred=y_pred,
+    ...     sensitive_features=sex,
+    ... )
+    >>> frame.difference()
+    accuracy          0.2
+    selection_rate    0.4
+    dtype: float64
+    >>> frame.p_values().round(3)
+    accuracy          1.000
+    selection_rate    0.344
+    dtype: float64
+    >>> low, high = frame.difference_interval()
+    >>> float(low["selection_rate"]), round(float(high["selection_rate"]), 2)
+    (0.0, 0.79)
+    """
+
+    def __init__(
+        self,
+        *,
+        metrics: Callable[..., Any] | dict[str, Callable[..., Any]],
+        y_true: Any,
+        y_pred: Any,
+        sensitive_features: Any,
+        control_features: Any = None,
+        sample_params: dict[str, Any] | dict[str, dict[str, Any]] | None = None,
+        n_boot: int | None = None,
+        ci_quantiles: list[float] | None = None,
+        random_state: Any = None,
+        test_params: dict[str, Any] | None = None,
+    ) -> None:
+        params, self._not_tested = check_test_params(test_params)
+        # The bootstrap draws from the user's generator, the tests from one that is as that was.
+        stateful = isinstance(random_state, np.random.RandomState | np.random.Generator)
+        seed = copy.deepcopy(random_state) if stateful else random_state
+        super().__init__(
+            metrics=metrics,
+            y_true=y_true,
+            y_pred=y_pred,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            sample_params=sample_params,
+            n_boot=n_boot,
+            ci_quantiles=ci_quantiles,
+            random_state=random_state,
+        )
+        check_seed(random_state)
+        several = isinstance(metrics, dict)
+        functions = metrics if isinstance(metrics, dict) else {self.by_group.name: metrics}
+        params_of = (sample_params or {}) if several else {self.by_group.name: sample_params or {}}
+        features: Features | str
+        try:
+            features = Features(
+                read_features_of(sensitive_features, self.sensitive_levels, "sensitive_features"),
+                read_features_of(control_features, self.control_levels, "control_features"),
+            )
+        except ValueError as error:  # MetricFrame can make do with what a test cannot
+            features = str(error)
+        n_control = len(self.control_levels or ())
+        tested, shown = [], []
+        for name, function in functions.items():
+            own = {key: as_evaluated(values) for key, values in params_of.get(name, {}).items() if values is not None}
+            tested.append(MetricOf(name, function, own))
+            values: dict[Any, dict[Any, Any]] = {}
+            for label, value in (self.by_group[name] if several else self.by_group).items():
+                key = label if isinstance(label, tuple) else (label,)
+                values.setdefault(key[:n_control], {})[key[n_control:]] = value
+            shown.append(values)
+        self._cells = Cells(
+            tested,
+            features,
+            as_evaluated(y_true),
+            as_evaluated(y_pred),
+            levels=self._levels(),
+            shown=shown,
+            params=params,
+            seed=seed,
+        )
+
+    def p_values(self, method: str = "between_groups", disparity: str = "difference") -> Any:
+        """Return a p-value for each number that ``difference()`` or ``ratio()`` shows.
+
+        Null hypothesis: the metric has the same value in all groups, or in each group the value of everybody else. Each
+        p-value is adjusted for the comparisons behind it (the smallest of Holm's), not for other metrics and levels.
+
+        Parameters
+        ----------
+        method : {"between_groups", "to_overall"}, default="between_groups"
+            Compare each pair of groups, or each group with everybody.
+        disparity : {"difference", "ratio"}, default="difference"
+            How values are compared; tests of rates that have an exact law give the same p-value for both.
+
+        Returns
+        -------
+        float, Series or DataFrame
+            The type, the index and the columns that ``difference()`` has. NaN where there is no test, for which
+            `difference_test` gives the reason.
+
+        Raises
+        ------
+        ValueError
+            If `method` or `disparity` is none of these.
+
+        Examples
+        --------
+        >>> from fairlearn.metrics import selection_rate
+        >>> from skfairtest import SignificanceFrame
+        >>> frame = SignificanceFrame(
+        ...     metrics=selection_rate,
+        ...     y_true=[1, 1, 1, 1, 0, 0, 0, 0],
+        ...     y_pred=[1, 1, 1, 1, 0, 0, 0, 0],
+        ...     sensitive_features=list("aaaabbbb"),
+        ... )
+        >>> round(frame.p_values(), 4)
+        0.0078
+        """
+        return self._like_difference(method, disparity, lambda cell: cell.p_value)
+
+    def difference_test(self, method: str = "between_groups") -> pd.DataFrame:
+        """Return the tests of differences, a row for each metric and combination of control features.
+
+        Parameters
+        ----------
+        method : {"between_groups", "to_overall"}, default="between_groups"
+            Compare each pair of groups, or each group with everybody.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by ``metric``, after the control features if there are any: ``value`` (the number that
+            ``difference()`` shows), ``ci_low`` and ``ci_high`` (its limits, see `difference_interval`), ``group`` and
+            ``other`` (the comparison that sets the p-value), ``disparity`` and ``statistic`` (of that comparison,
+            signed: the value of ``group`` less that of ``other``), ``p_value``, ``concern`` (whether a disparity was
+            found; missing where there is no test), ``method`` (the law of the p-value) and ``reason`` (why there is no
+            test, or which groups were left out of it; empty otherwise).
+
+        Raises
+        ------
+        ValueError
+            If `method` is none of these.
+
+        Examples
+        --------
+        >>> from fairlearn.metrics import count, selection_rate
+        >>> from skfairtest import SignificanceFrame
+        >>> frame = SignificanceFrame(
+        ...     metrics={"selection_rate": selection_rate, "count": count},
+        ...     y_true=[1, 1, 1, 1, 0, 0, 0, 0],
+        ...     y_pred=[1, 1, 1, 1, 0, 0, 0, 0],
+        ...     sensitive_features=list("aaaabbbb"),
+        ... )
+        >>> frame.difference_test()["p_value"].round(4)
+        metric
+        selection_rate    0.0078
+        count                NaN
+        Name: p_value, dtype: float64
+        >>> frame.difference_test().loc["count", "reason"]
+        'the size of a group is no average over its people: there is nothing to test'
+        """
+        return self._test_frame(method, "difference")
+
+    def ratio_test(self, method: str = "between_groups") -> pd.DataFrame:
+        """Return the tests of ratios, a row for each metric and combination of control features.
+
+        Parameters
+        ----------
+        method : {"between_groups", "to_overall"}, default="between_groups"
+            Compare each pair of groups, or each group with everybody.
+
+        Returns
+        -------
+        DataFrame
+            As of `difference_test`, with the number that ``ratio()`` shows as ``value``; ``disparity`` is the value of
+            ``group`` over that of ``other``, which may exceed 1.
+
+        Raises
+        ------
+        ValueError
+            If `method` is none of these.
+        """
+        return self._test_frame(method, "ratio")
+
+    def comparisons(self, method: str = "between_groups", disparity: str = "difference") -> pd.DataFrame:
+        """Return all comparisons of groups behind the tests, one row each.
+
+        Parameters
+        ----------
+        method : {"between_groups", "to_overall"}, default="between_groups"
+            Compare each pair of groups, or each group with everybody.
+        disparity : {"difference", "ratio"}, default="difference"
+            How values are compared.
+
+        Returns
+        -------
+        DataFrame
+            A column for each control feature, then those of ``FairnessTest.comparisons_``. ``p_value`` is that of the
+            comparison alone, from which any adjustment over the whole frame can start; ``p_value_adjusted`` is adjusted
+            within one metric and one combination of control features. Metrics without a test have no rows.
+
+        Raises
+        ------
+        ValueError
+            If `method` or `disparity` is none of these.
+        """
+        self._check(method, disparity)
+        parts = []
+        for level in self._cells.levels:
+            for number, metric in enumerate(self._cells.metrics):
+                rows = self._cells.cell(number, level, method, disparity).comparisons
+                if rows is None:
+                    continue
+                part = rows.assign(metric=pd.Series([metric.name] * len(rows), dtype=object))
+                for place, (name, value) in enumerate(zip(self.control_levels or (), level, strict=True)):
+                    part.insert(place, name, value, allow_duplicates=True)
+                parts.append(part)
+        if not parts:
+            return pd.DataFrame(columns=[*(self.control_levels or ()), *COMPARISONS])
+        return pd.concat(parts, ignore_index=True)
+
+    def difference_interval(self, method: str = "between_groups") -> list[Any]:
+        """Return limits of the numbers that ``difference()`` shows.
+
+        A difference of the largest and the smallest value is never below 0, and a bootstrap of it never contains 0.
+        These limits follow from simultaneous intervals of all comparisons: where all of them hold, the largest absolute
+        difference lies between the largest of their least and the largest of their greatest absolute values. The lower
+        limit is 0 where no comparison is told from 0.
+
+        Parameters
+        ----------
+        method : {"between_groups", "to_overall"}, default="between_groups"
+            Compare each pair of groups, or each group with everybody.
+
+        Returns
+        -------
+        list of two floats, Series or DataFrames
+            The lower and the upper limit, each shaped as ``difference()``; MetricFrame's ``difference_ci()`` returns
+            such a list for two quantiles. The level is ``confidence_level`` of `test_params`.
+
+        Raises
+        ------
+        ValueError
+            If `method` is none of these.
+        """
+        return self._interval(method, "difference")
+
+    def ratio_interval(self, method: str = "between_groups") -> list[Any]:
+        """Return limits of the numbers that ``ratio()`` shows.
+
+        Parameters
+        ----------
+        method : {"between_groups", "to_overall"}, default="between_groups"
+            Compare each pair of groups, or each group with everybody.
+
+        Returns
+        -------
+        list of two floats, Series or DataFrames
+            The lower limit, which is the worst that is compatible with the data, and the upper one, which is 1 where
+            nothing was found; each shaped as ``ratio()``.
+
+        Raises
+        ------
+        ValueError
+            If `method` is none of these.
+        """
+        return self._interval(method, "ratio")
+
+    # ------------------------------------------------------------------------------------------
+
+    def _levels(self) -> list[tuple[Any, ...]]:
+        if not self.control_levels:
+            return [()]
+        return [label if isinstance(label, tuple) else (label,) for label in self.overall.index]
+
+    def _check(self, method: str, disparity: str) -> None:
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; found {method!r}")
+        if disparity not in DISPARITIES:
+            raise ValueError(f"disparity must be one of {', '.join(map(repr, DISPARITIES))}; found {disparity!r}")
+        if disparity in self._not_tested:
+            raise ValueError(self._not_tested[disparity])
+
+    def _like_difference(self, method: str, disparity: str, take: Callable[[Cell], float]) -> Any:
+        """Return a number of every cell in the type that MetricFrame's methods have."""
+        self._check(method, disparity)
+        cells = self._cells
+        numbers = range(len(cells.metrics))
+        array = np.array(
+            [[take(cells.cell(number, level, method, disparity)) for number in numbers] for level in cells.levels],
+            dtype=float,
+        )
+        if self.control_levels and isinstance(self.by_group, pd.Series):
+            return pd.Series(array[:, 0], index=self.overall.index, name=self.by_group.name)
+        if self.control_levels:
+            return pd.DataFrame(array, index=self.overall.index, columns=self.by_group.columns)
+        if isinstance(self.by_group, pd.Series):
+            return float(array[0, 0])
+        return pd.Series(array[0], index=self.overall.index)
+
+    def _interval(self, method: str, disparity: str) -> list[Any]:
+        return [
+            self._like_difference(method, disparity, lambda cell: cell.extreme.low),
+            self._like_difference(method, disparity, lambda cell: cell.extreme.high),
+        ]
+
+    def _test_frame(self, method: str, disparity: str) -> pd.DataFrame:
+        self._check(method, disparity)
+        keys, cells = [], []
+        for level in self._cells.levels:
+            for number, metric in enumerate(self._cells.metrics):
+                keys.append((*level, metric.name))
+                cells.append(self._cells.cell(number, level, method, disparity))
+        names = [*(self.control_levels or ()), "metric"]
+        index = (
+            pd.MultiIndex.from_tuples(keys, names=names)
+            if self.control_levels
+            else pd.Index([key[0] for key in keys], name="metric")
+        )
+        frame = pd.DataFrame(
+            {
+                "value": self._shown(method, disparity, cells),
+                "ci_low": [cell.extreme.low for cell in cells],
+                "ci_high": [cell.extreme.high for cell in cells],
+                "group": pd.Series([cell.group for cell in cells], dtype=object),
+                "other": pd.Series([cell.other for cell in cells], dtype=object),
+                "disparity": [cell.disparity for cell in cells],
+                "statistic": [cell.statistic for cell in cells],
+                "p_value": [cell.p_value for cell in cells],
+                "concern": pd.array([cell.concern for cell in cells], dtype="boolean"),
+                "method": [cell.method for cell in cells],
+                "reason": [cell.reason for cell in cells],
+            }
+        )
+        return frame.set_index(index)
+
+    def _shown(self, method: str, disparity: str, cells: list[Cell]) -> list[float]:
+        """Return the numbers of ``difference()`` or ``ratio()``; those of the tests where one metric makes it raise."""
+        try:
+            shown = getattr(self, disparity)(method=method)
+        except Exception:  # whatever MetricFrame has met
+            return [cell.extreme.value for cell in cells]
+        if isinstance(shown, pd.DataFrame):
+            shown = shown.reindex(index=self.overall.index, columns=self.by_group.columns)
+        return [float(value) for value in np.asarray(shown, dtype=float).reshape(-1)]
