@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
 from benchmarks._run import default_of
-from benchmarks._words import INTRODUCTION, METHODS, PAPER, PUBLISHED, SECTIONS
+from benchmarks._words import INTRODUCTION, METHODS, MODEL_SELECTION, PAPER, PUBLISHED, SECTIONS
 
 
 def number(value):
@@ -124,6 +124,58 @@ def correlation(folder):
     ]  # fmt: skip
 
 
+def share_text(found):
+    return number(found["share"])
+
+
+def model_selection(folder):
+    """Show the figures of `benchmarks.model_selection` where they are."""
+    path = folder / "model_selection.json"
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    intervals = [
+        [
+            ", ".join(number(rate) for rate in cell["rates"]),
+            ", ".join(f"{n:,}" for n in cell["people"]),
+            cell["disparity"],
+            *(share_text(cell[key]) for key in ("coverage", "worst_end", "percentile_bootstrap")),
+        ]
+        for cell in document["intervals"]
+    ]
+    models = [
+        [cell["model"], f"{cell['people']:,}", *(share_text(cell[key]) for key in ("out_of_fold", "in_sample"))]
+        for cell in document["out_of_fold"]
+    ]
+    choices = [
+        [f"{cell['people']:,}", name, share_text(found), number(cell["mean_disparity"][name])]
+        for cell in document["selection"]
+        for name, found in cell["beyond_tolerance"].items()
+    ]
+    rejected = ", ".join(
+        f"{share_text(cell['fair_candidate_rejected'])} ({cell['people']:,} people)" for cell in document["selection"]
+    )
+    counts = {key: f"{document[key][0][of]['data_sets']:,}" for key, of in (
+        ("intervals", "coverage"), ("out_of_fold", "out_of_fold"), ("selection", "fair_candidate_rejected"),
+    )}  # fmt: skip
+    compared = f"{document['intervals'][0]['percentile_bootstrap']['data_sets']:,}"
+    return [
+        "## Frames, audited models and selection", "",
+        MODEL_SELECTION.format(
+            tolerance=number(document["tolerance"]), resamples=document["bootstrap_resamples"], compared=compared,
+            file=path.name, **counts,
+        ), "",
+        "Coverage of the largest disparity between any two groups", "",
+        table(["selection rates", "people", "disparity", "interval", "its worst end", "percentile bootstrap"],
+              intervals), "",
+        "Equalized odds of a decision tree rejected", "",
+        table(["model", "people", "out of fold", "in sample"], models), "",
+        f"A search takes a candidate whose true disparity is beyond {number(document['tolerance'])}", "",
+        table(["people", "choice", "share", "mean disparity"], choices), "",
+        f"Twice the mean of the folds' p-values rejects the fair candidate in {rejected}.", "",
+    ]  # fmt: skip
+
+
 def render(cells, records, folder):
     """Return the page, with what is stored so far."""
     there = [cell for cell in cells if cell.name in records]
@@ -139,6 +191,7 @@ def render(cells, records, folder):
         if chosen:
             out += [f"## {title}", "", text, "", *section(chosen, records)]
     out += correlation(folder)
+    out += model_selection(folder)
     out += ["## How it was run", "", _how(there, cells, records)]
     return "\n".join(out).rstrip() + "\n"
 

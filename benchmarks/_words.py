@@ -138,3 +138,21 @@ PAPER = (
     "statistic that it describes, and its bootstrap beside the basic interval; which standard error and which "
     "interval were really run is not known here."
 )
+
+MODEL_SELECTION = (
+    "Measured by `python -m benchmarks.model_selection`, stored in `benchmarks/results/{file}`. First, {intervals} data "
+    "sets: how often the interval that `SignificanceFrame` and `make_fairness_scorer` give for the largest disparity "
+    "holds the true one, how often its worst end is beyond it, and the percentile bootstrap of fairlearn's "
+    "`MetricFrame` ({compared} data sets, {resamples} resamples), which never holds equality. Then {out_of_fold} "
+    "training runs: how often equalized odds of the tree is rejected by `AuditedClassifier`, on predictions for people "
+    "left out, and on predictions for the people trained on. *Fair*: features have the same law in both groups, given "
+    "the label. *Unfair*: they are noisier in one group; a tree that has learnt its people by heart shows nothing of "
+    "that in sample. *Fair on average*: a column that means nothing is the group, so that every single model treats "
+    "groups differently and all models together do not; rejecting such a model is right about the model and wrong about "
+    "the way it is trained. Last, {selection} searches over eight candidates, the more accurate the further apart their "
+    "rates of selection are, in five folds: how often the one that is taken differs by more than {tolerance}. *Mean "
+    "disparity* takes the disparities of the folds as they are; the disparity of a small fold is too large on average, "
+    "which makes that choice careful where people are few and careless where they are many. `select_fair` by "
+    "`tolerance` takes their upper bounds; by `alpha` it takes whatever is not rejected, which in small folds is almost "
+    "everything."
+)
