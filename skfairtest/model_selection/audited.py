@@ -112,6 +112,8 @@ class _Audited(MetaEstimatorMixin):
 
     _default_metric: ClassVar[str]
     _classifies: ClassVar[bool]
+    #: Where a test finds the model inside, which may want groups or a seed.
+    _answers_with: ClassVar[str] = "estimator_"
 
     # The weights are the estimator's alone, and so is the request for them.
     __metadata_request__fit: ClassVar[dict[str, bool | str]] = {

@@ -190,7 +190,7 @@ def make_fairness_scorer(
     On every fold it runs `FairnessTest`, whose null hypothesis is that `metric` is equal in the groups, on the model's
     predictions, and returns one number of which larger is fairer. Scores are over all comparisons of the test: the
     disparity that is furthest from equality counts. Undefined is never better than defined: a model that leaves one of
-    the groups undefined gets NaN and a warning, and is ranked last.
+    the groups undefined gets NaN and a warning, and searches rank it last.
 
     Parameters
     ----------
@@ -240,7 +240,12 @@ def make_fairness_scorer(
     Notes
     -----
     ``TunedThresholdClassifierCV`` never hands X over to a scorer: there, the groups come by routing only, and a
-    threshold at which the score is undefined gets minus infinity. Scores of folds are for choosing a model. Whether the
+    threshold at which the score is undefined gets minus infinity. ``RFECV`` and ``SequentialFeatureSelector`` hand over
+    no names of columns or not all columns, so that the groups come by routing there too, and they take NaN for the best
+    score of all: let them score what is defined whatever is predicted, such as "demographic_parity" by its difference.
+
+    A score is about the people of its fold: a group of whom a fold has nobody is not missed, as long as there are two
+    others, which is what `SensitiveStratifiedKFold` is for. Scores of folds are for choosing a model. Whether the
     chosen one is fair is the question of a `FairnessTest` on people that neither training nor the choice has seen.
 
     Without routing, weights that are handed to a search's ``fit`` weight this score too, as they do every other score
@@ -269,4 +274,16 @@ def make_fairness_scorer(
     columns = check_names_of_columns(sensitive_features, "sensitive_features")
     params = {"random_state": 0, **test_params}
     check_question(metric, output, params)
+    if output == "disparity" and "method" not in test_params:
+        params |= _cheapest(metric, output, params)
     return FairnessScorer(metric, output, columns, params)
+
+
+def _cheapest(metric: Any, output: str, params: dict[str, Any]) -> dict[str, Any]:
+    """Return the method that draws nothing, where there is one: an estimate is the same by every method."""
+    cheap = {"method": "asymptotic"}
+    try:
+        check_question(metric, output, {**params, **cheap})
+    except ValueError:  # disparities over all groups at once, other variances, and permutation within labels
+        return {}
+    return cheap

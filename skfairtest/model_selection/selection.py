@@ -207,6 +207,9 @@ def select_fair(
     seen. For the same reason the mean of upper bounds is a measure to choose by, and no bound: it is neither corrected
     for the number of candidates nor about the model that is refitted on all data.
 
+    ``HalvingGridSearchCV`` and ``HalvingRandomSearchCV`` have one score only and never call what they are given as
+    ``refit``: they take the best by that score, and say nothing about it.
+
     References
     ----------
     L. Rueschendorf (1982), Random variables with maximum sums, Advances in Applied Probability 14, 623-632. V. Vovk and

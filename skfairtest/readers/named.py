@@ -71,7 +71,7 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
     Raises
     ------
     ValueError
-        If `X` has no names, or not these.
+        If `X` has no names, or not these, or a name is that of several columns.
 
     Examples
     --------
@@ -85,6 +85,9 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
     asked = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
     table = split_table(X, "X") if is_table(X) else []
     found = {name: column for name, column in table if name is not None}
+    twice = [name for name in names if sum(name == other for other, _ in table) > 1]
+    if twice:
+        raise ValueError(f"{asked}: X has several columns named {listed(twice)}: give each its own name.")
     if not found:
         raise ValueError(
             f"{asked} names a column, and X ({type(X).__name__}) has no column names here: pass a DataFrame; {instead}"

@@ -206,9 +206,8 @@ def _inner(estimator: Any) -> Any:
     own = getattr(estimator, "__dict__", {})
     if "predictors_" in own and "best_idx_" in own:  # fairlearn's search
         return own["predictors_"][own["best_idx_"]]
-    if "fairness_tests_" in own and "estimator_" in own:  # an audited model
-        return own["estimator_"]
-    return own.get("best_estimator_")  # scikit-learn's searches, and others'
+    # By default scikit-learn's searches, and others'; our own wrappers say what they answer with.
+    return own.get(getattr(type(estimator), "_answers_with", "best_estimator_"))
 
 
 def _transformed(wrapper: Any, X: Any) -> Any:

@@ -313,6 +313,18 @@ def test_a_sensitive_column_that_is_dropped_before_the_scorer(people):
     assert GridSearchCV(inside, {}, scoring=named, cv=3, error_score="raise").fit(X, y).best_score_ < 0
 
 
+def test_a_sensitive_column_whose_name_others_have(people):
+    X, y, sex = people
+    X = pd.concat([X, pd.Series(sex, name="sex")], axis=1)
+    message = "sensitive_features='sex': X has several columns named 'sex': give each its own name"
+    scorer = make_fairness_scorer("demographic_parity", sensitive_features="sex")
+    model = LogisticRegression().fit(np.zeros((120, 3)), y)
+    with pytest.raises(ValueError, match=message):
+        scorer(model, X, y)
+    with pytest.raises(ValueError, match=message):
+        SensitiveStratifiedKFold(sensitive_features="sex").split(X, y)
+
+
 @pytest.mark.parametrize("groups", [pd.Series(["f", "m"], name="sex"), np.array(["f", "m"]), ["f", 1], {"sex": [1]}])
 def test_the_groups_themselves_where_a_name_belongs(groups):
     with pytest.raises(ValueError, match="must be the name of a column of X, or a list of names, as in sensitive_feat"):

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes HalvingGridSearchCV importable
+from sklearn.feature_selection import RFECV
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import check_scoring, roc_auc_score
 from sklearn.model_selection import (
@@ -172,6 +173,25 @@ def test_a_metric_of_scores_asks_for_scores(people):
     assert scorer(model, X, y, sensitive_features=sex) == pytest.approx(-abs(auc[0] - auc[1]))
 
 
+@pytest.mark.parametrize("metric", ["roc_auc", "equalized_odds", "balanced_accuracy", "log_loss"])
+def test_an_estimate_draws_nothing_and_is_the_same(people, metric, monkeypatch):
+    X, y, sex = people
+    model = LogisticRegression().fit(X, y)
+    drawn = make_fairness_scorer(metric, output="disparity", method="permutation", n_resamples=99)
+    expected = drawn(model, X, y, sensitive_features=sex)
+    quick, draws = make_fairness_scorer(metric, output="disparity"), []
+    fit = FairnessTest.fit
+
+    def spied(test, *args, **kwargs):
+        fit(test, *args, **kwargs)
+        draws.append(test.n_resamples_)
+        return test
+
+    monkeypatch.setattr(FairnessTest, "fit", spied)
+    assert quick(model, X, y, sensitive_features=sex) == expected
+    assert draws == [0]
+
+
 def test_an_unknown_disparity_function_is_scored_by_its_value():
     X = published()
     y = np.arange(150) % 2
@@ -264,6 +284,21 @@ def test_a_candidate_without_a_score_is_ranked_last(people):
         ).fit(X, y)
     assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [True, False]
     assert search.best_index_ == 1
+
+
+def test_an_elimination_of_features_takes_an_undefined_score_for_the_best_as_the_note_says():
+    rng = np.random.default_rng(0)
+    sex = rng.integers(0, 2, 300)
+    merit = rng.normal(size=300) + sex
+    y = (merit + rng.normal(size=300) > 1.5).astype(int)
+    X = np.column_stack([rng.normal(size=300), 1000 * merit])  # the second has the smaller coefficient, and goes first
+    warned = pytest.warns(UndefinedMetricWarning, match="the fairness score is nan")
+    with warned, config_context(enable_metadata_routing=True):
+        scorer = make_fairness_scorer("precision", output="disparity")
+        search = RFECV(LogisticRegression(), scoring=scorer, cv=FOLDS).fit(X, y, sensitive_features=sex)
+    assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [True, False]
+    assert search.n_features_ == 1  # of which nobody is predicted positive
+    assert "take NaN for the best" in " ".join(make_fairness_scorer.__doc__.split())
 
 
 # --- a scorer like any other -----------------------------------------------------------------------------------------

@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401  makes HalvingGridSearchCV importable
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, RandomizedSearchCV
 
 from skfairtest import FairnessTest, SensitiveStratifiedKFold, make_fairness_scorer, select_fair
 
@@ -207,6 +208,18 @@ def test_a_search_without_a_fair_candidate_warns_and_takes_the_fairest(hired):
     with pytest.warns(UserWarning, match=r"no candidate qualifies. The fairest is taken, candidate \d \({'C': "):
         search.fit(X, y)
     assert search.best_index_ == int(np.argmax(search.cv_results_["mean_test_fair"]))
+
+
+def test_a_halving_search_never_asks_as_the_note_says(hired):
+    X, y = hired
+    choose = select_fair("acc", "no such key", tolerance=0.1)
+    fair = make_fairness_scorer("demographic_parity", sensitive_features="female")
+    search = HalvingGridSearchCV(
+        LogisticRegression(), {"C": [1e-3, 1.0]}, scoring=fair, refit=choose, cv=3, random_state=0
+    ).fit(X, y)
+    last = np.flatnonzero(search.cv_results_["iter"] == search.cv_results_["iter"].max())
+    assert search.best_index_ == last[np.argmax(search.cv_results_["mean_test_score"][last])]
+    assert "never call what they are given as ``refit``" in " ".join(select_fair.__doc__.split())
 
 
 def test_every_fold_without_groups_is_an_error_that_says_where_to_look(hired):
