@@ -151,8 +151,7 @@ MODEL_SELECTION = (
     "single model treats groups differently and all models together do not; rejecting such a model is right about the "
     "model and wrong about the way it is trained. Last, {selection} searches over eight candidates, the more accurate "
     "the further apart their rates of selection are, in five folds: how often the one that is taken differs by more "
-    "than {tolerance}. *Mean disparity* takes the disparities of the folds as they are; the disparity of a small fold "
-    "is too large on average, which makes that choice careful where people are few and careless where they are many. "
-    "`select_fair` by `tolerance` takes their upper bounds; by `alpha` it takes whatever is not rejected, which in "
-    "small folds is almost everything."
+    "than {tolerance}. *Mean disparity* takes the mean of the folds' disparities as it is, and the luck of the folds "
+    "with it. `select_fair` by `tolerance` takes their upper bounds; by `alpha` it takes whatever is not rejected, "
+    "which with few people is almost everything."
 )
