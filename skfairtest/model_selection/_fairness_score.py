@@ -19,6 +19,7 @@ from skfairtest.group._errors import GroupsMissing, NothingDefined
 from skfairtest.group._omnibus import check_omnibus
 from skfairtest.group._outside import outside
 from skfairtest.group.extreme import extreme_disparity
+from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.metrics import Metric, Omnibus
 from skfairtest.readers.levels import listed
 from skfairtest.report import text
@@ -85,6 +86,11 @@ def check_question(metric: Any, output: str, params: dict[str, Any]) -> None:
         raise ValueError(
             f"output='upper_bound' is the upper end of two-sided intervals, and alternative={alternative!r} has "
             "one-sided ones: use alternative='two-sided', or output='disparity' or 'p_value'"
+        )
+    if output == "upper_bound" and settings.adjust not in FAMILYWISE:
+        raise ValueError(
+            f"output='upper_bound' is an upper end for all comparisons together, and adjust={settings.adjust!r} gives "
+            "intervals that hold one by one: use adjust='auto'"
         )
     if output == "statistic":
         if alternative != "two-sided" or settings.question.edges is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold, check_cv
+from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
 
 from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
@@ -68,11 +68,16 @@ def partition(
             raise ValueError(f"cv={n_folds} folds of n_samples={n_people} people: every fold needs somebody to test.")
         splits = _of_integer(n_folds, X, y, sensitive_features, groups, clusters, stratified)
     else:
+        if isinstance(cv, bool):
+            raise ValueError(f"cv must be a number of folds, a splitter or a list of (train, test); found {cv!r}.")
         splitter = check_cv(cv)
+        if clusters is None and isinstance(splitter, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut):
+            raise ValueError(f"cv={cv!r} keeps clusters together, and there are none: pass clusters, or an integer cv.")
         offered = {"sensitive_features": sensitive_features, "groups": None if clusters is None else clusters.codes}
         asked = {name: data for name, data in offered.items() if data is not None and _asks_for(splitter, name)}
         splits = splitter.split(X, y, **asked)
-    found = [(np.asarray(train), np.asarray(test)) for train, test in splits]
+    everybody = np.arange(n_people)  # places counted from the end, and masks, are people like any other
+    found = [(everybody[np.asarray(train)], everybody[np.asarray(test)]) for train, test in splits]
     _check(found, cv, n_people, clusters)
     return found
 

@@ -28,8 +28,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skfairtest.group import FairnessTest
 from skfairtest.group.correlation import CorrelationFairnessTest
+from skfairtest.model_selection._fairness_score import check_people
 from skfairtest.model_selection._folds import partition
 from skfairtest.model_selection._out_of_fold import Fold, OutOfFold, rows_of, rows_of_each, training_rows
+from skfairtest.model_selection._training import fitted, groups_of_fit, has_keywords, takes_groups
 from skfairtest.readers import check_same_people, classes_of, read_column, read_columns
 
 __all__ = ["AuditedClassifier", "AuditedRegressor", "FairnessRejectedError", "FairnessRejectedWarning"]
@@ -152,7 +154,8 @@ class _Audited(MetaEstimatorMixin):
             Labels or targets.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples. Also handed to the estimator, if its ``fit`` takes
-            them and no routing request says otherwise (fairlearn's mitigators).
+            them and no routing request says otherwise (fairlearn's mitigators); without routing to the last step of a
+            Pipeline, too.
         control_features : array-like, frame or mapping, optional
             Strata within which the tests compare groups.
         sample_weight : array-like of shape (n_samples,), optional
@@ -206,7 +209,7 @@ class _Audited(MetaEstimatorMixin):
             clusters=clusters,
             test_weight=test_weight,
         )
-        estimator = clone(self.estimator).fit(X, y, **given)
+        estimator = fitted(clone(self.estimator), X, y, given)
         folds = [Fold(self._trained(X, y, train, given), train, test) for train, test in splits]
         model = OutOfFold(folds, classes_of(estimator))
         for test in tests:
@@ -300,7 +303,7 @@ class _Audited(MetaEstimatorMixin):
             made = getattr(requests, method)
             function = getattr(self.estimator, method, None)
             unsaid = made.requests.get("sensitive_features") is None
-            if unsaid and function is not None and _takes_groups(self.estimator, function):
+            if unsaid and function is not None and takes_groups(self.estimator, function):
                 made.add_request(param="sensitive_features", alias=True)
         return requests
 
@@ -322,6 +325,10 @@ class _Audited(MetaEstimatorMixin):
         if self.on_rejection not in ON_REJECTION:
             listed = ", ".join(map(repr, ON_REJECTION))
             raise ValueError(f"on_rejection must be one of {listed}; found {self.on_rejection!r}")
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
+            raise ValueError(
+                f"estimator must be a model that can be fitted, as in LogisticRegression(); found {self.estimator!r}"
+            )
         if isinstance(self.estimator, FrozenEstimator):
             raise ValueError(
                 "estimator is a FrozenEstimator, which is not trained again, so that nobody here is known to be new to "
@@ -368,6 +375,7 @@ class _Audited(MetaEstimatorMixin):
             if name in people
         }
         clusters = read_column(people["clusters"], "clusters") if "clusters" in people else None
+        check_people(X, {name: values for name, values in people.items() if isinstance(values, dict)})
         check_same_people({"X": X, "y": y, **columns, "clusters": clusters, "test_weight": people.get("sample_weight")})
         # A continuous feature makes no groups that every fold could have its share of.
         grouped = any(isinstance(test, FairnessTest) for test in tests)
@@ -390,11 +398,12 @@ class _Audited(MetaEstimatorMixin):
             offered = {name: value for name, value in named.items() if value is not None}
             return dict(process_routing(self, "fit", **offered, **fit_params).estimator.fit)
         given = dict(fit_params)
-        if _takes_groups(self.estimator, self.estimator.fit):
-            given["sensitive_features"] = named["sensitive_features"]
+        key = groups_of_fit(self.estimator)
+        if key is not None:
+            given.setdefault(key, named["sensitive_features"])
         if named["sample_weight"] is not None:
             parameters = inspect.signature(self.estimator.fit).parameters
-            if "sample_weight" not in parameters and not _has_keywords(parameters):
+            if "sample_weight" not in parameters and not has_keywords(parameters):
                 raise ValueError(
                     f"sample_weight: {type(self.estimator).__name__}.fit takes none. It is what people count in "
                     "training; to weight the tests pass test_weight."
@@ -404,7 +413,7 @@ class _Audited(MetaEstimatorMixin):
 
     def _trained(self, X: Any, y: Any, train: NDArray[np.intp], given: dict[str, Any]) -> Any:
         params = rows_of_each(given, train, len(np.asarray(y)))
-        return clone(self.estimator).fit(training_rows(self.estimator, X, train, train), rows_of(y, train), **params)
+        return fitted(clone(self.estimator), training_rows(self.estimator, X, train, train), rows_of(y, train), params)
 
     def _message(self, concerns: Sequence[Any], n_tests: int, n_folds: int) -> str:
         # The verdict and the leading finding are the first two lines of what a test prints.
@@ -567,16 +576,3 @@ class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
 
     _default_metric = "mean_residual"
     _classifies = False
-
-
-def _takes_groups(estimator: Any, function: Any) -> bool:
-    """Whether a method has the parameter sensitive_features, which fairlearn's reductions hide in ``**kwargs``."""
-    if "sensitive_features" in inspect.signature(function).parameters:
-        return True
-    from fairlearn.reductions import ExponentiatedGradient, GridSearch
-
-    return isinstance(estimator, ExponentiatedGradient | GridSearch) and function.__name__ == "fit"
-
-
-def _has_keywords(parameters: Any) -> bool:
-    return any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in parameters.values())

@@ -78,7 +78,8 @@ class SignificanceFrame(MetricFrame):
     Arrays (a confusion matrix) and sizes of groups (``fairlearn.metrics.count``) have no test, nor have one group
     alone, groups of one person each, or a function that is NaN in a group; their p-values are NaN, and ``reason`` of
     `difference_test` says why. A rate is undefined in a group in which nobody meets its condition: MetricFrame shows 0
-    there, and the test leaves the group out, with a warning and a ``reason``.
+    there, and the test leaves the group out, with a warning and a ``reason``; so it does with a group of one person.
+    ``value`` is what MetricFrame shows all the same, and can lie outside ``ci_low`` and ``ci_high`` there.
 
     The frame keeps numbers of people where its metrics are known and read nothing but labels, and people otherwise. A
     pickled copy leaves functions behind that cannot be pickled; their tests are made before.
@@ -323,7 +324,10 @@ class SignificanceFrame(MetricFrame):
         A difference of the largest and the smallest value is never below 0, and a bootstrap of it never contains 0.
         These limits follow from simultaneous intervals of all comparisons: where all of them hold, the largest absolute
         difference lies between the largest of their least and the largest of their greatest absolute values. The lower
-        limit is 0 where no comparison is told from 0.
+        limit is 0 where no comparison is told from 0. With ``adjust=None`` or a false-discovery rule in `test_params`
+        the intervals hold one by one, which bounds no largest difference at their level. Groups that are left out of
+        the comparisons, of which the ``reason`` of `difference_test` tells, are not in these limits, though
+        ``difference()`` may show them.
 
         Parameters
         ----------
@@ -345,6 +349,8 @@ class SignificanceFrame(MetricFrame):
 
     def ratio_interval(self, method: str = "between_groups") -> list[Any]:
         """Return limits of the numbers that ``ratio()`` shows.
+
+        They follow from the intervals of all comparisons as those of `difference_interval` do.
 
         Parameters
         ----------

@@ -740,3 +740,17 @@ def test_one_seed_is_one_result_whatever_the_order_of_people():
     pd.testing.assert_frame_equal(one.comparisons_, two.comparisons_)
     other = run(TRUTH, DECISION, GROUP, weighted_error, n_resamples=299, random_state=1)
     assert not np.array_equal(one.null_distribution_, other.null_distribution_)
+
+
+@pytest.mark.filterwarnings("ignore:sensitive_features. .* left out of comparisons:UserWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_a_function_that_one_person_leaves_undefined_is_tested_for_the_others():
+    rng = np.random.default_rng(0)
+    y_true, group = rng.normal(size=61), np.array(["a"] * 30 + ["b"] * 30 + ["z"])
+    y_pred = y_true + rng.normal(size=61)
+    params = {"metric": r2_score, "n_resamples": 49, "random_state": 0}
+    test = FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, **params)
+    assert np.isnan(test.by_group_.loc["z", "value"])
+    assert list(test.excluded_["group"]) == ["z"]
+    others = FairnessTest.from_predictions(y_true[:60], y_pred[:60], sensitive_features=group[:60], **params)
+    assert test.disparity_ == others.disparity_

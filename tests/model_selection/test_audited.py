@@ -395,6 +395,7 @@ def test_columns_that_a_splitter_looks_up_itself_are_not_handed_over(people):
         ([(np.arange(120), np.arange(120, 240))], r"cv=list\(...\) does not test each"),
         ([], r"cv=\[\] does not test each"),
         ([(np.arange(N), np.arange(N))], r"fold 0 tests 240 of the people it trains on"),
+        ([(np.arange(-N, 0), np.arange(N))], r"fold 0 tests 240 of the people it trains on"),
         (1, "n_splits=2 or more"),
         (300, "cv=300 folds of n_samples=240"),
         ("five", "Expected .?cv.? as an integer"),
@@ -407,12 +408,30 @@ def test_folds_that_do_not_test_everybody_once_are_refused_before_anything_is_tr
     assert not heard
 
 
+def test_masks_and_places_from_the_end_are_folds_like_any_other(people):
+    X, y, sex = people
+    first = np.arange(N) < N // 2
+    expected = audited(cv=KFold(2)).fit(X, y, sensitive_features=sex).p_values_
+    places = np.arange(-N, 0)
+    for cv in ([(~first, first), (first, ~first)], [(places[~first], places[first]), (places[first], places[~first])]):
+        assert audited(cv=cv).fit(X, y, sensitive_features=sex).p_values_ == expected
+
+
 def test_a_splitter_that_divides_clusters_is_refused(people):
     X, y, sex = people
     with pytest.raises(ValueError, match=r"cv=KFold\(.*fold 0 divides 120 clusters.*GroupKFold"):
         audited(cv=KFold(2)).fit(X, y, sensitive_features=sex, clusters=np.arange(N) % 120)
     with pytest.raises(ValueError, match=r"cv=5 folds, and there are 4 clusters"):
         audited(cv=5).fit(X, y, sensitive_features=sex, clusters=np.arange(N) % 4)
+
+
+def test_a_dict_of_columns_in_a_search_is_said_to_be_handed_over_whole(people):
+    X, y, sex = people
+    search = GridSearchCV(audited(), {"estimator__C": [0.1, 1]}, cv=2, error_score="raise")
+    with pytest.raises(
+        ValueError, match=r"sensitive_features has 240 values for 120 people\. .*pass a DataFrame, as in"
+    ):
+        search.fit(X, y, sensitive_features={"sex": sex})
 
 
 def three_labels():
@@ -734,6 +753,36 @@ def test_a_test_of_an_audited_mitigator_hands_over_groups_and_seeds(name, people
     test = FairnessTest(model, metric="selection_rate", random_state=3).fit(X, y, sensitive_features=sex)
     inner = FairnessTest(model.estimator_, metric="selection_rate", random_state=3).fit(X, y, sensitive_features=sex)
     pd.testing.assert_frame_equal(test.by_group_, inner.by_group_)
+
+
+@pytest.mark.filterwarnings("ignore:Setting a(n item| value) :DeprecationWarning")  # fairlearn's own
+@pytest.mark.filterwarnings("ignore:Setting a(n item| value) :FutureWarning")
+def test_a_mitigator_in_a_pipeline_is_given_the_groups_without_routing_and_a_sentence_with_it(people):
+    X, y, sex = people
+    reduction = ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=4)
+    test = FairnessTest(metric="selection_rate", random_state=0)
+    model = audited(make_pipeline(StandardScaler(), reduction), tests=test)
+    by_hand = clone(model).fit(X, y, sensitive_features=sex, exponentiatedgradient__sensitive_features=sex)
+    assert model.fit(X, y, sensitive_features=sex).p_values_ == by_hand.p_values_
+    with (
+        sklearn.config_context(enable_metadata_routing=True),
+        pytest.raises(ValueError, match=r"(?s)estimator=Pipeline.*asks for sensitive_features.*set_fit_request"),
+    ):
+        clone(model).fit(X, y, sensitive_features=sex)
+
+
+@pytest.mark.parametrize("estimator", [LogisticRegression, "logistic", None])
+def test_what_cannot_be_trained_is_refused_by_name(estimator, people):
+    X, y, sex = people
+    with pytest.raises(ValueError, match="estimator must be a model that can be fitted"):
+        AuditedClassifier(estimator).fit(X, y, sensitive_features=sex)
+
+
+@pytest.mark.parametrize(("cv", "message"), [(True, "cv must be a number of folds"), (GroupKFold(3), "pass clusters")])
+def test_a_cv_that_cannot_be_meant_is_refused(cv, message, people):
+    X, y, sex = people
+    with pytest.raises(ValueError, match=message):
+        audited(cv=cv).fit(X, y, sensitive_features=sex)
 
 
 class Lucky(ClassifierMixin, BaseEstimator):

@@ -192,6 +192,13 @@ def test_an_estimate_draws_nothing_and_is_the_same(people, metric, monkeypatch):
     assert draws == [0]
 
 
+@pytest.mark.parametrize("adjust", [None, "fdr_bh"])
+def test_an_upper_bound_of_intervals_that_hold_one_by_one_is_refused(adjust):
+    with pytest.raises(ValueError, match="hold one by one"):
+        make_fairness_scorer("equalized_odds", adjust=adjust)
+    make_fairness_scorer("equalized_odds", adjust="bonferroni")
+
+
 def test_an_unknown_disparity_function_is_scored_by_its_value():
     X = published()
     y = np.arange(150) % 2
