@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import scipy.stats
-from fairlearn.metrics import MetricFrame, false_negative_rate
-from sklearn.metrics import f1_score, roc_auc_score
+from fairlearn.metrics import MetricFrame, false_negative_rate, selection_rate
+from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
-from skfairtest import FairnessTest, ScoreMetric
+from skfairtest import FairnessTest, ScoreMetric, SignificanceFrame
 from skfairtest.metrics import Context
 from skfairtest.tables import Sample
 
@@ -250,7 +250,35 @@ def memory(options):
         print(f"  {name:<20} {float(done.stdout):>6.0f} MB (goal: below 150)")
 
 
-COMMANDS = {"rates": rates, "auc": auc, "mean": mean, "callables": callables, "memory": memory}
+def frame(options):
+    """A frame with tests against the frame without, and against its bootstrap."""
+    n = options.people
+    groups, y_true, y_pred = people(n)
+    arguments = {
+        "metrics": {"selection": selection_rate, "misses": false_negative_rate, "accuracy": accuracy_score},
+        "y_true": y_true,
+        "y_pred": y_pred,
+        "sensitive_features": groups,
+    }
+    boot = {"n_boot": 4, "ci_quantiles": [0.025, 0.975], "random_state": SEED}
+    plain = median_seconds(lambda: MetricFrame(**arguments), 3)
+    tested = median_seconds(lambda: SignificanceFrame(**arguments).difference_test(), 3)
+    sample = (median_seconds(lambda: MetricFrame(**arguments, **boot), 1) - plain) / boot["n_boot"]
+    print(f"{n:,} people, three rates by two groups; medians of one run.")
+    rows = [
+        ("MetricFrame", plain, ""),
+        ("SignificanceFrame and its tests", tested, f"{tested / plain:.2f} x MetricFrame"),
+        (
+            "MetricFrame, 1,000 bootstrap samples",
+            plain + 1000 * sample,
+            f"{(plain + 1000 * sample) / tested:,.0f} x slower; scaled up from {1000 * sample:,.0f} ms a sample",
+        ),
+    ]
+    for what, seconds, remark in rows:
+        print(f"  {what:<38} {1000 * seconds:>12,.0f} ms   {remark}".rstrip())
+
+
+COMMANDS = {"rates": rates, "auc": auc, "mean": mean, "callables": callables, "frame": frame, "memory": memory}
 
 
 def main(argv=None):

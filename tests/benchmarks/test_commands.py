@@ -23,6 +23,15 @@ def test_speed_benchmark_times_a_resample(capsys, what, other):
     assert "goal" in out
 
 
+def test_speed_benchmark_times_a_frame(capsys):
+    from benchmarks import speed
+
+    assert speed.main(["frame", "--people", "2000"]) == 0
+    out = capsys.readouterr().out
+    assert "2,000 people" in out
+    assert "x MetricFrame" in out
+
+
 def test_the_peak_of_memory_is_that_of_this_process():
     from benchmarks import speed
 
