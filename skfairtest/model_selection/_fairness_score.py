@@ -8,7 +8,7 @@ vanish.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -177,46 +177,3 @@ def _undefined(why: str) -> float:
         stacklevel=outside(),
     )
     return float("nan")
-
-
-def check_people(people: Any, passed: dict[str, Any]) -> None:
-    """Check that what was handed over has one value for each person.
-
-    Parameters
-    ----------
-    people : array-like
-        Labels, or what is predicted from.
-    passed : dict
-        Groups, strata, clusters and weights by the names of their parameters; None is passed over.
-
-    Raises
-    ------
-    ValueError
-        If a length differs: a search hands over to every fold unsliced what is not as long as X, or is a dict.
-    """
-    n = _lengths(people)[0]
-    for name, values in passed.items():
-        if values is None or isinstance(values, str):
-            continue
-        wrong = [length for length in _lengths(values) if length != n]
-        if not wrong:
-            continue
-        if isinstance(values, dict):
-            why = (
-                "Searches and cross-validation hand a dict to every fold unsliced: pass a DataFrame, as in "
-                f"{name}=pandas.DataFrame({name})."
-            )
-        else:
-            why = (
-                "Searches and cross-validation hand over to every fold, unsliced, what does not have one value for "
-                f"each row of X: check its length against that of X. Called by hand, pass {name} of the people scored."
-            )
-        raise ValueError(f"{name} has {wrong[0]:,} values for {n:,} people. {why}")
-
-
-def _lengths(values: Any) -> Sequence[int]:
-    """Return how many people values are of; of a dict the lengths of its columns."""
-    if isinstance(values, dict):
-        return [length for column in values.values() for length in _lengths(column)]
-    shape = getattr(values, "shape", None)  # sparse matrices have no length
-    return [int(shape[0]) if shape else len(values)]

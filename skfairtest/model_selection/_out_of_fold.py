@@ -19,6 +19,7 @@ from sklearn.utils import (
 )
 from sklearn.utils.metaestimators import available_if
 
+from skfairtest.model_selection._handed_over import lengths_of
 from skfairtest.readers import ask, classes_of
 
 __all__ = ["Fold", "OutOfFold", "rows_of", "rows_of_each", "training_rows"]
@@ -51,22 +52,9 @@ def rows_of_each(params: Mapping[str, Any], rows: Rows, n_people: int) -> dict[s
     ... )
     {'sample_weight': [2], 'class_weight': {0: 1, 1: 2}}
     """
-    return {name: rows_of(value, rows) if _length(value) == n_people else value for name, value in params.items()}
-
-
-def _length(value: Any) -> int | None:
-    """Return how many people a parameter is about; None where it is about none."""
-    if isinstance(value, str | bytes):
-        return None
-    if isinstance(value, Mapping):
-        lengths = {_length(column) for column in value.values()}
-        return lengths.pop() if len(lengths) == 1 else None
-    shape = getattr(value, "shape", None)
-    if shape is None and hasattr(value, "__array__"):
-        shape = np.asarray(value).shape
-    if shape is not None:
-        return int(shape[0]) if shape else None
-    return len(value) if hasattr(value, "__len__") else None
+    return {
+        name: rows_of(value, rows) if set(lengths_of(value)) == {n_people} else value for name, value in params.items()
+    }
 
 
 def training_rows(estimator: Any, X: Any, rows: Rows, train: Rows) -> Any:
