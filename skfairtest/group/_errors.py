@@ -2,7 +2,7 @@
 
 
 class GroupsMissing(ValueError):
-    """The people are of fewer than two groups that could be compared."""
+    """The people lack groups that are to be compared: there are fewer than two, or not the reference."""
 
 
 class NothingDefined(ValueError):

@@ -26,7 +26,7 @@ from skfairtest.report import text
 
 OUTPUTS = ("disparity", "upper_bound", "statistic", "p_value")
 FOLDS = (
-    "In a search or cross-validation, cv=SensitiveStratifiedKFold() keeps every group in every fold, where it has "
+    "If a fold has lost people of a group: cv=SensitiveStratifiedKFold() keeps every group in every fold, where it has "
     "enough people for that; otherwise use fewer folds, or merge small groups."
 )
 

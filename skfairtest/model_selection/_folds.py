@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from skfairtest.model_selection._handed_over import lengths_of
 from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
 from skfairtest.readers import Column, read_column
 
@@ -61,7 +62,7 @@ def partition(
     ValueError
         If somebody is not tested exactly once, or with people of one's own cluster, or oneself, in the training part.
     """
-    n_people = X.shape[0] if hasattr(X, "shape") else len(X)
+    n_people = lengths_of(X)[0]
     if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
         n_folds = 5 if cv is None else int(cv)
         if n_people < n_folds:
@@ -77,7 +78,7 @@ def partition(
         asked = {name: data for name, data in offered.items() if data is not None and _asks_for(splitter, name)}
         splits = splitter.split(X, y, **asked)
     everybody = np.arange(n_people)  # places counted from the end, and masks, are people like any other
-    found = [(everybody[np.asarray(train)], everybody[np.asarray(test)]) for train, test in splits]
+    found = [(_places(train, everybody), _places(test, everybody)) for train, test in splits]
     _check(found, cv, n_people, clusters)
     return found
 
@@ -112,6 +113,12 @@ def _of_integer(
     return SensitiveStratifiedKFold(n_folds)._split(X, y, sensitive_features)
 
 
+def _places(rows: Any, everybody: Rows) -> Rows:
+    places = np.asarray(rows)
+    people: Rows = everybody[places if places.size else places.astype(np.intp)]
+    return people
+
+
 def _asks_for(splitter: Any, name: str) -> bool:
     if hasattr(splitter, "get_metadata_routing"):
         return get_routing_for_object(splitter).split.requests.get(name) is True
@@ -126,6 +133,8 @@ def _check(splits: Sequence[tuple[Rows, Rows]], cv: Any, n_people: int, clusters
             "would make the test invalid: use an integer, KFold, or another splitter that partitions."
         )
     for number, (train, test) in enumerate(splits):
+        if not train.size:
+            raise ValueError(f"cv={cv!r}: fold {number} trains on nobody: use an integer, KFold, or another splitter.")
         seen = np.intersect1d(train, test).size
         if seen:
             raise ValueError(

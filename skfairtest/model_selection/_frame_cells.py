@@ -19,7 +19,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest.group import FairnessTest
-from skfairtest.group._settings import CHOICES, check_settings
+from skfairtest.group._settings import check_settings
 from skfairtest.group.extreme import Extreme, extreme_disparity
 from skfairtest.model_selection._frame_metrics import MetricOf, OfRows, Twin, of_kinds, stacked
 from skfairtest.model_selection._frame_people import Counted, Features, Key, Listed, positive_of, read_labels
@@ -73,11 +73,11 @@ def check_test_params(test_params: Any) -> tuple[dict[str, Any], dict[str, str]]
             raise ValueError(f"test_params has no {name!r}; there are {allowed}")
     settings = {name: value for name, value in {**known, **params}.items() if name not in OF_THE_FRAME}
     wrong = {}
-    for disparity in CHOICES["disparity"]:
+    for disparity in DISPARITIES:
         try:
             check_settings(compare="between_groups", reference_group=None, disparity=disparity, unit=False, **settings)
         except ValueError as error:
-            wrong[str(disparity)] = f"test_params: {error}"
+            wrong[disparity] = f"test_params: {error}"
     if len(wrong) == len(DISPARITIES):
         raise ValueError(wrong["difference"])
     return params, wrong

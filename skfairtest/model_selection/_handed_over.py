@@ -25,10 +25,10 @@ def check_people(people: Any, passed: dict[str, Any]) -> None:
     ValueError
         If a length differs: a search hands over to every fold unsliced what is not as long as X, or is a dict.
     """
-    n = lengths_of(people)[0]
+    n = next(iter(lengths_of(people)), None)
+    if n is None:  # not even people: a test refuses it by its name
+        return
     for name, values in passed.items():
-        if values is None or isinstance(values, str):
-            continue
         wrong = [length for length in lengths_of(values) if length != n]
         if not wrong:
             continue

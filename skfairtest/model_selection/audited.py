@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
@@ -29,10 +28,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from skfairtest.group import FairnessTest
 from skfairtest.group.correlation import CorrelationFairnessTest
 from skfairtest.model_selection._folds import partition
-from skfairtest.model_selection._handed_over import check_people
+from skfairtest.model_selection._handed_over import check_people, lengths_of
 from skfairtest.model_selection._out_of_fold import Fold, OutOfFold, rows_of, rows_of_each, training_rows
 from skfairtest.model_selection._training import fitted, groups_of_fit, has_keywords, takes_groups
-from skfairtest.readers import check_same_people, classes_of, read_column, read_columns
+from skfairtest.readers import as_model_input, check_same_people, classes_of, read_column, read_columns
 
 __all__ = ["AuditedClassifier", "AuditedRegressor", "FairnessRejectedError", "FairnessRejectedWarning"]
 
@@ -391,9 +390,7 @@ class _Audited(MetaEstimatorMixin):
 
     def _for_training(self, fit_params: dict[str, Any], **named: Any) -> dict[str, Any]:
         """Return what the estimator's `fit` is given besides X and y."""
-        groups = named["sensitive_features"]
-        if isinstance(groups, Mapping):  # no model knows a dict of columns
-            named["sensitive_features"] = pd.DataFrame({name: np.asarray(column) for name, column in groups.items()})
+        named["sensitive_features"] = as_model_input(named["sensitive_features"])
         if get_config()["enable_metadata_routing"]:
             offered = {name: value for name, value in named.items() if value is not None}
             return dict(process_routing(self, "fit", **offered, **fit_params).estimator.fit)
@@ -412,7 +409,7 @@ class _Audited(MetaEstimatorMixin):
         return given
 
     def _trained(self, X: Any, y: Any, train: NDArray[np.intp], given: dict[str, Any]) -> Any:
-        params = rows_of_each(given, train, len(np.asarray(y)))
+        params = rows_of_each(given, train, lengths_of(y)[0])
         return fitted(clone(self.estimator), training_rows(self.estimator, X, train, train), rows_of(y, train), params)
 
     def _message(self, concerns: Sequence[Any], n_tests: int, n_folds: int) -> str:

@@ -29,13 +29,14 @@ class SignificanceFrame(MetricFrame):
     and the plots are what they were. `p_values` says which of the differences that are always there are more than
     chance. `difference_test` and `ratio_test` say between which groups, with the interval and the reason where there is
     no answer. `difference_interval` and `ratio_interval` are intervals for the numbers that ``difference()`` and
-    ``ratio()`` show; unlike a bootstrap of the largest difference they contain 0 (or 1) where nothing was found. Tests
-    are made when they are first asked for, and kept; until then the frame costs what a MetricFrame costs.
+    ``ratio()`` show; unlike most bootstraps of the largest difference they contain 0 (or 1) where nothing was found.
+    Tests are made when they are first asked for, and kept; until then the frame costs what a MetricFrame costs.
 
     Null hypothesis of each p-value: among the people of one combination of control features, the metric has the same
     value in all groups (with ``method="to_overall"``: in every group the value that everybody else has). It is adjusted
-    for the comparisons of groups behind it, so that it is at most 0.05 with probability 0.05 at most if the hypothesis
-    holds; not for the number of metrics and control levels in the frame, for which `comparisons` has all rows.
+    (by Holm, unless `test_params` says otherwise) for the comparisons of groups behind it: if the hypothesis holds it
+    is at most 0.05 with probability 0.05 at most for rates, and about that for other metrics. It is not adjusted for
+    the number of metrics and control levels in the frame, for which `comparisons` has all rows.
 
     Parameters
     ----------
@@ -182,7 +183,8 @@ class SignificanceFrame(MetricFrame):
         """Return a p-value for each number that ``difference()`` or ``ratio()`` shows.
 
         Null hypothesis: the metric has the same value in all groups, or in each group the value of everybody else. Each
-        p-value is adjusted for the comparisons behind it (the smallest of Holm's), not for other metrics and levels.
+        p-value is adjusted for the comparisons behind it (the smallest of Holm's, unless ``adjust`` of `test_params`
+        says otherwise), not for other metrics and levels.
 
         Parameters
         ----------
@@ -321,13 +323,13 @@ class SignificanceFrame(MetricFrame):
     def difference_interval(self, method: str = "between_groups") -> list[Any]:
         """Return limits of the numbers that ``difference()`` shows.
 
-        A difference of the largest and the smallest value is never below 0, and a bootstrap of it never contains 0.
-        These limits follow from simultaneous intervals of all comparisons: where all of them hold, the largest absolute
-        difference lies between the largest of their least and the largest of their greatest absolute values. The lower
-        limit is 0 where no comparison is told from 0. With ``adjust=None`` or a false-discovery rule in `test_params`
-        the intervals hold one by one, which bounds no largest difference at their level. Groups that are left out of
-        the comparisons, of which the ``reason`` of `difference_test` tells, are not in these limits, though
-        ``difference()`` may show them.
+        A difference of the largest and the smallest value is never below 0, and unless people are few a bootstrap of it
+        does not contain 0. These limits follow from simultaneous intervals of all comparisons: where all of them hold,
+        the largest absolute difference lies between the largest of their least and the largest of their greatest
+        absolute values. The lower limit is 0 where no comparison is told from 0. With ``adjust=None`` or a
+        false-discovery rule in `test_params` the intervals hold one by one, which bounds no largest difference at their
+        level. Groups that are left out of the comparisons, of which the ``reason`` of `difference_test` tells, are not
+        in these limits, though ``difference()`` may show them.
 
         Parameters
         ----------

@@ -33,7 +33,8 @@ def fairness_p_value(
     """Return the p-value of a fairness test, in the shape of a metric.
 
     Null hypothesis: `metric` is equal in the groups that are compared. It is for ``make_scorer`` and for a fairlearn
-    ``MetricFrame`` over strata, where it gives a p-value for each of them.
+    ``MetricFrame`` over strata, where it gives a p-value for each of them: its ``by_group`` is to be read; differences
+    and ratios of p-values mean nothing.
 
     Parameters
     ----------

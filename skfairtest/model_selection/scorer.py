@@ -200,10 +200,11 @@ def make_fairness_scorer(
     output : {"upper_bound", "disparity", "statistic", "p_value"}, default="upper_bound"
         "disparity": minus the largest absolute difference or, with ``disparity="ratio"``, the smallest ratio of the
         lesser to the greater value, min(r, 1/r). "upper_bound": the same of the worst end of the intervals, so that a
-        model does not win by its groups being small. "statistic": minus the absolute statistic of the comparison that
-        sets the p-value. "p_value": the test's p-value, or minus it with ``alternative="equivalence"``, where a small
-        one certifies fairness. The mean of p-values over folds, which is what a search ranks by, is not a p-value,
-        and p-values are larger in smaller folds: use them in `select_fair`, not to rank by.
+        model does not win by its groups being small; minus infinity where an interval of differences has no end.
+        "statistic": minus the absolute statistic of the comparison that sets the p-value. "p_value": the test's
+        p-value, or minus it with ``alternative="equivalence"``, where a small one certifies fairness. The mean of
+        p-values over folds, which is what a search ranks by, is not a p-value, and p-values are larger in smaller
+        folds: use them in `select_fair`, not to rank by.
     sensitive_features : str or list of str, optional
         Names of columns of X that hold the groups, which needs no metadata routing. They have to be there in the X
         that the whole model is handed; a ColumnTransformer inside it may drop them. None: the groups are handed over
@@ -236,7 +237,7 @@ def make_fairness_scorer(
     --------
     select_fair : Choose the best candidate among fair ones.
     FairnessTest : The test behind the score.
-    SensitiveStratifiedKFold : Folds that hold people of every group.
+    SensitiveStratifiedKFold : Folds that share out every group evenly.
 
     Notes
     -----

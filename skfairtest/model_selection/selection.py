@@ -160,7 +160,7 @@ def select_fair(
     With `tolerance`, the recommended way, candidates qualify whose disparity stays within it, as far as the folds can
     tell: a small fold has wide intervals, and does not qualify for want of data. With `alpha`, candidates qualify that
     a combined test does not reject. Its null hypothesis is that the candidate's models are fair in every fold; not to
-    reject it is no proof of fairness, and small folds never reject.
+    reject it is no proof of fairness, and small folds hardly ever reject.
 
     Parameters
     ----------

@@ -12,13 +12,22 @@ from skfairtest.readers.columns import (
 from skfairtest.readers.labels import check_labels, resolve_pos_label
 from skfairtest.readers.levels import sort_levels
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
-from skfairtest.readers.predictions import ask, check_rows, classes_of, predict, predictions_from_X, scores
+from skfairtest.readers.predictions import (
+    as_model_input,
+    ask,
+    check_rows,
+    classes_of,
+    predict,
+    predictions_from_X,
+    scores,
+)
 
 __all__ = [
     "MAX_GROUPS",
     "WARN_GROUPS",
     "Column",
     "Numbers",
+    "as_model_input",
     "as_numbers",
     "ask",
     "check_labels",

@@ -42,9 +42,10 @@ def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None
         return (names,)
     found = list(names) if isinstance(names, list | tuple) else []
     if not found or not all(isinstance(name, str) for name in found):
+        shown = f"[{listed(found, 3)}]" if isinstance(names, list | tuple) else type(names).__name__
         raise ValueError(
             f"{parameter} must be the name of a column of X, or a list of names, as in {parameter}='sex'; found "
-            f"{type(names).__name__}. The groups themselves are passed at run time, by metadata routing."
+            f"{shown}. The groups themselves are passed at run time, by metadata routing."
         )
     if len(set(found)) < len(found):
         raise ValueError(f"{parameter} names a column twice: {listed(found)}")

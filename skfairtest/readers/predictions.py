@@ -18,7 +18,7 @@ from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.labels import resolve_pos_label
 from skfairtest.readers.levels import listed, plain_scalar
 
-__all__ = ["ask", "check_rows", "classes_of", "predict", "predictions_from_X", "scores"]
+__all__ = ["as_model_input", "ask", "check_rows", "classes_of", "predict", "predictions_from_X", "scores"]
 
 
 def check_rows(X: Any, **given: Any) -> None:
@@ -155,7 +155,7 @@ def ask(
     accepted = _parameters(method)
     params = dict(predict_params or {})
     if "sensitive_features" in accepted and sensitive_features is not None:
-        params.setdefault("sensitive_features", _as_model_input(sensitive_features))
+        params.setdefault("sensitive_features", as_model_input(sensitive_features))
     if "random_state" in accepted and "random_state" not in params:
         params["random_state"] = _as_seed(random_state)
     name = type(estimator).__name__
@@ -222,8 +222,14 @@ def _method(model: Any, response: str) -> Any:
     return getattr(model, response, None)
 
 
-def _as_model_input(sensitive_features: Any) -> Any:
-    """Return groups in a container that models know: a dict of columns is ours only."""
+def as_model_input(sensitive_features: Any) -> Any:
+    """Return groups in a container that models know: a dict of columns is ours only.
+
+    Examples
+    --------
+    >>> as_model_input({"sex": ["f", "m"]}).shape
+    (2, 1)
+    """
     if isinstance(sensitive_features, Mapping):
         return pd.DataFrame({name: np.asarray(column) for name, column in sensitive_features.items()})
     return sensitive_features

@@ -394,6 +394,7 @@ def test_columns_that_a_splitter_looks_up_itself_are_not_handed_over(people):
         (TimeSeriesSplit(3), "does not test each of 240 people exactly once"),
         ([(np.arange(120), np.arange(120, 240))], r"cv=list\(...\) does not test each"),
         ([], r"cv=\[\] does not test each"),
+        ([([], list(range(N)))], "fold 0 trains on nobody"),
         ([(np.arange(N), np.arange(N))], r"fold 0 tests 240 of the people it trains on"),
         ([(np.arange(-N, 0), np.arange(N))], r"fold 0 tests 240 of the people it trains on"),
         (1, "n_splits=2 or more"),

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:Setting a value on a Series via .at", "ignore:Setting an item of incompatible dtype"
 )
 
-DATA = Path(os.environ.get("SKFAIRTEST_DATA", Path(__file__).parents[3] / "shared" / "data"))
+DATA = Path(os.environ.get("SKFAIRTEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
 TOLERANCE = 0.1
 
 
