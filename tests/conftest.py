@@ -31,6 +31,20 @@ def berkeley_table():
 
 
 @pytest.fixture(scope="session")
+def raw_data():
+    """Find a raw data set by its name; a test is skipped where it is missing."""
+    from benchmarks.make_compas_counts import data_folder  # no part of an installed package
+
+    def find(name):
+        path = data_folder() / name
+        if not path.exists():
+            pytest.skip(f"{name} is not here: set SKFAIRTEST_DATA to its folder")
+        return path
+
+    return find
+
+
+@pytest.fixture(scope="session")
 def selected():
     """Make a table from ``{group: (people selected, people)}``; its only cells are y_pred."""
 

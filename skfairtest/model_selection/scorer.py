@@ -64,7 +64,13 @@ def score_of_predictions(
             "thresholds are scored (TunedThresholdClassifierCV): make_fairness_scorer(...) without sensitive_features, "
             "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)"
         )
-    passed = _passed(y_true, sensitive_features, control_features, clusters, sample_weight)
+    passed = {
+        "sensitive_features": sensitive_features,
+        "control_features": control_features,
+        "clusters": clusters,
+        "sample_weight": sample_weight,
+    }
+    _check_passed(y_true, passed)
     scored = [m.name for m in FairnessTest(metric=metric, **params)._check()[1] if "y_score" in m.reads]
     if scored:
         raise ValueError(
@@ -77,19 +83,10 @@ def score_of_predictions(
     return score if score == score else -float("inf")
 
 
-def _passed(
-    people: Any, sensitive_features: Any, control_features: Any, clusters: Any, sample_weight: Any
-) -> dict[str, Any]:
-    if sensitive_features is None:
+def _check_passed(people: Any, passed: dict[str, Any]) -> None:
+    if passed.get("sensitive_features") is None:
         raise ValueError(MISSING)
-    passed = {
-        "sensitive_features": sensitive_features,
-        "control_features": control_features,
-        "clusters": clusters,
-        "sample_weight": sample_weight,
-    }
     check_people(people, passed)
-    return passed
 
 
 # scikit-learn's scorers are private classes. make_scorer makes one of a function of labels and predictions, and never
@@ -143,21 +140,16 @@ class FairnessScorer(_BaseScorer):
         estimator: Any,
         X: Any,
         y_true: Any = None,
-        *,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        clusters: Any = None,
-        sample_weight: Any = None,
+        **passed: Any,
     ) -> float:
         if self._columns is not None:
-            if sensitive_features is not None:
+            if passed.get("sensitive_features") is not None:
                 raise ValueError(
                     f"sensitive_features was handed over, and the scorer reads the columns {list(self._columns)} of X: "
                     "leave one of them out"
                 )
-            sensitive_features = named_columns(X, self._columns, "sensitive_features")
-        people = X if y_true is None else y_true
-        passed = _passed(people, sensitive_features, control_features, clusters, sample_weight)
+            passed["sensitive_features"] = named_columns(X, self._columns, "sensitive_features")
+        _check_passed(X if y_true is None else y_true, passed)
         test = FairnessTest(estimator, metric=self._metric, **self._params)
         return fairness_score(lambda: test.fit(X, y_true, **passed), self._output)
 

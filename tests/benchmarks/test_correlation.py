@@ -1,22 +1,9 @@
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
 
-def test_the_quick_benchmark_runs_as_a_command_and_reports_every_design():
-    root = Path(__file__).parents[2]
-    results = root / "benchmarks" / "results" / "validity_correlation.json"
-    before = results.read_bytes()
-    done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.correlation", "--quick"],
-        cwd=root, capture_output=True, text=True, check=False, timeout=300,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
+def test_the_quick_benchmark_runs_as_a_command_and_reports_every_design(quick):
+    lines = quick("correlation", "validity_correlation.json")
     assert sum("pearson" in line for line in lines) == 4
     assert sum("spearman" in line for line in lines) == 2
-    assert results.read_bytes() == before

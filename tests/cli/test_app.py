@@ -16,8 +16,6 @@ from skfairtest import FairnessTest, __version__
 from skfairtest.cli.app import run
 from skfairtest.datasets import load_berkeley, load_compas
 
-DATA = Path(__file__).parents[2].parent / "shared" / "data"
-
 EVIL_COLUMN = "[bold]grp[/bold]\x1b[1m"
 HOSTILE = [
     "[red]x[/red]",
@@ -494,7 +492,6 @@ def test_the_demo_reports_what_fairness_test_finds(capsys):
 # Real files ---------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="the real data sets are not next to the checkout")
 @pytest.mark.parametrize(
     ("name", "options", "n"),
     [
@@ -507,8 +504,8 @@ def test_the_demo_reports_what_fairness_test_finds(capsys):
         ("ricci.csv", ["--y-pred", "passed", "--sensitive", "Race", "--control", "Position"], 118),
     ],
 )
-def test_real_files_are_read(capsys, name, options, n):
-    assert audit(DATA / name, *options, "--metric", "demographic_parity", "--format", "json") in (0, 1)
+def test_real_files_are_read(raw_data, capsys, name, options, n):
+    assert audit(raw_data(name), *options, "--metric", "demographic_parity", "--format", "json") in (0, 1)
     found = json.loads(capsys.readouterr().out)
     assert found["verdict"]["n_samples"] == n
 

@@ -61,13 +61,6 @@ def people():
     return X, y, pd.Series(sex, name="sex")
 
 
-@pytest.fixture
-def routing():
-    """Metadata routing, for one test."""
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
 def audited(estimator=None, **params):
     """Return a quiet audited classifier."""
     params = {"tests": SELECTION, "on_rejection": "ignore", "cv": 3, **params}

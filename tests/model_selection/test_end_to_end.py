@@ -1,8 +1,5 @@
 """From data to a verdict with everything in between, on real people."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,7 +26,6 @@ pytestmark = pytest.mark.filterwarnings(
     "ignore:Setting a value on a Series via .at", "ignore:Setting an item of incompatible dtype"
 )
 
-DATA = Path(os.environ.get("SKFAIRTEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
 TOLERANCE = 0.1
 
 
@@ -41,24 +37,21 @@ class Reduction(ExponentiatedGradient):
         return super().fit(X, y, sensitive_features=sensitive_features)
 
 
-def arrests():
+def arrests(raw_data):
     datasets = pytest.importorskip("sklego.datasets", reason="needs scikit-lego, whose wheel has the data")
     people = datasets.load_arrests(as_frame=True)
     return people.drop(columns="released"), (people["released"] == "Yes").astype(int), "colour"
 
 
-def adult():
-    path = DATA / "adult.csv.gz"
-    if not path.exists():
-        pytest.skip(f"needs {path.name}; SKFAIRTEST_DATA names the folder it is in")
-    people = pd.read_csv(path).sample(6000, random_state=0)
+def adult(raw_data):
+    people = pd.read_csv(raw_data("adult.csv.gz")).sample(6000, random_state=0)
     columns = ["age", "education_num", "hours_per_week", "marital_status", "sex"]
     return people[columns], people["income"].str.contains(">50K").astype(int), "sex"
 
 
 @pytest.fixture(scope="module", params=[arrests, adult])
-def people(request):
-    X, y, sensitive = request.param()
+def people(request, raw_data):
+    X, y, sensitive = request.param(raw_data)
     both = y.astype(str) + X[sensitive]
     return *train_test_split(X, y, test_size=1 / 3, stratify=both, random_state=0), sensitive
 

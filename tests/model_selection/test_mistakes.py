@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn import config_context
 from sklearn.compose import make_column_transformer
 from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -60,13 +59,6 @@ def of_this_version(table):
     """Return the last line of a table that is not of a later scikit-learn."""
     here = parse_version(sklearn.__version__)
     return [line for line in table if parse_version(line[0]) <= here][-1][1:]
-
-
-@pytest.fixture
-def routing():
-    """Metadata routing enabled."""
-    with config_context(enable_metadata_routing=True):
-        yield
 
 
 @pytest.fixture(scope="module")

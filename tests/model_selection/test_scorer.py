@@ -48,13 +48,6 @@ class Says:
         return np.asarray(X[self.column])
 
 
-@pytest.fixture
-def routing():
-    """Metadata routing enabled."""
-    with config_context(enable_metadata_routing=True):
-        yield
-
-
 @pytest.fixture(scope="module")
 def people():
     """Who are selected by merit, which differs between the sexes: X (with the sex as a number), y, and the sexes."""

@@ -2,11 +2,8 @@
 
 import copy
 import functools
-import gzip
-import os
 import pickle
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -228,18 +225,8 @@ def test_the_quickstart_of_fairlearn_runs_with_the_import_swapped(compas):
     runs_alike(compas.y_true, compas.y_pred, compas.sensitive_features["sex"])
 
 
-def adult():
-    """Adult as the quickstart has it, or a skipped test."""
-    beside = Path(__file__).parents[2].parent / "shared" / "data"
-    path = Path(os.environ.get("SKFAIRTEST_DATA") or beside) / "adult.csv.gz"
-    if not path.exists():
-        pytest.skip("adult.csv.gz is not here: set SKFAIRTEST_DATA to its folder")
-    with gzip.open(path) as file:
-        return pd.read_csv(file)
-
-
-def test_the_quickstart_of_fairlearn_runs_on_adult_and_says_what_is_more_than_chance():
-    data = adult()
+def test_the_quickstart_of_fairlearn_runs_on_adult_and_says_what_is_more_than_chance(raw_data):
+    data = pd.read_csv(raw_data("adult.csv.gz"))
     X, y = data.drop(columns=["income", "split"]), (data["income"] == ">50K").astype(int)
     text = [name for name in X.columns if not pd.api.types.is_numeric_dtype(X[name])]
     X[text] = X[text].fillna("unknown")

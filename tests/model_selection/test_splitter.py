@@ -273,12 +273,6 @@ def test_it_shows_clones_and_pickles_like_other_splitters():
         assert who_is_tested(other, X, y) == who_is_tested(folds, X, y)
 
 
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
-
-
 MODEL = LogisticRegression()
 
 
