@@ -1,5 +1,6 @@
 """Containers and estimators -> plain arrays: codes, levels, labels, predictions."""
 
+from skfairtest.readers.affine import affine
 from skfairtest.readers.columns import (
     MAX_GROUPS,
     WARN_GROUPS,
@@ -9,6 +10,7 @@ from skfairtest.readers.columns import (
     read_column,
     read_columns,
 )
+from skfairtest.readers.features import Features, read_features
 from skfairtest.readers.labels import check_labels, resolve_pos_label
 from skfairtest.readers.levels import sort_levels
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
@@ -21,12 +23,16 @@ from skfairtest.readers.predictions import (
     predictions_from_X,
     scores,
 )
+from skfairtest.readers.smooth import Smooth, closed_form
 
 __all__ = [
     "MAX_GROUPS",
     "WARN_GROUPS",
     "Column",
+    "Features",
     "Numbers",
+    "Smooth",
+    "affine",
     "as_model_input",
     "as_numbers",
     "ask",
@@ -34,10 +40,12 @@ __all__ = [
     "check_rows",
     "check_same_people",
     "classes_of",
+    "closed_form",
     "predict",
     "predictions_from_X",
     "read_column",
     "read_columns",
+    "read_features",
     "read_values",
     "read_weights",
     "resolve_pos_label",
