@@ -1,6 +1,7 @@
 """Containers and estimators -> plain arrays: codes, levels, labels, predictions."""
 
 from skfairtest.readers.affine import affine
+from skfairtest.readers.autograd import autograd
 from skfairtest.readers.columns import (
     MAX_GROUPS,
     WARN_GROUPS,
@@ -36,6 +37,7 @@ __all__ = [
     "as_model_input",
     "as_numbers",
     "ask",
+    "autograd",
     "check_labels",
     "check_rows",
     "check_same_people",

@@ -125,6 +125,8 @@ def read_features(X: Any, parameter: str = "X") -> Features:
     >>> features.names, features.values.tolist()
     (('age', 'member'), [[23.0, 1.0], [61.0, nan]])
     """
+    if hasattr(X, "__array__") and not hasattr(X, "shape"):  # all it knows is how to become an array
+        X = np.asarray(X)
     _check_table(X, parameter)
     table = split_table(X, parameter)
     names = tuple(f"x{i}" if name is None else name for i, (name, _) in enumerate(table))
