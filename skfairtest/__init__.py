@@ -1,9 +1,17 @@
-"""Valid hypothesis tests for the group fairness of machine-learning models."""
+"""Valid hypothesis tests for the fairness of machine-learning models."""
 
 from skfairtest._version import __version__
+from skfairtest.displays import LossRatioDisplay, StoppingTimeDisplay
 from skfairtest.group import FairnessTest
 from skfairtest.group.correlation import CorrelationFairnessTest
 from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
+from skfairtest.individual import (
+    ComparablePairs,
+    IndividualFairnessTest,
+    Mahalanobis,
+    Projection,
+    SensitiveSubspace,
+)
 from skfairtest.metrics import Rate, ScoreMetric
 from skfairtest.model_selection.audited import (
     AuditedClassifier,
@@ -21,15 +29,22 @@ from skfairtest.tables import CountTable
 __all__ = [
     "AuditedClassifier",
     "AuditedRegressor",
+    "ComparablePairs",
     "CorrelationFairnessTest",
     "CountTable",
     "FairnessRejectedError",
     "FairnessRejectedWarning",
     "FairnessTest",
+    "IndividualFairnessTest",
+    "LossRatioDisplay",
+    "Mahalanobis",
+    "Projection",
     "Rate",
     "ScoreMetric",
     "SensitiveStratifiedKFold",
+    "SensitiveSubspace",
     "SignificanceFrame",
+    "StoppingTimeDisplay",
     "__version__",
     "fairness_p_value",
     "make_fairness_scorer",

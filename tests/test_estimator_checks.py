@@ -12,7 +12,17 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skfairtest
-from skfairtest import AuditedClassifier, AuditedRegressor, CorrelationFairnessTest, FairnessTest
+from skfairtest import (
+    AuditedClassifier,
+    AuditedRegressor,
+    ComparablePairs,
+    CorrelationFairnessTest,
+    FairnessTest,
+    IndividualFairnessTest,
+    Mahalanobis,
+    Projection,
+    SensitiveSubspace,
+)
 
 
 def every_second(X):
@@ -63,6 +73,62 @@ class AuditedRegressorWithGroups(AuditedRegressor):
         return super().fit(X, y, sensitive_features=every_second(X), sample_weight=sample_weight)
 
 
+class IndividualFairnessTestOfModel(IndividualFairnessTest):
+    """Fits its model, and supplies the groups."""
+
+    def fit(self, X, y=None, *, sensitive_features=None):
+        """Test the model on the people it was fitted on."""
+        return fit_on(self, super().fit, X, y, sensitive_features)
+
+
+class SensitiveSubspaceWithGroups(SensitiveSubspace):
+    """Supplies the groups."""
+
+    def fit(self, X, y=None):
+        """Fit with every second person in the other group."""
+        return super().fit(X, sensitive_features=every_second(X))
+
+
+class ComparablePairsWithJudgements(ComparablePairs):
+    """Supplies who was compared with whom, and found comparable."""
+
+    def fit(self, X, y=None):
+        """Fit to judgements that the first of all is comparable with every second person who is not the same."""
+        others = np.arange(1, max(shape(X)[0], 3))
+        return super().fit(X, pairs=np.column_stack([0 * others, others]), comparable=others % 2)
+
+
+class ProjectionOfFirstFeature(Projection):
+    """Supplies as long a direction as X is wide."""
+
+    def fit(self, X, y=None):
+        """Let people differ in the first feature."""
+        return with_parameter(self, "directions", np.eye(1, shape(X)[-1]), super().fit, X)
+
+
+class MahalanobisOfFirstFeature(Mahalanobis):
+    """Supplies as large a matrix as X is wide."""
+
+    def fit(self, X, y=None):
+        """Count differences in the first feature, and no others."""
+        return with_parameter(self, "matrix", np.diag(np.eye(1, shape(X)[-1])[0]), super().fit, X)
+
+
+def shape(X):
+    """Count people and features."""
+    return (X if hasattr(X, "shape") else np.asarray(X)).shape
+
+
+def with_parameter(metric, name, value, fit, X):
+    """Fit with another value of a parameter, and leave it as it was."""
+    kept = getattr(metric, name)
+    try:
+        setattr(metric, name, value)
+        return fit(X)
+    finally:
+        setattr(metric, name, kept)
+
+
 # The data of the checks have labels of all kinds and up to three classes, and numbers: these metrics are defined.
 DRAWN = {"n_resamples": 19, "random_state": 0}
 CHECKED = {
@@ -71,6 +137,10 @@ CHECKED = {
         FairnessTestOfModel(LinearRegression(), metric="mean_squared_error", **DRAWN),
     ],
     CorrelationFairnessTest: [CorrelationFairnessTestOfModel(LinearRegression(), **DRAWN)],
+    IndividualFairnessTest: [
+        IndividualFairnessTestOfModel(LogisticRegression(), n_steps=5),
+        IndividualFairnessTestOfModel(LinearRegression(), statistic="ratio_of_means", n_steps=5),
+    ],
     AuditedClassifier: [
         AuditedClassifierWithGroups(
             LogisticRegression(), tests=FairnessTest(metric="accuracy"), cv=3, on_rejection="ignore"
@@ -81,6 +151,10 @@ CHECKED = {
             LinearRegression(), tests=FairnessTest(metric="mean_residual", **DRAWN), cv=3, on_rejection="ignore"
         )
     ],
+    ComparablePairs: [ComparablePairsWithJudgements()],
+    Mahalanobis: [MahalanobisOfFirstFeature()],
+    Projection: [ProjectionOfFirstFeature()],
+    SensitiveSubspace: [SensitiveSubspaceWithGroups()],
 }
 
 

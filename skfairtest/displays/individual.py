@@ -1,0 +1,371 @@
+"""What a test of individual fairness looks like: its statistic as people are moved farther, and everybody's ratio."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, plain_log
+from skfairtest.individual import IndividualFairnessTest
+
+#: What the statistic is called on an axis.
+NAMES = {
+    "loss_ratio": "mean of loss ratios",
+    "error_rate_ratio": "ratio of error rates",
+    "ratio_of_means": "ratio of mean losses",
+    "log_ratio": "geometric mean of loss ratios",
+}
+
+
+def _fitted(test: Any) -> IndividualFairnessTest:
+    if not isinstance(test, IndividualFairnessTest):
+        raise ValueError(f"test must be a fitted IndividualFairnessTest; found {type(test).__name__}")
+    check_is_fitted(test)
+    return test
+
+
+class StoppingTimeDisplay:
+    """The statistic and its lower bound against the number of steps after which the map is stopped.
+
+    Figure 2 of Maity et al. (2021). The level of the test holds for every number of steps that was chosen beforehand;
+    to choose the one that rejects is to test often.
+
+    Parameters
+    ----------
+    n_steps : ndarray of shape (n_points,)
+        Numbers of steps, or of candidates of a search.
+    statistic, lower_bound : ndarray of shape (n_points,)
+        Estimates and their one-sided lower limits.
+    tolerance : float
+        The largest ratio that is no violation.
+    statistic_name : str
+        What the estimates are.
+    estimator_name : str or None
+        What the line is called in a legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        Its figure.
+    line_ : matplotlib Line2D
+        The lower bound.
+
+    See Also
+    --------
+    LossRatioDisplay : Everybody's ratio.
+    IndividualFairnessTest : The test.
+
+    References
+    ----------
+    S. Maity, S. Xue, M. Yurochkin and Y. Sun (2021), Statistical inference for individual fairness, ICLR, figure 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skfairtest import IndividualFairnessTest, Projection, StoppingTimeDisplay
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = (X.sum(axis=1) > 0).astype(int)
+    >>> model = LogisticRegression(C=0.1).fit(X[:100], y[:100])
+    >>> test = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]])).fit(
+    ...     X[100:], y[100:]
+    ... )
+    >>> display = StoppingTimeDisplay.from_test(test)
+    >>> display.ax_.get_xlabel()
+    'steps'
+    """
+
+    def __init__(
+        self,
+        *,
+        n_steps: NDArray[np.intp],
+        statistic: NDArray[np.float64],
+        lower_bound: NDArray[np.float64],
+        tolerance: float,
+        statistic_name: str = "statistic",
+        estimator_name: str | None = None,
+    ) -> None:
+        self.n_steps = n_steps
+        self.statistic = statistic
+        self.lower_bound = lower_bound
+        self.tolerance = tolerance
+        self.statistic_name = statistic_name
+        self.estimator_name = estimator_name
+
+    @classmethod
+    def from_test(cls, test: IndividualFairnessTest, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a fitted test.
+
+        Parameters
+        ----------
+        test : IndividualFairnessTest
+            The fitted test.
+        name : str, optional
+            What the line is called; by default the class of its estimator.
+        ax : matplotlib Axes, optional
+            What to draw on; several tests go well on one.
+        **kwargs
+            Further arguments of the line.
+
+        Returns
+        -------
+        StoppingTimeDisplay
+            What was drawn.
+        """
+        path = _fitted(test).path_
+        display = cls(
+            n_steps=path["n_steps"].to_numpy(),
+            statistic=path["statistic"].to_numpy(),
+            lower_bound=path["lower_bound"].to_numpy(),
+            tolerance=float(test.tolerance),
+            statistic_name=NAMES[test.statistic],
+            estimator_name=type(test.estimator).__name__ if name is None else name,
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Test a fitted model and draw the test.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            The model.
+        X, y : array-like
+            As in `IndividualFairnessTest.fit`.
+        sensitive_features : array-like, frame or mapping, optional
+            As in `IndividualFairnessTest.fit`.
+        name : str, optional
+            What the line is called.
+        ax : matplotlib Axes, optional
+            What to draw on.
+        **params
+            Parameters of the test.
+
+        Returns
+        -------
+        StoppingTimeDisplay
+            What was drawn.
+        """
+        test = IndividualFairnessTest(estimator, **params).fit(X, y, sensitive_features=sensitive_features)
+        return cls.from_test(test, name=name, ax=ax)
+
+    def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on.
+        name : str, optional
+            What the line is called.
+        **kwargs
+            Further arguments of the line.
+
+        Returns
+        -------
+        StoppingTimeDisplay
+            This display.
+        """
+        self.figure_, self.ax_ = axes(ax, type(self).__name__)
+        first = not any(line.get_gid() == "tolerance" for line in self.ax_.get_lines())
+        name = self.estimator_name if name is None else name
+        (self.line_,) = self.ax_.plot(self.n_steps, self.lower_bound, label=name, **kwargs)
+        self.ax_.fill_between(
+            self.n_steps, self.lower_bound, self.statistic, color=self.line_.get_color(), alpha=0.2, linewidth=0
+        )
+        if first:
+            line = self.ax_.axhline(self.tolerance, color=GREY, linestyle="--", label=f"tolerance {self.tolerance:g}")
+            line.set_gid("tolerance")
+            self.ax_.set(xscale="log", yscale="log", xlabel="steps", ylabel=f"{self.statistic_name},\nlower bound")
+        for axis in (self.ax_.xaxis, self.ax_.yaxis):
+            plain_log(axis)
+        self.ax_.legend()
+        return self
+
+
+class LossRatioDisplay:
+    """How the loss ratios of people are distributed: whether many lose a little or few lose much.
+
+    Parameters
+    ----------
+    loss_ratios : ndarray of shape (n_samples,)
+        Loss at the unfair example over loss at the person.
+    statistic : float
+        The estimate.
+    lower_bound : float
+        Its one-sided lower limit.
+    tolerance : float
+        The largest ratio that is no violation.
+    statistic_name : str
+        What the estimate is.
+    estimator_name : str or None
+        What the bars are called in a legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        Its figure.
+    bars_ : matplotlib StepPatch
+        The histogram.
+
+    See Also
+    --------
+    StoppingTimeDisplay : The statistic against the number of steps.
+    IndividualFairnessTest : The test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skfairtest import IndividualFairnessTest, LossRatioDisplay, Projection
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = (X.sum(axis=1) > 0).astype(int)
+    >>> model = LogisticRegression(C=0.1).fit(X[:100], y[:100])
+    >>> test = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]])).fit(
+    ...     X[100:], y[100:]
+    ... )
+    >>> display = LossRatioDisplay.from_test(test)
+    >>> display.ax_.get_ylabel()
+    'people'
+    """
+
+    def __init__(
+        self,
+        *,
+        loss_ratios: NDArray[np.float64],
+        statistic: float,
+        lower_bound: float,
+        tolerance: float,
+        statistic_name: str = "statistic",
+        estimator_name: str | None = None,
+    ) -> None:
+        self.loss_ratios = loss_ratios
+        self.statistic = statistic
+        self.lower_bound = lower_bound
+        self.tolerance = tolerance
+        self.statistic_name = statistic_name
+        self.estimator_name = estimator_name
+
+    @classmethod
+    def from_test(cls, test: IndividualFairnessTest, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a fitted test.
+
+        Parameters
+        ----------
+        test : IndividualFairnessTest
+            The fitted test.
+        name : str, optional
+            What the bars are called; by default the class of its estimator.
+        ax : matplotlib Axes, optional
+            What to draw on.
+        **kwargs
+            Further arguments of the bars.
+
+        Returns
+        -------
+        LossRatioDisplay
+            What was drawn.
+        """
+        display = cls(
+            loss_ratios=_fitted(test).loss_ratios_,
+            statistic=test.statistic_,
+            lower_bound=test.lower_bound_,
+            tolerance=float(test.tolerance),
+            statistic_name=NAMES[test.statistic],
+            estimator_name=type(test.estimator).__name__ if name is None else name,
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Test a fitted model and draw the ratios.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            The model.
+        X, y : array-like
+            As in `IndividualFairnessTest.fit`.
+        sensitive_features : array-like, frame or mapping, optional
+            As in `IndividualFairnessTest.fit`.
+        name : str, optional
+            What the bars are called.
+        ax : matplotlib Axes, optional
+            What to draw on.
+        **params
+            Parameters of the test.
+
+        Returns
+        -------
+        LossRatioDisplay
+            What was drawn.
+        """
+        test = IndividualFairnessTest(estimator, **params).fit(X, y, sensitive_features=sensitive_features)
+        return cls.from_test(test, name=name, ax=ax)
+
+    def plot(self, *, ax: Any = None, name: str | None = None, bins: int = 40, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on.
+        name : str, optional
+            What the bars are called.
+        bins : int, default=40
+            How many bars, of equal widths on a log scale.
+        **kwargs
+            Further arguments of the bars.
+
+        Returns
+        -------
+        LossRatioDisplay
+            This display.
+        """
+        self.figure_, self.ax_ = axes(ax, type(self).__name__)
+        ratios = self.loss_ratios[np.isfinite(self.loss_ratios) & (self.loss_ratios > 0)]
+        shown = np.append(ratios, self.tolerance)
+        low, high = shown.min() / 1.05, shown.max() * 1.05
+        counts, edges = np.histogram(ratios, bins=np.geomspace(low, high, bins + 1))
+        name = self.estimator_name if name is None else name
+        self.bars_ = self.ax_.stairs(
+            counts, edges, **{"fill": True, "color": BLUE, "alpha": 0.6, "label": name, **kwargs}
+        )
+        self.ax_.axvline(self.tolerance, color=GREY, linestyle="--", label=f"tolerance {self.tolerance:g}")
+        self.ax_.axvline(self.statistic, color=ORANGE, label=f"{self.statistic_name} {self.statistic:.3g}")
+        self.ax_.axvline(self.lower_bound, color=ORANGE, linestyle=":", label=f"lower bound {self.lower_bound:.3g}")
+        infinite = len(self.loss_ratios) - len(ratios)
+        left_out = f" ({infinite:,} infinite or 0 not shown)" if infinite else ""
+        self.ax_.set(xscale="log", xlabel=f"loss at the unfair example / loss at the person{left_out}", ylabel="people")
+        self.ax_.set_ylim(0, 1.35 * max(counts.max(), 1))  # room for the legend
+        plain_log(self.ax_.xaxis)
+        self.ax_.legend(fontsize="small", ncols=2)
+        return self

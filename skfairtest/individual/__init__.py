@@ -1,0 +1,7 @@
+"""Individual fairness: does a model treat similar people differently."""
+
+from skfairtest.individual.explore import ComparablePairs
+from skfairtest.individual.fair_metrics import Mahalanobis, Projection, SensitiveSubspace
+from skfairtest.individual.fairness import IndividualFairnessTest
+
+__all__ = ["ComparablePairs", "IndividualFairnessTest", "Mahalanobis", "Projection", "SensitiveSubspace"]

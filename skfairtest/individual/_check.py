@@ -1,0 +1,227 @@
+"""What the parameters of the test may be, and what they come to for the people at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest.individual._losses import Floats
+from skfairtest.readers import Features
+
+STATISTICS = ("loss_ratio", "error_rate_ratio", "ratio_of_means", "log_ratio")
+SOLVERS = ("euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+#: Folds of ``cross_fit=True``.
+FOLDS = 5
+
+
+def check_parameters(test: Any) -> None:
+    """Check every parameter that can be checked without people.
+
+    Raises
+    ------
+    ValueError
+        If a value is not one of those allowed.
+    """
+    for name, options in (("statistic", STATISTICS), ("solver", SOLVERS)):
+        value = getattr(test, name)
+        if not (isinstance(value, str) and value in options):
+            raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; found {value!r}")
+    for name, low, beyond in (
+        ("tolerance", 0.0, True),
+        ("regularization", 0.0, False),
+        ("step_size", 0.0, True),
+        ("step_decay", 0.0, False),
+    ):
+        value = getattr(test, name)
+        numeric = isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+        if not numeric or not (value > low if beyond else value >= low):
+            bound = f"above {low:g}" if beyond else f"of at least {low:g}"
+            raise ValueError(f"{name} must be a finite number {bound}; found {value!r}")
+    level = test.confidence_level
+    if not isinstance(level, Real) or isinstance(level, bool) or not 0 < float(level) < 1:
+        raise ValueError(f"confidence_level must be a number between 0 and 1; found {level!r}")
+    if not isinstance(test.n_steps, Integral) or isinstance(test.n_steps, bool) or test.n_steps < 1:
+        raise ValueError(f"n_steps must be an integer of at least 1; found {test.n_steps!r}")
+    folds = test.cross_fit
+    if not isinstance(folds, bool) and (not isinstance(folds, Integral) or folds < 2):
+        raise ValueError(
+            f"cross_fit must be True ({FOLDS} folds), False, or a number of folds, at least 2; found {folds!r}"
+        )
+    n_jobs = test.n_jobs
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
+    if not isinstance(test.verbose, Integral | bool) or test.verbose < 0:
+        raise ValueError(f"verbose must be an integer of at least 0; found {test.verbose!r}")
+
+
+def n_folds(cross_fit: bool | int) -> int:
+    """Return the number of folds; 1: the metric is learned from the people tested."""
+    return (FOLDS if cross_fit else 1) if isinstance(cross_fit, bool) else int(cross_fit)
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """Where features may go, in the units of X.
+
+    Parameters
+    ----------
+    low, high : ndarray of shape (n_features,)
+        Limits; infinite where there are none.
+    frozen : ndarray of bool, shape (n_features,)
+        Features that do not move.
+    blocks : tuple of tuple of int
+        Columns that together say which of several categories a person has.
+    """
+
+    low: Floats
+    high: Floats
+    frozen: NDArray[np.bool_]
+    blocks: tuple[tuple[int, ...], ...]
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything but frozen features is held back."""
+        return bool(self.blocks) or bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
+
+
+def ranges_of(given: Any, features: Features) -> Ranges:
+    """Read `feature_ranges`.
+
+    Parameters
+    ----------
+    given : mapping or None
+        Names or positions of features to (low, high) or "frozen"; tuples of names or positions to "one_hot".
+    features : Features
+        The people.
+
+    Raises
+    ------
+    ValueError
+        If a feature or a range is none, or a person starts outside of it.
+    """
+    d = len(features.names)
+    low, high, frozen = np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d, dtype=bool)
+    blocks: list[tuple[int, ...]] = []
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(
+            "feature_ranges must map features to (low, high) or 'frozen', or tuples of features to 'one_hot'; found "
+            f"{given!r}"
+        )
+    for key, value in (given or {}).items():
+        where = f"feature_ranges[{key!r}]"
+        block = isinstance(key, tuple)
+        if block != (isinstance(value, str) and value == "one_hot"):
+            raise ValueError(
+                f"{where} is {value!r}: several features in a tuple are the indicators of one category, 'one_hot'; one "
+                "feature has (low, high) or is 'frozen'"
+            )
+        columns = tuple(_column(name, features.names, where) for name in (key if block else (key,)))
+        if block:
+            _check_block(features.values[:, columns], columns, blocks, where)
+            blocks.append(columns)
+        elif isinstance(value, str) and value == "frozen":
+            frozen[columns[0]] = True
+        else:
+            low[columns[0]], high[columns[0]] = _limits(value, features.values[:, columns[0]], where)
+    return Ranges(low, high, frozen, tuple(blocks))
+
+
+def _column(name: Any, names: tuple[str, ...], where: str) -> int:
+    if isinstance(name, str) and name in names:
+        return names.index(name)
+    if isinstance(name, Integral) and not isinstance(name, bool) and -len(names) <= int(name) < len(names):
+        return int(name) % len(names)
+    shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+    raise ValueError(f"{where}: X has no feature {name!r}; its features are {shown}, or their positions")
+
+
+def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
+    try:
+        low, high = (float(limit) for limit in value)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{where} must be (low, high), 'frozen', or for a tuple of features 'one_hot'; found {value!r}"
+        ) from None
+    if not low < high:
+        raise ValueError(f"{where}: the lower limit {low:g} is not below the upper limit {high:g}")
+    outside = (column < low) | (column > high)
+    if outside.any():
+        raise ValueError(
+            f"{where} is from {low:g} to {high:g}, and {int(outside.sum()):,} of {len(column):,} people start outside, "
+            f"for instance at {column[outside][0]:g}: widen the range, or test the people inside"
+        )
+    return low, high
+
+
+def _check_block(values: Floats, columns: tuple[int, ...], blocks: list[tuple[int, ...]], where: str) -> None:
+    if len(columns) < 2 or len(set(columns)) < len(columns):
+        raise ValueError(f"{where}: a block of categories has at least two columns, each of them once")
+    if any(set(columns) & set(block) for block in blocks):
+        raise ValueError(f"{where}: a column belongs to one block only")
+    wrong = (values < 0).any(axis=1) | ~np.isclose(values.sum(axis=1), 1.0)
+    if wrong.any():
+        raise ValueError(
+            f"{where}: the columns of a block are shares that sum to 1, which is not so for {int(wrong.sum()):,} of "
+            f"{len(values):,} people: name all columns of the category, before any scaling"
+        )
+
+
+def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
+    """Read `feature_scale`: what one unit of the audit is in every feature.
+
+    Parameters
+    ----------
+    given : {None, "std"}, mapping or array-like
+        None: the units of X. "std": the standard deviations (divisor n) of the people tested; columns of one-hot blocks
+        and constant columns keep their units.
+    features : Features
+        The people.
+    ranges : Ranges
+        Which columns are blocks.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these, or a number is not above 0.
+    """
+    if given is None:
+        return None
+    scale = np.ones(len(features.names))
+    in_blocks = [column for block in ranges.blocks for column in block]
+    if isinstance(given, str):
+        if given != "std":
+            raise ValueError(f"feature_scale must be None, 'std', numbers, or a mapping of features; found {given!r}")
+        spread = features.values.std(axis=0)
+        scale = np.where(spread > 0, spread, 1.0)
+        scale[in_blocks] = 1.0
+        return scale
+    if isinstance(given, Mapping):
+        places = [_column(name, features.names, f"feature_scale[{name!r}]") for name in given]
+        numbers = _numbers(list(given.values()))
+        scale[places] = numbers if numbers.shape == (len(places),) else np.nan
+    else:
+        scale = _numbers(given)
+    if scale.shape != (len(features.names),) or not np.isfinite(scale).all() or not (scale > 0).all():
+        raise ValueError(
+            f"feature_scale must hold one finite number above 0 for each of the {len(features.names)} features; found "
+            f"{given!r}"
+        )
+    if (scale[in_blocks] != 1).any():
+        raise ValueError(
+            "feature_scale must be 1 for columns of a one_hot block, whose shares sum to 1 in their own units; found "
+            f"{given!r}"
+        )
+    return scale
+
+
+def _numbers(given: Any) -> Floats:
+    """Return an array of floats; of what is none, one that nobody takes."""
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        return np.full((1, 1), np.nan)

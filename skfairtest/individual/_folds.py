@@ -1,0 +1,60 @@
+"""Folds that depend on what people are, and not on where their rows stand.
+
+The rows are put in an order of their own: values are counted from the smallest, columns sorted by how often theirs
+occur, people by their columns. Every k-th person in this order is in the same fold. Another order of rows or of
+columns, another container, other units and new names change nothing, nobody draws a random number, and people with the
+same features and label share a fold: a fair metric is not learned from a copy of the person whom it is tested on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the place of every person in an order that no reordering changes; equal people have equal places.
+
+    Examples
+    --------
+    >>> ranks(
+    ...     np.array([[1.0, 5.0], [0.0, 7.0], [1.0, 5.0]]), np.array([0.0, 1.0, 0.0])
+    ... ).tolist()
+    [1, 0, 1]
+    """
+    kinds: dict[tuple[int, ...], list[NDArray[np.intp]]] = {}
+    for column in values.T:
+        _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
+        kinds.setdefault(tuple(counts.tolist()), []).append(codes.reshape(-1))
+    # Columns whose values occur equally often are told apart by their order only: a person's are sorted instead.
+    blocks = [np.sort(np.stack(kinds[kind], axis=1), axis=1) for kind in sorted(kinds)]
+    keys = np.column_stack([*blocks, np.unique(truth, return_inverse=True)[1].reshape(-1)])
+    _, places = np.unique(keys, axis=0, return_inverse=True)
+    return np.asarray(places.reshape(-1), dtype=np.intp)
+
+
+def content_folds(values: NDArray[np.float64], truth: NDArray[np.float64], n_folds: int) -> NDArray[np.intp]:
+    """Return the fold of every person.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples, n_features)
+        Features.
+    truth : ndarray of shape (n_samples,)
+        Labels or targets, as numbers.
+    n_folds : int
+        How many folds; fewer where fewer people differ from each other.
+
+    Raises
+    ------
+    ValueError
+        If nobody differs from anybody.
+    """
+    places = ranks(values, truth)
+    distinct = int(places.max()) + 1
+    if distinct < 2:
+        raise ValueError(
+            f"cross_fit={n_folds} folds, and nobody of {len(values):,} people differs in X or y from anybody: use "
+            "cross_fit=False, or a fair metric that was fitted on other people"
+        )
+    return places % min(n_folds, distinct)

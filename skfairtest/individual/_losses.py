@@ -1,0 +1,176 @@
+"""What a model is judged by, person by person: one declaration per loss.
+
+A loss is a number per person of what the model says of them; its slope is the derivative with respect to what is said.
+A classifier says the logarithms of its probabilities, a regressor its prediction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+#: Probabilities are read no closer to 0 and 1 than this, as by ``sklearn.metrics.log_loss``.
+CLIP = float(np.finfo(float).eps)
+_SMALLEST, _LARGEST = -float(np.log1p(-CLIP)), -float(np.log(CLIP))
+
+
+@dataclass(frozen=True)
+class Loss:
+    """A loss per person.
+
+    Parameters
+    ----------
+    name : str
+        What the caller calls it.
+    kind : {"classifier", "regressor", None}
+        Which models it judges; None: both.
+    value : callable
+        ``value(truth, outputs)`` of shapes (n,) and (n, k), to (n,): truth is the position of the label among the
+        classes, or the true number; outputs are log-probabilities, or predictions of shape (n, 1). Of a function of
+        the caller's own: true labels, and what the model says, as it says it.
+    slope : callable or None
+        Its derivative with respect to the outputs, of their shape; None where there is none to be had.
+    power : int
+        With which power of the unit of the truth it grows; 0: it has no unit.
+    """
+
+    name: str
+    kind: str | None
+    value: Callable[[Any, Any], Floats]
+    slope: Callable[[Any, Floats], Floats] | None
+    power: int = 0
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a function of the caller's."""
+        return self.slope is None
+
+    @property
+    def nothing(self) -> float:
+        """What is no loss but the rounding error of one, in standard deviations of the truth."""
+        return float(1e-10**self.power) if self.power else 0.0
+
+    def in_units_of(self, spread: float) -> Loss:
+        """Return the loss of errors that are measured in multiples of `spread`."""
+        if self.power == 0 or self.slope is None or spread == 0:
+            return self
+        factor = spread**-self.power
+        return replace(self, value=partial(_times, factor, self.value), slope=partial(_times, factor, self.slope))
+
+
+def _times(factor: float, function: Callable[[Any, Any], Floats], truth: Any, outputs: Any) -> Floats:
+    return np.asarray(factor * function(truth, outputs))
+
+
+def _log_loss(truth: Any, outputs: Floats) -> Floats:
+    chosen = outputs[np.arange(len(outputs)), truth]
+    return np.asarray(np.clip(-chosen, _SMALLEST, _LARGEST))
+
+
+def _log_loss_slope(truth: Any, outputs: Floats) -> Floats:
+    return np.asarray(_slopes(outputs.shape[1]).take(truth, axis=0))
+
+
+@cache
+def _slopes(n_classes: int) -> Floats:
+    """Of each label, a row per class: -1 for its own logarithm, and 0."""
+    return -np.eye(n_classes)
+
+
+def _squared_error(truth: Any, outputs: Floats) -> Floats:
+    return np.asarray((truth - outputs[:, 0]) ** 2)
+
+
+def _squared_error_slope(truth: Any, outputs: Floats) -> Floats:
+    return np.asarray(2 * (outputs - truth[:, None]))
+
+
+def _absolute_error(truth: Any, outputs: Floats) -> Floats:
+    return np.asarray(np.abs(truth - outputs[:, 0]))
+
+
+def _absolute_error_slope(truth: Any, outputs: Floats) -> Floats:
+    return np.asarray(np.sign(outputs - truth[:, None]))
+
+
+LOSSES = {
+    loss.name: loss
+    for loss in (
+        Loss("log_loss", "classifier", _log_loss, _log_loss_slope),
+        Loss("squared_error", "regressor", _squared_error, _squared_error_slope, 2),
+        Loss("absolute_error", "regressor", _absolute_error, _absolute_error_slope, 1),
+    )
+}
+#: What "auto" is, for each kind of model.
+DEFAULT = {"classifier": "log_loss", "regressor": "squared_error"}
+
+
+@dataclass(frozen=True)
+class OwnLoss:
+    """A function of the caller's, held to one number per person that is not NaN and not negative."""
+
+    function: Callable[[Any, Any], Any]
+
+    def __call__(self, truth: Any, outputs: Any) -> Floats:
+        """Call it and look at what it returns."""
+        values = np.asarray(self.function(truth, outputs), dtype=float)
+        if values.shape != (len(outputs),):
+            raise ValueError(
+                f"loss={name_of(self.function)} must return one number per person, shape ({len(outputs)},); it "
+                f"returned shape {values.shape}"
+            )
+        wrong = ~(values >= 0) | np.isinf(values)
+        if wrong.any():
+            raise ValueError(
+                f"loss={name_of(self.function)} must return finite numbers of at least 0; it returned "
+                f"{values[wrong][0]} for {int(wrong.sum()):,} of {len(values):,} people"
+            )
+        return values
+
+
+def name_of(value: Any) -> str:
+    """Name a function, or write a value as it is typed."""
+    return getattr(value, "__name__", type(value).__name__) if callable(value) else repr(value)
+
+
+def loss_of(loss: Any, kind: str | None, estimator: str) -> Loss:
+    """Find the loss that is meant.
+
+    Parameters
+    ----------
+    loss : {"auto", "log_loss", "squared_error", "absolute_error"} or callable
+        As the caller gave it.
+    kind : {"classifier", "regressor", None}
+        What the model is; None: it does not say.
+    estimator : str
+        Its class, for error messages.
+
+    Raises
+    ------
+    ValueError
+        If there is no such loss, or it judges another kind of model.
+    """
+    if callable(loss):
+        return Loss(name_of(loss), None, OwnLoss(loss), None)
+    if loss == "auto":
+        return LOSSES[DEFAULT[kind or "classifier"]]
+    if not (isinstance(loss, str) and loss in LOSSES):
+        raise ValueError(
+            f"loss must be 'auto', {', '.join(map(repr, LOSSES))}, or a function loss(y_true, y_pred) that returns one "
+            f"number per person; found {loss!r}"
+        )
+    found = LOSSES[loss]
+    if kind is not None and found.kind != kind:
+        says = "predicts numbers" if kind == "regressor" else "predicts classes"
+        raise ValueError(
+            f"loss={loss!r} judges {found.kind}s, and estimator={estimator}() {says}: use "
+            f"loss={DEFAULT[kind]!r}, or 'auto'"
+        )
+    return found

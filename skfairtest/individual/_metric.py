@@ -1,0 +1,187 @@
+"""The fair metric of every fold, as a matrix: learned on other people than it is used on, or given."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from skfairtest.group._outside import outside
+from skfairtest.individual._folds import content_folds
+from skfairtest.individual._losses import Floats
+from skfairtest.individual.fair_metrics import NoGroupsError, SensitiveSubspace
+from skfairtest.inference.unfair_map import Quadratic
+from skfairtest.readers import Column, Features, affine
+
+#: Fair metrics that have a name.
+NAMED = {"sensitive_subspace": SensitiveSubspace}
+
+
+def resolve(fair_metric: Any) -> Any:
+    """Return the transformer that is meant.
+
+    Raises
+    ------
+    ValueError
+        If it is neither a name nor a transformer.
+    """
+    if isinstance(fair_metric, str) and fair_metric in NAMED:
+        return NAMED[fair_metric]()
+    if isinstance(fair_metric, type) or not hasattr(fair_metric, "transform"):
+        raise ValueError(
+            f"fair_metric must be {', '.join(map(repr, NAMED))} or a transformer such as SensitiveSubspace(), "
+            f"Projection(directions) or Mahalanobis(matrix); found {fair_metric!r}"
+        )
+    if not is_fitted(fair_metric) and not (hasattr(fair_metric, "fit") and hasattr(fair_metric, "get_params")):
+        raise ValueError(
+            f"fair_metric={type(fair_metric).__name__}() is neither fitted nor a scikit-learn transformer that can be "
+            "cloned and fitted: derive it from sklearn.base.TransformerMixin and BaseEstimator"
+        )
+    return fair_metric
+
+
+def is_fitted(transformer: Any) -> bool:
+    """Tell whether a transformer is used as it is."""
+    try:
+        check_is_fitted(transformer)
+    except (NotFittedError, TypeError):
+        return False
+    return True
+
+
+def learn(
+    fair_metric: Any,
+    features: Features,
+    truth: Floats,
+    sensitive: tuple[Column, ...] | None,
+    n_folds: int,
+    scale: Floats | None,
+) -> tuple[list[Any], list[Quadratic], NDArray[np.intp]]:
+    """Learn the fair metric on the other folds, for every fold.
+
+    Parameters
+    ----------
+    fair_metric : transformer
+        One that is fitted is used as it is, in the units of X.
+    features : Features
+        The people, in the units of X.
+    truth : ndarray of shape (n_samples,)
+        Labels or targets as numbers.
+    sensitive : tuple of Column or None
+        Sensitive features.
+    n_folds : int
+        1: learned from the people tested.
+    scale : ndarray or None
+        Units of the audit, in which a metric is learned.
+
+    Returns
+    -------
+    transformers : list
+        Fitted fair metrics.
+    matrices : list of Quadratic
+        What they are in units of the audit.
+    folds : ndarray of int
+        Which of them judges whom.
+
+    Raises
+    ------
+    NoGroupsError
+        If it needs sensitive features and there are none.
+    ValueError
+        If it has another dimension, is not linear, or cannot be learned.
+    """
+    everybody = np.zeros(len(features.values), dtype=np.intp)
+    if is_fitted(fair_metric):
+        matrix = _matrix(fair_metric, features)
+        if scale is not None:
+            matrix = matrix * np.multiply.outer(scale, scale)
+        return [fair_metric], [Quadratic(matrix)], everybody
+    scaled = features if scale is None else replace(features, values=features.values / scale)
+    folds = content_folds(features.values, truth, n_folds) if n_folds > 1 else everybody
+    n_folds = int(folds.max()) + 1
+    transformers = []
+    said: dict[tuple[str, type[Warning]], None] = {}
+    for fold in range(n_folds):
+        rest = folds != fold if n_folds > 1 else folds == fold
+        params = {}
+        if sensitive is not None:
+            groups = pd.DataFrame({column.name: labels_of(column)[rest] for column in sensitive})
+            params = dict.fromkeys(_names_of_groups(fair_metric), groups)
+        fresh = clone(fair_metric)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                transformers.append(fresh.fit(scaled.as_input(scaled.values[rest]), truth[rest], **params))
+        except NoGroupsError:
+            raise
+        except ValueError as error:
+            where = f" on {int(rest.sum()):,} people (all folds but one)" if n_folds > 1 else ""
+            raise ValueError(f"fair_metric={type(fair_metric).__name__} cannot be fitted{where}: {error}") from error
+        said |= {(str(one.message), one.category): None for one in caught}
+    for message, category in said:  # once, and not for every fold
+        warnings.warn(message, category, stacklevel=outside())
+    matrices = [_matrix(fitted, scaled) for fitted in transformers]
+    if all(np.array_equal(matrix, matrices[0]) for matrix in matrices):  # it has nothing to learn
+        return transformers[:1], [Quadratic(matrices[0])], everybody
+    return transformers, [Quadratic(matrix) for matrix in matrices], folds
+
+
+def labels_of(column: Column) -> Any:
+    """Return every person's label as it was written."""
+    return np.array(column.levels, dtype=None if _plain(column.levels) else object)[column.codes]
+
+
+def _plain(levels: tuple[Any, ...]) -> bool:
+    return all(type(level) is type(levels[0]) and isinstance(level, int | float | str) for level in levels)
+
+
+def _names_of_groups(transformer: Any) -> list[str]:
+    """Return what sensitive features are called when a transformer is fitted; several steps may take them."""
+    if not isinstance(transformer, Pipeline):
+        return ["sensitive_features"] if "sensitive_features" in inspect.signature(transformer.fit).parameters else []
+    steps = [(name, step) for name, step in transformer.steps if hasattr(step, "fit")]
+    names = [f"{name}__{inner}" for name, step in steps for inner in _names_of_groups(step)]
+    # Routing finds the steps by itself, as deep as they are.
+    return ["sensitive_features"] if names and get_config()["enable_metadata_routing"] else names
+
+
+def _matrix(fitted: Any, features: Features) -> Floats:
+    """Return Sigma of d^2(x, x') = (x - x') Sigma (x - x')'."""
+    name = type(fitted).__name__
+    width = getattr(fitted, "n_features_in_", len(features.names))
+    if width != len(features.names):
+        raise ValueError(
+            f"fair_metric={name} was fitted on {width} features, and X has {len(features.names)}: fit it on the "
+            "columns that the model is asked with"
+        )
+    found = affine(fitted, features)
+    if found is None:
+        raise ValueError(
+            f"fair_metric={name} is not known to be linear: its distance has to be that of x @ A, as of "
+            "SensitiveSubspace, Projection, Mahalanobis, ComparablePairs, PCA or scalers"
+        )
+    return np.asarray(found[0] @ found[0].T)
+
+
+def largest_eigenvalue(matrices: list[Quadratic], movable: NDArray[np.bool_]) -> float:
+    """Return the largest eigenvalue that somebody can feel who does not move everywhere.
+
+    Parameters
+    ----------
+    matrices : list of Quadratic
+        The fair metric of every fold.
+    movable : ndarray of bool, shape (n_features,)
+        Features that are not frozen.
+    """
+    parts = (metric.matrix[np.ix_(movable, movable)] for metric in matrices)
+    return max(0.0, *(float(np.linalg.eigvalsh(part)[-1]) if len(part) else 0.0 for part in parts))

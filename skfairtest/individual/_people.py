@@ -1,0 +1,135 @@
+"""Who is tested: the same people in every argument, and who of them has to be left out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfairtest.group._outside import outside
+from skfairtest.readers import (
+    Column,
+    Features,
+    Numbers,
+    check_rows,
+    read_column,
+    read_columns,
+    read_features,
+    read_values,
+)
+from skfairtest.report.words import many
+
+#: Columns whose standard deviations differ by more than this factor have other units.
+SPREAD = 100
+
+
+@dataclass(frozen=True)
+class People:
+    """The people of a test.
+
+    Parameters
+    ----------
+    features : Features
+        Their features, none of them missing.
+    y_true : Column or Numbers
+        Their true labels or targets.
+    sensitive : tuple of Column or None
+        Their sensitive features.
+    names : ndarray of shape (n_samples,)
+        The labels of their rows, or their positions, in what the caller passed.
+    excluded : DataFrame
+        Who was left out, and why.
+    """
+
+    features: Features
+    y_true: Column | Numbers
+    sensitive: tuple[Column, ...] | None
+    names: NDArray[Any]
+    excluded: pd.DataFrame
+
+
+def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> People:
+    """Read the people, as many in every argument, and leave out, saying so, who has a missing feature.
+
+    Parameters
+    ----------
+    X, y, sensitive_features : object
+        As the caller passed them.
+    numbers : bool
+        Whether y holds numbers; otherwise labels.
+
+    Raises
+    ------
+    ValueError
+        If something is not usable, lengths differ, or fewer than two people are left.
+    """
+    if y is None:
+        raise ValueError("y is missing: an unfair example is where the model errs more about the true label")
+    features = read_features(X)
+    y_true: Column | Numbers = read_values(y, "y") if numbers else read_column(y, "y", name="y")
+    sensitive = None
+    if sensitive_features is not None:
+        sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
+    check_rows(X, y=y_true, sensitive_features=sensitive)
+    names = np.asarray(features.index if features.index is not None else np.arange(len(features)))
+    people = _complete(People(features, y_true, sensitive, names, pd.DataFrame({"person": names[:0], "reason": []})))
+    if len(people.names) < 2:
+        raise ValueError(f"X has {many(len(people.names), 'sample')}, and a standard error needs at least 2 people")
+    return people
+
+
+def _complete(people: People) -> People:
+    """Leave out who has a missing feature: nobody knows where people similar to them are."""
+    features = people.features
+    missing = np.asarray(np.isnan(features.values).any(axis=1))
+    if not missing.any():
+        return people
+    if missing.all():
+        raise ValueError("X has a missing value in every row: nobody is left to be moved. Impute before the test.")
+    warnings.warn(
+        f"X has missing values: {many(int(missing.sum()), 'person', 'people')} left out, see excluded_; nobody "
+        "knows where people similar to them are. Impute before the test to keep them.",
+        UserWarning,
+        stacklevel=outside(),
+    )
+    lacking = [
+        ", ".join(name for name, none in zip(features.names, row, strict=True) if none)
+        for row in np.isnan(features.values[missing])
+    ]
+    index = None if features.index is None else features.index[~missing]
+    return People(
+        replace(features, values=features.values[~missing], index=index),
+        _some(people.y_true, ~missing),
+        None if people.sensitive is None else tuple(_some(column, ~missing) for column in people.sensitive),
+        people.names[~missing],
+        pd.DataFrame({"person": people.names[missing], "reason": [f"missing: {columns}" for columns in lacking]}),
+    )
+
+
+def _some(column: Any, kept: NDArray[np.bool_]) -> Any:
+    """Return the column of some people."""
+    index = None if column.index is None else column.index[kept]
+    if isinstance(column, Numbers):
+        return replace(column, values=column.values[kept], index=index)
+    return replace(column, codes=column.codes[kept], index=index)
+
+
+def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:
+    """Say that distances add up what has different units."""
+    spread = features.values.std(axis=0)
+    counted = np.flatnonzero((spread > 0) & ~frozen)
+    if len(counted) < 2:
+        return
+    small, large = counted[np.argmin(spread[counted])], counted[np.argmax(spread[counted])]
+    if spread[large] > SPREAD * spread[small]:
+        warnings.warn(
+            f"X has features of very different units: the standard deviation of {features.names[large]!r} is "
+            f"{spread[large]:.3g}, of {features.names[small]!r} {spread[small]:.3g}, and distances and steps add them "
+            "up. Use feature_scale='std', or scale before the test",
+            UserWarning,
+            stacklevel=outside(),
+        )

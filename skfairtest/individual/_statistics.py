@@ -1,0 +1,144 @@
+"""From losses to the statistic: where it is defined, what it was on the way, and when it is doubtful."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+
+from skfairtest.group._outside import outside
+from skfairtest.individual._losses import Floats
+from skfairtest.individual._unfair import Flow, Moved
+from skfairtest.inference.audit_value import (
+    AuditValue,
+    InfiniteLossError,
+    NoLossError,
+    UndefinedAuditValueError,
+    VanishedLossError,
+    audit_value,
+)
+from skfairtest.report.words import many
+
+#: Fewer people than this, and the normal approximation is doubtful.
+FEW = 30
+#: A loss below this share of the mean loss is next to nothing.
+TINY = 1e-6
+
+
+def judge(
+    statistic: str, moved: Moved, flow: Flow, *, nothing: float, tolerance: float, confidence_level: float
+) -> tuple[AuditValue, pd.DataFrame]:
+    """Test the statistic, and look at it on the way.
+
+    Parameters
+    ----------
+    statistic : str
+        As the caller names it.
+    moved : Moved
+        Everybody's losses.
+    flow : Flow
+        How people were moved.
+    nothing : float
+        Losses up to here are none but rounding errors.
+    tolerance, confidence_level : float
+        As of the test.
+
+    Returns
+    -------
+    found : AuditValue
+        At the end.
+    path : DataFrame
+        At every checkpoint; NaN where it is not defined.
+
+    Raises
+    ------
+    ValueError
+        If the statistic is not defined at the end.
+    """
+    name = "ratio_of_means" if statistic == "error_rate_ratio" else statistic
+    values = moved.wrong if moved.wrong is not None else moved.losses
+
+    def value(place: int) -> AuditValue:
+        before, after = values[:, 0], values[:, place]
+        if not (before > nothing).any():
+            raise NoLossError(len(before), "have no loss before they are moved")
+        return audit_value(name, before, after, tolerance=tolerance, confidence_level=confidence_level)
+
+    try:
+        found = value(-1)
+    except UndefinedAuditValueError as error:
+        raise ValueError(_undefined(statistic, error, len(values))) from error
+    rows, times = [], np.cumsum(flow.steps)
+    for place, step in enumerate(flow.checkpoints, 1):
+        try:
+            there = value(place)
+            told = (there.estimate, there.standard_error, there.lower_bound)
+        except UndefinedAuditValueError:
+            told = (np.nan, np.nan, np.nan)
+        rows.append((int(step), float(times[step - 1]), *told))
+    return found, pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])
+
+
+def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
+    if isinstance(error, NoLossError):
+        if statistic == "error_rate_ratio":
+            return (
+                "statistic='error_rate_ratio' is not defined: the model errs about nobody to begin with. Use "
+                "'loss_ratio', or test more people"
+            )
+        return (
+            f"statistic={statistic!r} is not defined: the model has no loss about anybody (n_samples={n:,}), as about "
+            "people whom it has learned by heart. Test people whom it was not fitted on"
+        )
+    if isinstance(error, InfiniteLossError):
+        instead = "use a smaller step_size, fewer n_steps, or feature_ranges that end"
+    elif isinstance(error, VanishedLossError):
+        instead = "use statistic='ratio_of_means' or 'loss_ratio', or a loss that is never 0"
+    else:
+        instead = "use statistic='ratio_of_means', or a loss that is never 0"
+    return (
+        f"statistic={statistic!r} is not defined: {error.people:,} of {n:,} people {error.reason}. Nobody is dropped; "
+        f"{instead}"
+    )
+
+
+def warn_of_doubts(statistic: str, moved: Moved, ratios: Floats) -> None:
+    """Say where an answer is doubtful.
+
+    Parameters
+    ----------
+    statistic : str
+        As the caller names it.
+    moved : Moved
+        Everybody's losses.
+    ratios : ndarray of shape (n,)
+        Everybody's ratio.
+    """
+    before, n = moved.losses[:, 0], len(ratios)
+    doubts = []
+    if np.array_equal(before, moved.losses[:, -1]):
+        doubts.append(
+            "nobody's loss moved: the model says the same wherever the map leads, so every ratio is 1. It may not use "
+            "what the fair metric leaves free, or step_size and n_steps may not lead anywhere; solver_report_ says how "
+            "far people moved"
+        )
+    elif statistic == "loss_ratio" and n >= FEW:
+        top = np.zeros(n, dtype=bool)
+        top[np.argsort(ratios)[-max(1, n // 100) :]] = True
+        tiny = before < TINY * before.mean()
+        for few, which in ((top, "few people"), (tiny, "people whose losses are next to nothing")):
+            share = float(ratios[few].sum() / ratios.sum())
+            if share > 0.5:
+                doubts.append(
+                    f"the mean of loss ratios rests on {which}: {int(few.sum()):,} of {n:,} have {100 * share:.0f} % "
+                    "of the sum of all ratios, and what it says hangs on tiny losses. statistic='ratio_of_means' or "
+                    "'log_ratio' does not rest on them"
+                )
+                break
+    if n < FEW:
+        doubts.append(
+            f"X has {many(n, 'person', 'people')}: the normal approximation of this test is for {FEW} and more"
+        )
+    for doubt in doubts:
+        warnings.warn(doubt, UserWarning, stacklevel=outside())

@@ -1,0 +1,292 @@
+"""Everybody's unfair example: blocks of people, each moved by the same map, on as many processes as wanted.
+
+Blocks have a fixed size, so that the same numbers come from any number of processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from skfairtest.group._resample import progress
+from skfairtest.individual._audited import Audited
+from skfairtest.individual._losses import Floats
+from skfairtest.inference.unfair_map import Quadratic, euler, integrate, search
+
+#: People who are moved together.
+BLOCK = 1024
+#: Where the path is looked at on the way.
+LOOKS = 25
+
+Constrain = Callable[[Floats, Floats], Floats]
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Where people start, and what the model is judged by.
+
+    Parameters
+    ----------
+    z : ndarray of shape (n, n_features)
+        Their features, in units of the audit.
+    truth : ndarray of shape (n,)
+        What losses compare with.
+    labels : ndarray of shape (n,)
+        Labels as the caller writes them.
+    """
+
+    z: Floats
+    truth: NDArray[Any]
+    labels: NDArray[Any]
+
+    def some(self, people: Any) -> Starts:
+        """Return those of some people."""
+        return Starts(self.z[people], self.truth[people], self.labels[people])
+
+
+@dataclass(frozen=True)
+class Flow:
+    """How people are moved.
+
+    Parameters
+    ----------
+    solver : str
+        "euler", "search", or a method of scipy.integrate.
+    steps : ndarray of shape (n_steps,)
+        Step sizes.
+    regularization : float
+        Weight of the squared fair distance.
+    constrain : callable or None
+        ``constrain(z, z0)`` keeps features where they may be.
+    seed : int
+        Of the search's candidates.
+    checkpoints : ndarray of int
+        Numbers of steps after which losses are looked at; the last is all of them.
+    largest : float
+        The largest eigenvalue of the fair metric, among features that may move.
+    """
+
+    solver: str
+    steps: Floats
+    regularization: float
+    constrain: Constrain | None
+    seed: int
+    checkpoints: NDArray[np.intp]
+    largest: float
+
+    @property
+    def n_unstable(self) -> int:
+        """How many steps of forward Euler lead away from where the fair distance pulls to."""
+        return int((self.steps * self.regularization * self.largest >= 1).sum()) if self.solver == "euler" else 0
+
+    @property
+    def time(self) -> float:
+        """How long the flow runs: a gradient of length 1 moves people this far."""
+        return float(self.steps.sum())
+
+    def path(self, model: Audited, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
+        """Yield where a block of people is at every checkpoint."""
+        common: dict[str, Any] = {"regularization": self.regularization}
+        if self.solver == "search":
+            return search(
+                starts.z,
+                lambda moved, people: model.losses(moved, starts.truth[people]),
+                metric.pull,
+                directions=metric.free_directions,
+                radius=self.time,
+                n_candidates=len(self.steps),
+                constrain=self.constrain,
+                checkpoints=self.checkpoints,
+                seed=self.seed,
+                **common,
+            )
+
+        free = bool(model.movable.all())
+
+        def gradient(moved: Floats, people: Any) -> Floats:
+            found = model.gradient(moved, starts.truth[people], starts.labels[people])
+            return found if free else found * model.movable
+
+        # Features that stay do not follow the others either.
+        pull = metric.pull if free else lambda away: metric.pull(away) * model.movable
+        if self.solver == "euler":
+            common |= {"constrain": self.constrain, "checkpoints": self.checkpoints}
+            return euler(starts.z, gradient, pull, steps=self.steps, **common)
+        times = np.cumsum(self.steps)[self.checkpoints - 1]
+        return integrate(starts.z, gradient, pull, times=times, method=self.solver, **common)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """Where people came to, and what they lost on the way.
+
+    Parameters
+    ----------
+    z : ndarray of shape (n, n_features)
+        Unfair examples, in units of the audit.
+    losses : ndarray of shape (n, 1 + n_checkpoints)
+        Losses at the start and at every checkpoint.
+    wrong : ndarray of shape (n, 1 + n_checkpoints) or None
+        Whether predicted labels were wrong there, if anybody asked.
+    distance : ndarray of shape (n,)
+        Fair distance from the start.
+    """
+
+    z: Floats
+    losses: Floats
+    wrong: Floats | None
+    distance: Floats
+
+
+def checkpoints(n_steps: int) -> NDArray[np.intp]:
+    """Return about `LOOKS` numbers of steps, evenly spread on a log scale, the last of them `n_steps`.
+
+    Examples
+    --------
+    >>> checkpoints(10).tolist()
+    [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    """
+    return np.unique(np.rint(np.geomspace(1, n_steps, LOOKS)).astype(np.intp))
+
+
+def move(
+    model: Audited,
+    metrics: list[Quadratic],
+    folds: NDArray[np.intp],
+    flow: Flow,
+    starts: Starts,
+    *,
+    errors: bool,
+    n_jobs: int | None,
+    show: bool,
+) -> Moved:
+    """Move everybody to their unfair example.
+
+    Parameters
+    ----------
+    model : Audited
+        The model.
+    metrics : list of Quadratic
+        The fair metric of every fold.
+    folds : ndarray of int, shape (n,)
+        Which of them judges whom.
+    flow : Flow
+        How people are moved.
+    starts : Starts
+        Everybody.
+    errors : bool
+        Whether predicted labels are asked for as well.
+    n_jobs : int or None
+        Processes.
+    show : bool
+        Whether to show how far it is.
+
+    Returns
+    -------
+    Moved
+        Everybody, in the order in which they came.
+    """
+    blocks = []
+    for fold in range(len(metrics)):
+        people = np.flatnonzero(folds == fold)
+        blocks += [(metrics[fold], people[start : start + BLOCK]) for start in range(0, len(people), BLOCK)]
+    work = partial(_block, model, flow, errors)
+    found: list[Moved] = []
+    with progress("unfair examples", len(blocks), show) as advance:
+        pieces = ((metric, starts.some(people)) for metric, people in blocks)
+        if n_jobs in (None, 1) or len(blocks) == 1:
+            parts: Any = (work(*piece) for piece in pieces)
+        else:
+            parts = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(work)(*piece) for piece in pieces)
+        for part in parts:
+            found.append(part)
+            advance()
+    order = np.argsort(np.concatenate([people for _, people in blocks]), kind="stable")
+    return Moved(
+        np.concatenate([part.z for part in found])[order],
+        np.concatenate([part.losses for part in found])[order],
+        np.concatenate([part.wrong for part in found if part.wrong is not None])[order] if errors else None,
+        np.concatenate([part.distance for part in found])[order],
+    )
+
+
+def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratic, starts: Starts) -> Moved:
+    """Move one block of people."""
+    last = starts.z
+    losses = [model.losses(last, starts.truth)]
+    wrong = [model.wrong(last, starts.truth, starts.labels)] if errors else []
+    for last in flow.path(model, metric, starts):
+        losses.append(model.losses(last, starts.truth))
+        if errors:
+            wrong.append(model.wrong(last, starts.truth, starts.labels))
+    return Moved(
+        last,
+        np.stack(losses, axis=1),
+        np.stack(wrong, axis=1) if errors else None,
+        np.sqrt(np.maximum(metric.squared_distance(last - starts.z), 0.0)),
+    )
+
+
+def changes(
+    model: Audited,
+    starts: Floats,
+    ends: Floats,
+    truth: Any,
+    people: pd.DataFrame,
+    worst: NDArray[np.intp],
+    n_features: int | None,
+) -> pd.DataFrame:
+    """Return what changed about some people, and how much of their loss goes with each change.
+
+    Parameters
+    ----------
+    model : Audited
+        The model.
+    starts, ends : ndarray of shape (n, n_features)
+        People and their unfair examples, in the units of X.
+    truth : ndarray of shape (n,)
+        What losses compare with.
+    people : DataFrame
+        One row per person, with the columns person and loss_ratio.
+    worst : ndarray of int
+        Which people, in this order.
+    n_features : int or None
+        How many features of each; None: all that changed.
+
+    Returns
+    -------
+    DataFrame
+        One row per person and feature.
+    """
+    names = model.inputs.names
+    rows: list[dict[str, Any]] = []
+    for place in worst:
+        changed = np.flatnonzero(ends[place] != starts[place])
+        back = np.tile(ends[place], (len(changed) + 1, 1))
+        back[np.arange(len(changed)), changed] = starts[place, changed]
+        z = back if model.scale is None else back / model.scale
+        losses = model.losses(z, np.repeat(np.asarray(truth)[place : place + 1], len(back)))
+        increase = losses[-1] - losses[:-1]
+        order = np.argsort(-increase, kind="stable")[:n_features]
+        for j, gain in zip(changed[order], increase[order], strict=True):
+            before, after = starts[place, j], ends[place, j]
+            rows.append(
+                {
+                    "person": people["person"].iloc[place],
+                    "loss_ratio": people["loss_ratio"].iloc[place],
+                    "feature": names[j],
+                    "before": before,
+                    "after": after,
+                    "change": after - before,
+                    "loss_increase": gain,
+                }
+            )
+    columns = ["person", "loss_ratio", "feature", "before", "after", "change", "loss_increase"]
+    return pd.DataFrame(rows, columns=columns)

@@ -1,0 +1,150 @@
+"""Drawings of a test of individual fairness."""
+
+import sys
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+import skfairtest
+from skfairtest import FairnessTest, IndividualFairnessTest, LossRatioDisplay, Projection, StoppingTimeDisplay
+
+mpl.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    return X, (X.sum(axis=1) + rng.normal(size=60) > 0).astype(int), np.where(X[:, 0] > 0, "f", "m")
+
+
+@pytest.fixture(scope="module")
+def fitted(people):
+    model = LogisticRegression().fit(*people[:2])
+    return IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), n_steps=100).fit(*people[:2])
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+every_display = pytest.mark.parametrize("Display", [StoppingTimeDisplay, LossRatioDisplay])
+
+
+def labels(display):
+    return [text.get_text() for text in display.ax_.get_legend().get_texts()]
+
+
+def test_the_stopping_time_is_the_path_of_the_test(fitted):
+    display = StoppingTimeDisplay.from_test(fitted)
+    x, y = display.line_.get_data()
+    np.testing.assert_array_equal(x, fitted.path_["n_steps"])
+    np.testing.assert_array_equal(y, fitted.path_["lower_bound"])
+    assert display.ax_.get_xlabel() == "steps"
+    assert "mean of loss ratios" in display.ax_.get_ylabel()
+    assert display.figure_ is display.ax_.figure
+    assert display.ax_.get_xscale() == display.ax_.get_yscale() == "log"
+    assert labels(display) == ["LogisticRegression", "tolerance 1.25"]
+
+
+def test_several_tests_on_one_drawing_share_the_tolerance(fitted):
+    first = StoppingTimeDisplay.from_test(fitted, name="one")
+    second = StoppingTimeDisplay.from_test(fitted, name="two", ax=first.ax_, color="black", linestyle=":")
+    assert second.ax_ is first.ax_
+    assert labels(second) == ["one", "tolerance 1.25", "two"]
+    assert (second.line_.get_color(), second.line_.get_linestyle()) == ("black", ":")
+
+
+def test_the_ratios_are_counted_once_each(fitted):
+    display = LossRatioDisplay.from_test(fitted)
+    counts, edges, _ = display.bars_.get_data()
+    assert counts.sum() == fitted.n_samples_
+    assert edges[0] <= fitted.loss_ratios_.min()
+    assert edges[-1] >= fitted.loss_ratios_.max()
+    assert "tolerance 1.25" in labels(display)
+    assert f"lower bound {fitted.lower_bound_:.3g}" in labels(display)
+    assert f"mean of loss ratios {fitted.statistic_:.3g}" in labels(display)
+    positions = [line.get_xdata()[0] for line in display.ax_.get_lines()]
+    assert positions == [1.25, fitted.statistic_, fitted.lower_bound_]
+
+
+def test_ratios_that_have_no_logarithm_are_told(fitted):
+    display = LossRatioDisplay(
+        loss_ratios=np.array([0.0, 1.0, 2.0, np.inf]), statistic=1.5, lower_bound=0.5, tolerance=1.25
+    ).plot(bins=3)
+    counts, edges, _ = display.bars_.get_data()
+    assert (counts.sum(), len(edges)) == (2, 4)
+    assert "2 infinite or 0 not shown" in display.ax_.get_xlabel()
+    nobody = LossRatioDisplay(
+        loss_ratios=np.array([np.inf, np.inf]), statistic=1.5, lower_bound=0.5, tolerance=1.25
+    ).plot()
+    assert nobody.bars_.get_data()[0].sum() == 0
+    assert "2 infinite or 0 not shown" in nobody.ax_.get_xlabel()
+
+
+@every_display
+def test_a_drawing_can_be_made_from_the_model(Display, people, fitted):
+    X, y, groups = people
+    here = Display.from_estimator(
+        fitted.estimator, X, y, sensitive_features=groups, fair_metric=Projection([[1, 0]]), n_steps=100, name="mine"
+    )
+    there = Display.from_test(fitted, name="mine")
+    assert here.ax_ is not there.ax_
+    assert here.statistic == pytest.approx(there.statistic)
+    assert labels(here) == labels(there)
+    learned = Display.from_estimator(fitted.estimator, X, y, sensitive_features=groups, n_steps=10)
+    assert "LogisticRegression" in labels(learned)
+
+
+@every_display
+def test_a_display_draws_on_the_axes_given_and_again(Display, fitted):
+    _, ax = plt.subplots()
+    display = Display.from_test(fitted, ax=ax)
+    assert display.ax_ is ax
+    again = display.plot(name="again")
+    assert again is display
+    assert again.ax_ is not ax
+    assert "again" in labels(again)
+
+
+@every_display
+def test_only_fitted_tests_of_individual_fairness_are_drawn(Display, fitted):
+    with pytest.raises(ValueError, match="test must be a fitted IndividualFairnessTest; found FairnessTest"):
+        Display.from_test(FairnessTest())
+    with pytest.raises(ValueError, match="found LogisticRegression"):
+        Display.from_test(fitted.estimator)
+    with pytest.raises(NotFittedError):
+        Display.from_test(IndividualFairnessTest(fitted.estimator))
+
+
+@every_display
+def test_without_matplotlib_the_error_says_what_to_install(Display, fitted, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=rf'{Display.__name__} draws with matplotlib: .*"skfairtest\[report\]"'):
+        Display.from_test(fitted)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "name"),
+    [
+        ("ratio_of_means", "ratio of mean losses"),
+        ("error_rate_ratio", "ratio of error rates"),
+        ("log_ratio", "geometric mean of loss ratios"),
+    ],
+)
+def test_every_statistic_is_named(statistic, name, people, fitted):
+    other = IndividualFairnessTest(
+        fitted.estimator, fair_metric=Projection([[1, 0]]), n_steps=30, statistic=statistic
+    ).fit(*people[:2])
+    assert name in StoppingTimeDisplay.from_test(other).ax_.get_ylabel()
+    assert any(name in label for label in labels(LossRatioDisplay.from_test(other)))
+
+
+def test_the_displays_are_public():
+    assert {"LossRatioDisplay", "StoppingTimeDisplay"} <= set(skfairtest.__all__)

@@ -1,0 +1,454 @@
+"""Fair metrics: what they do not see, what they see, and that they are transformers like others."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sklearn
+from scipy.linalg import orth
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge, SGDClassifier
+from sklearn.model_selection import cross_val_predict
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from skfairtest import Mahalanobis, Projection, SensitiveSubspace
+from skfairtest.inference.subspaces import complement, span
+from skfairtest.readers import affine, read_features
+
+rng = np.random.default_rng(0)
+N = 200
+X = pd.DataFrame(rng.normal(size=(N, 4)) @ rng.normal(size=(4, 4)), columns=["age", "skills", "rent", "income"])
+SEX = np.where(X["rent"] + X["income"] + 2 * rng.normal(size=N) > 0, "m", "f")
+RACE = np.array(["a", "b", "c"])[np.digitize(X["age"] + rng.normal(size=N), [-0.5, 0.8])]
+HEIGHT = 170 + 10 * X["skills"].to_numpy() + rng.normal(size=N)
+PEOPLE, OTHERS = X.to_numpy()[:50], X.to_numpy()[50:100]
+METRICS = {
+    "SensitiveSubspace": SensitiveSubspace().fit(X, sensitive_features=SEX),
+    "Projection": Projection([[1.0, 2.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0]]).fit(X),
+    "Mahalanobis": Mahalanobis(np.cov(PEOPLE.T)).fit(X),
+}
+
+
+def penalty(classifier=LogisticRegression, n=N, **params):
+    """The default's penalty for n people."""
+    return classifier(C=10_000 / n, tol=1e-10, max_iter=10_000, **params)
+
+
+def projection_on(*rows):
+    """By scipy: the projection on what rows span, of which some add up to 0 only as exactly as a solver ends."""
+    basis = orth(np.vstack(rows).T, rcond=1e-6)
+    return basis @ basis.T
+
+
+def assert_same_metric(metric, other, atol=1e-8):
+    np.testing.assert_allclose(metric.matrix_, other.matrix_, atol=atol)
+
+
+@pytest.mark.parametrize("name", METRICS)
+class TestEveryMetric:
+    def test_squared_euclidean_distance_after_transform_is_the_formula(self, name):
+        metric = METRICS[name]
+        differences = PEOPLE - OTHERS
+        squares = np.einsum("ij,jk,ik->i", differences, metric.matrix_, differences)
+        moved = metric.transform(X)
+        np.testing.assert_allclose(np.square(moved[:50] - moved[50:100]).sum(axis=1), squares, rtol=1e-10)
+        np.testing.assert_allclose(metric.distance(X[:50], X[50:100].set_index(X.index[:50])) ** 2, squares, rtol=1e-10)
+
+    def test_directions_are_free_and_orthonormal(self, name):
+        metric = METRICS[name]
+        k = len(metric.directions_)
+        np.testing.assert_allclose(metric.directions_ @ metric.directions_.T, np.eye(k), atol=1e-12)
+        assert metric.directions_.shape[1] == 4
+        moved = PEOPLE + rng.normal(size=(50, k)) @ metric.directions_
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # no names, by intention
+            np.testing.assert_allclose(metric.distance(PEOPLE, moved), 0, atol=1e-7)
+        assert np.linalg.matrix_rank(metric.matrix_) == 4 - k
+
+    def test_it_is_symmetric_and_zero_at_home(self, name):
+        metric = METRICS[name]
+        there, back = (
+            metric.distance(X[:50], X[50:100].reset_index()[X.columns]),
+            metric.distance(X[50:100].reset_index()[X.columns], X[:50]),
+        )
+        np.testing.assert_array_equal(there, back)
+        assert (metric.distance(X, X) == 0).all()
+
+    def test_one_row_is_compared_with_everybody(self, name):
+        metric = METRICS[name]
+        expected = metric.distance(X, pd.concat([X[:1]] * N, ignore_index=True))
+        np.testing.assert_array_equal(metric.distance(X, X[:1]), expected)
+        np.testing.assert_array_equal(metric.distance(X[:1], X), expected)
+
+    def test_clone_and_pickle(self, name):
+        metric = METRICS[name]
+        copy = clone(metric)
+        assert not hasattr(copy, "matrix_")
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(metric)).transform(X), metric.transform(X))
+
+    @pytest.mark.parametrize("container", [pl.DataFrame, pa.Table.from_pydict, dict, np.asarray, lambda x: x])
+    def test_containers_do_not_matter(self, name, container):
+        columns = {column: X[column].to_numpy() for column in X}
+        data = np.column_stack(list(columns.values())) if container is np.asarray else container(columns)
+        params = {"sensitive_features": SEX} if name == "SensitiveSubspace" else {}
+        metric = clone(METRICS[name]).fit(data, **params)
+        np.testing.assert_array_equal(metric.matrix_, METRICS[name].matrix_)
+        np.testing.assert_array_equal(metric.transform(data), METRICS[name].transform(X))
+        named = container is not np.asarray
+        assert hasattr(metric, "feature_names_in_") == named
+        expected = list(X.columns) if named else ["x0", "x1", "x2", "x3"]
+        assert metric.get_feature_names_out().tolist() == expected
+
+    def test_output_as_frames(self, name):
+        frame = clone(METRICS[name]).set_output(transform="pandas")
+        frame.fit(X, **({"sensitive_features": SEX} if name == "SensitiveSubspace" else {}))
+        moved = frame.transform(X.set_index(X.index + 7))
+        assert moved.columns.equals(X.columns)
+        assert moved.index.equals(X.index + 7)
+        assert isinstance(frame.set_output(transform="polars").transform(X), pl.DataFrame)
+
+    def test_it_is_affine_for_whoever_reads_pipelines(self, name):
+        matrix, offset = affine(METRICS[name], read_features(X))
+        np.testing.assert_allclose(matrix @ matrix.T, METRICS[name].matrix_, atol=1e-12)
+        np.testing.assert_array_equal(offset, 0)
+
+    @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+    def test_another_number_of_columns_is_an_error(self, name):
+        with pytest.raises(ValueError, match=f"X has 3 features, but {name} is expecting 4 features"):
+            METRICS[name].transform(PEOPLE[:, :3])
+
+    def test_people_in_another_order_are_not_compared_by_position(self, name):
+        with pytest.raises(ValueError, match="hold the same labels in another order"):
+            METRICS[name].distance(X, X[::-1])
+        with pytest.raises(ValueError, match="X and X_other have different lengths, 3 and 2"):
+            METRICS[name].distance(X[:3], X[:2])
+
+    def test_columns_that_are_no_numbers_are_named(self, name):
+        with pytest.raises(ValueError, match=r"X has columns that are no numbers: 'skills' .*'high'"):
+            METRICS[name].transform(X.astype({"skills": object}).assign(skills="high"))
+
+
+@pytest.mark.parametrize("name", ["SensitiveSubspace", "Projection"])
+def test_a_projection_is_idempotent(name):
+    metric = METRICS[name]
+    once = metric.transform(X)
+    np.testing.assert_allclose(metric.transform(pd.DataFrame(once, columns=X.columns)), once, atol=1e-12)
+    np.testing.assert_allclose(metric.matrix_ @ metric.matrix_, metric.matrix_, atol=1e-14)
+    np.testing.assert_allclose(once @ metric.directions_.T, 0, atol=1e-12)
+
+
+class TestSensitiveSubspace:
+    def test_labels_are_predicted_by_logistic_regression(self):
+        two, three = (penalty().fit(X.to_numpy(), labels).coef_ for labels in (SEX, RACE))
+        assert two.shape == (1, 4)
+        assert three.shape == (3, 4)
+        for features, rows in [(SEX, [two]), (RACE, [three]), ({"sex": SEX, "race": RACE}, [two, three])]:
+            metric = SensitiveSubspace().fit(X, sensitive_features=features)
+            np.testing.assert_allclose(metric.matrix_, np.eye(4) - projection_on(*rows), atol=1e-6)
+
+    def test_the_rows_of_several_labels_add_up_to_nothing_and_span_one_direction_less(self):
+        assert len(SensitiveSubspace().fit(X, sensitive_features=RACE).directions_) == 2
+
+    def test_of_10_000_people_the_default_is_scikit_learns(self):
+        many = rng.normal(size=(10_000, 3))
+        sex, height = many @ [1, 2, 0] + rng.normal(size=10_000) > 0, many @ [0, 1, 3] + rng.normal(size=10_000)
+        metric = SensitiveSubspace().fit(many, sensitive_features={"sex": sex, "height": height})
+        logistic = LogisticRegression(tol=1e-10, max_iter=10_000).fit(many, sex).coef_
+        ridge = Ridge().fit(many, height).coef_[None]
+        np.testing.assert_allclose(metric.matrix_, np.eye(3) - projection_on(logistic, ridge), atol=1e-7)
+
+    def test_numbers_are_predicted_by_ridge_regression(self):
+        coefficients = Ridge(alpha=N / 10_000).fit(X.to_numpy(), HEIGHT).coef_
+        metric = SensitiveSubspace().fit(X, sensitive_features=HEIGHT)
+        np.testing.assert_allclose(metric.matrix_, np.eye(4) - projection_on(coefficients), atol=1e-6)
+
+    def test_few_numbers_are_labels_many_are_not_and_text_and_categories_are_always_labels(self):
+        twenty, more = np.arange(N) % 20, np.arange(N) % 21
+        logistic = np.eye(4) - projection_on(penalty().fit(X.to_numpy(), twenty).coef_)
+        with pytest.warns(UserWarning, match="differ in every direction"):  # of 20 labels in 4 dimensions
+            metric = SensitiveSubspace().fit(X, sensitive_features=twenty)
+        np.testing.assert_allclose(metric.matrix_, logistic, atol=1e-6)
+        assert len(SensitiveSubspace().fit(X, sensitive_features=more).directions_) == 1
+        for labels in (
+            more.astype(str),
+            pd.Categorical(more),
+            pd.Series(more).astype("category"),
+            {"a": pd.Categorical(more)},
+            pd.DataFrame({"a": pd.Categorical(more)}),
+        ):
+            with pytest.warns(UserWarning, match="differ in every direction"):
+                metric = SensitiveSubspace().fit(X, sensitive_features=labels)
+            assert len(metric.directions_) == 4
+
+    def test_units_of_numbers_and_names_of_labels_do_not_matter(self):
+        metric = SensitiveSubspace().fit(X, sensitive_features=HEIGHT)
+        assert_same_metric(SensitiveSubspace().fit(X, sensitive_features=HEIGHT / 100), metric, atol=1e-12)
+        metric = SensitiveSubspace().fit(X, sensitive_features=SEX)
+        assert_same_metric(SensitiveSubspace().fit(X, sensitive_features=SEX == "f"), metric, atol=1e-12)
+
+    @pytest.mark.parametrize("features", [SEX, RACE, HEIGHT])
+    def test_row_order_and_doubled_rows_do_not_matter(self, features):
+        metric = SensitiveSubspace().fit(X, sensitive_features=features)
+        order = rng.permutation(N)
+        assert_same_metric(SensitiveSubspace().fit(X.to_numpy()[order], sensitive_features=features[order]), metric)
+        twice = SensitiveSubspace().fit(np.vstack([X, X]), sensitive_features=np.tile(features, 2))
+        assert_same_metric(twice, metric)
+        np.testing.assert_allclose(twice.directions_, metric.directions_, atol=1e-7)
+
+    @pytest.mark.parametrize("features", [SEX, RACE, HEIGHT])
+    def test_column_order_does_not_matter(self, features):
+        order = [2, 0, 3, 1]
+        metric = SensitiveSubspace().fit(X, sensitive_features=features)
+        other = SensitiveSubspace().fit(X.iloc[:, order], sensitive_features=features)
+        np.testing.assert_allclose(other.matrix_, metric.matrix_[np.ix_(order, order)], atol=1e-8)
+
+    def test_collinear_directions_count_once(self):
+        # Where the inverse of A A' does not exist: the same feature in two codings, and labels with their contrasts.
+        metric = SensitiveSubspace().fit(X, sensitive_features={"sex": SEX})
+        again = SensitiveSubspace().fit(X, sensitive_features={"sex": SEX, "woman": SEX == "f", "again": SEX})
+        assert len(again.directions_) == 1
+        assert_same_metric(again, metric, atol=1e-12)
+
+    def test_a_direction_that_is_zero_is_none(self):
+        nothing = Lasso(alpha=1e6)
+        metric = SensitiveSubspace(regressor=nothing).fit(X, sensitive_features={"height": HEIGHT, "sex": SEX})
+        assert_same_metric(metric, METRICS["SensitiveSubspace"])
+        with pytest.raises(ValueError, match="nothing in X predicts them"):
+            SensitiveSubspace(regressor=nothing).fit(X, sensitive_features=HEIGHT)
+
+    @pytest.mark.parametrize("features", [SEX, RACE, HEIGHT])
+    def test_people_who_are_all_the_same_span_nothing(self, features):
+        with pytest.raises(ValueError, match="X is the same for everybody"):
+            SensitiveSubspace().fit(np.full((N, 3), 0.1), sensitive_features=features)
+
+    def test_own_models_are_cloned_and_asked_for_their_coefficients(self):
+        classifier, regressor = LinearSVC(C=0.1), LinearRegression()
+        metric = SensitiveSubspace(classifier, regressor).fit(X, sensitive_features={"sex": SEX, "height": HEIGHT})
+        assert not hasattr(classifier, "coef_")
+        assert not hasattr(regressor, "coef_")
+        rows = [LinearSVC(C=0.1).fit(X, SEX == "m").coef_, LinearRegression().fit(X, HEIGHT).coef_]
+        np.testing.assert_allclose(metric.matrix_, np.eye(4) - projection_on(*rows), atol=1e-8)
+        sparse = SGDClassifier(penalty="l1", alpha=1e-3, random_state=0)
+        assert len(SensitiveSubspace(sparse).fit(X, sensitive_features=SEX).directions_) == 1
+
+    def test_columns_that_are_sensitive_themselves(self):
+        # As in the paper's COMPAS: unit vectors of the columns, and regressions on the others.
+        table = X.assign(male=(SEX == "m").astype(float))[["male", *X.columns]]
+        expected = np.eye(5) - projection_on(np.eye(5)[:1], [[0.0, *penalty().fit(X.to_numpy(), SEX).coef_[0]]])
+        for columns in ("male", 0, ["male"], [0], np.array([0])):
+            metric = SensitiveSubspace(sensitive_columns=columns).fit(table, sensitive_features=SEX)
+            np.testing.assert_allclose(metric.matrix_, expected, atol=1e-6)
+            assert (metric.matrix_[0] == 0).all()
+            assert (metric.transform(table)[:, 0] == 0).all()
+
+    def test_sensitive_columns_alone_are_unit_vectors(self):
+        metric = SensitiveSubspace(sensitive_columns=["income", "age"]).fit(X)
+        np.testing.assert_array_equal(metric.matrix_, np.diag([0.0, 1.0, 1.0, 0.0]))
+        np.testing.assert_array_equal(metric.directions_, np.eye(4)[[0, 3]])
+
+    def test_directions_that_span_everything_are_warned_of(self):
+        with pytest.warns(UserWarning, match=r"differ in every direction of X \(n_features=4\).* is 0"):
+            metric = SensitiveSubspace(sensitive_columns=[0, 1, 2, 3]).fit(X, sensitive_features=SEX)
+        assert (metric.transform(X) == 0).all()
+        with pytest.warns(UserWarning, match="differ in the only column of X"):
+            SensitiveSubspace().fit(X[["rent"]], sensitive_features=SEX)
+
+    def test_scales_that_differ_much_are_no_obstacle_and_too_much_is_said(self):
+        many = rng.normal(size=(500, 4)) * [1e4, 30, 1, 0.1] + [2e4, 40, 0, 0]
+        sex = many @ [1e-4, 1 / 30, 1, 0] + rng.normal(size=500) > 4
+        three = sex + (many[:, 3] > 0.1)
+        for features in (sex, three):
+            metric = SensitiveSubspace().fit(many, sensitive_features=features)
+            order = rng.permutation(500)
+            assert_same_metric(SensitiveSubspace().fit(many[order], sensitive_features=features[order]), metric)
+        with pytest.warns(ConvergenceWarning, match=r"found its coefficients only roughly.*StandardScaler"):
+            SensitiveSubspace().fit(many * [1e5, 1, 1, 1e-5], sensitive_features=three)
+
+    def test_wide_tables_are_as_exact(self):
+        wide = rng.normal(size=(150, 200))
+        labels = np.digitize(wide[:, 0], [-0.5, 0.5])
+        metric = SensitiveSubspace().fit(wide, sensitive_features=labels)
+        order = rng.permutation(150)
+        assert_same_metric(SensitiveSubspace().fit(wide[order], sensitive_features=labels[order]), metric)
+        assert len(metric.directions_) == 2
+
+    def test_a_person_who_differs_by_the_direction_is_treated_alike_by_the_project_model(self):
+        y = (X["skills"] + rng.normal(size=N) > 0).to_numpy()
+        model = make_pipeline(SensitiveSubspace(), MLPClassifier((5,), max_iter=20, random_state=0))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            model.fit(X, y, sensitivesubspace__sensitive_features=SEX)
+        moved = X + 3 * METRICS["SensitiveSubspace"].directions_[0]
+        np.testing.assert_allclose(model.predict_proba(moved), model.predict_proba(X), atol=1e-6)
+
+    def test_metadata_routing_brings_the_groups_of_the_fold(self):
+        y = (X["skills"] > 0).to_numpy()
+        model = make_pipeline(StandardScaler(), SensitiveSubspace(), LogisticRegression())
+        with sklearn.config_context(enable_metadata_routing=True):
+            model.fit(X, y, sensitive_features=SEX)
+            found = cross_val_predict(model, X, y, cv=3, params={"sensitive_features": SEX})
+        scaled = StandardScaler().fit_transform(X)
+        assert_same_metric(model[1], SensitiveSubspace().fit(scaled, sensitive_features=SEX), atol=1e-12)
+        assert (found == y).mean() > 0.8
+
+    def test_labels_of_other_people_are_an_error(self):
+        with pytest.raises(ValueError, match="X and sensitive_features have different lengths, 200 and 199"):
+            SensitiveSubspace().fit(X, sensitive_features={"sex": SEX[1:]})
+        with pytest.raises(ValueError, match="hold the same labels in another order"):
+            SensitiveSubspace().fit(X, sensitive_features=pd.Series(SEX, name="sex")[::-1])
+
+    @pytest.mark.parametrize(
+        ("params", "features", "message"),
+        [
+            (
+                {},
+                None,
+                r"sensitive_features is missing.*fit\(X, sensitive_features=.*sensitivesubspace__sensitive_feat",
+            ),
+            ({}, ["f"] * N, r"column 'sensitive_feature_0'\) is 'f' for everybody \(n_samples=200\)"),
+            ({}, {"sex": ["f"] * N}, r"column 'sex'\) is 'f' for everybody"),
+            ({}, {"sex": [None, *SEX[1:]]}, r"sensitive_features \(column 'sex'\) has 1 missing value"),
+            ({}, {"age": [np.inf, *HEIGHT[1:]]}, r"column 'age'\) must hold finite numbers"),
+            ({}, {"name": [f"n{i}" for i in range(N)]}, r"column 'name'\) has 200 distinct labels, more than 100"),
+            ({"sensitive_columns": "sex"}, SEX, r"names of columns of X, 'age', .*found 'sex'"),
+            ({"sensitive_columns": [0, 4]}, SEX, "positions from 0 to 3; found 4"),
+            ({"sensitive_columns": [-1]}, SEX, "positions from 0 to 3; found -1"),
+            ({"sensitive_columns": True}, SEX, "found True"),
+            ({"classifier": DecisionTreeClassifier()}, SEX, r"classifier=DecisionTreeClassifier\(\) has no coef_"),
+            ({"classifier": LogisticRegression}, SEX, "classifier must be a linear estimator"),
+            ({"regressor": "ridge"}, HEIGHT, "regressor must be a linear estimator of scikit-learn.*found 'ridge'"),
+        ],
+    )
+    def test_what_is_not_usable_is_named(self, params, features, message):
+        with pytest.raises(ValueError, match=message):
+            SensitiveSubspace(**params).fit(X, sensitive_features=features)
+
+    def test_coefficients_of_something_else_than_the_features_are_an_error(self):
+        class Polynomial(Ridge):
+            def fit(self, X, y):
+                super().fit(X, y)
+                self.coef_ = np.ones(9)
+                return self
+
+        with pytest.raises(ValueError, match=r"coef_ of shape \(9,\).*one for each of 4 features"):
+            SensitiveSubspace(regressor=Polynomial()).fit(X, sensitive_features=HEIGHT)
+
+
+class TestProjection:
+    def test_directions_by_name_as_rows_and_as_a_frame_are_the_same(self):
+        rows = np.array([[0.0, 0.0, -0.3, 1.0], [2.0, 0.0, 0.0, 0.0]])
+        metric = Projection(rows).fit(X)
+        named = [{"income": 1, "rent": -0.3}, "age"]
+        frame = pd.DataFrame(rows, columns=X.columns)[["income", "rent", "age", "skills"]]
+        for directions in (named, tuple(named), rows.tolist(), frame, rows[::-1] * 7):
+            assert_same_metric(Projection(directions).fit(X), metric, atol=1e-14)
+        np.testing.assert_array_equal(Projection("age").fit(X).matrix_, np.diag([0.0, 1.0, 1.0, 1.0]))
+        assert_same_metric(Projection({"age": 3}).fit(X), Projection([3, 0, 0, 0]).fit(X))
+
+    def test_names_follow_the_columns(self):
+        metric = Projection({"income": 1, "rent": -0.3}).fit(X[X.columns[::-1]])
+        expected = Projection([1.0, -0.3, 0.0, 0.0]).fit(X.to_numpy())
+        assert_same_metric(metric, expected)
+
+    def test_directions_need_not_be_orthogonal_independent_or_of_any_length(self):
+        rows = np.array([[1.0, 0.0, 1.0, 0.0], [1.0, 1.0, 0.0, 0.0], [0.0, 1.0, -1.0, 0.0], [0.0] * 4])
+        metric = Projection(rows * [[1e150], [1e-160], [1.0], [1.0]]).fit(X)
+        assert metric.directions_.shape == (2, 4)
+        np.testing.assert_allclose(metric.matrix_, np.eye(4) - projection_on(rows), atol=1e-14)
+
+    def test_no_directions_leave_the_euclidean_distance(self):
+        metric = Projection(np.empty((0, 4))).fit(X)
+        assert metric.directions_.shape == (0, 4)
+        np.testing.assert_array_equal(metric.transform(X), X)
+
+    @pytest.mark.parametrize(
+        ("directions", "message"),
+        [
+            (None, "directions is missing"),
+            ([1.0, 0.0, 0.0], r"of the wrong dimension: shape \(3,\), and X has 4 features.*'age', 'skills'"),
+            (np.ones((2, 5)), r"of the wrong dimension: shape \(2, 5\)"),
+            (np.ones((1, 2, 4)), "of the wrong dimension"),
+            ([0.0] * 4, "directions are all 0"),
+            ([np.nan, 0, 0, 1], "must be finite"),
+            ([[1, 2], [3]], "must be rows of numbers"),
+            ([object()] * 4, "must be rows of numbers"),
+            ({"shoe size": 1}, "X has no column 'shoe size'; its columns are 'age'"),
+            (["age", [0, 1, 0, 0]], r"all by name, or all rows of numbers; found \[0, 1, 0, 0\]"),
+            ({"age": "a lot"}, "the weight of 'age' must be a finite number; found 'a lot'"),
+            ({"age": np.inf}, "the weight of 'age' must be a finite number"),
+        ],
+    )
+    def test_what_is_not_usable_is_named(self, directions, message):
+        with pytest.raises(ValueError, match=message):
+            Projection(directions).fit(X)
+
+
+class TestMahalanobis:
+    def test_the_root_is_symmetric(self):
+        metric = METRICS["Mahalanobis"]
+        root = metric.transform(pd.DataFrame(np.eye(4), columns=X.columns))
+        np.testing.assert_allclose(root, root.T, atol=1e-12)
+        np.testing.assert_allclose(root @ root, np.cov(PEOPLE.T), atol=1e-12)
+
+    def test_the_null_space_is_free(self):
+        row = np.array([[1.0, -1.0, 0.0, 0.0]])
+        metric = Mahalanobis(row.T @ row).fit(X)
+        assert metric.directions_.shape == (3, 4)
+        np.testing.assert_allclose(metric.directions_ @ row.T, 0, atol=1e-12)
+        np.testing.assert_allclose(metric.distance(X, X + np.array([5, 5, 1, 2])), 0, atol=1e-12)
+        assert Mahalanobis(np.eye(4)).fit(X).directions_.shape == (0, 4)
+
+    def test_rounding_errors_are_symmetric_and_not_negative(self):
+        near = np.eye(4)
+        near[3, 3], near[0, 1] = -1e-12, 1e-12
+        metric = Mahalanobis(near).fit(X)
+        assert (metric.matrix_ == metric.matrix_.T).all()
+        np.testing.assert_allclose(metric.directions_, np.eye(4)[3:], atol=1e-11)
+        assert np.isfinite(metric.transform(X)).all()
+
+    def test_a_frame_is_read_by_its_names(self):
+        matrix = pd.DataFrame(np.diag([1.0, 2.0, 3.0, 4.0]), index=X.columns, columns=X.columns)
+        matrix.loc["age", "rent"] = matrix.loc["rent", "age"] = 0.5
+        order = ["rent", "age", "income", "skills"]
+        assert_same_metric(Mahalanobis(matrix.loc[order, order[::-1]]).fit(X), Mahalanobis(matrix.to_numpy()).fit(X))
+        with pytest.raises(ValueError, match=r"matrix has rows 'rent', .* and X has the columns 'age'"):
+            Mahalanobis(matrix.loc[order[:2], order]).fit(X)
+
+    @pytest.mark.parametrize(
+        ("matrix", "message"),
+        [
+            (None, "matrix is missing"),
+            (np.eye(3), r"matrix is of the wrong dimension: shape \(3, 3\), and X has 4 features"),
+            (np.ones((4, 3)), "matrix must be square"),
+            (np.triu(np.ones((4, 4))), "matrix must be symmetric"),
+            (np.diag([1.0, 1.0, 1.0, -0.1]), "matrix must be positive semi-definite, found the eigenvalue -0.1"),
+            (np.diag([1.0, 1.0, 1.0, np.nan]), "matrix must be finite"),
+            ("identity", "matrix must be a square of numbers; found 'identity'"),
+        ],
+    )
+    def test_what_is_not_usable_is_named(self, matrix, message):
+        with pytest.raises(ValueError, match=message):
+            Mahalanobis(matrix).fit(X)
+
+    def test_a_matrix_that_measures_nothing_is_warned_of(self):
+        with pytest.warns(UserWarning, match="Mahalanobis lets people differ in every direction"):
+            assert len(Mahalanobis(np.zeros((4, 4))).fit(X).directions_) == 4
+
+
+def test_spans_are_those_of_scipy_and_projections_of_them():
+    rows = rng.normal(size=(3, 6))
+    rows = np.vstack([rows, rows[0] - 2 * rows[1], np.zeros(6)])
+    basis = span(rows)
+    assert basis.shape == (3, 6)
+    np.testing.assert_allclose(basis.T @ basis, projection_on(rows), atol=1e-13)
+    np.testing.assert_allclose(complement(basis), np.eye(6) - projection_on(rows), atol=1e-13)
+    assert span(np.zeros((2, 6))).shape == span(np.empty((0, 6))).shape == (0, 6)

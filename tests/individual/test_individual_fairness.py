@@ -1,0 +1,484 @@
+"""What the test of individual fairness must show: the paper's numbers, its statistics by hand, its level."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.special import expit
+from scipy.stats import norm
+from sklearn.decomposition import PCA
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
+from skfairtest.inference.audit_value import audit_value, lower_bound
+
+#: The published code's; the product of step and regularization is above 1 in the first two steps.
+PAPER = {"regularization": 100, "step_size": 0.02, "step_decay": 2 / 3, "n_steps": 400}
+unstable = pytest.mark.filterwarnings("ignore:step_size=0.02 is too long:UserWarning")
+INCOME = Projection([[1, 0, 0]])  # people who differ in the first feature only are the same
+
+
+def predict_loss(model, X, y):
+    """Log losses, from what the model says."""
+    position = np.searchsorted(model.classes_, y)
+    return -np.log(model.predict_proba(X)[np.arange(len(y)), position])
+
+
+def by_hand(coefficients, intercept, X, y, matrix, steps, regularization):
+    """The unfair map of a logistic model, person by person and step by step, as the paper has it."""
+    found = []
+    for x0, label in zip(X, y, strict=True):
+        x = x0.copy()
+        for step in steps:
+            p = expit(coefficients @ x + intercept)
+            x = x + step * ((p - label) * coefficients - 2 * regularization * matrix @ (x - x0))
+        found.append(x)
+    return np.array(found)
+
+
+# The paper's numbers -------------------------------------------------------------------------------------------------
+
+
+@unstable
+@pytest.mark.parametrize("flow", ["fitted", "doubled", "none"])
+@pytest.mark.parametrize("metric", ["projection", "mahalanobis", "fitted"])
+def test_the_simulation_of_the_paper(flow, metric, golden, simulated, logistic):
+    X, y = simulated
+    expected = golden["flows"][flow]
+    metrics = {
+        "projection": Projection([[1, 0]]),
+        "mahalanobis": Mahalanobis(np.diag([0.0, 1.0])),
+        "fitted": Projection([[1, 0]]).fit(X),
+    }
+    model = logistic(golden["theta"], expected["intercept"])
+    test = IndividualFairnessTest(model, fair_metric=metrics[metric], **PAPER).fit(X, y)
+    assert test.statistic_ == pytest.approx(expected["mean"], abs=1e-7)
+    assert test.loss_ratios_.std() == pytest.approx(expected["standard_deviation"], abs=1e-7)
+    assert test.standard_error_ == pytest.approx(expected["standard_deviation"] / 20, abs=1e-8)
+    # The published z is 1.645, the estimator's is exact.
+    assert test.lower_bound_ == pytest.approx(expected["lower_bound"], abs=2e-6)
+    sd = test.standard_error_ * np.sqrt(test.n_samples_)
+    assert lower_bound(test.statistic_, sd, test.n_samples_, golden["z"]) == pytest.approx(
+        expected["lower_bound"], abs=1e-7
+    )
+    assert test.rejected_ == (expected["lower_bound"] > 1.25)
+
+
+@unstable
+def test_the_simulated_people_are_those_of_the_paper(golden, simulated):
+    X, y = simulated
+    minority = X[:, 0] > 0
+    assert (len(X), minority.sum()) == (golden["n"], golden["minority"])
+    assert round(y[~minority].mean(), 3) == golden["positive_rate_majority"]
+    assert round(y[minority].mean(), 3) == golden["positive_rate_minority"]
+
+
+def test_the_map_is_the_papers_step_by_step(simulated, logistic):
+    X, y = simulated[0][:25], simulated[1][:25]
+    direction = np.array([0.6, 0.8])
+    matrix = np.eye(2) - np.outer(direction, direction)
+    params = {"regularization": 20.0, "n_steps": 30, "step_size": 0.02, "step_decay": 0.5}
+    model = logistic([1.5, -1.0], 0.3)
+    with pytest.warns(UserWarning, match="25 people"):
+        test = IndividualFairnessTest(model, fair_metric=Projection([direction]), **params).fit(X, y)
+    steps = 0.02 / np.arange(1, 31) ** 0.5
+    expected = by_hand(model.coef_[0], 0.3, X, y, matrix, steps, 20.0)
+    np.testing.assert_allclose(test.unfair_examples_, expected, rtol=0, atol=1e-12)
+    ratios = predict_loss(model, expected, y) / predict_loss(model, X, y)
+    np.testing.assert_allclose(test.loss_ratios_, ratios, rtol=1e-10)
+    assert test.solver_report_["time"] == pytest.approx(steps.sum())
+
+
+def test_a_pipeline_that_scales_is_tested_in_its_own_units(training, people):
+    (X_train, y_train, *_), (X, y, sex, _) = training, people
+    factors = np.array([1.0, 1000.0, 0.001])
+    scaler, rescaled = StandardScaler().fit(X.to_numpy()), StandardScaler().fit(X.to_numpy() * factors)
+    inner = LogisticRegression().fit(scaler.transform(X_train.to_numpy()), y_train)
+    model = make_pipeline(rescaled, inner)
+    for metric in (INCOME, SensitiveSubspace()):
+        params = {"fair_metric": metric, "n_steps": 50}
+        groups = {"sensitive_features": sex}
+        there = IndividualFairnessTest(inner, **params).fit(scaler.transform(X.to_numpy()), y, **groups)
+        here = IndividualFairnessTest(model, feature_scale="std", **params).fit(X.to_numpy() * factors, y, **groups)
+        assert here.solver_report_["gradient"] == "analytic"
+        assert here.statistic_ == pytest.approx(there.statistic_, rel=1e-9)
+        np.testing.assert_allclose(here.loss_ratios_, there.loss_ratios_, rtol=1e-9)
+        np.testing.assert_allclose(rescaled.transform(here.unfair_examples_), there.unfair_examples_, atol=1e-9)
+
+
+# Statistics by hand --------------------------------------------------------------------------------------------------
+
+
+def test_the_mean_of_ratios_by_hand(classifier, people):
+    X, y, _, _ = people
+    test = IndividualFairnessTest(classifier, fair_metric=INCOME).fit(X, y)
+    r = predict_loss(classifier, test.unfair_examples_, y) / predict_loss(classifier, X, y)
+    error = r.std() / np.sqrt(len(r))
+    assert test.statistic_ == pytest.approx(r.mean(), rel=1e-9)
+    assert test.standard_error_ == pytest.approx(error, rel=1e-9)
+    assert test.lower_bound_ == pytest.approx(r.mean() - norm.ppf(0.95) * error, rel=1e-9)
+    low, high = r.mean() + norm.ppf([0.025, 0.975]) * error
+    assert test.confidence_interval_ == pytest.approx((low, high), rel=1e-9)
+    assert test.p_value_ == pytest.approx(norm.sf((r.mean() - 1.25) / error), rel=1e-6)
+
+
+def test_the_geometric_mean_of_ratios_by_hand(classifier, people):
+    X, y, _, _ = people
+    test = IndividualFairnessTest(classifier, fair_metric=INCOME, statistic="log_ratio").fit(X, y)
+    logs = np.log(predict_loss(classifier, test.unfair_examples_, y) / predict_loss(classifier, X, y))
+    error = logs.std() / np.sqrt(len(logs))
+    assert test.statistic_ == pytest.approx(np.exp(logs.mean()), rel=1e-9)
+    assert test.lower_bound_ == pytest.approx(np.exp(logs.mean() - norm.ppf(0.95) * error), rel=1e-9)
+    assert test.p_value_ == pytest.approx(norm.sf((logs.mean() - np.log(1.25)) / error), rel=1e-6)
+
+
+def delta_method(before, after):
+    """Section 4.6 of the design: S = A/B with sqrt(A^2 V_22 + B^2 V_11 - 2AB V_12) / (B^2 sqrt n)."""
+    A, B = after.mean(), before.mean()
+    (v11, v12), (_, v22) = np.cov(after, before, ddof=0)
+    return A / B, np.sqrt(A**2 * v22 + B**2 * v11 - 2 * A * B * v12) / (B**2 * np.sqrt(len(before)))
+
+
+@pytest.mark.parametrize("statistic", ["ratio_of_means", "error_rate_ratio"])
+def test_ratios_of_means_by_the_delta_method(statistic, classifier, people):
+    X, y, _, _ = people
+    test = IndividualFairnessTest(classifier, fair_metric=INCOME, statistic=statistic).fit(X, y)
+    if statistic == "error_rate_ratio":
+        values = [(classifier.predict(x) != y).astype(float) for x in (X, test.unfair_examples_)]
+        assert 0 < values[0].mean() < values[1].mean() < 1
+    else:
+        values = [predict_loss(classifier, x, y) for x in (X, test.unfair_examples_)]
+    estimate, error = delta_method(*(np.asarray(value) for value in values))
+    assert test.statistic_ == pytest.approx(estimate, rel=1e-9)
+    assert test.standard_error_ == pytest.approx(error, rel=1e-9)
+    assert test.lower_bound_ == pytest.approx(estimate - norm.ppf(0.95) * error, rel=1e-9)
+
+
+@pytest.mark.parametrize("statistic", ["loss_ratio", "ratio_of_means", "log_ratio", "error_rate_ratio"])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_the_p_value_and_the_lower_bound_say_the_same(statistic, level, classifier, people):
+    X, y, _, _ = people
+    params = {"fair_metric": INCOME, "statistic": statistic, "n_steps": 40, "confidence_level": level}
+    first = IndividualFairnessTest(classifier, **params).fit(X, y)
+    verdicts = set()
+    for tolerance in (0.5, first.lower_bound_ * (1 - 1e-6), first.lower_bound_ * (1 + 1e-6), 100.0):
+        test = IndividualFairnessTest(classifier, tolerance=tolerance, **params).fit(X, y)
+        assert test.lower_bound_ == first.lower_bound_  # which knows of no tolerance
+        assert test.rejected_ == test.concern_ == (test.p_value_ <= 1 - level) == (test.lower_bound_ > tolerance)
+        low, high = test.confidence_interval_
+        assert low <= test.lower_bound_ <= test.statistic_ <= high
+        assert 0 <= test.p_value_ <= 1
+        verdicts.add(test.rejected_)
+    assert verdicts == {True, False}
+
+
+# The level -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(logistic):
+    model, spread = logistic([1.5, 1.0]), np.array([1.0, 1.0])
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    x = np.stack(np.meshgrid(nodes * spread[0], nodes * spread[1]), axis=-1).reshape(-1, 2)
+    mass = np.outer(weights, weights).reshape(-1) / (2 * np.pi)
+    p = model.predict_proba(x)[:, 1]
+    everybody = np.concatenate([x, x]), np.repeat([0, 1], len(x))
+    mass = np.concatenate([mass * (1 - p), mass * p])  # labels as often as the model says
+
+    flow = {"n_steps": 20, "regularization": 5.0}
+
+    def ratios_of(X, y, step_size):
+        # What the mean of all says is of no interest here: nodes are no sample.
+        test = IndividualFairnessTest(
+            model, fair_metric=Projection([[1, 0]]), step_size=step_size, statistic="log_ratio", **flow
+        )
+        return test.fit(X, y).loss_ratios_
+
+    def population(step_size):
+        return float(mass @ ratios_of(*everybody, step_size))
+
+    step_size = brentq(lambda size: population(size) - 1.25, 1e-3, 0.15, xtol=1e-10)
+    assert population(step_size) == pytest.approx(1.25, abs=1e-8)
+
+    samples, n = 2000, 200
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(samples * n, 2)) * spread
+    y = (rng.random(samples * n) < model.predict_proba(X)[:, 1]).astype(int)
+    # Ratios of different people are independent of each other, whoever is tested with them.
+    found = ratios_of(X, y, step_size).reshape(samples, n)
+    tests = [audit_value("loss_ratio", np.ones(n), one, tolerance=1.25, confidence_level=0.95) for one in found]
+    some = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), step_size=step_size, **flow)
+    some.fit(X[:n], y[:n])
+    assert some.p_value_ == pytest.approx(tests[0].p_value, rel=1e-8)
+    size = np.mean([test.p_value <= 0.05 for test in tests])
+    coverage = np.mean([test.interval[0] <= 1.25 <= test.interval[1] for test in tests])
+    error = np.sqrt(0.05 * 0.95 / samples)
+    assert size <= 0.05 + 3 * error
+    assert size > 0.01  # it is a test and not a refusal
+    assert coverage == pytest.approx(0.95, abs=0.005 + 3 * error)
+
+
+# Models and losses ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+def test_a_regressors_statistic_does_not_depend_on_units(loss, people, training):
+    X, _, _, score = people
+    params = {"fair_metric": INCOME, "loss": loss, "n_steps": 20, "statistic": "ratio_of_means"}
+    found = []
+    for factor in (1.0, 1000.0):
+        model = LinearRegression().fit(training[0], factor * training[3])
+        found.append(IndividualFairnessTest(model, **params).fit(X, factor * score))
+    assert found[0].statistic_ == pytest.approx(found[1].statistic_, rel=1e-9)
+    np.testing.assert_allclose(found[0].unfair_examples_, found[1].unfair_examples_, atol=1e-9)
+    assert found[0].statistic_ > 1
+
+
+def test_squared_errors_by_hand(regressor, people):
+    X, _, _, score = people
+    test = IndividualFairnessTest(
+        regressor, fair_metric=INCOME, n_steps=10, step_size=0.05, regularization=5.0, statistic="ratio_of_means"
+    ).fit(X, score)
+    x0, w, b, matrix = X.to_numpy(), regressor.coef_, regressor.intercept_, np.diag([0.0, 1.0, 1.0])
+    x, y, scale = x0.copy(), score.to_numpy(), score.to_numpy().var()
+    for _ in range(10):
+        x = x + 0.05 * (2 * (x @ w + b - y)[:, None] * w / scale - 10.0 * (x - x0) @ matrix)
+    np.testing.assert_allclose(test.unfair_examples_, x, atol=1e-12)
+    before, after = ((z @ w + b - y) ** 2 for z in (x0, x))
+    assert test.statistic_ == pytest.approx(after.mean() / before.mean(), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [
+        (MLPClassifier((8,), max_iter=300, random_state=0, tol=1e-2), "classifier"),
+        (
+            make_pipeline(StandardScaler(), PCA(), MLPClassifier((4,), activation="tanh", random_state=0, tol=1e-2)),
+            "classifier",
+        ),
+        (PoissonRegressor(), "regressor"),
+        (
+            MLPRegressor(hidden_layer_sizes=(8,), activation="logistic", random_state=0, max_iter=500, tol=1e-2),
+            "regressor",
+        ),
+    ],
+    ids=["perceptron", "pipeline", "poisson", "regressor"],
+)
+def test_what_people_lose_at_their_unfair_examples_is_what_the_model_says_there(model, kind, training, people):
+    X, y, _, score = people
+    target = y if kind == "classifier" else np.exp(score / 4)
+    model = model.fit(training[0], training[1] if kind == "classifier" else np.exp(training[3] / 4))
+    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=40, statistic="log_ratio").fit(X, target)
+    assert test.solver_report_["gradient"] == "analytic"
+    if kind == "classifier":
+        before, after = (predict_loss(model, x, y) for x in (X, test.unfair_examples_))
+    else:
+        before, after = ((model.predict(x) - target) ** 2 / np.var(target) for x in (X, test.unfair_examples_))
+    frame = test.to_frame()
+    np.testing.assert_allclose(frame["loss_before"], before, rtol=1e-6)
+    np.testing.assert_allclose(frame["loss_after"], after, rtol=1e-6)
+    np.testing.assert_allclose(test.loss_ratios_, np.asarray(after / before), rtol=1e-5)
+
+
+def test_several_classes(training, people):
+    X, _, _, score = people
+    names = np.array(["low", "middle", "top"])
+    model = LogisticRegression().fit(training[0], names[np.digitize(training[3], [-1, 1])])
+    y = names[np.digitize(score, [-1, 1])]
+    test = IndividualFairnessTest(model, fair_metric=INCOME).fit(X, y)
+    assert test.solver_report_["gradient"] == "analytic"
+    ratios = predict_loss(model, test.unfair_examples_, y) / predict_loss(model, X, y)
+    np.testing.assert_allclose(test.loss_ratios_, ratios, rtol=1e-9)
+    assert (test.loss_ratios_ > 1).mean() > 0.9
+    assert set(test.to_frame()["label"]) == set(names)
+
+
+def test_labels_of_which_some_do_not_occur_keep_their_columns(training, people):
+    X, _, _, score = people
+    names = np.array(["low", "middle", "top"])
+    model = LogisticRegression().fit(training[0], names[np.digitize(training[3], [-1, 1])])
+    rich = np.asarray(score > 1)
+    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=30).fit(X[rich], names[[2] * rich.sum()])
+    ratios = predict_loss(model, test.unfair_examples_, ["top"] * rich.sum()) / predict_loss(
+        model, X[rich], ["top"] * rich.sum()
+    )
+    np.testing.assert_allclose(test.loss_ratios_, ratios, rtol=1e-9)
+
+
+def test_a_model_that_ignores_what_is_free_is_fair(logistic, people):
+    X, y, _, _ = people
+    model = logistic([0.0, 1.0, -1.0])
+    test = IndividualFairnessTest(model, fair_metric=INCOME, regularization=1e3, step_size=9e-4)
+    test.fit(X.to_numpy(), y)
+    assert test.statistic_ == pytest.approx(1.0, abs=0.01)
+    assert not test.rejected_
+
+
+# Where people go -----------------------------------------------------------------------------------------------------
+
+
+def test_stopping_earlier_is_another_test_on_the_path(classifier, people):
+    X, y, _, _ = people
+    params = {"fair_metric": INCOME}
+    test = IndividualFairnessTest(classifier, n_steps=60, **params).fit(X, y)
+    path = test.path_
+    assert path["n_steps"].is_monotonic_increasing
+    assert list(path.columns) == ["n_steps", "time", "statistic", "standard_error", "lower_bound"]
+    last = path.iloc[-1]
+    assert (last["n_steps"], last["statistic"], last["lower_bound"]) == (60, test.statistic_, test.lower_bound_)
+    assert last["time"] == pytest.approx(0.6)
+    for _, row in path.iloc[[0, 5, 12]].iterrows():
+        earlier = IndividualFairnessTest(classifier, n_steps=int(row["n_steps"]), **params).fit(X, y)
+        assert (earlier.statistic_, earlier.standard_error_) == (row["statistic"], row["standard_error"])
+        assert earlier.lower_bound_ == row["lower_bound"]
+
+
+@pytest.mark.parametrize("solver", ["RK45", "LSODA"])
+def test_small_steps_arrive_where_the_adaptive_solver_does(solver, classifier, people):
+    X, y, _, _ = (data[:30] for data in people)
+    params = {"fair_metric": Mahalanobis(np.diag([0.01, 1.0, 2.0])), "regularization": 3.0}
+    far = IndividualFairnessTest(classifier, solver=solver, n_steps=10, step_size=0.05, **params).fit(X, y)
+    gaps = []
+    for n_steps in (50, 100):
+        euler = IndividualFairnessTest(classifier, n_steps=n_steps, step_size=0.5 / n_steps, **params).fit(X, y)
+        gaps.append(abs(euler.statistic_ - far.statistic_))
+    assert gaps[1] < 0.01
+    assert gaps[0] / gaps[1] == pytest.approx(2.0, rel=0.1)  # Euler's method is of the first order
+    assert far.solver_report_["solver"] == solver
+    assert far.path_["time"].iloc[-1] == pytest.approx(0.5)
+
+
+def test_the_worst_people_and_what_changed_about_them(classifier, people):
+    X, y, _, _ = people
+    factors = pd.Series({"income": 1000.0, "savings": 1.0, "debts": 0.01})
+    model = make_pipeline(StandardScaler().fit(X * factors).set_output(transform="pandas"), classifier)
+    test = IndividualFairnessTest(
+        model, fair_metric=INCOME, feature_scale="std", n_steps=50, feature_ranges={"debts": "frozen"}
+    ).fit(X * factors, y)
+    worst = test.most_unfair(4)
+    frame = test.to_frame()
+    expected = frame.sort_values("loss_ratio", ascending=False)["person"].head(4)
+    assert list(worst["person"].unique()) == list(expected)
+    assert list(worst.columns) == ["person", "loss_ratio", "feature", "before", "after", "change", "loss_increase"]
+    assert set(worst["feature"]) == {"income", "savings"}
+    assert list(test.most_unfair(2, n_features=1)["feature"]) == ["income", "income"]
+    for row in worst.itertuples():
+        assert row.before == (X * factors).loc[row.person, row.feature]  # in the units of X
+        assert row.after == test.unfair_examples_.loc[row.person, row.feature]
+        assert row.change == row.after - row.before
+        back = test.unfair_examples_.loc[[row.person]].copy()
+        there = predict_loss(model, back, y[[row.person]])
+        back[row.feature] = row.before
+        fallen = predict_loss(model, back, y[[row.person]])
+        assert row.loss_increase == pytest.approx((there - fallen)[0], rel=1e-6, abs=1e-9)
+    for _, rows in worst.groupby("person"):
+        assert rows["loss_increase"].is_monotonic_decreasing
+    assert len(test.most_unfair(10_000)["person"].unique()) == len(X)
+
+
+@pytest.mark.parametrize("statistic", ["ratio_of_means", "error_rate_ratio"])
+def test_of_means_the_worst_people_are_whose_loss_grows_most(statistic, classifier, people):
+    X, y, _, _ = people
+    test = IndividualFairnessTest(classifier, fair_metric=INCOME, statistic=statistic, n_steps=50).fit(X, y)
+    frame = test.to_frame()
+    growth = (frame["loss_after"] - frame["loss_before"]).sort_values(ascending=False)
+    assert list(test.most_unfair(5)["person"].unique()) == list(frame["person"][growth.index[:5]])
+    assert list(frame.nlargest(5, "loss_ratio").index) != list(growth.index[:5])
+
+
+def test_one_row_per_person(classifier, people):
+    X, y, _, _ = people
+    metric = Mahalanobis(np.diag([0.0, 4.0, 1.0]))
+    test = IndividualFairnessTest(classifier, fair_metric=metric, step_size=0.002).fit(X, y)
+    frame = test.to_frame()
+    assert list(frame["person"]) == list(X.index)
+    assert list(frame["label"]) == list(y)
+    np.testing.assert_array_equal(frame["loss_ratio"], test.loss_ratios_)
+    away = (test.unfair_examples_ - X).to_numpy()
+    np.testing.assert_allclose(frame["displacement"], np.linalg.norm(away, axis=1), rtol=1e-9)
+    np.testing.assert_allclose(frame["distance"], np.linalg.norm(away * [0.0, 2.0, 1.0], axis=1), rtol=1e-9)
+    report = test.solver_report_
+    assert report["max_distance"] == frame["distance"].max()
+    assert report["mean_displacement"] == pytest.approx(frame["displacement"].mean())
+    assert report["n_worse"] == (frame["loss_after"] > frame["loss_before"]).sum()
+    frame["loss_ratio"] = 0.0
+    assert test.to_frame()["loss_ratio"].min() > 0
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(data=st.data())
+def test_short_steps_never_lower_the_statistic_below_one(data):
+    seed = data.draw(st.integers(0, 2**20))
+    rng = np.random.default_rng(seed)
+    d = data.draw(st.integers(1, 4))
+    X = rng.normal(size=(40, d)) * data.draw(st.sampled_from([0.1, 1.0]))
+    y = rng.integers(0, 2, 40)
+    model = LogisticRegression()
+    model.coef_, model.intercept_ = rng.normal(size=(1, d)) * 2, rng.normal(size=1)
+    model.classes_, model.n_features_in_ = np.array([0, 1]), d
+    A = rng.normal(size=(d, data.draw(st.integers(1, d))))
+    metric = Mahalanobis(A @ A.T / np.linalg.norm(A @ A.T, 2))
+    test = IndividualFairnessTest(
+        model,
+        fair_metric=metric,
+        regularization=data.draw(st.sampled_from([0.0, 1.0, 20.0])),
+        n_steps=data.draw(st.integers(1, 60)),
+        step_size=0.01,
+        statistic=data.draw(st.sampled_from(["loss_ratio", "ratio_of_means", "log_ratio"])),
+    ).fit(X, y)
+    assert test.statistic_ >= 1 - 1e-9
+    assert (test.loss_ratios_ >= 1 - 1e-9).all()
+    assert test.lower_bound_ <= test.statistic_
+
+
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(
+    seed=st.integers(0, 2**20),
+    scale=st.sampled_from([None, "std", "numbers"]),
+    way=st.sampled_from(["analytic", "finite_differences", "search"]),
+    steps=st.integers(1, 30),
+)
+def test_features_stay_where_they_may_be(seed, scale, way, steps):
+    rng = np.random.default_rng(seed)
+    n = 30
+    category = np.eye(3)[rng.integers(0, 3, n)]
+    X = np.column_stack([rng.normal(size=n) * 7 + 0.1, rng.uniform(-1 / 3, 0.7, n), category, rng.normal(size=n) / 3])
+    y = rng.integers(0, 2, n)
+    model = LogisticRegression()
+    model.coef_, model.intercept_ = rng.normal(size=(1, 6)) * 5, rng.normal(size=1)
+    model.classes_, model.n_features_in_ = np.array([0, 1]), 6
+    direction = rng.normal(size=(2, 6))  # frozen features would be drawn along by the others
+    units = {None: None, "std": "std", "numbers": [3.0, 0.7, 1.0, 1.0, 1.0, 1 / 3]}[scale]
+    test = IndividualFairnessTest(
+        model,
+        fair_metric=Projection(direction),
+        feature_ranges={0: "frozen", 1: (-1 / 3, 0.7), (2, 3, 4): "one_hot"},
+        feature_scale=units,
+        gradient=way,
+        n_steps=steps,
+        step_size=0.015,
+        statistic="ratio_of_means",
+    ).fit(X, y)
+    moved = test.unfair_examples_
+    np.testing.assert_array_equal(moved[:, 0], X[:, 0])
+    assert moved[:, 1].min() >= -1 / 3
+    assert moved[:, 1].max() <= 0.7
+    assert moved[:, 2:5].min() >= 0
+    np.testing.assert_allclose(moved[:, 2:5].sum(axis=1), 1.0, rtol=0, atol=1e-12)
+    if steps > 20:
+        assert np.abs(moved - X).max() > 1e-3
+
+
+@pytest.mark.parametrize("solver", ["euler", "RK45"])
+def test_a_frozen_feature_is_not_drawn_along_by_the_others(solver, classifier, people):
+    X, y, _, _ = people
+    skew = Projection([[1.0, 1.0, 0.0]])  # who has less debts and more income is pulled back in both
+    test = IndividualFairnessTest(
+        classifier, fair_metric=skew, solver=solver, n_steps=20, step_size=0.01, feature_ranges={"savings": "frozen"}
+    ).fit(X[:30], y[:30])
+    np.testing.assert_array_equal(test.unfair_examples_["savings"], X["savings"][:30])
+    assert (test.unfair_examples_["income"] != X["income"][:30]).all()

@@ -1,0 +1,473 @@
+"""How unfair examples are found: every derivative against differences, which way is chosen, and what is said of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.frozen import FrozenEstimator
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.linear_model import (
+    ElasticNet,
+    GammaRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    SGDClassifier,
+)
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, PolynomialFeatures, StandardScaler
+from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeClassifier
+
+from skfairtest import AuditedClassifier, FairnessTest, IndividualFairnessTest, Projection
+
+INCOME = Projection([[1, 0, 0]])
+
+small = {"random_state": 0, "max_iter": 200, "tol": 1e-2}
+CLASSIFIERS = {
+    "logistic": (LogisticRegression(), "analytic"),
+    "perceptron": (MLPClassifier((6, 4), **small), "analytic"),
+    "tanh": (MLPClassifier((6,), activation="tanh", **small), "analytic"),
+    "discriminant": (LinearDiscriminantAnalysis(), "analytic"),
+    "pipeline": (make_pipeline(StandardScaler(), LogisticRegression()), "analytic"),
+    "vote": (
+        VotingClassifier([("a", LogisticRegression()), ("b", MLPClassifier((4,), **small))], voting="soft"),
+        "analytic",
+    ),
+    "search": (GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2), "analytic"),
+    "frozen": (FrozenEstimator(LogisticRegression()), "analytic"),
+    "sgd": (SGDClassifier(loss="log_loss", random_state=0), "analytic"),
+    "bayes": (GaussianNB(), "finite_differences"),
+    "quadratic": (QuadraticDiscriminantAnalysis(), "finite_differences"),
+    "squares": (make_pipeline(PolynomialFeatures(2), LogisticRegression()), "finite_differences"),
+    "calibrated": (CalibratedClassifierCV(SVC(), cv=2), "finite_differences"),
+    "neighbours by distance": (KNeighborsClassifier(15, weights="distance"), "finite_differences"),
+    "forest": (RandomForestClassifier(20, max_depth=4, random_state=0), "search"),
+    "boosting": (GradientBoostingClassifier(n_estimators=10), "search"),
+    "histograms": (HistGradientBoostingClassifier(max_iter=10), "search"),
+    "stumps": (AdaBoostClassifier(n_estimators=5), "search"),
+    "tree": (DecisionTreeClassifier(max_depth=3), "search"),
+    "neighbours": (KNeighborsClassifier(15), "search"),
+    "bins": (make_pipeline(KBinsDiscretizer(4), LogisticRegression()), "search"),
+    "vote of tree and line": (
+        VotingClassifier([("a", GaussianNB()), ("b", DecisionTreeClassifier(max_depth=3))], voting="soft"),
+        "finite_differences",
+    ),
+}
+REGRESSORS = {
+    "line": (LinearRegression(), "analytic"),
+    "ridge": (make_pipeline(StandardScaler(), Ridge()), "analytic"),
+    "net": (ElasticNet(alpha=0.1), "analytic"),
+    "poisson": (PoissonRegressor(), "analytic"),
+    "gamma": (GammaRegressor(), "analytic"),
+    "perceptron": (MLPRegressor(hidden_layer_sizes=(6,), random_state=0, max_iter=300, tol=1e-2), "analytic"),
+    "vote": (VotingRegressor([("a", LinearRegression()), ("b", Ridge(10.0))]), "analytic"),
+    "kernel": (SVR(), "finite_differences"),
+    "process": (GaussianProcessRegressor(alpha=0.5), "finite_differences"),
+    "boosting": (GradientBoostingRegressor(n_estimators=10), "search"),
+    "histograms": (HistGradientBoostingRegressor(max_iter=10), "search"),
+    "trees": (ExtraTreesRegressor(10, max_depth=4, random_state=0), "search"),
+    "neighbours": (KNeighborsRegressor(15), "search"),
+}
+
+
+@pytest.fixture(scope="module")
+def fitted(training, people):
+    """Fit a model of the tables above and test it, quickly."""
+    found = {}
+
+    def test(table, name, **params):
+        if (id(table), name) not in found:
+            classes = table is CLASSIFIERS
+            model = table[name][0]
+            X, y, _, score = training
+            if isinstance(model, FrozenEstimator):
+                model.estimator.fit(X, y)
+            found[id(table), name] = model.fit(X, y if classes else np.exp(score / 3))
+        X, y, _, score = people
+        test = IndividualFairnessTest(
+            found[id(table), name],
+            **{"fair_metric": INCOME, "n_steps": 8, "statistic": "ratio_of_means", **params},
+        )
+        return test.fit(X, y if table is CLASSIFIERS else np.exp(score / 3))
+
+    return test
+
+
+every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
+every_regressor = pytest.mark.parametrize("name", REGRESSORS)
+
+
+# Which way is chosen -------------------------------------------------------------------------------------------------
+
+
+@every_classifier
+def test_the_way_of_a_classifier_and_its_statement(name, fitted):
+    check_statement(fitted(CLASSIFIERS, name), *CLASSIFIERS[name])
+
+
+@every_regressor
+def test_the_way_of_a_regressor_and_its_statement(name, fitted):
+    check_statement(fitted(REGRESSORS, name), *REGRESSORS[name])
+
+
+def check_statement(test, model, way):
+    report = test.solver_report_
+    assert report["gradient"] == way
+    assert type(model).__name__ in report["because"]
+    words = {
+        "analytic": "closed form",
+        "finite_differences": "central differences",
+        "search": "without derivatives",
+    }
+    assert words[way] in report["because"]
+    assert report["because"] in str(test)
+    assert report["solver"] == ("search" if way == "search" else "euler")
+
+
+def test_a_large_forest_is_searched_though_some_people_stand_next_to_a_threshold():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 4))
+    y = (X.sum(axis=1) + rng.normal(size=4000) > 0).astype(int)
+    model = RandomForestClassifier(30, random_state=0, min_samples_leaf=2).fit(X, y)
+    # Everybody stands on a threshold, in the first feature.
+    thresholds = np.concatenate([t.tree_.threshold[t.tree_.feature == 0] for t in model.estimators_])
+    people = rng.normal(size=(60, 4))
+    people[:, 0] = thresholds[:60] + 1e-6
+    test = IndividualFairnessTest(model, fair_metric=Projection([[1, 0, 0, 0]]), n_steps=4, statistic="ratio_of_means")
+    test.fit(people, (people.sum(axis=1) > 0).astype(int))
+    assert test.solver_report_["gradient"] == "search"
+
+
+def test_one_person_whom_the_model_is_sure_of_does_not_make_it_a_step_function(training):
+    X, y, _, _ = training
+    model = GaussianNB().fit(X, y)
+    far = X[:40].to_numpy() * 30  # a probability of 1 has no differences
+    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=2, statistic="ratio_of_means")
+    test.fit(pd.DataFrame(np.concatenate([far, X[40:50]]), columns=X.columns), y[:50].to_numpy())
+    assert test.solver_report_["gradient"] == "finite_differences"
+
+
+def test_losses_of_any_size_have_differences(training, people):
+    X, y, _, _ = people
+    model = GaussianNB().fit(*training[:2])
+    found = []
+    for size in (1e-9, 1.0, 1e9):
+
+        def loss(y_true, y_pred, size=size):
+            return -size * np.log(y_pred[np.arange(len(y_true)), y_true])
+
+        test = IndividualFairnessTest(
+            model, fair_metric=INCOME, loss=loss, n_steps=4, step_size=0.01 / size, regularization=50.0 * size
+        ).fit(X, y)
+        assert test.solver_report_["gradient"] == "finite_differences"
+        found.append(test.statistic_)
+    assert found == pytest.approx([found[1]] * 3, rel=1e-6)
+
+
+# Derivatives ---------------------------------------------------------------------------------------------------------
+
+
+def check_gradient(test, people):
+    """Compare the derivative at some points with central differences of what the test itself loses there."""
+    model, truth, frame = test._model, np.asarray(test._truth), test.to_frame()
+    z = np.random.default_rng(0).normal(size=test._starts.shape) * 0.3 + test._starts
+    found = model.gradient(z, truth, frame["label"].to_numpy())
+    expected = np.zeros_like(z)
+    for j in range(z.shape[1]):
+        h = np.zeros(z.shape[1])
+        h[j] = 1e-5
+        expected[:, j] = (model.losses(z + h, truth) - model.losses(z - h, truth)) / 2e-5
+    assert np.abs(expected).max() > 1e-3
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-6)
+
+
+SMOOTH = [(CLASSIFIERS, name) for name in CLASSIFIERS] + [(REGRESSORS, name) for name in REGRESSORS]
+SMOOTH = [(table, name) for table, name in SMOOTH if table[name][1] != "search" and "neighbours" not in name]
+SMOOTH_IDS = [f"{'classifier' if table is CLASSIFIERS else 'regressor'}-{name}" for table, name in SMOOTH]
+
+
+@pytest.mark.parametrize(("table", "name"), SMOOTH, ids=SMOOTH_IDS)
+def test_every_gradient_is_that_of_the_loss(table, name, fitted, people):
+    if name != "vote of tree and line":
+        check_gradient(fitted(table, name), people)
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+@pytest.mark.parametrize("name", ["line", "poisson", "perceptron"])
+def test_every_loss_of_a_regressor_has_its_derivative(loss, name, fitted, people):
+    check_gradient(fitted(REGRESSORS, name, loss=loss), people)
+
+
+def test_several_classes_have_their_derivatives(training, people):
+    X, _, _, score = people
+    for model in (LogisticRegression(), OneVsRestClassifier(LogisticRegression()), MLPClassifier((5,), **small)):
+        model.fit(training[0], np.digitize(training[3], [-1, 1]))
+        test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=3)
+        check_gradient(test.fit(X, np.digitize(score, [-1, 1])), people)
+
+
+ANALYTIC = [(table, name) for table, name in SMOOTH if table[name][1] == "analytic"]
+
+
+@pytest.mark.parametrize(
+    ("table", "name"), ANALYTIC, ids=[i for i, (t, n) in zip(SMOOTH_IDS, SMOOTH, strict=True) if t[n][1] == "analytic"]
+)
+def test_differences_lead_where_the_closed_form_does(table, name, fitted):
+    exact, differences = fitted(table, name), fitted(table, name, gradient="finite_differences")
+    assert differences.solver_report_["because"] == "gradient='finite_differences' was asked for"
+    np.testing.assert_allclose(differences.unfair_examples_, exact.unfair_examples_, rtol=1e-5, atol=1e-6)
+    assert differences.statistic_ == pytest.approx(exact.statistic_, rel=1e-6)
+
+
+def test_a_gradient_of_ones_own_leads_where_the_closed_form_does(classifier, people):
+    X, y, _, _ = people
+    asked = []
+
+    def gradient(X, y):
+        asked.append((type(X), *X.columns, len(X) == len(y)))
+        return (classifier.predict_proba(X)[:, 1] - y)[:, None] * classifier.coef_
+
+    own = IndividualFairnessTest(classifier, fair_metric=INCOME, gradient=gradient, n_steps=30).fit(X, y)
+    exact = IndividualFairnessTest(classifier, fair_metric=INCOME, n_steps=30).fit(X, y)
+    np.testing.assert_allclose(own.unfair_examples_, exact.unfair_examples_, atol=1e-10)
+    assert own.solver_report_["because"] == "gradient=gradient was given"
+    assert set(asked) == {(pd.DataFrame, *X.columns, True)}
+
+
+def test_a_gradient_of_ones_own_is_in_the_units_of_X(classifier, people):
+    X, y, _, _ = people
+
+    def gradient(X, y):
+        return (classifier.predict_proba(X)[:, 1] - y)[:, None] * classifier.coef_
+
+    params = {"fair_metric": INCOME, "feature_scale": [2.0, 0.5, 3.0], "n_steps": 30}
+    own = IndividualFairnessTest(classifier, gradient=gradient, **params).fit(X, y)
+    exact = IndividualFairnessTest(classifier, **params).fit(X, y)
+    differences = IndividualFairnessTest(classifier, gradient="finite_differences", **params).fit(X, y)
+    np.testing.assert_allclose(own.unfair_examples_, exact.unfair_examples_, atol=1e-10)
+    np.testing.assert_allclose(differences.unfair_examples_, exact.unfair_examples_, atol=1e-7)
+
+
+def test_a_loss_of_ones_own_is_judged_by_differences(training, people):
+    X, y, _, _ = people
+    model = SVC().fit(*training[:2])
+
+    def hinge(y_true, y_pred):
+        return np.logaddexp(0.0, -(2 * y_true - 1) * y_pred)
+
+    test = IndividualFairnessTest(model, fair_metric=INCOME, loss=hinge, n_steps=20).fit(X, y)
+    assert test.solver_report_["gradient"] == "finite_differences"
+    assert "decision_function" in test.solver_report_["because"]
+    assert test.solver_report_["loss"] == "hinge"
+    before, after = (hinge(y, model.decision_function(x)) for x in (X, test.unfair_examples_))
+    np.testing.assert_allclose(test.loss_ratios_, after / before, rtol=1e-9)
+    assert (test.loss_ratios_ > 1).mean() > 0.9
+
+
+def test_features_that_stay_are_not_asked_about(training, people):
+    X, y, _, _ = people
+    rows = []
+
+    class Counting(GaussianNB):
+        def predict_proba(self, X):
+            rows.append(len(X))
+            return super().predict_proba(X)
+
+    model = Counting().fit(*training[:2])
+    counts = []
+    for frozen in ({}, {"savings": "frozen", "debts": "frozen"}):
+        rows.clear()
+        IndividualFairnessTest(model, fair_metric=INCOME, feature_ranges=frozen, n_steps=30).fit(X, y)
+        counts.append(sum(rows))
+    assert counts[1] < 0.5 * counts[0]
+
+
+# The search ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_search_finds_who_is_worse_off_and_leaves_everybody_else(training, people):
+    X, y, _, _ = people
+    model = DecisionTreeClassifier(max_depth=3, min_samples_leaf=20).fit(*training[:2])
+    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=200).fit(X, y)
+    moved = test.unfair_examples_
+    worse = np.asarray(moved["income"] != X["income"])
+    assert worse.any()
+    assert (test.loss_ratios_[worse] > 1).all()
+    np.testing.assert_array_equal(test.loss_ratios_[~worse], 1.0)
+    np.testing.assert_array_equal(moved[["savings", "debts"]], X[["savings", "debts"]])
+    # Every income that the tree tells apart, within the radius: nobody's loss can be made larger than that.
+    thresholds = np.sort(model.tree_.threshold[model.tree_.feature == 0])
+    levels = np.concatenate([thresholds - 1e-4, thresholds + 1e-4])
+    best = test.to_frame()["loss_before"].to_numpy().copy()
+    for level in levels:
+        there = X.assign(income=level)
+        losses = -np.log(model.predict_proba(there)[np.arange(len(y)), y])
+        near = np.abs(level - X["income"]) < test.solver_report_["time"]
+        best = np.where(near, np.maximum(best, losses), best)
+    found = test.to_frame()["loss_after"].to_numpy()
+    assert (found <= best + 1e-12).all()
+    assert (found >= best - 1e-12).mean() > 0.95
+
+
+def test_the_radius_of_a_search_is_the_time_of_the_flow(training, people):
+    X, y, _, _ = people
+    model = RandomForestClassifier(10, max_depth=4, random_state=0).fit(*training[:2])
+    params = {"fair_metric": INCOME, "n_steps": 40, "statistic": "ratio_of_means"}
+    for step_size, decay in ((0.01, 0.0), (0.05, 0.5)):
+        test = IndividualFairnessTest(model, step_size=step_size, step_decay=decay, **params).fit(X, y)
+        time = (step_size / np.arange(1, 41) ** decay).sum()
+        assert test.solver_report_["time"] == pytest.approx(time)
+        assert 0 < test.to_frame()["displacement"].max() <= time * (1 + 1e-9)
+
+
+def test_the_seed_decides_on_the_candidates_and_on_nothing_else(training, people):
+    X, y, _, _ = people
+    forest = RandomForestClassifier(10, max_depth=4, random_state=0).fit(*training[:2])
+    metric = Projection([[1, 0, 0], [0, 1, 0]])
+    params = {"fair_metric": metric, "n_steps": 60, "statistic": "ratio_of_means"}
+    first, again, other = (
+        IndividualFairnessTest(forest, random_state=seed, **params).fit(X, y).loss_ratios_ for seed in (0, 0, 1)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+    generator = np.random.RandomState(0)
+    IndividualFairnessTest(forest, random_state=None, **params).fit(X, y)
+    line = LogisticRegression().fit(*training[:2])
+    smooth = [
+        IndividualFairnessTest(line, random_state=seed, **params).fit(X, y).statistic_ for seed in (0, generator, None)
+    ]
+    assert smooth[0] == smooth[1] == smooth[2]
+
+
+# Other models --------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_without_scikit_learn(people):
+    X, y, _, _ = people
+
+    class Duck:
+        def predict_proba(self, X):
+            p = 1 / (1 + np.exp(-X["income"].to_numpy() + X["debts"].to_numpy()))
+            return np.stack([1 - p, p], axis=1)
+
+    test = IndividualFairnessTest(Duck(), fair_metric=INCOME, n_steps=20).fit(X, y)
+    p = Duck().predict_proba(X)[np.arange(len(y)), y]
+    np.testing.assert_allclose(test.to_frame()["loss_before"], -np.log(p), rtol=1e-9)
+    assert test.solver_report_["gradient"] == "finite_differences"
+
+
+def test_a_model_that_does_not_say_what_it_is_is_judged_by_the_loss(people):
+    X, _, _, score = people
+
+    class Duck:
+        def predict(self, X):
+            return np.tanh(X["income"].to_numpy())
+
+    test = IndividualFairnessTest(Duck(), fair_metric=INCOME, loss="squared_error", n_steps=5).fit(X, score)
+    expected = (np.tanh(X["income"]) - score) ** 2 / np.var(score)
+    np.testing.assert_allclose(test.to_frame()["loss_before"], expected, rtol=1e-12)
+    assert test.statistic_ > 1
+
+
+def test_a_model_in_single_precision(training, people):
+    class Single:
+        classes_ = np.array([0, 1])
+
+        def __init__(self, model):
+            self.model = model
+
+        def predict_proba(self, X):
+            score = np.asarray(X, dtype=np.float32) @ self.model.coef_[0].astype(np.float32)
+            p = 1 / (1 + np.exp(-score - np.float32(self.model.intercept_[0])))
+            return np.stack([1 - p, p], axis=1)
+
+    X, y, _, _ = people
+    exact = LogisticRegression().fit(*training[:2])
+    double = IndividualFairnessTest(exact, fair_metric=INCOME, n_steps=30).fit(X, y)
+    single = IndividualFairnessTest(Single(exact), fair_metric=INCOME, n_steps=30).fit(X, y)
+    assert single.solver_report_["gradient"] == "finite_differences"
+    assert single.statistic_ == pytest.approx(double.statistic_, rel=1e-3)
+
+
+def test_a_model_trained_in_single_precision(training, people):
+    X, y, _, _ = people
+    model = MLPClassifier((4,), **small).fit(training[0].to_numpy(np.float32), training[1])
+    assert model.coefs_[0].dtype == np.float32
+    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=20).fit(X.to_numpy(), y)
+    ratios = test.to_frame()
+    said = -np.log(model.predict_proba(test.unfair_examples_.astype(np.float32))[np.arange(len(y)), y])
+    np.testing.assert_allclose(ratios["loss_after"], said, rtol=1e-3, atol=1e-6)
+    assert (test.loss_ratios_ > 1).mean() > 0.8
+
+
+def test_an_audited_model(training, people):
+    X, y, sex, _ = training
+    audit = AuditedClassifier(
+        LogisticRegression(), tests=FairnessTest(metric="accuracy"), cv=3, on_rejection="ignore"
+    ).fit(X, y, sensitive_features=sex)
+    test = IndividualFairnessTest(audit, fair_metric=INCOME, n_steps=20).fit(people[0], people[1])
+    plain = IndividualFairnessTest(LogisticRegression().fit(X, y), fair_metric=INCOME, n_steps=20)
+    assert test.statistic_ == pytest.approx(plain.fit(people[0], people[1]).statistic_, rel=1e-6)
+
+
+def test_a_model_that_takes_missing_features(training, people):
+    X, y, _, _ = training
+    holes = X.mask(np.random.default_rng(0).random(X.shape) < 0.1)
+    model = HistGradientBoostingClassifier(max_iter=10).fit(holes, y)
+    tested = people[0].copy()
+    tested.iloc[[3, 7], 1] = np.nan
+    tested.iloc[7, 2] = np.nan
+    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=20)
+    with pytest.warns(UserWarning, match=r"X has missing values: 2 people left out"):
+        test.fit(tested, people[1])
+    assert test.n_samples_ == len(tested) - 2
+    assert list(test.excluded_["person"]) == ["p003", "p007"]
+    assert list(test.excluded_["reason"]) == ["missing: savings", "missing: savings, debts"]
+    assert list(test.unfair_examples_.index) == list(tested.index.drop(["p003", "p007"]))
+    assert "2 people with missing features left out" in str(test)
+    model.fit(holes.to_numpy(), y)
+    with pytest.warns(UserWarning, match="missing values"):
+        test.fit(tested.to_numpy(), people[1].to_numpy())
+    assert list(test.excluded_["person"]) == [3, 7]
+    assert list(test.to_frame()["person"]) == [i for i in range(len(tested)) if i not in (3, 7)]
+    complete = tested.drop(["p003", "p007"])
+    fewer = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=20)
+    fewer.fit(complete.to_numpy(), people[1][complete.index])
+    assert fewer.statistic_ == test.statistic_
+
+
+@pytest.mark.parametrize("statistic", ["loss_ratio", "error_rate_ratio"])
+def test_a_torch_module_is_the_scikit_learn_model_with_its_weights(statistic, training, people):
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    X, y, _, _ = people
+    model = LogisticRegression().fit(training[0].to_numpy(), training[1])
+    layer = torch.nn.Linear(3, 2).double()
+    with torch.no_grad():  # two scores, of which one is 0
+        layer.weight.copy_(torch.tensor(np.concatenate([np.zeros((1, 3)), model.coef_])))
+        layer.bias.copy_(torch.tensor(np.concatenate([[0.0], model.intercept_])))
+    params = {"fair_metric": INCOME, "n_steps": 30, "statistic": statistic}
+    module = IndividualFairnessTest(layer, **params).fit(X.to_numpy(), y)
+    exact = IndividualFairnessTest(model, **params).fit(X.to_numpy(), y)
+    assert module.solver_report_["gradient"] == "autograd"
+    assert module.statistic_ == pytest.approx(exact.statistic_, rel=1e-9)
+    np.testing.assert_allclose(module.unfair_examples_, exact.unfair_examples_, atol=1e-9)
+    check_gradient(module, people)

@@ -1,0 +1,141 @@
+"""The test of individual fairness in words: exact sentences, from facts."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from skfairtest.report.individual import STATISTICS, WAYS, IndividualFacts, individual_summary
+
+COLUMNS = ["person", "loss_ratio", "feature", "before", "after", "loss_increase"]
+NOBODY = pd.DataFrame(columns=COLUMNS)
+FACTS = IndividualFacts(
+    statistic="loss_ratio",
+    tolerance=1.25,
+    alpha=0.05,
+    estimate=1.7672520803,
+    lower_bound=1.7493232801,
+    interval=(1.7458902, 1.7886139),
+    p_value=0.0,
+    concern=True,
+    n_samples=400,
+    n_excluded=0,
+    report={
+        "gradient": "analytic",
+        "because": "the closed form of LogisticRegression, which reproduces what it says",
+        "solver": "euler",
+        "n_steps": 400,
+        "time": 0.3933,
+        "regularization": 100.0,
+        "loss": "log_loss",
+        "fair_metric": "Projection",
+        "n_folds": 1,
+        "mean_displacement": 0.4029,
+        "mean_distance": 0.002601,
+        "n_worse": 400,
+        "n_unstable_steps": 0,
+    },
+)
+
+
+def test_a_finding_in_one_sentence():
+    first, *rest = individual_summary(FACTS, NOBODY).splitlines()
+    assert first.startswith(
+        "Similar people are treated differently: the loss at people's unfair examples is on average 1.767 times the "
+        "loss at the people; at least 1.749 with 95 % confidence (two-sided 1.746 to 1.789), where 1.25 is tolerated, "
+    )
+    assert rest[:3] == [
+        "",
+        "Null hypothesis",
+        "  in the population of these 400 people, the loss at people's unfair examples is on average at most 1.25 "
+        "times the loss at the people. The level holds in large samples whichever way unfair examples are found.",
+    ]
+    assert "not a proof" not in "\n".join(rest)
+
+
+def test_no_finding_is_no_proof():
+    facts = replace(FACTS, concern=False, p_value=0.41, lower_bound=1.1, estimate=1.2)
+    first, second, *_ = individual_summary(facts, NOBODY).splitlines()
+    assert first.startswith("No violation of individual fairness was found: the loss at people's unfair examples is on")
+    assert first.endswith("where 1.25 is tolerated, p = 0.410.")
+    assert second == (
+        "That is not a proof that there is none: another fair metric, more steps or a better search may find one."
+    )
+
+
+def test_the_level_is_that_of_the_test():
+    assert "with 99 % confidence" in individual_summary(replace(FACTS, alpha=1 - 0.99), NOBODY)
+    assert "with 97.5 % confidence" in individual_summary(replace(FACTS, alpha=1 - 0.975), NOBODY)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "words"),
+    [
+        ("loss_ratio", "is on average 1.767 times the loss at the people"),
+        ("error_rate_ratio", "the error rate at people's unfair examples is 1.767 times the error rate at the people"),
+        ("ratio_of_means", "the mean loss at people's unfair examples is 1.767 times the mean loss at the people"),
+        ("log_ratio", "times the loss at the people, in the geometric mean"),
+    ],
+)
+def test_every_statistic_has_its_sentence(statistic, words):
+    assert set(STATISTICS) == {"loss_ratio", "error_rate_ratio", "ratio_of_means", "log_ratio"}
+    text = individual_summary(replace(FACTS, statistic=statistic), NOBODY)
+    assert words in text.splitlines()[0]
+    assert words.replace("1.767", "at most 1.25") in text.splitlines()[3]
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+def test_every_way_is_stated_with_its_reason(way):
+    report = {**FACTS.report, "gradient": way, "because": "so it was"}
+    assert f"  {WAYS[way]}: so it was" in individual_summary(replace(FACTS, report=report), NOBODY).splitlines()
+
+
+def test_how_people_were_moved():
+    lines = individual_summary(FACTS, NOBODY).splitlines()
+    assert (
+        "  the gradient flow by forward Euler, 400 steps, for a time of 0.3933, regularization 100, loss log_loss"
+        in lines
+    )
+    assert "  similar people: Projection" in lines
+    (moved,) = (line for line in lines if line.startswith("  people moved"))
+    assert moved == "  people moved 0.4029 on average, over a fair distance of 0.002601; the loss of 400 grew"
+    other = {**FACTS.report, "solver": "RK45", "n_folds": 5, "n_unstable_steps": 2}
+    text = individual_summary(replace(FACTS, report=other), NOBODY)
+    assert "the gradient flow by RK45 of scipy.integrate" in text
+    assert "similar people: Projection, for each of 5 folds learned on the others" in text
+    assert "  2 unstable steps: step_size is too long" in text.splitlines()
+    search = {**FACTS.report, "solver": "search", "gradient": "search", "n_steps": 1500, "time": 5.0}
+    text = individual_summary(replace(FACTS, report=search), NOBODY)
+    assert "  1,500 candidates per person within a distance of 5, regularization 100" in text
+    assert "Euler" not in text
+
+
+def test_the_worst_people_are_a_table():
+    worst = pd.DataFrame(
+        [("p1", 3.0, "income", 1.0, 2.5, 0.75), ("p1", 3.0, "debts", -1.0, 0.5, 0.125)], columns=COLUMNS
+    )
+    text = individual_summary(FACTS, worst)
+    _, _, table = text.partition("Whose loss grows most, and by which changes\n")
+    header, first, second = table.splitlines()
+    assert header.split() == ["person", "loss", "ratio", "feature", "before", "after", "loss", "increase"]
+    assert first.split() == ["p1", "3", "income", "1", "2.5", "0.75"]
+    assert second.split() == ["p1", "3", "debts", "-1", "0.5", "0.125"]
+    assert "Whose loss" not in individual_summary(FACTS, NOBODY)
+
+
+def test_names_are_data_and_cannot_write_on_the_terminal():
+    worst = pd.DataFrame([("a\x1b[31m", 3.0, "b\nc", 1.0, 2.5, 0.75)], columns=COLUMNS)
+    text = individual_summary(FACTS, worst)
+    assert "\x1b" not in text
+    assert "a\\x1b[31m" in text
+    assert "b\\nc" in text
+
+
+def test_who_was_left_out_is_told():
+    assert "left out" not in individual_summary(FACTS, NOBODY)
+    assert individual_summary(replace(FACTS, n_excluded=1), NOBODY).endswith(
+        "1 person with missing features left out, see excluded_."
+    )
+    assert individual_summary(replace(FACTS, n_excluded=1200), NOBODY).endswith(
+        "1,200 people with missing features left out, see excluded_."
+    )
