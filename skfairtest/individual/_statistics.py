@@ -16,19 +16,22 @@ from skfairtest.inference.audit_value import (
     NoLossError,
     UndefinedAuditValueError,
     VanishedLossError,
+    attained_level,
     audit_value,
 )
 from skfairtest.report.words import many
 
 #: Fewer people than this, and the normal approximation is doubtful.
 FEW = 30
+#: A test that really rejects so many times as often as it should is doubtful, unless its p-value is far from the level.
+TOO_OFTEN, FAR = 1.3, 50
 #: A loss below this share of the mean loss is next to nothing.
 TINY = 1e-6
 
 
 def judge(
     statistic: str, moved: Moved, flow: Flow, *, nothing: float, tolerance: float, confidence_level: float
-) -> tuple[AuditValue, pd.DataFrame]:
+) -> tuple[AuditValue, float, pd.DataFrame]:
     """Test the statistic, and look at it on the way.
 
     Parameters
@@ -48,6 +51,8 @@ def judge(
     -------
     found : AuditValue
         At the end.
+    level : float
+        How often the test really rejects at the boundary, as far as skewness tells.
     path : DataFrame
         At every checkpoint; NaN where it is not defined.
 
@@ -77,7 +82,8 @@ def judge(
         except UndefinedAuditValueError:
             told = (np.nan, np.nan, np.nan)
         rows.append((int(step), float(times[step - 1]), *told))
-    return found, pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])
+    path = pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])
+    return found, attained_level(name, values[:, 0], values[:, -1], confidence_level), path
 
 
 def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
@@ -103,7 +109,7 @@ def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
     )
 
 
-def warn_of_doubts(statistic: str, moved: Moved, ratios: Floats) -> None:
+def warn_of_doubts(statistic: str, moved: Moved, ratios: Floats, p_value: float, alpha: float, level: float) -> None:
     """Say where an answer is doubtful.
 
     Parameters
@@ -114,6 +120,8 @@ def warn_of_doubts(statistic: str, moved: Moved, ratios: Floats) -> None:
         Everybody's losses.
     ratios : ndarray of shape (n,)
         Everybody's ratio.
+    p_value, alpha, level : float
+        The p-value, the level wanted, and the one that skewness makes of it.
     """
     before, n = moved.losses[:, 0], len(ratios)
     doubts = []
@@ -136,6 +144,12 @@ def warn_of_doubts(statistic: str, moved: Moved, ratios: Floats) -> None:
                     "'log_ratio' does not rest on them"
                 )
                 break
+    if level > TOO_OFTEN * alpha and alpha / FAR < p_value <= alpha:
+        doubts.append(
+            f"p_value_={p_value:.3g} is too near the level of {alpha:.3g} to be relied on: a few people are harmed "
+            f"much less than the others, and with {n:,} people the test then rejects about {100 * level:.1f} % of "
+            "models at the tolerance (attained_level_). Test more people"
+        )
     if n < FEW:
         doubts.append(
             f"X has {many(n, 'person', 'people')}: the normal approximation of this test is for {FEW} and more"

@@ -106,6 +106,9 @@ class IndividualFairnessTest(ModelTest):
         Two-sided limits.
     standard_error_ : float
         Of the estimate; standard deviations have the divisor n.
+    attained_level_ : float
+        How often a test of so many people really rejects a model at the tolerance, estimated from the skewness of what
+        people lose: more often than it should where a few are harmed much less than the others.
     loss_ratios_ : ndarray of shape (n_samples_,)
         Loss at the unfair example over loss at the person; 1 where both are 0.
     unfair_examples_ : same container and columns as X
@@ -256,7 +259,7 @@ class IndividualFairnessTest(ModelTest):
         starts = Starts(features.values if scale is None else features.values / scale, truth, labels)
         check_losses(model, starts.z, truth)
         moved = self._move(model, matrices, folds, flow, starts)
-        found, path = judge(
+        found, level, path = judge(
             self.statistic,
             moved,
             flow,
@@ -267,9 +270,10 @@ class IndividualFairnessTest(ModelTest):
         # What did not move keeps its last digit, whatever it was divided by on the way.
         ends = np.clip(model.in_units(moved.z), ranges.low, ranges.high)
         self._set_found(found, path)
+        self.attained_level_ = level
         self._set_people(people, starts, moved, np.where(moved.z == starts.z, features.values, ends))
         self._set_report(model, metrics, flow)
-        warn_of_doubts(self.statistic, moved, self.loss_ratios_)
+        warn_of_doubts(self.statistic, moved, self.loss_ratios_, self.p_value_, 1 - self.confidence_level, level)
         return self
 
     def to_frame(self) -> pd.DataFrame:

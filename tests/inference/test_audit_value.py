@@ -20,6 +20,7 @@ from skfairtest.inference.audit_value import (
     NoLossError,
     UndefinedAuditValueError,
     VanishedLossError,
+    attained_level,
     audit_value,
     lower_bound,
     ratios,
@@ -293,3 +294,38 @@ def test_the_formulas_p_value_of_zero_would_reject_fair_models():
     equal = np.mean([np.ptp(mostly(np.random.default_rng(i), 20)[1]) == 0 for i in range(2000)])
     assert equal == pytest.approx(0.98**20, abs=0.035)
     assert rejections("loss_ratio", mostly, 20) == 0
+
+
+# How often the test really rejects ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+@pytest.mark.parametrize("n", [50, 200])
+def test_the_attained_level_is_near_how_often_samples_reject(side, n):
+    rng = np.random.default_rng([n, side + 1])
+    after = 10 + side * (rng.gamma(2.0, size=(20_000, n)) - 2.0)  # the mean is 10, which is tolerated
+    before = np.ones(n)
+    rejected = (after.mean(axis=1) - 10) / after.std(axis=1) * np.sqrt(n) > stats.norm.isf(0.05)
+    told = np.mean([attained_level("loss_ratio", before, row, 0.95) for row in after[:400]])
+    error = np.sqrt(0.05 * 0.95 / len(after))
+    # The term that is left out is of the order of 1 / n, for which 1.5 / n is generous here.
+    assert told == pytest.approx(rejected.mean(), abs=3 * error + 1.5 / n)
+    assert bool(told > 0.05) is (side < 0)
+
+
+def test_the_attained_level_of_other_statistics_is_that_of_what_they_are_means_of():
+    before, after = losses(60)
+    ratio = after / before
+    logs = attained_level("loss_ratio", np.ones(60), np.exp(np.log(ratio)), 0.95)
+    assert attained_level("loss_ratio", before, after, 0.95) == pytest.approx(logs)
+    skewness = stats.skew(np.log(ratio))
+    z = stats.norm.isf(0.1)
+    expected = 0.1 - stats.norm.pdf(z) * (2 * z**2 + 1) * skewness / (6 * np.sqrt(60))
+    assert attained_level("log_ratio", before, after, 0.9) == pytest.approx(expected)
+    influence = after - after.mean() / before.mean() * before
+    expected = 0.1 - stats.norm.pdf(z) * (2 * z**2 + 1) * stats.skew(influence) / (6 * np.sqrt(60))
+    assert attained_level("ratio_of_means", before, after, 0.9) == pytest.approx(expected)
+
+
+def test_the_attained_level_of_equal_people_is_the_level():
+    assert attained_level("loss_ratio", np.ones(9), np.full(9, 2.0), 0.95) == pytest.approx(0.05)
