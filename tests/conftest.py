@@ -1,5 +1,9 @@
 """Data and small tables that several test files share."""
 
+import json
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from skfairtest import CountTable
@@ -28,6 +32,26 @@ def berkeley():
 def berkeley_table():
     """The same applicants as a table, with departments as strata."""
     return load_berkeley(as_table=True)
+
+
+@pytest.fixture(scope="session")
+def golden():
+    """Numbers of the simulation of Maity et al. (2021), section 4.1, with their origin inside."""
+    path = Path(__file__).parent / "inference" / "golden" / "maity.json"
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="session")
+def simulated():
+    """The data of that simulation, number by number as its generate_data.py draws them: features and labels."""
+    random = np.random.RandomState(1)  # what numpy.random.seed(1) seeds
+    X = random.normal(0, 0.25, (400, 2))
+    majority = random.choice([False, True], 400, p=[0.1, 0.9])
+    centre = np.where(majority[:, None], [-1.5, 0.0], [1.5, 0.0])
+    X = X + centre
+    noise = 0.01 * random.normal(size=400)
+    weights = np.where(majority[:, None], [-0.2, -0.01], [0.2, -0.01])
+    return X, (((X - centre) * weights).sum(axis=1) + noise > 0).astype(int)
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -10,24 +11,112 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, plain_log
 from skfairtest.individual import IndividualFairnessTest
+from skfairtest.report.individual import AXES
 
-#: What the statistic is called on an axis.
-NAMES = {
-    "loss_ratio": "mean of loss ratios",
-    "error_rate_ratio": "ratio of error rates",
-    "ratio_of_means": "ratio of mean losses",
-    "log_ratio": "geometric mean of loss ratios",
-}
+#: What is said of the line that is drawn, after what the statistic is.
+LOWER_BOUND = ",\nlower bound"
 
 
-def _fitted(test: Any) -> IndividualFairnessTest:
-    if not isinstance(test, IndividualFairnessTest):
-        raise ValueError(f"test must be a fitted IndividualFairnessTest; found {type(test).__name__}")
-    check_is_fitted(test)
-    return test
+class _TestDisplay(ABC):
+    """A drawing of one fitted test: how it is made of a test or of a model is the same for all."""
+
+    @classmethod
+    def from_test(cls, test: IndividualFairnessTest, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a fitted test, as it was when it was fitted.
+
+        Parameters
+        ----------
+        test : IndividualFairnessTest
+            The fitted test.
+        name : str, optional
+            What it is called in the legend; by default the class of its estimator.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **kwargs
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        Display
+            What was drawn.
+
+        Raises
+        ------
+        ValueError
+            If it is no test of individual fairness.
+        NotFittedError
+            If it is not fitted.
+        """
+        if not isinstance(test, IndividualFairnessTest):
+            raise ValueError(f"test must be a fitted IndividualFairnessTest; found {type(test).__name__}")
+        check_is_fitted(test)
+        # Parameters may have been set since; facts are those of the fit.
+        facts = test._facts
+        display = cls._read(
+            test,
+            tolerance=facts.tolerance,
+            statistic_name=AXES[facts.statistic],
+            estimator_name=type(test._model.estimator).__name__ if name is None else name,
+        )
+        return display.plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        sensitive_features: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Test a fitted model and draw the test.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            The model.
+        X, y : array-like
+            As in `IndividualFairnessTest.fit`.
+        sensitive_features : array-like, frame or mapping, optional
+            As in `IndividualFairnessTest.fit`.
+        name : str, optional
+            What it is called in the legend; by default the class of the estimator.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **params
+            Parameters of the test.
+
+        Returns
+        -------
+        Display
+            What was drawn.
+        """
+        test = IndividualFairnessTest(estimator, **params).fit(X, y, sensitive_features=sensitive_features)
+        return cls.from_test(test, name=name, ax=ax)
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, test: IndividualFairnessTest, **common: Any) -> Self:
+        """Take from a fitted test what is drawn; what all drawings show is `common`."""
+
+    @abstractmethod
+    def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw."""
 
 
-class StoppingTimeDisplay:
+def _has_logarithm(values: Any) -> Any:
+    return np.isfinite(values) & (np.asarray(values) > 0)
+
+
+def _joined(said: str, name: str) -> str:
+    """Return the words for an axis that several tests share, of which the earlier are written there."""
+    return " or ".join(dict.fromkeys([*said.split(" or "), name]))
+
+
+class StoppingTimeDisplay(_TestDisplay):
     """The statistic and its lower bound against the number of steps after which the map is stopped.
 
     Figure 2 of Maity et al. (2021). The level of the test holds for every number of steps that was chosen beforehand;
@@ -43,6 +132,8 @@ class StoppingTimeDisplay:
         The largest ratio that is no violation.
     statistic_name : str
         What the estimates are.
+    step_name : str
+        What is counted: "steps", or "candidates".
     estimator_name : str or None
         What the line is called in a legend.
 
@@ -88,6 +179,7 @@ class StoppingTimeDisplay:
         lower_bound: NDArray[np.float64],
         tolerance: float,
         statistic_name: str = "statistic",
+        step_name: str = "steps",
         estimator_name: str | None = None,
     ) -> None:
         self.n_steps = n_steps
@@ -95,75 +187,19 @@ class StoppingTimeDisplay:
         self.lower_bound = lower_bound
         self.tolerance = tolerance
         self.statistic_name = statistic_name
+        self.step_name = step_name
         self.estimator_name = estimator_name
 
     @classmethod
-    def from_test(cls, test: IndividualFairnessTest, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw a fitted test.
-
-        Parameters
-        ----------
-        test : IndividualFairnessTest
-            The fitted test.
-        name : str, optional
-            What the line is called; by default the class of its estimator.
-        ax : matplotlib Axes, optional
-            What to draw on; several tests go well on one.
-        **kwargs
-            Further arguments of the line.
-
-        Returns
-        -------
-        StoppingTimeDisplay
-            What was drawn.
-        """
-        path = _fitted(test).path_
-        display = cls(
+    def _read(cls, test: IndividualFairnessTest, **common: Any) -> Self:
+        path = test.path_
+        return cls(
             n_steps=path["n_steps"].to_numpy(),
             statistic=path["statistic"].to_numpy(),
             lower_bound=path["lower_bound"].to_numpy(),
-            tolerance=float(test.tolerance),
-            statistic_name=NAMES[test.statistic],
-            estimator_name=type(test.estimator).__name__ if name is None else name,
+            step_name="candidates" if test.solver_report_["solver"] == "search" else "steps",
+            **common,
         )
-        return display.plot(ax=ax, **kwargs)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sensitive_features: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Test a fitted model and draw the test.
-
-        Parameters
-        ----------
-        estimator : fitted estimator
-            The model.
-        X, y : array-like
-            As in `IndividualFairnessTest.fit`.
-        sensitive_features : array-like, frame or mapping, optional
-            As in `IndividualFairnessTest.fit`.
-        name : str, optional
-            What the line is called.
-        ax : matplotlib Axes, optional
-            What to draw on.
-        **params
-            Parameters of the test.
-
-        Returns
-        -------
-        StoppingTimeDisplay
-            What was drawn.
-        """
-        test = IndividualFairnessTest(estimator, **params).fit(X, y, sensitive_features=sensitive_features)
-        return cls.from_test(test, name=name, ax=ax)
 
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
@@ -183,23 +219,36 @@ class StoppingTimeDisplay:
             This display.
         """
         self.figure_, self.ax_ = axes(ax, type(self).__name__)
-        first = not any(line.get_gid() == "tolerance" for line in self.ax_.get_lines())
+        tolerances = [line.get_gid() for line in self.ax_.get_lines() if str(line.get_gid()).startswith("tolerance")]
+        tolerance = f"tolerance {self.tolerance:g}"
         name = self.estimator_name if name is None else name
-        (self.line_,) = self.ax_.plot(self.n_steps, self.lower_bound, label=name, **kwargs)
+        shown = _has_logarithm(self.lower_bound)
+        if not shown.all():
+            left_out = f"{int((~shown).sum()):,} of {len(shown):,} lower bounds not shown"
+            name = left_out if name is None else f"{name} ({left_out})"
+        lower_bound = np.where(shown, self.lower_bound, np.nan)
+        (self.line_,) = self.ax_.plot(self.n_steps, lower_bound, label=name, **kwargs)
         self.ax_.fill_between(
-            self.n_steps, self.lower_bound, self.statistic, color=self.line_.get_color(), alpha=0.2, linewidth=0
+            self.n_steps, lower_bound, self.statistic, color=self.line_.get_color(), alpha=0.2, linewidth=0
         )
-        if first:
-            line = self.ax_.axhline(self.tolerance, color=GREY, linestyle="--", label=f"tolerance {self.tolerance:g}")
-            line.set_gid("tolerance")
-            self.ax_.set(xscale="log", yscale="log", xlabel="steps", ylabel=f"{self.statistic_name},\nlower bound")
+        if tolerance not in tolerances:
+            line = self.ax_.axhline(self.tolerance, color=GREY, linestyle="--", label=tolerance)
+            line.set_gid(tolerance)
+        steps, statistic = self.step_name, self.statistic_name
+        if tolerances:  # another test is drawn here
+            steps = _joined(self.ax_.get_xlabel(), steps)
+            statistic = _joined(self.ax_.get_ylabel().removesuffix(LOWER_BOUND), statistic)
+        self.ax_.set(xscale="log", yscale="log", xlabel=steps, ylabel=statistic + LOWER_BOUND)
+        # All of the path has its place, also what is not drawn.
+        self.ax_.update_datalim(np.column_stack([self.n_steps, np.full(len(self.n_steps), self.tolerance)]))
+        self.ax_.autoscale_view()
         for axis in (self.ax_.xaxis, self.ax_.yaxis):
             plain_log(axis)
         self.ax_.legend()
         return self
 
 
-class LossRatioDisplay:
+class LossRatioDisplay(_TestDisplay):
     """How the loss ratios of people are distributed: whether many lose a little or few lose much.
 
     Parameters
@@ -265,71 +314,8 @@ class LossRatioDisplay:
         self.estimator_name = estimator_name
 
     @classmethod
-    def from_test(cls, test: IndividualFairnessTest, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw a fitted test.
-
-        Parameters
-        ----------
-        test : IndividualFairnessTest
-            The fitted test.
-        name : str, optional
-            What the bars are called; by default the class of its estimator.
-        ax : matplotlib Axes, optional
-            What to draw on.
-        **kwargs
-            Further arguments of the bars.
-
-        Returns
-        -------
-        LossRatioDisplay
-            What was drawn.
-        """
-        display = cls(
-            loss_ratios=_fitted(test).loss_ratios_,
-            statistic=test.statistic_,
-            lower_bound=test.lower_bound_,
-            tolerance=float(test.tolerance),
-            statistic_name=NAMES[test.statistic],
-            estimator_name=type(test.estimator).__name__ if name is None else name,
-        )
-        return display.plot(ax=ax, **kwargs)
-
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: Any,
-        *,
-        sensitive_features: Any = None,
-        name: str | None = None,
-        ax: Any = None,
-        **params: Any,
-    ) -> Self:
-        """Test a fitted model and draw the ratios.
-
-        Parameters
-        ----------
-        estimator : fitted estimator
-            The model.
-        X, y : array-like
-            As in `IndividualFairnessTest.fit`.
-        sensitive_features : array-like, frame or mapping, optional
-            As in `IndividualFairnessTest.fit`.
-        name : str, optional
-            What the bars are called.
-        ax : matplotlib Axes, optional
-            What to draw on.
-        **params
-            Parameters of the test.
-
-        Returns
-        -------
-        LossRatioDisplay
-            What was drawn.
-        """
-        test = IndividualFairnessTest(estimator, **params).fit(X, y, sensitive_features=sensitive_features)
-        return cls.from_test(test, name=name, ax=ax)
+    def _read(cls, test: IndividualFairnessTest, **common: Any) -> Self:
+        return cls(loss_ratios=test.loss_ratios_, statistic=test.statistic_, lower_bound=test.lower_bound_, **common)
 
     def plot(self, *, ax: Any = None, name: str | None = None, bins: int = 40, **kwargs: Any) -> Self:
         """Draw.
@@ -351,17 +337,21 @@ class LossRatioDisplay:
             This display.
         """
         self.figure_, self.ax_ = axes(ax, type(self).__name__)
-        ratios = self.loss_ratios[np.isfinite(self.loss_ratios) & (self.loss_ratios > 0)]
-        shown = np.append(ratios, self.tolerance)
-        low, high = shown.min() / 1.05, shown.max() * 1.05
+        ratios = self.loss_ratios[_has_logarithm(self.loss_ratios)]
+        spanned = np.append(ratios, self.tolerance)
+        low, high = spanned.min() / 1.05, spanned.max() * 1.05
         counts, edges = np.histogram(ratios, bins=np.geomspace(low, high, bins + 1))
         name = self.estimator_name if name is None else name
         self.bars_ = self.ax_.stairs(
             counts, edges, **{"fill": True, "color": BLUE, "alpha": 0.6, "label": name, **kwargs}
         )
-        self.ax_.axvline(self.tolerance, color=GREY, linestyle="--", label=f"tolerance {self.tolerance:g}")
-        self.ax_.axvline(self.statistic, color=ORANGE, label=f"{self.statistic_name} {self.statistic:.3g}")
-        self.ax_.axvline(self.lower_bound, color=ORANGE, linestyle=":", label=f"lower bound {self.lower_bound:.3g}")
+        for value, what, style in (
+            (self.tolerance, f"tolerance {self.tolerance:g}", {"color": GREY, "linestyle": "--"}),
+            (self.statistic, f"{self.statistic_name} {self.statistic:.3g}", {"color": ORANGE}),
+            (self.lower_bound, f"lower bound {self.lower_bound:.3g}", {"color": ORANGE, "linestyle": ":"}),
+        ):
+            shown = _has_logarithm(value)
+            self.ax_.axvline(value if shown else np.nan, label=what if shown else f"{what} (not shown)", **style)
         infinite = len(self.loss_ratios) - len(ratios)
         left_out = f" ({infinite:,} infinite or 0 not shown)" if infinite else ""
         self.ax_.set(xscale="log", xlabel=f"loss at the unfair example / loss at the person{left_out}", ylabel="people")

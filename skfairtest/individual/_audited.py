@@ -11,6 +11,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,12 @@ from numpy.typing import NDArray
 
 from skfairtest.individual._folds import ranks
 from skfairtest.individual._losses import Floats, Loss, name_of
+from skfairtest.inference.differences import ROWS, central_differences, differentiable
 from skfairtest.readers import Features, Smooth, ask, autograd, closed_form
 from skfairtest.readers.levels import listed
 
-#: Rows that a model is asked about at once.
-ROWS = 20_000
 #: People of whom it is asked whether small steps change what the model says.
 PROBED = 200
-#: Of those for whom they change anything, so many have a derivative if the model is differentiable.
-MOSTLY = 0.95
 #: What a model of each kind is asked for.
 RESPONSES = {
     "classifier": ("predict_proba",),
@@ -87,19 +85,34 @@ class Audited:
 
     def wrong(self, z: Floats, truth: Any, labels: Any) -> Floats:
         """Return 1 for everybody whose predicted label is wrong."""
-        if self.way == "autograd":  # a torch module has no predict, and skorch's asks for the module's own precision
+        # A torch module has no predict, and skorch's asks for the module's own precision.
+        if self.way == "autograd" or not (hasattr(self.estimator, "predict") or self.loss.own):
             return np.asarray(self.outputs(z).argmax(axis=1) != truth, dtype=float)
         predicted = ask(self.estimator, "predict", self.inputs.as_input(self.in_units(z)))
         return np.asarray(predicted.reshape(-1) != labels, dtype=float)
 
-    def gradient(self, z: Floats, truth: Any, labels: Any) -> Floats:
-        """Return the derivative of each person's loss with respect to their own features."""
+    def gradient(self, truth: Any, labels: Any) -> Callable[[Floats, Any], Floats]:
+        """Return the derivative of each person's loss with respect to their own features, ``f(z, people)``."""
+        smooth, loss = self.smooth, self.loss
         if self.own is not None:
-            return self._own_gradient(z, labels)
-        if self.smooth is None:
-            return self._differences(z, truth, self.step)
-        found = self.smooth.gradient(self.in_units(z), lambda outputs: self.loss.slope(truth, outputs))  # type: ignore[misc]
-        return found if self.scale is None else found * self.scale
+            return lambda z, people: self._own_gradient(z, labels[people])
+        if smooth is None:
+            return partial(self._differences, np.asarray(truth))
+        assert loss.slope is not None
+        slope = loss.slope  # the name alone would be that of an attribute which may be None again
+        if loss.linear and smooth.classes is not None:
+            always = slope(truth, np.zeros((1, len(smooth.classes))))
+            return self._in_units_of_audit(lambda x, people: smooth.gradient(x, always[people]))
+        return self._in_units_of_audit(lambda x, people: smooth.gradient(x, partial(slope, truth[people])))
+
+    def _differences(self, truth: Any, z: Floats, people: Any) -> Floats:
+        those = truth[people]
+        columns = np.flatnonzero(self.movable)
+        return central_differences(lambda x, rows: self.losses(x, those[rows]), z, width=self.step, columns=columns)
+
+    def _in_units_of_audit(self, gradient: Callable[[Floats, Any], Floats]) -> Callable[[Floats, Any], Floats]:
+        scale = self.scale
+        return gradient if scale is None else lambda z, people: gradient(z * scale, people) * scale
 
     def in_units(self, z: Floats) -> Floats:
         """Return features in the units of X."""
@@ -135,38 +148,10 @@ class Audited:
             )
         return found if self.scale is None else found * self.scale
 
-    def _differences(self, z: Floats, truth: Any, width: float) -> Floats:
-        """Central differences, several features of all people in one question."""
-        n, d = z.shape
-        gradient = np.zeros((n, d))
-        step = width * np.maximum(1.0, np.abs(z))
-        features = np.flatnonzero(self.movable)
-        at_once = max(1, ROWS // (2 * n))
-        for start in range(0, len(features), at_once):
-            columns = features[start : start + at_once]
-            moved = np.broadcast_to(z, (2, len(columns), n, d)).copy()
-            for place, column in enumerate(columns):
-                moved[0, place, :, column] += step[:, column]
-                moved[1, place, :, column] -= step[:, column]
-            many = np.tile(np.asarray(truth), 2 * len(columns))
-            up, down = self.losses(moved.reshape(-1, d), many).reshape(2, len(columns), n)
-            # What was really added, after rounding.
-            across = np.stack([moved[0, p, :, c] - moved[1, p, :, c] for p, c in enumerate(columns)])
-            gradient[:, columns] = ((up - down) / across).T
-        return gradient
-
     def differentiable(self, z: Floats, truth: Any) -> bool:
-        """Tell whether what the model says has derivatives where these people are.
-
-        Of a function that jumps, quotients of differences are 0, or they grow as the difference shrinks. A function
-        that is constant between many jumps, a large forest say, has some of both.
-        """
-        wide, narrow = (self._differences(z, truth, width) for width in (self.step, self.step / 4))
-        size = np.linalg.norm(wide, axis=1) + np.linalg.norm(narrow, axis=1)
-        smooth = np.linalg.norm(wide - narrow, axis=1) < size / 10
-        rounding = 1000 * self.step**2 * float(np.abs(self.losses(z, truth)).max())
-        moves = size > rounding
-        return bool((moves & smooth).sum() > MOSTLY * moves.sum())
+        """Tell whether what the model says has derivatives where these people are."""
+        columns = np.flatnonzero(self.movable)
+        return differentiable(lambda x, people: self.losses(x, truth[people]), z, width=self.step, columns=columns)
 
 
 def audited(model: Audited, gradient: Any, features: Features, truth: Any, labels: Any, *, kind: str | None) -> Audited:

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from skfairtest.individual._losses import Floats
 from skfairtest.readers import Features
+from skfairtest.report.individual import STATISTICS
 
-STATISTICS = ("loss_ratio", "error_rate_ratio", "ratio_of_means", "log_ratio")
+#: Statistics of the difference that every person makes, not of their ratio.
+OF_MEANS = ("ratio_of_means", "error_rate_ratio")
 SOLVERS = ("euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
 #: Folds of ``cross_fit=True``.
 FOLDS = 5
@@ -27,7 +29,7 @@ def check_parameters(test: Any) -> None:
     ValueError
         If a value is not one of those allowed.
     """
-    for name, options in (("statistic", STATISTICS), ("solver", SOLVERS)):
+    for name, options in (("statistic", tuple(STATISTICS)), ("solver", SOLVERS)):
         value = getattr(test, name)
         if not (isinstance(value, str) and value in options):
             raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; found {value!r}")
@@ -107,6 +109,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
     d = len(features.names)
     low, high, frozen = np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d, dtype=bool)
     blocks: list[tuple[int, ...]] = []
+    named: set[int] = set()
     if given is not None and not isinstance(given, Mapping):
         raise ValueError(
             "feature_ranges must map features to (low, high) or 'frozen', or tuples of features to 'one_hot'; found "
@@ -120,24 +123,18 @@ def ranges_of(given: Any, features: Features) -> Ranges:
                 f"{where} is {value!r}: several features in a tuple are the indicators of one category, 'one_hot'; one "
                 "feature has (low, high) or is 'frozen'"
             )
-        columns = tuple(_column(name, features.names, where) for name in (key if block else (key,)))
+        columns = tuple(features.position(name, where) for name in (key if block else (key,)))
+        if set(columns) & named:
+            raise ValueError(f"{where}: a feature is named twice, by its name or by its position")
+        named |= set(columns)
         if block:
-            _check_block(features.values[:, columns], columns, blocks, where)
+            _check_block(features.values[:, columns], columns, where)
             blocks.append(columns)
         elif isinstance(value, str) and value == "frozen":
             frozen[columns[0]] = True
         else:
             low[columns[0]], high[columns[0]] = _limits(value, features.values[:, columns[0]], where)
     return Ranges(low, high, frozen, tuple(blocks))
-
-
-def _column(name: Any, names: tuple[str, ...], where: str) -> int:
-    if isinstance(name, str) and name in names:
-        return names.index(name)
-    if isinstance(name, Integral) and not isinstance(name, bool) and -len(names) <= int(name) < len(names):
-        return int(name) % len(names)
-    shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
-    raise ValueError(f"{where}: X has no feature {name!r}; its features are {shown}, or their positions")
 
 
 def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
@@ -158,17 +155,20 @@ def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
     return low, high
 
 
-def _check_block(values: Floats, columns: tuple[int, ...], blocks: list[tuple[int, ...]], where: str) -> None:
+def _check_block(values: Floats, columns: tuple[int, ...], where: str) -> None:
     if len(columns) < 2 or len(set(columns)) < len(columns):
         raise ValueError(f"{where}: a block of categories has at least two columns, each of them once")
-    if any(set(columns) & set(block) for block in blocks):
-        raise ValueError(f"{where}: a column belongs to one block only")
     wrong = (values < 0).any(axis=1) | ~np.isclose(values.sum(axis=1), 1.0)
     if wrong.any():
         raise ValueError(
             f"{where}: the columns of a block are shares that sum to 1, which is not so for {int(wrong.sum()):,} of "
             f"{len(values):,} people: name all columns of the category, before any scaling"
         )
+
+
+def spread_of(values: Floats) -> Floats:
+    """Return the standard deviations (divisor n) of columns; 0, and not its rounding error, of a constant one."""
+    return np.where(np.ptp(values, axis=0) > 0, values.std(axis=0), 0.0)
 
 
 def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
@@ -196,12 +196,14 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
     if isinstance(given, str):
         if given != "std":
             raise ValueError(f"feature_scale must be None, 'std', numbers, or a mapping of features; found {given!r}")
-        spread = features.values.std(axis=0)
+        spread = spread_of(features.values)
         scale = np.where(spread > 0, spread, 1.0)
         scale[in_blocks] = 1.0
         return scale
     if isinstance(given, Mapping):
-        places = [_column(name, features.names, f"feature_scale[{name!r}]") for name in given]
+        places = [features.position(name, f"feature_scale[{name!r}]") for name in given]
+        if len(set(places)) < len(places):
+            raise ValueError("feature_scale: a feature is named twice, by its name or by its position")
         numbers = _numbers(list(given.values()))
         scale[places] = numbers if numbers.shape == (len(places),) else np.nan
     else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,10 @@ class Loss:
         Its derivative with respect to the outputs, of their shape; None where there is none to be had.
     power : int
         With which power of the unit of the truth it grows; 0: it has no unit.
+    linear : bool
+        Whether the slope is the same for all outputs, and depends on their number alone.
+    unit : float or None
+        What one unit of error is, in units of the truth; None: it has none.
     """
 
     name: str
@@ -46,6 +51,8 @@ class Loss:
     value: Callable[[Any, Any], Floats]
     slope: Callable[[Any, Floats], Floats] | None
     power: int = 0
+    linear: bool = False
+    unit: float | None = None
 
     @property
     def own(self) -> bool:
@@ -62,7 +69,8 @@ class Loss:
         if self.power == 0 or self.slope is None or spread == 0:
             return self
         factor = spread**-self.power
-        return replace(self, value=partial(_times, factor, self.value), slope=partial(_times, factor, self.slope))
+        value, slope = partial(_times, factor, self.value), partial(_times, factor, self.slope)
+        return replace(self, value=value, slope=slope, unit=spread)
 
 
 def _times(factor: float, function: Callable[[Any, Any], Floats], truth: Any, outputs: Any) -> Floats:
@@ -103,7 +111,7 @@ def _absolute_error_slope(truth: Any, outputs: Floats) -> Floats:
 LOSSES = {
     loss.name: loss
     for loss in (
-        Loss("log_loss", "classifier", _log_loss, _log_loss_slope),
+        Loss("log_loss", "classifier", _log_loss, _log_loss_slope, linear=True),
         Loss("squared_error", "regressor", _squared_error, _squared_error_slope, 2),
         Loss("absolute_error", "regressor", _absolute_error, _absolute_error_slope, 1),
     )
@@ -135,6 +143,22 @@ class OwnLoss:
         return values
 
 
+def loss_and_unit(loss: Any) -> tuple[Any, float | None]:
+    """Return the name of a loss, and the unit of errors that came with it.
+
+    Raises
+    ------
+    ValueError
+        If the unit is not a finite number above 0.
+    """
+    if not (isinstance(loss, tuple) and len(loss) == 2):
+        return loss, None
+    name, unit = loss
+    if not isinstance(unit, Real) or isinstance(unit, bool) or not 0 < float(unit) < np.inf:
+        raise ValueError(f"loss={loss!r}: the unit of errors must be a finite number above 0; found {unit!r}")
+    return name, float(unit)
+
+
 def name_of(value: Any) -> str:
     """Name a function, or write a value as it is typed."""
     return getattr(value, "__name__", type(value).__name__) if callable(value) else repr(value)
@@ -159,12 +183,14 @@ def loss_of(loss: Any, kind: str | None, estimator: str) -> Loss:
     """
     if callable(loss):
         return Loss(name_of(loss), None, OwnLoss(loss), None)
-    if loss == "auto":
+    if isinstance(loss, str) and loss == "auto":
         return LOSSES[DEFAULT[kind or "classifier"]]
-    if not (isinstance(loss, str) and loss in LOSSES):
+    loss, unit = loss_and_unit(loss)
+    if not (isinstance(loss, str) and loss in LOSSES) or (unit is not None and LOSSES[loss].power == 0):
+        with_unit = ", ".join(f"({name!r}, unit of y)" for name, known in LOSSES.items() if known.power)
         raise ValueError(
-            f"loss must be 'auto', {', '.join(map(repr, LOSSES))}, or a function loss(y_true, y_pred) that returns one "
-            f"number per person; found {loss!r}"
+            f"loss must be 'auto', {', '.join(map(repr, LOSSES))}, {with_unit}, or a function loss(y_true, y_pred) "
+            f"that returns one number per person; found {loss if unit is None else (loss, unit)!r}"
         )
     found = LOSSES[loss]
     if kind is not None and found.kind != kind:

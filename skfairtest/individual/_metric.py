@@ -17,10 +17,11 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.group._outside import outside
+from skfairtest.individual._fair_metric import FairMetric
 from skfairtest.individual._folds import content_folds
 from skfairtest.individual._losses import Floats
-from skfairtest.individual.fair_metrics import NoGroupsError, SensitiveSubspace
-from skfairtest.inference.unfair_map import Quadratic
+from skfairtest.individual.sensitive_subspace import NoGroupsError, SensitiveSubspace
+from skfairtest.inference.quadratic import Quadratic
 from skfairtest.readers import Column, Features, affine
 
 #: Fair metrics that have a name.
@@ -110,13 +111,12 @@ def learn(
     folds = content_folds(features.values, truth, n_folds) if n_folds > 1 else everybody
     n_folds = int(folds.max()) + 1
     transformers = []
-    said: dict[tuple[str, type[Warning]], None] = {}
+    said: dict[tuple[type[Warning], str], str] = {}
     for fold in range(n_folds):
         rest = folds != fold if n_folds > 1 else folds == fold
         params = {}
         if sensitive is not None:
-            groups = pd.DataFrame({column.name: labels_of(column)[rest] for column in sensitive})
-            params = dict.fromkeys(_names_of_groups(fair_metric), groups)
+            params = dict.fromkeys(_names_of_groups(fair_metric), _groups(fair_metric, sensitive, rest))
         fresh = clone(fair_metric)
         try:
             with warnings.catch_warnings(record=True) as caught:
@@ -126,9 +126,13 @@ def learn(
             raise
         except ValueError as error:
             where = f" on {int(rest.sum()):,} people (all folds but one)" if n_folds > 1 else ""
-            raise ValueError(f"fair_metric={type(fair_metric).__name__} cannot be fitted{where}: {error}") from error
-        said |= {(str(one.message), one.category): None for one in caught}
-    for message, category in said:  # once, and not for every fold
+            instead = " With cross_fit=False it is fitted on everybody." if n_folds > 1 else ""
+            raise ValueError(
+                f"fair_metric={type(fair_metric).__name__} cannot be fitted{where}: {error}{instead}"
+            ) from error
+        for one in caught:  # once, and not for every fold, whose figures differ
+            said.setdefault((one.category, str(one.message)[:40]), str(one.message))
+    for (category, _), message in said.items():
         warnings.warn(message, category, stacklevel=outside())
     matrices = [_matrix(fitted, scaled) for fitted in transformers]
     if all(np.array_equal(matrix, matrices[0]) for matrix in matrices):  # it has nothing to learn
@@ -136,13 +140,13 @@ def learn(
     return transformers, [Quadratic(matrix) for matrix in matrices], folds
 
 
-def labels_of(column: Column) -> Any:
-    """Return every person's label as it was written."""
-    return np.array(column.levels, dtype=None if _plain(column.levels) else object)[column.codes]
-
-
-def _plain(levels: tuple[Any, ...]) -> bool:
-    return all(type(level) is type(levels[0]) and isinstance(level, int | float | str) for level in levels)
+def _groups(transformer: Any, sensitive: tuple[Column, ...], rows: NDArray[np.bool_]) -> Any:
+    """Return sensitive features of some people, of which the levels are still those of everybody, or as a frame."""
+    last = transformer.steps[-1][1] if isinstance(transformer, Pipeline) else transformer
+    some = [replace(column.take(rows), index=None) for column in sensitive]
+    if isinstance(last, FairMetric):
+        return tuple(some)
+    return pd.DataFrame({one.name: pd.Categorical(one.values) if one.categorical else one.values for one in some})
 
 
 def _names_of_groups(transformer: Any) -> list[str]:
@@ -168,7 +172,8 @@ def _matrix(fitted: Any, features: Features) -> Floats:
     if found is None:
         raise ValueError(
             f"fair_metric={name} is not known to be linear: its distance has to be that of x @ A, as of "
-            "SensitiveSubspace, Projection, Mahalanobis, ComparablePairs, PCA or scalers"
+            "SensitiveSubspace, Projection, Mahalanobis, ComparablePairs, PCA or scalers; a class of your own says so "
+            "by the class attribute is_affine = True"
         )
     return np.asarray(found[0] @ found[0].T)
 

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest.group._outside import outside
+from skfairtest.individual._check import spread_of
 from skfairtest.readers import (
     Column,
     Features,
@@ -23,6 +24,12 @@ from skfairtest.readers import (
 )
 from skfairtest.report.words import many
 
+#: What to do about a model whose first step encodes.
+ENCODED = (
+    "Of a Pipeline whose first step does so, test the rest: IndividualFairnessTest(pipeline[1:]).fit(encoded, y, "
+    "sensitive_features=...), with encoded = pipeline[:1].transform(X), as an array (.toarray() if it is sparse) or, "
+    "for names, pd.DataFrame(..., columns=pipeline[:1].get_feature_names_out())."
+)
 #: Columns whose standard deviations differ by more than this factor have other units.
 SPREAD = 100
 
@@ -69,7 +76,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> Peop
     """
     if y is None:
         raise ValueError("y is missing: an unfair example is where the model errs more about the true label")
-    features = read_features(X)
+    features = read_features(X, advice=ENCODED)
     y_true: Column | Numbers = read_values(y, "y") if numbers else read_column(y, "y", name="y")
     sensitive = None
     if sensitive_features is not None:
@@ -103,25 +110,33 @@ def _complete(people: People) -> People:
     index = None if features.index is None else features.index[~missing]
     return People(
         replace(features, values=features.values[~missing], index=index),
-        _some(people.y_true, ~missing),
-        None if people.sensitive is None else tuple(_some(column, ~missing) for column in people.sensitive),
+        people.y_true.take(~missing),
+        None if people.sensitive is None else tuple(column.take(~missing) for column in people.sensitive),
         people.names[~missing],
         pd.DataFrame({"person": people.names[missing], "reason": [f"missing: {columns}" for columns in lacking]}),
     )
 
 
-def _some(column: Any, kept: NDArray[np.bool_]) -> Any:
-    """Return the column of some people."""
-    index = None if column.index is None else column.index[kept]
-    if isinstance(column, Numbers):
-        return replace(column, values=column.values[kept], index=index)
-    return replace(column, codes=column.codes[kept], index=index)
+def gone_outside(values: NDArray[np.float64], ends: NDArray[np.float64]) -> tuple[int, float]:
+    """Return how many features somebody took beyond where anybody was, and how far, in lengths of that range.
+
+    Examples
+    --------
+    >>> gone_outside(np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[0.5, 0.0], [1.0, 8.0]]))
+    (1, 3.0)
+    """
+    low, high = values.min(axis=0), values.max(axis=0)
+    length = np.where(high > low, high - low, 1.0)
+    beyond = np.maximum(ends - high, low - ends).max(axis=0) / length
+    return int((beyond > 1e-9).sum()), float(max(beyond.max(), 0.0))
 
 
 def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:
     """Say that distances add up what has different units."""
-    spread = features.values.std(axis=0)
-    counted = np.flatnonzero((spread > 0) & ~frozen)
+    spread = spread_of(features.values)
+    # Of 0 and 1 the spread says how rare they are, and nothing of their unit.
+    marks = np.isin(features.values, (0.0, 1.0)).all(axis=0)
+    counted = np.flatnonzero((spread > 0) & ~frozen & ~marks)
     if len(counted) < 2:
         return
     small, large = counted[np.argmin(spread[counted])], counted[np.argmax(spread[counted])]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from skfairtest.group._outside import outside
+from skfairtest.individual._check import OF_MEANS
 from skfairtest.individual._losses import Floats
-from skfairtest.individual._unfair import Flow, Moved
+from skfairtest.individual._unfair import Moved
 from skfairtest.inference.audit_value import (
     AuditValue,
     InfiniteLossError,
@@ -24,66 +27,76 @@ from skfairtest.report.words import many
 #: Fewer people than this, and the normal approximation is doubtful.
 FEW = 30
 #: A test that really rejects so many times as often as it should is doubtful, unless its p-value is far from the level.
-TOO_OFTEN, FAR = 1.3, 50
+TOO_OFTEN, FAR = 1.3, 5
+#: Nobody is to go farther beyond where people are, in lengths of the range of a feature.
+FARTHEST = 10
 #: A loss below this share of the mean loss is next to nothing.
 TINY = 1e-6
 
 
-def judge(
-    statistic: str, moved: Moved, flow: Flow, *, nothing: float, tolerance: float, confidence_level: float
-) -> tuple[AuditValue, float, pd.DataFrame]:
-    """Test the statistic, and look at it on the way.
+@dataclass(frozen=True)
+class Judge:
+    """A statistic of losses, or of errors, at any time of the flow.
 
     Parameters
     ----------
     statistic : str
         As the caller names it.
-    moved : Moved
-        Everybody's losses.
-    flow : Flow
-        How people were moved.
+    values : ndarray of shape (n, 1 + n_checkpoints)
+        What it is a statistic of: at the start, and at every checkpoint.
+    checkpoints, times : ndarray of shape (n_checkpoints,)
+        Numbers of steps, and times of the flow.
     nothing : float
         Losses up to here are none but rounding errors.
     tolerance, confidence_level : float
         As of the test.
-
-    Returns
-    -------
-    found : AuditValue
-        At the end.
-    level : float
-        How often the test really rejects at the boundary, as far as skewness tells.
-    path : DataFrame
-        At every checkpoint; NaN where it is not defined.
-
-    Raises
-    ------
-    ValueError
-        If the statistic is not defined at the end.
     """
-    name = "ratio_of_means" if statistic == "error_rate_ratio" else statistic
-    values = moved.wrong if moved.wrong is not None else moved.losses
 
-    def value(place: int) -> AuditValue:
-        before, after = values[:, 0], values[:, place]
-        if not (before > nothing).any():
-            raise NoLossError(len(before), "have no loss before they are moved")
-        return audit_value(name, before, after, tolerance=tolerance, confidence_level=confidence_level)
+    statistic: str
+    values: Floats
+    checkpoints: NDArray[np.intp]
+    times: Floats
+    nothing: float
+    tolerance: float
+    confidence_level: float
 
-    try:
-        found = value(-1)
-    except UndefinedAuditValueError as error:
-        raise ValueError(_undefined(statistic, error, len(values))) from error
-    rows, times = [], np.cumsum(flow.steps)
-    for place, step in enumerate(flow.checkpoints, 1):
+    @property
+    def name(self) -> str:
+        """What the statistic is, of whatever values: a ratio of error rates is one of means."""
+        return "ratio_of_means" if self.statistic in OF_MEANS else self.statistic
+
+    def end(self) -> tuple[AuditValue, float]:
+        """Test the statistic, and estimate how often so many people really reject at the boundary.
+
+        Raises
+        ------
+        ValueError
+            If the statistic is not defined.
+        """
         try:
-            there = value(place)
-            told = (there.estimate, there.standard_error, there.lower_bound)
-        except UndefinedAuditValueError:
-            told = (np.nan, np.nan, np.nan)
-        rows.append((int(step), float(times[step - 1]), *told))
-    path = pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])
-    return found, attained_level(name, values[:, 0], values[:, -1], confidence_level), path
+            found = self._at(-1)
+        except UndefinedAuditValueError as error:
+            raise ValueError(_undefined(self.statistic, error, len(self.values))) from error
+        before, after = self.values[:, 0], self.values[:, -1]
+        return found, attained_level(self.name, before, after, self.confidence_level)
+
+    def path(self) -> pd.DataFrame:
+        """Return the statistic at every checkpoint; NaN where it is not defined."""
+        rows = []
+        for place, (step, time) in enumerate(zip(self.checkpoints, self.times, strict=True), 1):
+            try:
+                there = self._at(place)
+                told = (there.estimate, there.standard_error, there.lower_bound)
+            except UndefinedAuditValueError:
+                told = (np.nan, np.nan, np.nan)
+            rows.append((int(step), float(time), *told))
+        return pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])
+
+    def _at(self, place: int) -> AuditValue:
+        before, after = self.values[:, 0], self.values[:, place]
+        if not (before > self.nothing).any():
+            raise NoLossError(len(before), "have no loss before they are moved")
+        return audit_value(self.name, before, after, tolerance=self.tolerance, confidence_level=self.confidence_level)
 
 
 def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
@@ -109,7 +122,9 @@ def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
     )
 
 
-def warn_of_doubts(statistic: str, moved: Moved, ratios: Floats, p_value: float, alpha: float, level: float) -> None:
+def doubts_about(
+    statistic: str, moved: Moved, ratios: Floats, p_value: float, alpha: float, level: float, farthest: float
+) -> tuple[str, ...]:
     """Say where an answer is doubtful.
 
     Parameters
@@ -122,6 +137,13 @@ def warn_of_doubts(statistic: str, moved: Moved, ratios: Floats, p_value: float,
         Everybody's ratio.
     p_value, alpha, level : float
         The p-value, the level wanted, and the one that skewness makes of it.
+    farthest : float
+        How far people were moved beyond where anybody is, in lengths of the range of a feature.
+
+    Returns
+    -------
+    tuple of str
+        Sentences without the full stop at the end.
     """
     before, n = moved.losses[:, 0], len(ratios)
     doubts = []
@@ -154,5 +176,15 @@ def warn_of_doubts(statistic: str, moved: Moved, ratios: Floats, p_value: float,
         doubts.append(
             f"X has {many(n, 'person', 'people')}: the normal approximation of this test is for {FEW} and more"
         )
+    if farthest > FARTHEST:
+        doubts.append(
+            f"unfair examples lie up to {farthest:.3g} times the range of a feature away from where anybody is: what "
+            "the model says there is about nobody. Use feature_ranges, or a smaller step_size or n_steps"
+        )
+    return tuple(doubts)
+
+
+def warn_of(doubts: tuple[str, ...]) -> None:
+    """Warn of each."""
     for doubt in doubts:
         warnings.warn(doubt, UserWarning, stacklevel=outside())

@@ -5,27 +5,29 @@ Blocks have a fixed size, so that the same numbers come from any number of proce
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
 
 from skfairtest.group._resample import progress
 from skfairtest.individual._audited import Audited
 from skfairtest.individual._losses import Floats
-from skfairtest.inference.unfair_map import Quadratic, euler, integrate, search
+from skfairtest.inference.constraints import Constraint
+from skfairtest.inference.quadratic import Quadratic
+from skfairtest.inference.unfair_map import euler, integrate
+from skfairtest.inference.unfair_search import search
 
 #: People who are moved together.
 BLOCK = 1024
 #: Where the path is looked at on the way.
 LOOKS = 25
-
-Constrain = Callable[[Floats, Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class Flow:
         Weight of the squared fair distance.
     constrain : callable or None
         ``constrain(z, z0)`` keeps features where they may be.
+    limits : pair of ndarray of shape (n_features,), or None
+        Lowest and highest values, where there are any.
     seed : int
         Of the search's candidates.
     checkpoints : ndarray of int
@@ -76,7 +80,8 @@ class Flow:
     solver: str
     steps: Floats
     regularization: float
-    constrain: Constrain | None
+    constrain: Constraint | None
+    limits: tuple[Floats, Floats] | None
     seed: int
     checkpoints: NDArray[np.intp]
     largest: float
@@ -91,36 +96,39 @@ class Flow:
         """How long the flow runs: a gradient of length 1 moves people this far."""
         return float(self.steps.sum())
 
+    @property
+    def times(self) -> Floats:
+        """The time of the flow at every checkpoint; candidates of a search all lie within the last."""
+        if self.solver == "search":
+            return np.full(len(self.checkpoints), self.time)
+        return np.asarray(np.cumsum(self.steps)[self.checkpoints - 1])
+
     def path(self, model: Audited, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
         """Yield where a block of people is at every checkpoint."""
         common: dict[str, Any] = {"regularization": self.regularization}
         if self.solver == "search":
+            directions, radii = metric.reachable(model.movable, self.time, self.regularization)
             return search(
                 starts.z,
                 lambda moved, people: model.losses(moved, starts.truth[people]),
                 metric.pull,
-                directions=metric.free_directions,
-                radius=self.time,
+                directions=directions,
+                radius=radii,
                 n_candidates=len(self.steps),
                 constrain=self.constrain,
+                limits=self.limits,
                 checkpoints=self.checkpoints,
                 seed=self.seed,
                 **common,
             )
 
-        free = bool(model.movable.all())
-
-        def gradient(moved: Floats, people: Any) -> Floats:
-            found = model.gradient(moved, starts.truth[people], starts.labels[people])
-            return found if free else found * model.movable
-
-        # Features that stay do not follow the others either.
-        pull = metric.pull if free else lambda away: metric.pull(away) * model.movable
+        gradient, pull = model.gradient(starts.truth, starts.labels), metric.pull
+        if not model.movable.all():  # features that stay do not follow the others either
+            gradient, pull = _masked(gradient, model.movable), _masked(pull, model.movable)
         if self.solver == "euler":
             common |= {"constrain": self.constrain, "checkpoints": self.checkpoints}
             return euler(starts.z, gradient, pull, steps=self.steps, **common)
-        times = np.cumsum(self.steps)[self.checkpoints - 1]
-        return integrate(starts.z, gradient, pull, times=times, method=self.solver, **common)
+        return integrate(starts.z, gradient, pull, times=self.times, method=self.solver, **common)
 
 
 @dataclass(frozen=True)
@@ -143,6 +151,11 @@ class Moved:
     losses: Floats
     wrong: Floats | None
     distance: Floats
+
+
+def _masked(function: Callable[..., Floats], movable: NDArray[np.bool_]) -> Callable[..., Floats]:
+    """Return a function whose values are 0 for features that stay."""
+    return lambda *given: function(*given) * movable
 
 
 def checkpoints(n_steps: int) -> NDArray[np.intp]:
@@ -201,7 +214,7 @@ def move(
     found: list[Moved] = []
     with progress("unfair examples", len(blocks), show) as advance:
         pieces = ((metric, starts.some(people)) for metric, people in blocks)
-        if n_jobs in (None, 1) or len(blocks) == 1:
+        if len(blocks) == 1 or effective_n_jobs(n_jobs) == 1:  # type: ignore[arg-type]
             parts: Any = (work(*piece) for piece in pieces)
         else:
             parts = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(work)(*piece) for piece in pieces)
@@ -239,7 +252,7 @@ def changes(
     starts: Floats,
     ends: Floats,
     truth: Any,
-    people: pd.DataFrame,
+    people: Mapping[str, NDArray[Any]],
     worst: NDArray[np.intp],
     n_features: int | None,
 ) -> pd.DataFrame:
@@ -253,8 +266,8 @@ def changes(
         People and their unfair examples, in the units of X.
     truth : ndarray of shape (n,)
         What losses compare with.
-    people : DataFrame
-        One row per person, with the columns person and loss_ratio.
+    people : mapping of str to ndarray of shape (n,)
+        Their names, "person", and ratios, "loss_ratio".
     worst : ndarray of int
         Which people, in this order.
     n_features : int or None
@@ -279,8 +292,8 @@ def changes(
             before, after = starts[place, j], ends[place, j]
             rows.append(
                 {
-                    "person": people["person"].iloc[place],
-                    "loss_ratio": people["loss_ratio"].iloc[place],
+                    "person": people["person"][place],
+                    "loss_ratio": people["loss_ratio"][place],
                     "feature": names[j],
                     "before": before,
                     "after": after,

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from skfairtest.individual.fair_metrics import FairMetric
+from skfairtest.group._outside import outside
+from skfairtest.individual._fair_metric import FairMetric
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.comparability import fit_comparability
 from skfairtest.inference.quadratic import Quadratic
@@ -142,7 +143,7 @@ class ComparablePairs(FairMetric):
                 f"ComparablePairs stopped before the likeliest metric was found (n_iter={found.n_iter}, slope "
                 f"{found.slope:.1g}): a larger ridge than {self.ridge!r} makes it easier to find.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=outside(),
             )
         self.log_likelihood_, self.n_iter_, self.n_pairs_ = found.log_likelihood, found.n_iter, len(who)
         return self._set_matrix(Quadratic(found.matrix))
@@ -212,5 +213,5 @@ def _check_differences(
             f"pairs: no two people of a pair differ in {listed(alike, 5)}, so that nothing is known about it: "
             "differences in it do not count in the fair distance.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=outside(),
         )

@@ -18,16 +18,19 @@ from skfairtest.group._citizen import ModelTest
 from skfairtest.group._outside import outside
 from skfairtest.group._random import check_seed, seed_sequence
 from skfairtest.individual._audited import RESPONSES, Audited, asks_for_groups, audited, check_losses, check_width
-from skfairtest.individual._check import Ranges, check_parameters, n_folds, ranges_of, scale_of
-from skfairtest.individual._losses import LOSSES, Floats, Loss, loss_of
-from skfairtest.individual._metric import labels_of, largest_eigenvalue, learn, resolve
-from skfairtest.individual._people import People, people_of, warn_of_units
-from skfairtest.individual._statistics import judge, warn_of_doubts
+from skfairtest.individual._check import OF_MEANS, Ranges, check_parameters, n_folds, ranges_of, scale_of
+from skfairtest.individual._losses import LOSSES, Floats, Loss, loss_and_unit, loss_of
+from skfairtest.individual._metric import largest_eigenvalue, learn, resolve
+from skfairtest.individual._people import People, gone_outside, people_of, warn_of_units
+from skfairtest.individual._statistics import Judge, doubts_about, warn_of
 from skfairtest.individual._unfair import Flow, Moved, Starts, changes, checkpoints, move
-from skfairtest.individual.fair_metrics import NoGroupsError
+from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.inference.audit_value import AuditValue, ratios
-from skfairtest.inference.unfair_map import FlowDivergedError, Quadratic, constraint
-from skfairtest.readers import Column, Features, Numbers, as_numbers, classes_of
+from skfairtest.inference.constraints import constraint
+from skfairtest.inference.quadratic import Quadratic
+from skfairtest.inference.unfair_map import FlowDivergedError
+from skfairtest.readers import Column, Features, Numbers, as_numbers, classes_of, is_torch
+from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed
 from skfairtest.report.individual import IndividualFacts, individual_summary
 from skfairtest.report.words import many
@@ -39,9 +42,11 @@ class IndividualFairnessTest(ModelTest):
     Every person is moved to their *unfair example*: along the flow that raises the model's loss, held back by the fair
     distance, so that it goes where people are similar and the model errs (equation 2.6 of the paper). Null hypothesis:
     in the population that the people were drawn from, the loss at the unfair example is on average at most `tolerance`
-    times the loss at the person. The unfair example depends on the person alone, so ratios of different people are
-    independent, and the test keeps its level in large samples whichever `gradient`, `solver` and number of steps found
-    it; what these change is what is found. No rejection is therefore no proof of fairness.
+    times the loss at the person. The unfair example depends on the person alone, given the fair metric and the units,
+    so ratios of different people are independent, and the test keeps its level in large samples whichever `gradient`,
+    `solver` and number of steps found it; what these change is what is found. No rejection is therefore no proof of
+    fairness. Of a metric that is learned, the null hypothesis is about the one learned (or those of the folds), not
+    about the one that would be learned from everybody there is.
 
     Parameters
     ----------
@@ -68,9 +73,10 @@ class IndividualFairnessTest(ModelTest):
         Where the direction comes from: a closed form, torch, central differences, or a search without derivatives for
         models that are constant almost everywhere, such as forests; the first that is possible. Or
         ``gradient(X, y)``, the derivative of each person's loss, of the shape of X.
-    loss : {"auto", "log_loss", "squared_error", "absolute_error"} or callable, default="auto"
-        Log loss for classifiers, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn. Errors of
-        regressors are in standard deviations of `y`, so that steps mean the same in every unit. Or
+    loss : {"auto", "log_loss", "squared_error", "absolute_error"}, tuple or callable, default="auto"
+        Log loss for classifiers, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn; squared
+        error for regressors. Errors are in standard deviations of `y` of the people tested, so that steps mean the same
+        in every unit, or as ``("squared_error", unit)`` in a unit that does not depend on them. Or
         ``loss(y_true, y_pred)``, one number of at least 0 per person; y_pred is ``predict_proba``,
         ``decision_function`` or ``predict``, the first that there is.
     cross_fit : bool or int, default=True
@@ -114,8 +120,9 @@ class IndividualFairnessTest(ModelTest):
     unfair_examples_ : same container and columns as X
         `X` moved; without the people of `excluded_`.
     path_ : DataFrame
-        The statistic and its lower bound had the flow been stopped earlier. To choose a time by looking at it and test
-        at this time is to test often.
+        Had the flow been stopped earlier: ``n_steps``, ``time``, ``statistic``, ``standard_error``, ``lower_bound``;
+        had a search tried fewer candidates at the same distances. To choose a time by looking at it and test at this
+        time is to test often.
     n_samples_ : int
         People tested.
     excluded_ : DataFrame
@@ -123,9 +130,17 @@ class IndividualFairnessTest(ModelTest):
     fair_metrics_ : list
         The fitted fair metrics, one per fold.
     solver_report_ : dict
-        What was run: how directions were found and why, steps, time, stability, how far people moved.
+        What was run: ``gradient`` and ``because`` (how directions were found, and why so), ``loss``, ``fair_metric``,
+        ``n_directions`` that it leaves free, ``n_folds``, ``solver``, ``n_steps``, ``time``, ``regularization``,
+        ``largest_eigenvalue`` of the metric, ``n_unstable_steps`` of forward Euler, ``n_features_outside`` (that went
+        beyond their range in X), ``n_worse`` (people whose loss grew), mean and largest fair ``distance`` and Euclidean
+        ``displacement``, ``loss_unit``.
+    feature_scale_ : ndarray of shape (n_features_in_,) or None
+        Units of the features.
     n_features_in_ : int
         Features.
+    feature_names_in_ : ndarray of str
+        Their names, where `X` has names.
 
     See Also
     --------
@@ -259,22 +274,36 @@ class IndividualFairnessTest(ModelTest):
         starts = Starts(features.values if scale is None else features.values / scale, truth, labels)
         check_losses(model, starts.z, truth)
         moved = self._move(model, matrices, folds, flow, starts)
-        found, level, path = judge(
+        judge = Judge(
             self.statistic,
-            moved,
-            flow,
-            nothing=loss.nothing,
-            tolerance=float(self.tolerance),
-            confidence_level=float(self.confidence_level),
+            moved.losses if moved.wrong is None else moved.wrong,
+            flow.checkpoints,
+            flow.times,
+            loss.nothing,
+            float(self.tolerance),
+            float(self.confidence_level),
         )
+        found, level = judge.end()
         # What did not move keeps its last digit, whatever it was divided by on the way.
         ends = np.clip(model.in_units(moved.z), ranges.low, ranges.high)
-        self._set_found(found, path)
-        self.attained_level_ = level
-        self._set_people(people, starts, moved, np.where(moved.z == starts.z, features.values, ends))
-        self._set_report(model, metrics, flow)
-        warn_of_doubts(self.statistic, moved, self.loss_ratios_, self.p_value_, 1 - self.confidence_level, level)
+        self._set_found(found, level, judge)
+        ends = np.where(moved.z == starts.z, features.values, ends)
+        self._set_people(people, starts, moved, ends)
+        self.feature_scale_ = scale
+        outside, farthest = gone_outside(features.values, ends)
+        doubts = doubts_about(
+            self.statistic, moved, self.loss_ratios_, self.p_value_, 1 - self.confidence_level, level, farthest
+        )
+        n_directions = max(len(one.free_directions) if one.has_free_directions else 0 for one in matrices)
+        self._set_report(model, metrics, flow, n_directions, outside, doubts)
+        warn_of(doubts)
         return self
+
+    @property
+    def path_(self) -> pd.DataFrame:
+        """The statistic and its lower bound had the flow been stopped earlier."""
+        check_is_fitted(self)
+        return self._judge.path()
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per person.
@@ -287,7 +316,7 @@ class IndividualFairnessTest(ModelTest):
             ``displacement`` (the Euclidean one), both in units of the audit.
         """
         check_is_fitted(self)
-        return self._people_frame.copy()
+        return pd.DataFrame(self._columns)
 
     def most_unfair(self, k: int = 10, *, n_features: int | None = None) -> pd.DataFrame:
         """Return the people whose loss grows most, and the changes of features that make it grow.
@@ -317,11 +346,11 @@ class IndividualFairnessTest(ModelTest):
         for name, value in (("k", k), ("n_features", n_features)):
             if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):
                 raise ValueError(f"{name} must be an integer of at least 1; found {value!r}")
-        people = self._people_frame
-        growth = people["loss_ratio"]
-        if self._facts.statistic in ("ratio_of_means", "error_rate_ratio"):
+        people = self._columns
+        growth = self.loss_ratios_
+        if self._facts.statistic in OF_MEANS:
             growth = people["loss_after"] - people["loss_before"]
-        worst = np.argsort(-growth.to_numpy(), kind="stable")[:k]
+        worst = np.argsort(-growth, kind="stable")[:k]
         return changes(self._model, self._starts, self._ends, self._truth, people, worst, n_features)
 
     def __str__(self) -> str:
@@ -340,10 +369,8 @@ class IndividualFairnessTest(ModelTest):
 
     def _kind(self) -> str | None:
         """What the estimator is, or what the loss makes of it."""
-        if isinstance(self.loss, str) and self.loss in LOSSES:
-            judged = LOSSES[self.loss].kind
-        else:
-            judged = None
+        name = self.loss[0] if isinstance(self.loss, tuple) and self.loss else self.loss
+        judged = LOSSES[name].kind if isinstance(name, str) and name in LOSSES else None
         model = self.estimator
         if hasattr(model, "__sklearn_tags__") and not isinstance(model, type):
             return "classifier" if is_classifier(model) else "regressor" if is_regressor(model) else judged
@@ -353,10 +380,7 @@ class IndividualFairnessTest(ModelTest):
         """Return the loss, what it compares with, and the labels as they were written."""
         kind, name = self._kind(), type(self.estimator).__name__
         loss = loss_of(self.loss, kind, name)
-        if isinstance(y_true, Column):
-            labels = labels_of(y_true)
-        else:
-            labels = y_true.values
+        labels = y_true.values
         if self.statistic == "error_rate_ratio" and (kind or loss.kind) == "regressor":
             raise ValueError(
                 f"statistic='error_rate_ratio' counts wrong labels, and estimator={name}() predicts numbers: use "
@@ -377,14 +401,21 @@ class IndividualFairnessTest(ModelTest):
         numbers = as_numbers(y_true)
         if numbers is None:
             raise ValueError(f"y must hold numbers for estimator={name}(); found {listed(y_true.levels, 3)}")  # type: ignore[union-attr]
-        return loss.in_units_of(float(numbers.std())), numbers, labels
+        unit = loss_and_unit(self.loss)[1]
+        return loss.in_units_of(float(numbers.std()) if unit is None else unit), numbers, labels
 
     def _classes(self, y_true: Column) -> tuple[Any, ...]:
         """The classes of the model; of one that does not say, whole numbers from 0, or the labels seen."""
         known = classes_of(self.estimator)
         if known is not None:
             return known
-        if all(isinstance(level, int) and level >= 0 for level in y_true.levels):
+        if is_torch(self.estimator) and not all(isinstance(level, int) for level in y_true.levels):
+            raise ValueError(
+                f"y must hold the positions of outputs, from 0, for estimator={type(self.estimator).__name__}(), a "
+                f"torch module that does not say what its classes are; found {listed(y_true.levels, 5)}. Of a module "
+                "that predicts numbers say loss='squared_error'"
+            )
+        if all(isinstance(level, int) and 0 <= level <= MAX_LABELS for level in y_true.levels):
             return tuple(range(max(1, *y_true.levels) + 1))
         return y_true.levels
 
@@ -403,7 +434,12 @@ class IndividualFairnessTest(ModelTest):
         name = type(model).__name__
         wanted = RESPONSES[loss.kind]
         response = next((method for method in wanted if callable(getattr(model, method, None))), wanted[0])
-        torch = not any(hasattr(model, method) for method in ("fit", *RESPONSES[None]))
+        torch = is_torch(model)
+        if torch and not hasattr(model, "fit") and (loss.own or self.gradient not in ("auto", "autograd")):
+            raise ValueError(
+                f"estimator={name}() is a torch module, whose derivatives torch knows for the losses that have a name: "
+                "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
+            )
         if not callable(getattr(model, response, None)) and not torch:
             raise ValueError(
                 f"estimator={name}() has no {response}, and loss={loss.name!r} needs it: calibrate it "
@@ -420,7 +456,16 @@ class IndividualFairnessTest(ModelTest):
         if loss.kind == "classifier" and not torch and classes_of(model) is None:
             assert isinstance(y_true, Column)
             check_width(bare, features, self._classes(y_true))
-        return audited(bare, self.gradient, features, truth, labels, kind=kind or loss.kind)
+        chosen = audited(bare, self.gradient, features, truth, labels, kind=kind)
+        if chosen.smooth is not None and chosen.smooth.classes is not None and loss.kind == "classifier":
+            n_classes = len(chosen.smooth.classes)
+            if truth.max() >= n_classes:
+                raise ValueError(
+                    f"y has labels beyond those of estimator={name}(), which has {n_classes} outputs, for the labels 0 "
+                    f"to {n_classes - 1}: found {listed(y_true.levels, 5)}. Of a module that predicts numbers say "  # type: ignore[union-attr]
+                    "loss='squared_error'"
+                )
+        return chosen
 
     def _flow(self, model: Audited, matrices: list[Quadratic], ranges: Ranges, scale: Floats | None) -> Flow:
         """Set the map up, and warn where its steps are too long."""
@@ -441,7 +486,8 @@ class IndividualFairnessTest(ModelTest):
             steps,
             float(self.regularization),
             constraint(low=low, high=high, frozen=np.flatnonzero(ranges.frozen), blocks=ranges.blocks),
-            _seed(self.random_state),
+            (low, high) if np.isfinite(low).any() or np.isfinite(high).any() else None,
+            _seed(self.random_state) if solver == "search" else 0,
             checkpoints(self.n_steps),
             largest_eigenvalue(matrices, model.movable),
         )
@@ -486,46 +532,48 @@ class IndividualFairnessTest(ModelTest):
                 "units"
             ) from error
 
-    def _set_found(self, found: AuditValue, path: pd.DataFrame) -> None:
+    def _set_found(self, found: AuditValue, level: float, judge: Judge) -> None:
         """Set the statistic and what follows from it."""
         self.statistic_, self.standard_error_ = found.estimate, found.standard_error
         self.lower_bound_, self.confidence_interval_ = found.lower_bound, found.interval
         self.p_value_ = found.p_value
         self.rejected_ = self.concern_ = bool(self.p_value_ <= 1 - self.confidence_level)
-        self.path_ = path
+        self.attained_level_, self._judge = level, judge
 
     def _set_people(self, people: People, starts: Starts, moved: Moved, ends: Floats) -> None:
         """Set what was found about each person."""
         features = people.features
         self.n_samples_, self.n_features_in_ = features.values.shape
         self.__dict__.pop("feature_names_in_", None)
-        if _has_names(features.container):
-            self.feature_names_in_ = np.array(features.names, dtype=object)
+        if features.names_in is not None:
+            self.feature_names_in_ = np.array(features.names_in, dtype=object)
         self.excluded_ = people.excluded
         self.unfair_examples_ = features.rebuild(ends)
         self.loss_ratios_ = ratios(moved.losses[:, 0], moved.losses[:, -1])
         self._starts, self._ends, self._truth = features.values, ends, starts.truth
-        self._people_frame = pd.DataFrame(
-            {
-                "person": people.names,
-                "label": starts.labels,
-                "loss_before": moved.losses[:, 0],
-                "loss_after": moved.losses[:, -1],
-                "loss_ratio": self.loss_ratios_,
-                "distance": moved.distance,
-                "displacement": np.linalg.norm(moved.z - starts.z, axis=1),
-            }
-        )
+        self._columns = {
+            "person": people.names,
+            "label": starts.labels,
+            "loss_before": moved.losses[:, 0],
+            "loss_after": moved.losses[:, -1],
+            "loss_ratio": self.loss_ratios_,
+            "distance": moved.distance,
+            "displacement": np.linalg.norm(moved.z - starts.z, axis=1),
+        }
 
-    def _set_report(self, model: Audited, metrics: list[Any], flow: Flow) -> None:
+    def _set_report(
+        self, model: Audited, metrics: list[Any], flow: Flow, n_directions: int, outside: int, doubts: tuple[str, ...]
+    ) -> None:
         """Set what was run."""
         self._model, self.fair_metrics_ = model, metrics
-        people = self._people_frame
+        people = self._columns
         self.solver_report_ = {
             "gradient": model.way,
             "because": model.why,
             "loss": model.loss.name,
+            "loss_unit": model.loss.unit,
             "fair_metric": type(metrics[0]).__name__,
+            "n_directions": n_directions,
             "n_folds": len(metrics),
             "solver": flow.solver,
             "n_steps": len(flow.steps),
@@ -533,6 +581,7 @@ class IndividualFairnessTest(ModelTest):
             "regularization": flow.regularization,
             "largest_eigenvalue": flow.largest,
             "n_unstable_steps": flow.n_unstable,
+            "n_features_outside": outside,
             "n_worse": int((people["loss_after"] > people["loss_before"]).sum()),
             "mean_distance": float(people["distance"].mean()),
             "max_distance": float(people["distance"].max()),
@@ -550,15 +599,21 @@ class IndividualFairnessTest(ModelTest):
             concern=self.concern_,
             n_samples=self.n_samples_,
             n_excluded=len(self.excluded_),
+            n_features=self.n_features_in_,
+            units=self._units(),
+            doubts=doubts,
             report=self.solver_report_,
         )
 
-
-def _has_names(container: Any) -> bool:
-    """Tell whether a table has names that scikit-learn remembers: strings only."""
-    if container is None or isinstance(container, list):
-        return False
-    return not isinstance(container, pd.DataFrame) or all(isinstance(name, str) for name in container.columns)
+    def _units(self) -> str:
+        """Say what the map is measured in, where that is estimated from the people tested."""
+        told = []
+        if self.solver_report_["loss_unit"] is not None:
+            estimated = " (the standard deviation of y)" if loss_and_unit(self.loss)[1] is None else ""
+            told.append(f"errors in units of {self.solver_report_['loss_unit']:.4g}{estimated}")
+        if isinstance(self.feature_scale, str):
+            told.append("features in their standard deviations")
+        return " and ".join(told)
 
 
 def _seed(random_state: Any) -> int:

@@ -7,7 +7,7 @@ such a vector are the same person as far as fairness goes.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skfairtest.inference._discrete import Floats
 
@@ -75,9 +75,51 @@ class Quadratic:
         starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > near)
         return np.concatenate([basis(part) for part in np.split(vectors, starts[1:])])
 
+    def reachable(self, movable: NDArray[np.bool_], radius: float, regularization: float) -> tuple[Floats, Floats]:
+        """Return directions to search, and how far: those that are free where only some columns move.
+
+        Parameters
+        ----------
+        movable : ndarray of bool, shape (d,)
+            Columns that may move.
+        radius : float
+            How far at most.
+        regularization : float
+            lambda.
+
+        Returns
+        -------
+        directions : ndarray of shape (k, d)
+            Orthonormal rows, 0 where columns stay. Where none of them is free, all that there are, shortest eigenvalues
+            first.
+        radii : ndarray of shape (k,)
+            `radius`; where nothing is free and it is less, as far as costs a loss of 1: 1 / sqrt(lambda eigenvalue).
+
+        Examples
+        --------
+        >>> rows, radii = Quadratic(np.diag([0.0, 4.0, 1.0])).reachable(
+        ...     np.array([False, True, True]), 5.0, 25.0
+        ... )
+        >>> print(rows, radii)
+        [[0. 0. 1.]
+         [0. 1. 0.]] [0.2 0.1]
+        """
+        columns = np.flatnonzero(movable)
+        if not len(columns):
+            return np.zeros((0, len(self.matrix))), np.zeros(0)
+        part = self if len(columns) == len(self.matrix) else Quadratic(self.matrix[np.ix_(columns, columns)])
+        directions = np.zeros((len(part.free_directions), len(self.matrix)))
+        directions[:, columns] = part.free_directions
+        costs = regularization * part.squared_distance(part.free_directions)
+        if part.has_free_directions:
+            costs = np.zeros(len(costs))
+        with np.errstate(divide="ignore"):
+            return directions, np.minimum(radius, 1 / np.sqrt(costs))
+
     def pull(self, v: Floats) -> Floats:
         """Half the gradient of the squared length: v Sigma, for rows v of shape (n, d)."""
-        return v @ self.matrix
+        pulled: Floats = v.dot(self.matrix)
+        return pulled
 
     def squared_distance(self, v: ArrayLike) -> Floats:
         """Return v Sigma v' of each row of v, of shape (n,); never below 0."""

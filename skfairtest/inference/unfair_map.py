@@ -27,11 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from skfairtest.inference._discrete import Floats
-from skfairtest.inference.constraints import Constraint, constraint
-from skfairtest.inference.quadratic import Quadratic
-from skfairtest.inference.unfair_search import search
-
-__all__ = ["Constraint", "FlowDivergedError", "Quadratic", "constraint", "euler", "integrate", "search"]
+from skfairtest.inference.constraints import Constraint
 
 #: Which people of the block the rows of x are.
 People = slice | NDArray[np.intp]

@@ -45,6 +45,7 @@ class _Search:
     reach: Floats  # (k, d): each direction, as long as the radius
     regularization: float
     constrain: Constraint | None
+    limits: tuple[Floats, Floats] | None
     u: Floats = field(init=False)
     x: Floats = field(init=False)
     value: Floats = field(init=False)
@@ -57,19 +58,32 @@ class _Search:
         self.value = self._asked(self.start.copy(), np.arange(n))
         self.length, self.taken = np.zeros(n), np.zeros(n, dtype=bool)
 
-    def places(self, u: Floats) -> Floats:
-        """Return the points (m, n, d) of candidates (m, n or 1, k).
+    def places(self, u: Floats) -> tuple[Floats, Floats]:
+        """Return candidates (m, n or 1, k), no longer than limits leave room for, and their points (m, n, d).
 
         Sums are written out: a matrix product rounds by the number of rows, and a tree sees the last digit.
         """
         offset = np.zeros((*u.shape[:-1], self.start.shape[1]))
         for direction, reach in enumerate(self.reach):
             offset += u[..., direction, None] * reach
+        if self.limits is not None:
+            room = self.room(offset)
+            u, offset = u * room, offset * room
         x = self.start + offset
         if self.constrain is not None:
             rows = x.reshape(-1, x.shape[-1])
             x = self.constrain(rows, np.tile(self.start, (len(x), 1))).reshape(x.shape)
-        return x
+        return u, x
+
+    def room(self, offset: Floats) -> Floats:
+        """Return how much of the way (m, n, 1) lies inside the limits: who is cut off sideways leaves the span."""
+        assert self.limits is not None
+        low, high = self.limits
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(offset > 0, high - self.start, low - self.start) / offset
+        shares = np.where(offset == 0, np.inf, shares)
+        room: Floats = np.clip(shares.min(axis=-1, keepdims=True), 0.0, 1.0)
+        return room
 
     def values(self, x: Floats) -> Floats:
         """Return what points (m, n, d) are worth, of shape (m, n), by one call of the objective."""
@@ -149,6 +163,7 @@ def search(
     n_candidates: int,
     regularization: float,
     constrain: Constraint | None = None,
+    limits: tuple[ArrayLike, ArrayLike] | None = None,
     checkpoints: ArrayLike,
     seed: int = 0,
 ) -> Iterator[Floats]:
@@ -156,7 +171,8 @@ def search(
 
     Half of the candidates are the same offsets for everybody (`candidates`). Then a compass search polls both sides of
     every direction around each person's best, with a step that is halved where nothing better is found. The last few
-    halve the way back to the start, as long as the value does not fall.
+    halve the way back to the start, as long as the value does not fall: what is found is the nearest point tried that
+    is as bad, not the nearest there is.
 
     Parameters
     ----------
@@ -178,6 +194,8 @@ def search(
         lambda.
     constrain : callable, optional
         Brings every candidate back to where it may be.
+    limits : pair of array-like, shape (d,), optional
+        Lowest and highest values: who would go beyond goes as far as there is room for in that direction.
     checkpoints : array-like of int
         Numbers of candidates asked about, increasing, the last of them `n_candidates`.
     seed : int
@@ -215,16 +233,20 @@ def search(
     start = np.array(x0, dtype=float)
     along = np.asarray(directions, dtype=float)
     reach = np.broadcast_to(np.asarray(radius, dtype=float), len(along))[:, None] * along
+    if not len(along):
+        yield from (start.copy() for _ in np.asarray(checkpoints))
+        return
     wanted = set(np.asarray(checkpoints).tolist())
     n_halvings = min(n_candidates // _SHARE_OF_HALVINGS, _MOST_HALVINGS)
     n_design = max(n_candidates // 2, 1)
     design = candidates(len(along), n_design, seed)
-    state = _Search(start, objective, pull, reach, regularization, constrain)
+    bounds = None if limits is None else (np.asarray(limits[0], dtype=float), np.asarray(limits[1], dtype=float))
+    state = _Search(start, objective, pull, reach, regularization, constrain, bounds)
     at_once, done = max(1, ROWS // max(1, len(start))), 0
     for points in state.rounds(design, n_candidates - n_design - n_halvings, n_halvings):
         for some in (points[first : first + at_once] for first in range(0, len(points), at_once)):
-            x = state.places(some)
-            for u, place, value in zip(some, x, state.values(x), strict=True):
+            shortened, x = state.places(some)
+            for u, place, value in zip(shortened, x, state.values(x), strict=True):
                 state.take(u, place, value)
                 done += 1
                 if done in wanted:

@@ -61,7 +61,7 @@ class Features:
 
 
 def _values_of(column: Column, place: NDArray[np.intp]) -> pd.Index[Any]:
-    return column_values(replace(column, codes=column.codes[place]))
+    return column_values(column.take(place))
 
 
 def read_features_of(features: Any, names: Sequence[str] | None, parameter: str) -> tuple[Column, ...]:

@@ -1,7 +1,7 @@
 """Containers and estimators -> plain arrays: codes, levels, labels, predictions."""
 
 from skfairtest.readers.affine import affine
-from skfairtest.readers.autograd import autograd
+from skfairtest.readers.autograd import autograd, is_torch
 from skfairtest.readers.columns import (
     MAX_GROUPS,
     WARN_GROUPS,
@@ -43,6 +43,7 @@ __all__ = [
     "check_same_people",
     "classes_of",
     "closed_form",
+    "is_torch",
     "predict",
     "predictions_from_X",
     "read_column",

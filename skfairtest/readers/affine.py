@@ -5,56 +5,46 @@ Which classes are affine is declared; the matrix is never computed per class, bu
 
 import math
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from fairlearn.preprocessing import CorrelationRemover
 from numpy.typing import NDArray
-from sklearn.compose import ColumnTransformer
-from sklearn.cross_decomposition import CCA, PLSSVD, PLSCanonical, PLSRegression
-from sklearn.decomposition import PCA, FactorAnalysis, FastICA, IncrementalPCA, SparsePCA, TruncatedSVD
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.feature_selection import SelectorMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.impute import KNNImputer, SimpleImputer
-from sklearn.neighbors import NeighborhoodComponentsAnalysis
 from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, MinMaxScaler, RobustScaler, StandardScaler
-from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 
+from skfairtest.readers.classes import derives, is_of
 from skfairtest.readers.features import Features
 
-__all__ = ["affine", "some_rows"]
+__all__ = ["affine", "affine_steps", "some_rows"]
 
-#: What these do to rows is affine, imputers' part where nothing is missing; and so for classes that inherit it.
+#: What these classes do to rows is affine, imputers' part where nothing is missing; and so for classes that inherit it.
 _AFFINE = {
-    kind.transform
-    for kind in (
-        CCA,
-        CorrelationRemover,
-        FactorAnalysis,
-        FastICA,
-        GaussianRandomProjection,
-        IncrementalPCA,
-        KNNImputer,
-        LinearDiscriminantAnalysis,
-        MaxAbsScaler,
-        MinMaxScaler,
-        NeighborhoodComponentsAnalysis,
-        PCA,
-        PLSCanonical,
-        PLSRegression,
-        PLSSVD,
-        RobustScaler,
-        SelectorMixin,
-        SimpleImputer,
-        SparsePCA,
-        SparseRandomProjection,
-        StandardScaler,
-        TruncatedSVD,
-    )
+    "sklearn": (
+        "CCA",
+        "FactorAnalysis",
+        "FastICA",
+        "GaussianRandomProjection",
+        "IncrementalPCA",
+        "KNNImputer",
+        "LinearDiscriminantAnalysis",
+        "MaxAbsScaler",
+        "MinMaxScaler",
+        "NeighborhoodComponentsAnalysis",
+        "PCA",
+        "PLSCanonical",
+        "PLSRegression",
+        "PLSSVD",
+        "RobustScaler",
+        "SelectorMixin",
+        "SimpleImputer",
+        "SparsePCA",
+        "SparseRandomProjection",
+        "StandardScaler",
+        "TruncatedSVD",
+    ),
+    "fairlearn": ("CorrelationRemover",),
 }
 
 #: So many people are enough to see whether a formula is what the object does.
@@ -71,7 +61,8 @@ def affine(transformer: Any, features: Features) -> tuple[NDArray[np.float64], N
     ----------
     transformer : scikit-learn transformer
         A fitted one. Affine are scalers, projections, selectors, imputers where nothing is missing, pipelines and
-        unions of such, and classes that say so by ``_is_affine = True``, as long as none overrides what was declared.
+        unions of such, and classes that say so by the class attribute ``is_affine =
+        True``, as long as none overrides what was declared.
     features : Features
         Whom it is for: it is asked about rows like these, and the formula is checked on some of them.
 
@@ -107,6 +98,11 @@ def affine(transformer: Any, features: Features) -> tuple[NDArray[np.float64], N
     return (matrix, offset) if (errors <= _TOLERANCE * np.abs(expected).max(axis=0)).all() else None
 
 
+def affine_steps(steps: Sequence[Any], features: Features) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Return the matrix and the offset of transformers one after the other, at least one; None as for `affine`."""
+    return affine(Pipeline([(str(i), step) for i, step in enumerate(steps)]), features)
+
+
 def some_rows(features: Features) -> NDArray[np.float64]:
     """Return the values of some people, from the first to the last.
 
@@ -124,17 +120,25 @@ def _is_affine(transformer: Any) -> bool:
     """Tell whether a fitted transformer is declared to be affine, and all its members are."""
     if transformer is None or isinstance(transformer, str):  # "passthrough", "drop"
         return True
-    if isinstance(transformer, FrozenEstimator | Pipeline | FeatureUnion | ColumnTransformer):
+    if isinstance(transformer, FrozenEstimator | Pipeline | FeatureUnion) or _is_by_columns(transformer):
         return all(_is_affine(member) for member in _members(transformer))
-    if isinstance(transformer, FunctionTransformer):
+    if derives(transformer, "sklearn", "FunctionTransformer"):
         return transformer.func is None
     # Scalers may clip, and to imputers any number may mean that one is missing.
     if getattr(transformer, "clip", False) or not pd.isna(getattr(transformer, "missing_values", None)):
         return False
     kind = type(transformer)
     transform = getattr(kind, "transform", None)
-    declared = [getattr(base, "transform", None) for base in kind.__mro__ if vars(base).get("_is_affine") is True]
-    return transform is not None and (transform in _AFFINE or transform in declared)
+    declared = [getattr(base, "transform", None) for base in kind.__mro__ if _declares(base)]
+    return transform is not None and transform in declared
+
+
+def _declares(kind: type) -> bool:
+    return vars(kind).get("is_affine") is True or any(is_of(kind, package, *_AFFINE[package]) for package in _AFFINE)
+
+
+def _is_by_columns(transformer: Any) -> bool:
+    return derives(transformer, "sklearn", "ColumnTransformer")
 
 
 def _members(transformer: Any) -> Iterator[Any]:

@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier, is_regressor
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer
 
-from skfairtest.readers.affine import affine, some_rows
+from skfairtest.readers.affine import affine_steps, some_rows
+from skfairtest.readers.classes import derives
 from skfairtest.readers.features import Features
-from skfairtest.readers.predictions import _path, classes_of
-from skfairtest.readers.smooth import Smooth, _Identity, _Link, _Sigmoid, _Softmax
+from skfairtest.readers.links import Identity, Link, Probabilities, Probability, Sigmoid, Softmax
+from skfairtest.readers.predictions import classes_of, path_of, transformers_of
+from skfairtest.readers.smooth import Smooth
 
-__all__ = ["autograd"]
+__all__ = ["autograd", "is_torch"]
 
 Floats = NDArray[np.float64]
 
@@ -31,53 +31,6 @@ Floats = NDArray[np.float64]
 _TOLERANCE = 1e-4
 #: Modes belong to the module: while it is asked, no other thread may find it in the wrong one.
 _MODES = threading.RLock()
-
-
-class _Probabilities:
-    """A probability for every class."""
-
-    n_signs = 1
-
-    def outputs(self, scores: Floats) -> Floats:
-        largest, people, others = _largest_and_others(scores)
-        with np.errstate(divide="ignore"):
-            outputs: Floats = np.log(scores)
-        # Of a probability near 1 the others know more digits, and so do their slopes.
-        outputs[largest, people] = np.log1p(-others.sum(axis=0))
-        return outputs.T
-
-    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
-        largest, people, _ = _largest_and_others(scores)
-        found = slopes / np.maximum(scores, _SMALLEST).T
-        found -= found[people, largest][:, None]
-        return found
-
-
-class _Probability(_Probabilities):
-    """Two classes, with one probability, of the second of them."""
-
-    n_signs = 2
-
-    def outputs(self, scores: Floats) -> Floats:
-        with np.errstate(divide="ignore"):
-            outputs: Floats = np.concatenate([np.log1p(-scores), np.log(scores)])
-        return outputs.T
-
-    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
-        both: Floats = np.concatenate([1.0 - scores, scores]).T
-        return slopes / np.maximum(both, _SMALLEST)
-
-
-def _largest_and_others(scores: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-    """Return where the largest probability of each person is, and the probabilities with a 0 there."""
-    largest, people = scores.argmax(axis=0), np.arange(scores.shape[1])
-    others = scores.copy()
-    others[largest, people] = 0.0
-    return largest, people, others
-
-
-#: Probabilities that are 0 to torch have a slope as if they were this.
-_SMALLEST = float(np.finfo(np.float32).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +47,7 @@ class _Differentiated:
         From a tensor to the module's scores.
     before : tuple of ndarrays, or None
         Matrix and offset of what is done to features first.
-    link : _Link
+    link : Link
         What is made of the scores.
     """
 
@@ -102,20 +55,20 @@ class _Differentiated:
     module: Any
     forward: Callable[[Any], Any]
     before: tuple[Floats, Floats] | None
-    link: _Link
+    link: Link
 
     def outputs(self, x: Floats) -> Floats:
         """Return what the model says, as in `Smooth`."""
         with sys.modules["torch"].no_grad(), _evaluating(self.module):
             return self.link.outputs(self._ask(x)[1].T)
 
-    def gradient(self, x: Floats, slope: Callable[[Floats], Floats]) -> Floats:
+    def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
         """Return how a function of the outputs changes with the features, as in `Smooth`."""
         torch = sys.modules["torch"]
         with torch.inference_mode(False), torch.enable_grad(), _evaluating(self.module):
             entered, scores, tensor = self._ask(x)
             outputs = self.link.outputs(scores.T)
-            slopes = self.link.back(scores.T, outputs, slope(outputs))
+            slopes = self.link.back(scores.T, outputs, slope(outputs) if callable(slope) else slope)
             if self.link.n_signs == 2:
                 slopes = slopes[:, 1:] - slopes[:, :1]
             weights = torch.tensor(slopes, dtype=tensor.dtype, device=tensor.device)
@@ -147,6 +100,33 @@ class _Infer:
         return said[0] if isinstance(said, tuple) else said
 
 
+def is_torch(estimator: Any) -> bool:
+    """Tell whether a model is torch's, without importing torch.
+
+    Parameters
+    ----------
+    estimator : object
+        Torch's are a ``torch.nn.Module`` and an estimator of skorch, fitted or not, alone, at the end of pipelines, or
+        inside searches and other wrappers.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> is_torch(LogisticRegression())
+    False
+    """
+    model = path_of(estimator)[-1]
+    return _is_module(model) or _is_net(model)
+
+
+def _is_module(model: Any) -> bool:
+    return derives(model, "torch", "Module")
+
+
+def _is_net(model: Any) -> bool:
+    return derives(model, "skorch", "NeuralNet")
+
+
 def autograd(estimator: Any, features: Features, *, kind: str | None = None) -> Smooth | None:
     """Return a torch model as a differentiable function of its features.
 
@@ -171,21 +151,19 @@ def autograd(estimator: Any, features: Features, *, kind: str | None = None) -> 
     ValueError
         If it cannot be seen what a bare module's outputs are, or what it says of somebody depends on others.
     """
-    *wrappers, model = _path(estimator)
-    bare = _derives(model, "torch", "Module")
-    if not bare and not _derives(model, "skorch", "NeuralNet"):
+    path = path_of(estimator)
+    model, steps = path[-1], transformers_of(path)
+    if not (_is_module(model) or _is_net(model)):
         return None
     rows = some_rows(features)
-    steps = [step for wrapper in wrappers if isinstance(wrapper, Pipeline) for _, step in wrapper.steps[:-1]]
-    steps = [step for step in steps if hasattr(step, "transform")]
     before, entering = None, rows
     if steps:
         entering, moving = _through(steps, features, rows)
         if moving:
-            before = affine(Pipeline([(str(i), step) for i, step in enumerate(moving)]), features)
+            before = affine_steps(moving, features)
             if before is None:
                 return None
-    if bare:
+    if _is_module(model):
         return _read_module(model, before, rows, kind)
     return _read_net(model, before, rows, entering, kind)
 
@@ -193,7 +171,7 @@ def autograd(estimator: Any, features: Features, *, kind: str | None = None) -> 
 def _read_module(module: Any, before: Any, rows: Floats, kind: str | None) -> _Differentiated:
     """Look at what a bare module says, and conclude what it means."""
     name = type(module).__name__
-    plain = _Differentiated(None, module, module, before, _Identity())
+    plain = _Differentiated(None, module, module, before, Identity())
     _check_shape(plain, rows, name)
     scores = _steady(plain, rows, name)
     n_outputs = scores.shape[1]
@@ -222,12 +200,12 @@ def _check_shape(model: _Differentiated, rows: Floats, name: str) -> None:
         )
 
 
-def _meaning(scores: Floats, name: str) -> _Link:
+def _meaning(scores: Floats, name: str) -> Link:
     """Return the link of a classifier's outputs."""
     shares = bool(((scores >= 0) & (scores <= 1)).all())
     if not shares:
         # Logarithms of probabilities are scores like others: their exponentials add up to 1.
-        return _Softmax() if scores.shape[1] > 1 else _Sigmoid()
+        return Softmax() if scores.shape[1] > 1 else Sigmoid()
     if scores.shape[1] == 1:
         raise ValueError(
             f"estimator={name}() returns one number per person, between 0 and 1 for everybody: it cannot be seen "
@@ -240,7 +218,7 @@ def _meaning(scores: Floats, name: str) -> _Link:
             "up to 1: they may be logits, or probabilities of something else than classes. Return logits (leave the "
             "last Sigmoid out), or probabilities that add up to 1."
         )
-    return _Probabilities()
+    return Probabilities()
 
 
 def _steady(model: _Differentiated, rows: Floats, name: str) -> Floats:
@@ -281,7 +259,7 @@ def _read_net(net: Any, before: Any, rows: Floats, entering: Floats, kind: str |
     except (AttributeError, RuntimeError, TypeError, ValueError):
         return None  # it takes something else than one array; whoever asks it is told so
     said = said.reshape(len(rows), -1)
-    links: tuple[Any, ...] = (_Identity,) if regressor else (_Softmax, _Sigmoid, _Probabilities, _Probability)
+    links: tuple[Any, ...] = (Identity,) if regressor else (Softmax, Sigmoid, Probabilities, Probability)
     classes = None
     if not regressor:
         # Classes are what it was trained on; its predictions are positions of columns.
@@ -317,7 +295,7 @@ def _through(steps: list[Any], features: Features, rows: Floats) -> tuple[Floats
     moving = []
     for step in steps:
         before, X = X, step.transform(X)
-        if not (isinstance(step, FunctionTransformer) and _same_numbers(before, X)):
+        if not (derives(step, "sklearn", "FunctionTransformer") and _same_numbers(before, X)):
             moving.append(step)
     return np.asarray(X, dtype=np.float64), moving
 
@@ -325,11 +303,6 @@ def _through(steps: list[Any], features: Features, rows: Floats) -> tuple[Floats
 def _same_numbers(before: Any, after: Any) -> bool:
     old, new = np.asarray(before), np.asarray(after)
     return new.dtype.kind == "f" and new.shape == old.shape and bool((old.astype(new.dtype) == new).all())
-
-
-def _derives(model: Any, package: str, name: str) -> bool:
-    """Tell whether a class is one of a package, without importing the package."""
-    return any(base.__name__ == name and base.__module__.split(".")[0] == package for base in type(model).__mro__)
 
 
 def _tensor(x: Floats, module: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest.readers.containers import is_table, one_dimensional, series_name, split_table
+from skfairtest.readers.containers import is_categorical, is_table, one_dimensional, series_name, split_table
 from skfairtest.readers.encoding import encode
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "check_same_people",
     "read_column",
     "read_columns",
-    "read_features",
+    "read_groups",
 ]
 
 MAX_GROUPS = 100
@@ -42,16 +42,47 @@ class Column:
         The position of each person's value in `levels`.
     index : pandas Index or None
         The index the values came with.
+    categorical : bool
+        Whether the values are names, not quantities, although they may be numbers: all of them are text, or their
+        container calls them categories.
     """
 
     name: str
     levels: tuple[Any, ...]
     codes: NDArray[np.intp] = field(repr=False)
     index: "pd.Index[Any] | None" = field(default=None, repr=False)
+    categorical: bool = False
 
     def __len__(self) -> int:
         """Return the number of people."""
         return int(self.codes.size)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The value of every person as it was written, in a dtype of its own where all are of one plain type."""
+        kinds = {type(level) for level in self.levels}
+        if len(kinds) == 1 and kinds <= {bool, int, float, str}:
+            levels: NDArray[Any] = np.array(self.levels)
+        else:
+            levels = np.empty(len(self.levels), dtype=object)
+            levels[:] = self.levels
+        return levels[self.codes]
+
+    def take(self, rows: NDArray[Any]) -> "Column":
+        """Return the column of some people.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (n,), or of intp
+            Who: a mask, or positions in any order.
+
+        Returns
+        -------
+        Column
+            With all the levels, also those that nobody is left with.
+        """
+        index = None if self.index is None else self.index[rows]
+        return replace(self, codes=self.codes[rows], index=index)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +106,17 @@ class Numbers:
     def __len__(self) -> int:
         """Return the number of people."""
         return int(self.values.size)
+
+    def take(self, rows: NDArray[Any]) -> "Numbers":
+        """Return the numbers of some people.
+
+        Parameters
+        ----------
+        rows : ndarray of bool, shape (n,), or of intp
+            Who: a mask, or positions in any order.
+        """
+        index = None if self.index is None else self.index[rows]
+        return replace(self, values=self.values[rows], index=index)
 
 
 def read_column(data: Any, parameter: str, *, name: str | None = None) -> Column:
@@ -130,7 +172,8 @@ def read_column(data: Any, parameter: str, *, name: str | None = None) -> Column
         raise ValueError(f"{where} is empty: at least one person is needed.")
     # An index of people exists only where pandas was handed in.
     index = data.index if isinstance(data, pd.Series) else None
-    return Column(name, levels, codes, index)
+    categorical = is_categorical(data) or all(isinstance(level, str) for level in levels)
+    return Column(name, levels, codes, index, categorical)
 
 
 def read_columns(
@@ -195,7 +238,7 @@ def read_columns(
     return columns
 
 
-def read_features(sensitive_features: Any, control_features: Any) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+def read_groups(sensitive_features: Any, control_features: Any) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
     """Read the groups and the strata of people.
 
     Parameters

@@ -12,7 +12,23 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-__all__ = ["is_table", "one_dimensional", "series_name", "split_table"]
+__all__ = ["is_categorical", "is_table", "one_dimensional", "series_name", "split_table"]
+
+#: What pandas, polars and pyarrow call types of categories.
+_CATEGORIES = {"CategoricalDtype", "Categorical", "Enum", "DictionaryType"}
+
+
+def is_categorical(data: Any) -> bool:
+    """Tell whether a container calls its values categories, whatever they are.
+
+    Examples
+    --------
+    >>> is_categorical(pd.Categorical([1, 2])), is_categorical(pd.Series([1, 2]))
+    (True, False)
+    """
+    # Recognised by name: importing other libraries to ask would make them dependencies.
+    dtype = data.dtype if hasattr(data, "dtype") else getattr(data, "type", None)
+    return type(getattr(dtype, "pyarrow_dtype", dtype)).__name__ in _CATEGORIES
 
 
 def is_table(data: Any) -> bool:

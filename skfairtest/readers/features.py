@@ -6,7 +6,7 @@ Between the two a person can be moved: values change, names, order and container
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -45,6 +45,57 @@ class Features:
     def __len__(self) -> int:
         """Return the number of people."""
         return len(self.values)
+
+    @property
+    def names_in(self) -> tuple[str, ...] | None:
+        """What scikit-learn calls ``feature_names_in_``; None where there are no names, or not all are strings."""
+        if self.container is None or isinstance(self.container, list):
+            return None
+        return self.names if all(isinstance(label, str) for label in self._labels()) else None
+
+    def position(self, name: Any, where: str) -> int:
+        """Return the position of a column.
+
+        Parameters
+        ----------
+        name : object
+            What the column is called in its own container, which need not be a string; how that is written; or its
+            position, also a negative one. A number that is the label of a column is never a position.
+        where : str
+            Who asks, for the error message.
+
+        Returns
+        -------
+        int
+            From 0.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column.
+
+        Examples
+        --------
+        >>> features = read_features(pd.DataFrame([[23, 5.0, 1.0]], columns=["age", "wage", 0]))
+        >>> [features.position(name, "features") for name in ("wage", 1, -2, 0, "0")]
+        [1, 1, 1, 2, 2]
+        """
+        for labels in (self._labels(), self.names):
+            position = _places(labels).get(_key(name))
+            if position is not None:
+                return position
+        width = len(self.names)
+        if isinstance(name, Integral) and not isinstance(name, bool) and -width <= int(name) < width:
+            return int(name) % width
+        raise ValueError(
+            f"{where}: X has no feature {name!r}; its features are {listed(self.names)}, or their positions"
+        )
+
+    def _labels(self) -> tuple[Any, ...]:
+        """Return what the columns are called in their container."""
+        if isinstance(self.container, pd.DataFrame):
+            return tuple(self.container.columns)
+        return tuple(self.container) if isinstance(self.container, dict) else self.names
 
     def rebuild(self, values: NDArray[np.float64]) -> Any:
         """Return other values of the same people as the table they came in, with its columns and index.
@@ -95,7 +146,19 @@ class Features:
         return nw.from_dict(columns, backend=nw.get_native_namespace(nw.from_native(empty))).to_native()
 
 
-def read_features(X: Any, parameter: str = "X") -> Features:
+def _places(labels: tuple[Any, ...]) -> dict[Any, int]:
+    return {_key(label): position for position, label in enumerate(labels)}
+
+
+def _key(label: Any) -> Any:
+    try:
+        hash(label)
+    except TypeError:  # the name of nothing
+        return None
+    return isinstance(label, bool | np.bool_), label  # True is equal to the label 1
+
+
+def read_features(X: Any, parameter: str = "X", advice: str = "") -> Features:
     """Read a table of numbers.
 
     Parameters
@@ -105,6 +168,8 @@ def read_features(X: Any, parameter: str = "X") -> Features:
         values (None, nan, ``pandas.NA``, masked) NaN.
     parameter : str
         The caller's name of `X`, for error messages.
+    advice : str
+        A further sentence about what to do where columns are no numbers.
 
     Returns
     -------
@@ -136,7 +201,7 @@ def read_features(X: Any, parameter: str = "X") -> Features:
     values = _plain_array(X) if isinstance(X, np.ndarray) else None
     if values is None:
         values = _read_columns(
-            {name: column for name, (_, column) in zip(names, table, strict=True)}, len(X), parameter
+            {name: column for name, (_, column) in zip(names, table, strict=True)}, len(X), parameter, advice
         )
     for size, what in zip(values.shape[::-1], ("feature", "sample"), strict=True):
         if size == 0:
@@ -192,7 +257,7 @@ def _plain_array(X: NDArray[Any]) -> NDArray[np.float64] | None:
     return np.array(X, dtype=np.float64, order="C", subok=False)
 
 
-def _read_columns(columns: Mapping[str, Any], n_people: int, parameter: str) -> NDArray[np.float64]:
+def _read_columns(columns: Mapping[str, Any], n_people: int, parameter: str, advice: str) -> NDArray[np.float64]:
     read, refused = {}, {}
     for name, column in columns.items():
         values = one_dimensional(column, f"{parameter} (column {name!r})")
@@ -202,7 +267,7 @@ def _read_columns(columns: Mapping[str, Any], n_people: int, parameter: str) -> 
         else:
             read[name] = numbers
     if refused:
-        raise _refusal(refused, parameter)
+        raise _refusal(refused, parameter, advice)
     lengths = {name: len(numbers) for name, numbers in read.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(
@@ -236,7 +301,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, Real | Decimal | np.bool_)
 
 
-def _refusal(refused: Mapping[str, Any], parameter: str) -> Exception:
+def _refusal(refused: Mapping[str, Any], parameter: str, advice: str) -> Exception:
     """Return the error that says which columns are not numbers."""
     found = {name: _what_is_no_number(values) for name, values in refused.items()}
     examples = [example for _, example in found.values()]
@@ -245,10 +310,11 @@ def _refusal(refused: Mapping[str, Any], parameter: str) -> Exception:
     described = [f"{name!r} ({dtype}, for example {example!r})" for name, (dtype, example) in list(found.items())[:3]]
     more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
     message = (
-        f"{parameter} has columns that are no numbers: {', '.join(described)}{more}. Encode them first: of a Pipeline "
-        "whose first step encodes, test the part behind it, IndividualFairnessTest(pipeline[1:])"
-        f".fit(pipeline[:1].transform({parameter}), y)."
+        f"{parameter} has columns that are no numbers: {', '.join(described)}{more}. Encode them first (for example "
+        "with OneHotEncoder in a ColumnTransformer)."
     )
+    if advice:
+        message += f" {advice}"
     for example in examples:
         # Objects that Python itself cannot read as a number are the wrong type altogether, as for scikit-learn.
         if not isinstance(example, str | bytes | np.generic | pd.Timestamp | pd.Timedelta):

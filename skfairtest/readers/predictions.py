@@ -18,7 +18,17 @@ from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.labels import resolve_pos_label
 from skfairtest.readers.levels import listed, plain_scalar
 
-__all__ = ["as_model_input", "ask", "check_rows", "classes_of", "predict", "predictions_from_X", "scores"]
+__all__ = [
+    "as_model_input",
+    "ask",
+    "check_rows",
+    "classes_of",
+    "path_of",
+    "predict",
+    "predictions_from_X",
+    "scores",
+    "transformers_of",
+]
 
 
 def check_rows(X: Any, **given: Any) -> None:
@@ -147,7 +157,7 @@ def ask(
         found = estimator.__name__ if isinstance(estimator, type) else repr(estimator)
         what = "is a class" if isinstance(estimator, type) else f"has no {response} method"
         raise ValueError(f"estimator={found} {what}: pass a fitted model, or estimator=None with the predictions as X.")
-    path = _path(estimator)
+    path = path_of(estimator)
     offered = {"sensitive_features", "random_state", *(predict_params or {})}
     # Wrappers hide the arguments of what they wrap, or demand that metadata routing is set up for them.
     depth = next((i for i, model in enumerate(path) if offered & set(_parameters(_method(model, response)))), 0)
@@ -167,8 +177,8 @@ def ask(
     try:
         if isinstance(estimator, BaseEstimator) and hasattr(estimator, "fit"):
             check_is_fitted(estimator)
-        for wrapper in path[:depth]:
-            X = _transformed(wrapper, X)
+        for step in transformers_of(path[: depth + 1]):
+            X = step.transform(X)
         predictions = method(X, **params)
     except NotFittedError as error:
         raise NotFittedError(
@@ -188,12 +198,34 @@ def ask(
     return array
 
 
-def _path(estimator: Any) -> list[Any]:
-    """Return an estimator, the model whose responses it hands on, and so forth inwards."""
+def path_of(estimator: Any) -> list[Any]:
+    """Return an estimator, the model whose responses it hands on, and so forth inwards.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> path_of(FrozenEstimator(DummyClassifier()))
+    [FrozenEstimator(estimator=DummyClassifier()), DummyClassifier()]
+    """
     path = [estimator]
     while (inner := _inner(path[-1])) is not None:
         path.append(inner)
     return path
+
+
+def transformers_of(path: Sequence[Any]) -> list[Any]:
+    """Return what is done to rows, in this order, before the last model of a path is asked.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> pipeline = Pipeline([("scale", StandardScaler()), ("ask", DummyClassifier())])
+    >>> transformers_of(path_of(pipeline)), transformers_of([pipeline])
+    ([StandardScaler()], [])
+    """
+    steps = [step for wrapper in path[:-1] if isinstance(wrapper, Pipeline) for _, step in wrapper.steps[:-1]]
+    return [step for step in steps if hasattr(step, "transform")]  # not "passthrough", nor samplers, for training only
 
 
 def _inner(estimator: Any) -> Any:
@@ -208,14 +240,6 @@ def _inner(estimator: Any) -> Any:
         return own["predictors_"][own["best_idx_"]]
     # By default scikit-learn's searches, and others'; our own wrappers say what they answer with.
     return own.get(getattr(type(estimator), "_answers_with", "best_estimator_"))
-
-
-def _transformed(wrapper: Any, X: Any) -> Any:
-    if isinstance(wrapper, Pipeline):
-        for _, step in wrapper.steps[:-1]:
-            if hasattr(step, "transform"):  # not "passthrough", nor a sampler, which only acts in training
-                X = step.transform(X)
-    return X
 
 
 def _method(model: Any, response: str) -> Any:
@@ -373,7 +397,7 @@ def classes_of(estimator: Any) -> tuple[Any, ...] | None:
     """
     if isinstance(estimator, BaseEstimator) and is_regressor(estimator):
         return None
-    known = (getattr(model, "classes_", None) for model in _path(estimator))
+    known = (getattr(model, "classes_", None) for model in path_of(estimator))
     classes = next((classes for classes in known if classes is not None), None)
     if classes is None or isinstance(classes, (str, bytes)) or is_table(classes):
         return None

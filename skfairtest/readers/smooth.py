@@ -12,14 +12,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix
-from scipy.special import expit, log_expit
-from sklearn.compose import TransformedTargetRegressor
-from sklearn.ensemble import VotingClassifier, VotingRegressor
-from sklearn.pipeline import Pipeline
 
-from skfairtest.readers.affine import affine, some_rows
+from skfairtest.readers.affine import affine_steps, some_rows
+from skfairtest.readers.classes import derives
 from skfairtest.readers.features import Features
-from skfairtest.readers.predictions import _path, ask, classes_of
+from skfairtest.readers.links import Exponential, Identity, Link, OneVersusRest, Sigmoid, Softmax
+from skfairtest.readers.predictions import ask, classes_of, path_of, transformers_of
 
 __all__ = ["Smooth", "closed_form"]
 
@@ -52,105 +50,22 @@ class Smooth(Protocol):
             regressor its predictions, of shape (n, 1).
         """
 
-    def gradient(self, x: Floats, slope: Callable[[Floats], Floats]) -> Floats:
+    def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
         """Return how a function of the outputs changes with the features.
 
         Parameters
         ----------
         x : ndarray of shape (n, d)
             Features of n people.
-        slope : callable
-            The derivative of the function: from outputs of shape (n, k) to an array of their shape.
+        slope : callable, or ndarray of shape (n, k)
+            The derivative of the function: from outputs of shape (n, k) to an array of their shape; or that array,
+            where it is the same for all outputs.
 
         Returns
         -------
         ndarray of shape (n, d)
             Its derivative with respect to `x`.
         """
-
-
-class _Link(Protocol):
-    """From scores, a row per unit and a column per person, to outputs, a row per person; and slopes the way back."""
-
-    n_signs: int  # of what comes back: 2 for the one score of two classes, whose slope is the difference of two
-
-    def outputs(self, scores: Floats) -> Floats: ...
-
-    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats: ...
-
-
-class _Identity:
-    """A prediction that is the score."""
-
-    n_signs = 1
-
-    def outputs(self, scores: Floats) -> Floats:
-        return scores.T
-
-    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
-        return slopes
-
-
-class _Exponential(_Identity):
-    """A prediction whose logarithm is the score."""
-
-    def outputs(self, scores: Floats) -> Floats:
-        return np.exp(scores.T)
-
-    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
-        return slopes * outputs
-
-
-class _Sigmoid:
-    """Two classes, with one score for the second of them."""
-
-    n_signs = 2
-
-    def outputs(self, scores: Floats) -> Floats:
-        # log p and log(1 - p) without a difference that cancels, whichever is near 1.
-        score = scores[0]
-        outputs = np.empty((2, len(score)))
-        np.negative(score, out=outputs[0])
-        outputs[1] = score
-        np.minimum(outputs, 0.0, out=outputs)
-        outputs -= np.log1p(np.exp(-np.abs(score)))
-        return outputs.T
-
-    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
-        return np.exp(outputs)[:, ::-1] * slopes
-
-
-class _Softmax:
-    """A score for every class; probabilities are proportional to the exponentials."""
-
-    n_signs = 1
-
-    def outputs(self, scores: Floats) -> Floats:
-        largest = scores.argmax(axis=0)
-        people = np.arange(scores.shape[1])
-        outputs: Floats = scores - scores[largest, people]
-        others = np.exp(outputs)
-        # 1 + the others, not the sum: the others may be less than the last digit of 1.
-        others[largest, people] = 0.0
-        outputs -= np.log1p(others.sum(axis=0))
-        return outputs.T
-
-    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
-        # slopes - p * total, written so that nothing cancels where p is nearly 1
-        others: Floats = slopes.sum(axis=1, keepdims=True) - slopes
-        return -slopes * np.expm1(outputs) - np.exp(outputs) * others
-
-
-class _OneVersusRest(_Softmax):
-    """A score for every class; probabilities are proportional to their sigmoids."""
-
-    def outputs(self, scores: Floats) -> Floats:
-        sigmoids: Floats = log_expit(scores)
-        return super().outputs(sigmoids)
-
-    def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
-        others: Floats = expit(-scores).T
-        return super().back(scores, outputs, slopes) * others
 
 
 def _relu(units: Floats) -> None:
@@ -204,7 +119,7 @@ class _Network:
         One per layer.
     activation : str
         What hidden units do.
-    link : _Link
+    link : Link
         What is made of the last scores.
     """
 
@@ -212,7 +127,7 @@ class _Network:
     weights: tuple[Floats, ...]
     biases: tuple[Floats, ...]
     activation: str
-    link: _Link
+    link: Link
     # The weights as they are used: the last layer's scores have a column per person, and slopes go the way back.
     _last: Floats = field(init=False, repr=False)
     _last_bias: Floats = field(init=False, repr=False)
@@ -230,13 +145,20 @@ class _Network:
         """Return what the model says, as in `Smooth`."""
         return self.forward(x)[0]
 
-    def gradient(self, x: Floats, slope: Callable[[Floats], Floats]) -> Floats:
+    def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
         """Return how a function of the outputs changes with the features, as in `Smooth`."""
+        if not callable(slope) and self.link.by_scores:
+            return self.back(None, self.scores(x), slope)
         outputs, state = self.forward(x)
-        return self.back(outputs, state, slope(outputs))
+        return self.back(outputs, state, slope(outputs) if callable(slope) else slope)
 
     def forward(self, x: Floats) -> tuple[Floats, Any]:
         """Return the outputs, and what the way back needs."""
+        state = self.scores(x)
+        return self.link.outputs(state[1]), state
+
+    def scores(self, x: Floats) -> tuple[list[Floats], Floats]:
+        """Return the units of hidden layers, and the scores."""
         activation = _ACTIVATIONS[self.activation]
         hidden = []
         for weights, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
@@ -247,9 +169,9 @@ class _Network:
             hidden.append(x)
         scores = self._last.dot(x.T)
         scores += self._last_bias
-        return self.link.outputs(scores), (hidden, scores)
+        return hidden, scores
 
-    def back(self, outputs: Floats, state: Any, slopes: Floats) -> Floats:
+    def back(self, outputs: Floats | None, state: Any, slopes: Floats) -> Floats:
         """Take slopes of the outputs back to the features."""
         activation = _ACTIVATIONS[self.activation]
         hidden, scores = state
@@ -283,10 +205,10 @@ class _Mixture:
         """Return what the model says, as in `Smooth`."""
         return self.forward(x)[0]
 
-    def gradient(self, x: Floats, slope: Callable[[Floats], Floats]) -> Floats:
+    def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
         """Return how a function of the outputs changes with the features, as in `Smooth`."""
         outputs, state = self.forward(x)
-        return self.back(outputs, state, slope(outputs))
+        return self.back(outputs, state, slope(outputs) if callable(slope) else slope)
 
     def forward(self, x: Floats) -> tuple[Floats, Any]:
         """Return the outputs, and what the way back needs."""
@@ -354,15 +276,12 @@ def closed_form(estimator: Any, features: Features) -> Smooth | None:
 
 def _read(estimator: Any, before: list[Any], features: Features, rows: Floats) -> "_Network | _Mixture | None":
     """Read a model that stands behind transformers; the result is a function of the features in front of them."""
-    models = _path(estimator)
-    while isinstance(models[-1], TransformedTargetRegressor) and hasattr(models[-1], "regressor_"):
-        models += _path(models[-1].regressor_)
-    *wrappers, model = models
-    steps = [step for wrapper in wrappers if isinstance(wrapper, Pipeline) for _, step in wrapper.steps[:-1]]
-    # Without those that do nothing, and samplers, which only act in training.
-    inside = before + [step for step in steps if hasattr(step, "transform")]
+    path = path_of(estimator)
+    while derives(path[-1], "sklearn", "TransformedTargetRegressor") and hasattr(path[-1], "regressor_"):
+        path += path_of(path[-1].regressor_)
+    model, inside = path[-1], before + transformers_of(path)
     candidates: Iterator[_Network | _Mixture]
-    if isinstance(model, VotingClassifier | VotingRegressor):
+    if derives(model, "sklearn", "VotingClassifier", "VotingRegressor"):
         candidates = _mixtures(model, inside, features, rows)
     else:
         candidates = _networks(model, classes_of(estimator), inside, features)
@@ -382,7 +301,7 @@ def _networks(model: Any, classes: tuple[Any, ...] | None, before: list[Any], fe
         return
     weights, biases, activation = layers
     if before:
-        found = affine(Pipeline([(str(i), step) for i, step in enumerate(before)]), features)
+        found = affine_steps(before, features)
         if found is None or found[0].shape[1] != len(weights[0]):
             return
         biases[0] = found[1] @ weights[0] + biases[0]
@@ -391,11 +310,11 @@ def _networks(model: Any, classes: tuple[Any, ...] | None, before: list[Any], fe
         return
     n_units = len(biases[-1])
     if classes is None:
-        links: list[_Link] = [_Identity(), _Exponential()] if n_units == 1 else []
+        links: list[Link] = [Identity(), Exponential()] if n_units == 1 else []
     elif n_units == len(classes):
-        links = [_Softmax(), _OneVersusRest()]
+        links = [Softmax(), OneVersusRest()]
     else:
-        links = [_Sigmoid()] if n_units == 1 and len(classes) == 2 else []
+        links = [Sigmoid()] if n_units == 1 and len(classes) == 2 else []
     for link in links:
         yield _Network(classes, tuple(weights), tuple(biases), activation, link)
 

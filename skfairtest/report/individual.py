@@ -18,6 +18,13 @@ STATISTICS = {
     "ratio_of_means": "the mean loss at people's unfair examples is {} times the mean loss at the people",
     "log_ratio": "the loss at people's unfair examples is {} times the loss at the people, in the geometric mean",
 }
+#: What each is called on an axis.
+AXES = {
+    "loss_ratio": "mean of loss ratios",
+    "error_rate_ratio": "ratio of error rates",
+    "ratio_of_means": "ratio of mean losses",
+    "log_ratio": "geometric mean of loss ratios",
+}
 WAYS = {
     "analytic": "exact derivatives",
     "autograd": "exact derivatives",
@@ -43,8 +50,12 @@ class IndividualFacts:
         Two-sided limits.
     concern : bool
         The verdict.
-    n_samples, n_excluded : int
-        People tested, and left out.
+    n_samples, n_excluded, n_features : int
+        People tested, and left out; features.
+    units : str
+        What the map is measured in, where that is not simply the units of X; may be empty.
+    doubts : tuple of str
+        Why the answer is doubtful.
     report : mapping
         What was run.
     """
@@ -59,6 +70,9 @@ class IndividualFacts:
     concern: bool
     n_samples: int
     n_excluded: int
+    n_features: int
+    units: str
+    doubts: tuple[str, ...]
     report: Mapping[str, Any]
 
 
@@ -77,6 +91,7 @@ def individual_summary(facts: IndividualFacts, worst: pd.DataFrame) -> str:
         parts.append(
             "That is not a proof that there is none: another fair metric, more steps or a better search may find one."
         )
+    parts += [f"Doubtful: {doubt}." for doubt in facts.doubts]
     parts += ["", "Null hypothesis", f"  {_null(facts)}", "", "How unfair examples were found", *_how(facts)]
     if len(worst):
         cells = [
@@ -93,9 +108,10 @@ def individual_summary(facts: IndividualFacts, worst: pd.DataFrame) -> str:
 
 def _null(facts: IndividualFacts) -> str:
     said = STATISTICS[facts.statistic].format(f"at most {facts.tolerance:g}")
+    units = f", with {facts.units}" if facts.units else ""
     return (
-        f"in the population of these {many(facts.n_samples, 'person', 'people')}, {said}. The level holds in large "
-        "samples whichever way unfair examples are found."
+        f"in the population that these {many(facts.n_samples, 'person', 'people')} were drawn from, {said}{units}. The "
+        "level holds in large samples whichever way unfair examples are found."
     )
 
 
@@ -110,10 +126,16 @@ def _how(facts: IndividualFacts) -> list[str]:
     lines = [
         f"  {WAYS[report['gradient']]}: {report['because']}",
         f"{flow}, regularization {report['regularization']:g}, loss {report['loss']}",
-        f"  similar people: {report['fair_metric']}{learned}",
+        f"  similar people: {report['fair_metric']}{learned}; they may differ in {report['n_directions']} of "
+        f"{facts.n_features} directions",
         f"  people moved {number(report['mean_displacement'])} on average, over a fair distance of "
         f"{number(report['mean_distance'])}; the loss of {report['n_worse']:,} grew",
     ]
+    if report["n_features_outside"]:
+        lines.append(
+            f"  {many(report['n_features_outside'], 'feature')} went beyond where anybody is: feature_ranges holds "
+            "them back"
+        )
     if report["n_unstable_steps"]:
         lines.append(f"  {many(report['n_unstable_steps'], 'unstable step')}: step_size is too long")
     return lines

@@ -93,11 +93,11 @@ def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: NDA
     columns = []
     for position, name in enumerate(names):
         column = read_column([key[position] for key in keys], axis, name=name)
-        columns.append(Column(name, column.levels, column.codes[place]))
+        columns.append(column.take(place))
     return columns
 
 
 def column_values(column: Column) -> "pd.Index[Any]":
-    """Return the value in every row, in the dtype that pandas finds for the levels."""
+    """Return the value in every row as a frame holds it: dates are dates, for which `Column.values` has no dtype."""
     values: pd.Index[Any] = pd.Index(column.levels, tupleize_cols=False)
     return values.take(column.codes)

@@ -16,7 +16,7 @@ from skfairtest.readers.columns import (
     check_level_count,
     check_same_people,
     read_column,
-    read_features,
+    read_groups,
 )
 from skfairtest.readers.levels import listed, sort_levels, unify_numbers
 from skfairtest.tables.axes import (
@@ -202,7 +202,7 @@ class CountTable:
         """
         given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
         cells = {name: read_column(values, name, name=name) for name, values in given.items() if values is not None}
-        sensitive, control = read_features(sensitive_features, control_features)
+        sensitive, control = read_groups(sensitive_features, control_features)
         check_same_people({**cells, "sensitive_features": sensitive, "control_features": control})
         return cls._from_rows(
             tally([*control, *sensitive, *cells.values()]),

@@ -18,7 +18,7 @@ from skfairtest.readers.columns import (
     Numbers,
     check_same_people,
     read_column,
-    read_features,
+    read_groups,
 )
 from skfairtest.readers.levels import sort_levels, unify_numbers
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
@@ -65,14 +65,8 @@ class Values:
 
     @cached_property
     def array(self) -> NDArray[Any]:
-        """The values as they were given: numbers, or labels in the dtype that NumPy finds for them."""
-        if isinstance(self.column, Numbers):
-            return self.column.values
-        levels: NDArray[Any] = np.array(self.column.levels)
-        if levels.shape != (len(self.column.levels),) or len({type(level) for level in self.column.levels}) > 1:
-            levels = np.empty(len(self.column.levels), dtype=object)
-            levels[:] = self.column.levels
-        return levels[self.column.codes]
+        """The values as they were given: numbers, or labels."""
+        return self.column.values
 
     def is_label(self, label: Any) -> NDArray[np.bool_]:
         """Which kinds have a label."""
@@ -83,9 +77,7 @@ class Values:
 
     def take(self, place: NDArray[np.intp]) -> "Values":
         """Return the values of some kinds."""
-        if isinstance(self.column, Numbers):
-            return Values(Numbers(self.column.name, self.column.values[place]))
-        return Values(Column(self.column.name, self.column.levels, self.column.codes[place]))
+        return Values(self.column.take(place))
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +250,7 @@ class Sample:
         """
         given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
         columns = {name: read_values(values, name) for name, values in given.items() if values is not None}
-        sensitive, control = read_features(sensitive_features, control_features)
+        sensitive, control = read_groups(sensitive_features, control_features)
         weight = None if sample_weight is None else read_weights(sample_weight)
         cluster = None if clusters is None else read_column(clusters, "clusters")
         check_same_people(

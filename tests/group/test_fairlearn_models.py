@@ -297,6 +297,7 @@ def adversarial(cls):
     )
 
 
+@pytest.mark.torch
 @pytest.mark.parametrize("labels", [(0, 1), ("no", "yes")])
 def test_an_adversarial_classifier_is_a_model(labels):
     y = np.array(labels)[Y]
@@ -310,12 +311,14 @@ def test_an_adversarial_classifier_is_a_model(labels):
         run(model, y=y, metric="roc_auc")
 
 
+@pytest.mark.torch
 def test_an_adversarial_classifier_is_the_last_step_of_a_pipeline():
     model = make_pipeline(StandardScaler(), adversarial(AdversarialFairnessClassifier))
     model.fit(X, Y, adversarialfairnessclassifier__sensitive_features=GROUP)
     same(run(model), model.predict(X))
 
 
+@pytest.mark.torch
 def test_an_adversarial_regressor_is_a_model():
     y = X[:, 0] + rng.normal(size=400)
     model = adversarial(AdversarialFairnessRegressor).fit(X, y, sensitive_features=GROUP)

@@ -1,34 +1,9 @@
 """People and models that several files of this folder share."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
-
-GOLDEN = Path(__file__).parents[1] / "inference" / "golden" / "maity.json"
-
-
-@pytest.fixture(scope="session")
-def golden():
-    """Numbers of the simulation of Maity et al. (2021), section 4.1, with their origin inside."""
-    return json.loads(GOLDEN.read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="session")
-def simulated():
-    """The data of that simulation: features and labels of 400 people (the published generator)."""
-    random = np.random.RandomState(1)
-    X = random.normal(0, 0.25, (400, 2))
-    majority = random.choice([False, True], p=[0.1, 0.9], size=400)
-    centre = np.where(majority[:, None], [-1.5, 0.0], [1.5, 0.0])
-    X = X + centre
-    noise = 0.01 * random.normal(size=400)
-    weights = np.where(majority[:, None], [-0.2, -0.01], [0.2, -0.01])
-    y = np.sign((X * weights).sum(axis=1) - (weights * centre).sum(axis=1) + noise)
-    return X, ((y + 1) / 2).astype(int)
 
 
 @pytest.fixture(scope="session")

@@ -19,64 +19,71 @@ from skfairtest import ComparablePairs, Mahalanobis
 from skfairtest.individual import explore
 from skfairtest.readers import affine, read_features
 
-rng = np.random.default_rng(0)
+_rng = np.random.default_rng(0)
 N, M = 150, 600
-X = pd.DataFrame(rng.normal(size=(N, 3)) * [1.0, 30.0, 5.0] + [0, 100, 0], columns=["skills", "height", "age"])
+X = pd.DataFrame(_rng.normal(size=(N, 3)) * [1.0, 30.0, 5.0] + [0, 100, 0], columns=["skills", "height", "age"])
 SIGMA = np.diag([0.4, 0.0, 0.01])
-PAIRS = rng.integers(N, size=(M, 2))
+PAIRS = _rng.integers(N, size=(M, 2))
 PAIRS = PAIRS[PAIRS[:, 0] != PAIRS[:, 1]]
 DIFFERENCES = X.to_numpy()[PAIRS[:, 0]] - X.to_numpy()[PAIRS[:, 1]]
 SQUARES = np.einsum("ij,jk,ik->i", DIFFERENCES, SIGMA, DIFFERENCES)
-COMPARABLE = rng.uniform(size=len(PAIRS)) < 2 * expit(-SQUARES)
-METRIC = ComparablePairs().fit(X, pairs=PAIRS, comparable=COMPARABLE)
+COMPARABLE = _rng.uniform(size=len(PAIRS)) < 2 * expit(-SQUARES)
 
 
-def test_what_nobody_looked_at_counts_little_and_the_rest_as_it_did_to_the_judges():
+@pytest.fixture(scope="module")
+def learned():
+    return ComparablePairs().fit(X, pairs=PAIRS, comparable=COMPARABLE)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(1)
+
+
+def test_what_nobody_looked_at_counts_little_and_the_rest_as_it_did_to_the_judges(learned):
     people, others = X.to_numpy()[PAIRS[:, 0]], X.to_numpy()[PAIRS[:, 1]]
-    distance = METRIC.set_output(transform="default").distance(
-        pd.DataFrame(people, columns=X.columns), pd.DataFrame(others, columns=X.columns)
-    )
+    distance = learned.distance(pd.DataFrame(people, columns=X.columns), pd.DataFrame(others, columns=X.columns))
     assert np.corrcoef(distance**2, SQUARES)[0, 1] > 0.97
-    assert METRIC.n_pairs_ == len(PAIRS)
-    assert METRIC.log_likelihood_ > np.log(0.5)
+    assert learned.n_pairs_ == len(PAIRS)
+    assert learned.log_likelihood_ > np.log(0.5)
     probability = np.where(COMPARABLE, 2 * expit(-(distance**2)), 1 - 2 * expit(-(distance**2)))
-    assert METRIC.log_likelihood_ == pytest.approx(np.log(probability).mean(), rel=1e-9)
+    assert learned.log_likelihood_ == pytest.approx(np.log(probability).mean(), rel=1e-9)
 
 
-def test_transform_and_distance_are_those_of_the_matrix():
-    same = Mahalanobis(METRIC.matrix_).fit(X)
-    np.testing.assert_allclose(METRIC.transform(X), same.transform(X), atol=1e-12)
+def test_transform_and_distance_are_those_of_the_matrix(learned):
+    same = Mahalanobis(learned.matrix_).fit(X)
+    np.testing.assert_allclose(learned.transform(X), same.transform(X), atol=1e-12)
     np.testing.assert_allclose(
-        METRIC.distance(X[:75], X[75:].set_index(X.index[:75])),
+        learned.distance(X[:75], X[75:].set_index(X.index[:75])),
         same.distance(X[:75], X[75:].set_index(X.index[:75])),
         atol=1e-12,
     )
-    matrix, _ = affine(METRIC, read_features(X))
-    np.testing.assert_allclose(matrix @ matrix.T, METRIC.matrix_, atol=1e-12)
+    matrix, _ = affine(learned, read_features(X))
+    np.testing.assert_allclose(matrix @ matrix.T, learned.matrix_, atol=1e-12)
 
 
 @pytest.mark.parametrize("container", [pl.DataFrame, pa.Table.from_pydict, dict, pd.DataFrame])
-def test_containers_do_not_matter(container):
+def test_containers_do_not_matter(container, learned):
     data = container({column: X[column].to_numpy() for column in X})
     for pairs, comparable in ((PAIRS.tolist(), COMPARABLE.tolist()), (pd.DataFrame(PAIRS), pl.Series(COMPARABLE))):
         again = ComparablePairs().fit(data, pairs=pairs, comparable=comparable)
-        np.testing.assert_array_equal(again.matrix_, METRIC.matrix_)
+        np.testing.assert_array_equal(again.matrix_, learned.matrix_)
     again = ComparablePairs().fit(data, pairs=PAIRS, comparable=COMPARABLE.astype(int))
-    np.testing.assert_array_equal(again.matrix_, METRIC.matrix_)
+    np.testing.assert_array_equal(again.matrix_, learned.matrix_)
     assert again.get_feature_names_out().tolist() == list(X.columns)
 
 
-def test_the_order_of_people_and_columns_does_not_matter():
+def test_the_order_of_people_and_columns_does_not_matter(learned, rng):
     people, columns = rng.permutation(N), [2, 0, 1]
     pairs = np.argsort(people)[PAIRS]
     again = ComparablePairs().fit(X.iloc[people, columns], pairs=pairs, comparable=COMPARABLE)
-    np.testing.assert_allclose(again.matrix_, METRIC.matrix_[np.ix_(columns, columns)], atol=1e-7)
+    np.testing.assert_allclose(again.matrix_, learned.matrix_[np.ix_(columns, columns)], atol=1e-7)
 
 
-def test_rank_is_how_many_directions_count():
+def test_rank_is_how_many_directions_count(learned):
     metric = ComparablePairs(rank=1).fit(X, pairs=PAIRS, comparable=COMPARABLE)
     assert metric.directions_.shape == (2, 3)
-    assert METRIC.log_likelihood_ > metric.log_likelihood_ > np.log(0.5)
+    assert learned.log_likelihood_ > metric.log_likelihood_ > np.log(0.5)
 
 
 def test_a_ridge_makes_the_metric_smaller():
@@ -87,15 +94,15 @@ def test_a_ridge_makes_the_metric_smaller():
     assert sizes[0] > sizes[1] > sizes[2] > 0
 
 
-def test_clone_pickle_and_pipelines_with_routing():
-    assert not hasattr(clone(METRIC), "matrix_")
-    again = pickle.loads(pickle.dumps(METRIC))
-    np.testing.assert_array_equal(again.transform(X), METRIC.transform(X))
+def test_clone_pickle_and_pipelines_with_routing(learned):
+    assert not hasattr(clone(learned), "matrix_")
+    again = pickle.loads(pickle.dumps(learned))
+    np.testing.assert_array_equal(again.transform(X), learned.transform(X))
     model = make_pipeline(StandardScaler(), ComparablePairs(), LogisticRegression())
     with sklearn.config_context(enable_metadata_routing=True):
         model.fit(X, X["skills"] > 0, pairs=PAIRS, comparable=COMPARABLE)
     sd = X.to_numpy().std(axis=0)
-    np.testing.assert_allclose(model[1].matrix_ / np.outer(sd, sd), METRIC.matrix_, atol=1e-7)
+    np.testing.assert_allclose(model[1].matrix_ / np.outer(sd, sd), learned.matrix_, atol=1e-7)
 
 
 def test_a_column_that_no_judgement_is_about_is_warned_of():

@@ -22,20 +22,30 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skfairtest import Mahalanobis, Projection, SensitiveSubspace
 from skfairtest.inference.subspaces import complement, span
-from skfairtest.readers import affine, read_features
+from skfairtest.readers import affine, read_columns, read_features
 
-rng = np.random.default_rng(0)
+_rng = np.random.default_rng(0)
 N = 200
-X = pd.DataFrame(rng.normal(size=(N, 4)) @ rng.normal(size=(4, 4)), columns=["age", "skills", "rent", "income"])
-SEX = np.where(X["rent"] + X["income"] + 2 * rng.normal(size=N) > 0, "m", "f")
-RACE = np.array(["a", "b", "c"])[np.digitize(X["age"] + rng.normal(size=N), [-0.5, 0.8])]
-HEIGHT = 170 + 10 * X["skills"].to_numpy() + rng.normal(size=N)
+X = pd.DataFrame(_rng.normal(size=(N, 4)) @ _rng.normal(size=(4, 4)), columns=["age", "skills", "rent", "income"])
+SEX = np.where(X["rent"] + X["income"] + 2 * _rng.normal(size=N) > 0, "m", "f")
+RACE = np.array(["a", "b", "c"])[np.digitize(X["age"] + _rng.normal(size=N), [-0.5, 0.8])]
+HEIGHT = 170 + 10 * X["skills"].to_numpy() + _rng.normal(size=N)
 PEOPLE, OTHERS = X.to_numpy()[:50], X.to_numpy()[50:100]
-METRICS = {
-    "SensitiveSubspace": SensitiveSubspace().fit(X, sensitive_features=SEX),
-    "Projection": Projection([[1.0, 2.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0]]).fit(X),
-    "Mahalanobis": Mahalanobis(np.cov(PEOPLE.T)).fit(X),
-}
+NAMES = ["SensitiveSubspace", "Projection", "Mahalanobis"]
+
+
+@pytest.fixture(scope="module")
+def metrics():
+    return {
+        "SensitiveSubspace": SensitiveSubspace().fit(X, sensitive_features=SEX),
+        "Projection": Projection([[1.0, 2.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0]]).fit(X),
+        "Mahalanobis": Mahalanobis(np.cov(PEOPLE.T)).fit(X),
+    }
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(1)
 
 
 def penalty(classifier=LogisticRegression, n=N, **params):
@@ -53,18 +63,18 @@ def assert_same_metric(metric, other, atol=1e-8):
     np.testing.assert_allclose(metric.matrix_, other.matrix_, atol=atol)
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", NAMES)
 class TestEveryMetric:
-    def test_squared_euclidean_distance_after_transform_is_the_formula(self, name):
-        metric = METRICS[name]
+    def test_squared_euclidean_distance_after_transform_is_the_formula(self, name, metrics):
+        metric = metrics[name]
         differences = PEOPLE - OTHERS
         squares = np.einsum("ij,jk,ik->i", differences, metric.matrix_, differences)
         moved = metric.transform(X)
         np.testing.assert_allclose(np.square(moved[:50] - moved[50:100]).sum(axis=1), squares, rtol=1e-10)
         np.testing.assert_allclose(metric.distance(X[:50], X[50:100].set_index(X.index[:50])) ** 2, squares, rtol=1e-10)
 
-    def test_directions_are_free_and_orthonormal(self, name):
-        metric = METRICS[name]
+    def test_directions_are_free_and_orthonormal(self, name, metrics, rng):
+        metric = metrics[name]
         k = len(metric.directions_)
         np.testing.assert_allclose(metric.directions_ @ metric.directions_.T, np.eye(k), atol=1e-12)
         assert metric.directions_.shape[1] == 4
@@ -74,8 +84,8 @@ class TestEveryMetric:
             np.testing.assert_allclose(metric.distance(PEOPLE, moved), 0, atol=1e-7)
         assert np.linalg.matrix_rank(metric.matrix_) == 4 - k
 
-    def test_it_is_symmetric_and_zero_at_home(self, name):
-        metric = METRICS[name]
+    def test_it_is_symmetric_and_zero_at_home(self, name, metrics):
+        metric = metrics[name]
         there, back = (
             metric.distance(X[:50], X[50:100].reset_index()[X.columns]),
             metric.distance(X[50:100].reset_index()[X.columns], X[:50]),
@@ -83,63 +93,63 @@ class TestEveryMetric:
         np.testing.assert_array_equal(there, back)
         assert (metric.distance(X, X) == 0).all()
 
-    def test_one_row_is_compared_with_everybody(self, name):
-        metric = METRICS[name]
+    def test_one_row_is_compared_with_everybody(self, name, metrics):
+        metric = metrics[name]
         expected = metric.distance(X, pd.concat([X[:1]] * N, ignore_index=True))
         np.testing.assert_array_equal(metric.distance(X, X[:1]), expected)
         np.testing.assert_array_equal(metric.distance(X[:1], X), expected)
 
-    def test_clone_and_pickle(self, name):
-        metric = METRICS[name]
+    def test_clone_and_pickle(self, name, metrics):
+        metric = metrics[name]
         copy = clone(metric)
         assert not hasattr(copy, "matrix_")
         np.testing.assert_array_equal(pickle.loads(pickle.dumps(metric)).transform(X), metric.transform(X))
 
     @pytest.mark.parametrize("container", [pl.DataFrame, pa.Table.from_pydict, dict, np.asarray, lambda x: x])
-    def test_containers_do_not_matter(self, name, container):
+    def test_containers_do_not_matter(self, name, container, metrics):
         columns = {column: X[column].to_numpy() for column in X}
         data = np.column_stack(list(columns.values())) if container is np.asarray else container(columns)
         params = {"sensitive_features": SEX} if name == "SensitiveSubspace" else {}
-        metric = clone(METRICS[name]).fit(data, **params)
-        np.testing.assert_array_equal(metric.matrix_, METRICS[name].matrix_)
-        np.testing.assert_array_equal(metric.transform(data), METRICS[name].transform(X))
+        metric = clone(metrics[name]).fit(data, **params)
+        np.testing.assert_array_equal(metric.matrix_, metrics[name].matrix_)
+        np.testing.assert_array_equal(metric.transform(data), metrics[name].transform(X))
         named = container is not np.asarray
         assert hasattr(metric, "feature_names_in_") == named
         expected = list(X.columns) if named else ["x0", "x1", "x2", "x3"]
         assert metric.get_feature_names_out().tolist() == expected
 
-    def test_output_as_frames(self, name):
-        frame = clone(METRICS[name]).set_output(transform="pandas")
+    def test_output_as_frames(self, name, metrics):
+        frame = clone(metrics[name]).set_output(transform="pandas")
         frame.fit(X, **({"sensitive_features": SEX} if name == "SensitiveSubspace" else {}))
         moved = frame.transform(X.set_index(X.index + 7))
         assert moved.columns.equals(X.columns)
         assert moved.index.equals(X.index + 7)
         assert isinstance(frame.set_output(transform="polars").transform(X), pl.DataFrame)
 
-    def test_it_is_affine_for_whoever_reads_pipelines(self, name):
-        matrix, offset = affine(METRICS[name], read_features(X))
-        np.testing.assert_allclose(matrix @ matrix.T, METRICS[name].matrix_, atol=1e-12)
+    def test_it_is_affine_for_whoever_reads_pipelines(self, name, metrics):
+        matrix, offset = affine(metrics[name], read_features(X))
+        np.testing.assert_allclose(matrix @ matrix.T, metrics[name].matrix_, atol=1e-12)
         np.testing.assert_array_equal(offset, 0)
 
     @pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-    def test_another_number_of_columns_is_an_error(self, name):
+    def test_another_number_of_columns_is_an_error(self, name, metrics):
         with pytest.raises(ValueError, match=f"X has 3 features, but {name} is expecting 4 features"):
-            METRICS[name].transform(PEOPLE[:, :3])
+            metrics[name].transform(PEOPLE[:, :3])
 
-    def test_people_in_another_order_are_not_compared_by_position(self, name):
+    def test_people_in_another_order_are_not_compared_by_position(self, name, metrics):
         with pytest.raises(ValueError, match="hold the same labels in another order"):
-            METRICS[name].distance(X, X[::-1])
+            metrics[name].distance(X, X[::-1])
         with pytest.raises(ValueError, match="X and X_other have different lengths, 3 and 2"):
-            METRICS[name].distance(X[:3], X[:2])
+            metrics[name].distance(X[:3], X[:2])
 
-    def test_columns_that_are_no_numbers_are_named(self, name):
+    def test_columns_that_are_no_numbers_are_named(self, name, metrics):
         with pytest.raises(ValueError, match=r"X has columns that are no numbers: 'skills' .*'high'"):
-            METRICS[name].transform(X.astype({"skills": object}).assign(skills="high"))
+            metrics[name].transform(X.astype({"skills": object}).assign(skills="high"))
 
 
 @pytest.mark.parametrize("name", ["SensitiveSubspace", "Projection"])
-def test_a_projection_is_idempotent(name):
-    metric = METRICS[name]
+def test_a_projection_is_idempotent(name, metrics):
+    metric = metrics[name]
     once = metric.transform(X)
     np.testing.assert_allclose(metric.transform(pd.DataFrame(once, columns=X.columns)), once, atol=1e-12)
     np.testing.assert_allclose(metric.matrix_ @ metric.matrix_, metric.matrix_, atol=1e-14)
@@ -158,7 +168,7 @@ class TestSensitiveSubspace:
     def test_the_rows_of_several_labels_add_up_to_nothing_and_span_one_direction_less(self):
         assert len(SensitiveSubspace().fit(X, sensitive_features=RACE).directions_) == 2
 
-    def test_of_10_000_people_the_default_is_scikit_learns(self):
+    def test_of_10_000_people_the_default_is_scikit_learns(self, rng):
         many = rng.normal(size=(10_000, 3))
         sex, height = many @ [1, 2, 0] + rng.normal(size=10_000) > 0, many @ [0, 1, 3] + rng.normal(size=10_000)
         metric = SensitiveSubspace().fit(many, sensitive_features={"sex": sex, "height": height})
@@ -189,6 +199,30 @@ class TestSensitiveSubspace:
                 metric = SensitiveSubspace().fit(X, sensitive_features=labels)
             assert len(metric.directions_) == 4
 
+    def test_columns_that_were_read_before_are_what_they_were(self):
+        more = np.arange(N) % 21
+        (labels,) = read_columns(pd.Series(more, dtype="category"), "s", default_name="s")
+        with pytest.warns(UserWarning, match="differ in every direction"):
+            assert len(SensitiveSubspace().fit(X, sensitive_features=(labels,)).directions_) == 4
+        # Numbers stay numbers, though some people have few of them.
+        (numbers,) = read_columns(more, "s", default_name="s")
+        some = more < 15
+        metric = SensitiveSubspace().fit(X[some], sensitive_features=(numbers.take(some),))
+        coefficients = Ridge(alpha=some.sum() / 10_000).fit(X[some], more[some]).coef_
+        assert len(metric.directions_) == 1
+        np.testing.assert_allclose(metric.matrix_, np.eye(4) - projection_on(coefficients), atol=1e-3)
+        (sex,) = read_columns({"sex": SEX}, "s", default_name="s")
+        women = SEX == "f"
+        with pytest.raises(ValueError, match=r"column 'sex'\) is 'f' for everybody"):
+            SensitiveSubspace().fit(X.to_numpy()[women], sensitive_features=(sex.take(women),))
+
+    def test_numbers_are_labels_of_columns_before_they_are_positions(self):
+        table = X.set_axis([3, 2, 1, 0], axis=1)
+        for column, position in ((3, 0), ("3", 0), (np.int64(1), 2), (-1, 3)):
+            metric = SensitiveSubspace(sensitive_columns=column).fit(table)
+            np.testing.assert_array_equal(metric.directions_, np.eye(4)[[position]])
+            np.testing.assert_array_equal(Projection({column: 2.0}).fit(table).directions_, np.eye(4)[[position]])
+
     def test_units_of_numbers_and_names_of_labels_do_not_matter(self):
         metric = SensitiveSubspace().fit(X, sensitive_features=HEIGHT)
         assert_same_metric(SensitiveSubspace().fit(X, sensitive_features=HEIGHT / 100), metric, atol=1e-12)
@@ -196,7 +230,7 @@ class TestSensitiveSubspace:
         assert_same_metric(SensitiveSubspace().fit(X, sensitive_features=SEX == "f"), metric, atol=1e-12)
 
     @pytest.mark.parametrize("features", [SEX, RACE, HEIGHT])
-    def test_row_order_and_doubled_rows_do_not_matter(self, features):
+    def test_row_order_and_doubled_rows_do_not_matter(self, features, rng):
         metric = SensitiveSubspace().fit(X, sensitive_features=features)
         order = rng.permutation(N)
         assert_same_metric(SensitiveSubspace().fit(X.to_numpy()[order], sensitive_features=features[order]), metric)
@@ -218,10 +252,10 @@ class TestSensitiveSubspace:
         assert len(again.directions_) == 1
         assert_same_metric(again, metric, atol=1e-12)
 
-    def test_a_direction_that_is_zero_is_none(self):
+    def test_a_direction_that_is_zero_is_none(self, metrics):
         nothing = Lasso(alpha=1e6)
         metric = SensitiveSubspace(regressor=nothing).fit(X, sensitive_features={"height": HEIGHT, "sex": SEX})
-        assert_same_metric(metric, METRICS["SensitiveSubspace"])
+        assert_same_metric(metric, metrics["SensitiveSubspace"])
         with pytest.raises(ValueError, match="nothing in X predicts them"):
             SensitiveSubspace(regressor=nothing).fit(X, sensitive_features=HEIGHT)
 
@@ -244,7 +278,7 @@ class TestSensitiveSubspace:
         # As in the paper's COMPAS: unit vectors of the columns, and regressions on the others.
         table = X.assign(male=(SEX == "m").astype(float))[["male", *X.columns]]
         expected = np.eye(5) - projection_on(np.eye(5)[:1], [[0.0, *penalty().fit(X.to_numpy(), SEX).coef_[0]]])
-        for columns in ("male", 0, ["male"], [0], np.array([0])):
+        for columns in ("male", 0, -5, ["male"], [0], np.array([0])):
             metric = SensitiveSubspace(sensitive_columns=columns).fit(table, sensitive_features=SEX)
             np.testing.assert_allclose(metric.matrix_, expected, atol=1e-6)
             assert (metric.matrix_[0] == 0).all()
@@ -262,7 +296,7 @@ class TestSensitiveSubspace:
         with pytest.warns(UserWarning, match="differ in the only column of X"):
             SensitiveSubspace().fit(X[["rent"]], sensitive_features=SEX)
 
-    def test_scales_that_differ_much_are_no_obstacle_and_too_much_is_said(self):
+    def test_scales_that_differ_much_are_no_obstacle_and_too_much_is_said(self, rng):
         many = rng.normal(size=(500, 4)) * [1e4, 30, 1, 0.1] + [2e4, 40, 0, 0]
         sex = many @ [1e-4, 1 / 30, 1, 0] + rng.normal(size=500) > 4
         three = sex + (many[:, 3] > 0.1)
@@ -273,7 +307,7 @@ class TestSensitiveSubspace:
         with pytest.warns(ConvergenceWarning, match=r"found its coefficients only roughly.*StandardScaler"):
             SensitiveSubspace().fit(many * [1e5, 1, 1, 1e-5], sensitive_features=three)
 
-    def test_wide_tables_are_as_exact(self):
+    def test_wide_tables_are_as_exact(self, rng):
         wide = rng.normal(size=(150, 200))
         labels = np.digitize(wide[:, 0], [-0.5, 0.5])
         metric = SensitiveSubspace().fit(wide, sensitive_features=labels)
@@ -281,13 +315,13 @@ class TestSensitiveSubspace:
         assert_same_metric(SensitiveSubspace().fit(wide[order], sensitive_features=labels[order]), metric)
         assert len(metric.directions_) == 2
 
-    def test_a_person_who_differs_by_the_direction_is_treated_alike_by_the_project_model(self):
+    def test_a_person_who_differs_by_the_direction_is_treated_alike_by_the_project_model(self, metrics, rng):
         y = (X["skills"] + rng.normal(size=N) > 0).to_numpy()
         model = make_pipeline(SensitiveSubspace(), MLPClassifier((5,), max_iter=20, random_state=0))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(X, y, sensitivesubspace__sensitive_features=SEX)
-        moved = X + 3 * METRICS["SensitiveSubspace"].directions_[0]
+        moved = X + 3 * metrics["SensitiveSubspace"].directions_[0]
         np.testing.assert_allclose(model.predict_proba(moved), model.predict_proba(X), atol=1e-6)
 
     def test_metadata_routing_brings_the_groups_of_the_fold(self):
@@ -319,10 +353,16 @@ class TestSensitiveSubspace:
             ({}, {"sex": [None, *SEX[1:]]}, r"sensitive_features \(column 'sex'\) has 1 missing value"),
             ({}, {"age": [np.inf, *HEIGHT[1:]]}, r"column 'age'\) must hold finite numbers"),
             ({}, {"name": [f"n{i}" for i in range(N)]}, r"column 'name'\) has 200 distinct labels, more than 100"),
-            ({"sensitive_columns": "sex"}, SEX, r"names of columns of X, 'age', .*found 'sex'"),
-            ({"sensitive_columns": [0, 4]}, SEX, "positions from 0 to 3; found 4"),
-            ({"sensitive_columns": [-1]}, SEX, "positions from 0 to 3; found -1"),
-            ({"sensitive_columns": True}, SEX, "found True"),
+            (
+                {"sensitive_columns": "sex"},
+                SEX,
+                r"sensitive_columns: X has no feature 'sex'; its features are 'age', .*, or their positions",
+            ),
+            ({"sensitive_columns": [0, 4]}, SEX, "X has no feature 4"),
+            ({"sensitive_columns": [-5]}, SEX, "X has no feature -5"),
+            ({"sensitive_columns": ["income", -1]}, SEX, "sensitive_columns name 'income' twice, as 'income' and -1"),
+            ({"sensitive_columns": [0, 0]}, SEX, "sensitive_columns name 'age' twice, as 0 and 0"),
+            ({"sensitive_columns": True}, SEX, "X has no feature True"),
             ({"classifier": DecisionTreeClassifier()}, SEX, r"classifier=DecisionTreeClassifier\(\) has no coef_"),
             ({"classifier": LogisticRegression}, SEX, "classifier must be a linear estimator"),
             ({"regressor": "ridge"}, HEIGHT, "regressor must be a linear estimator of scikit-learn.*found 'ridge'"),
@@ -381,7 +421,8 @@ class TestProjection:
             ([np.nan, 0, 0, 1], "must be finite"),
             ([[1, 2], [3]], "must be rows of numbers"),
             ([object()] * 4, "must be rows of numbers"),
-            ({"shoe size": 1}, "X has no column 'shoe size'; its columns are 'age'"),
+            ({"shoe size": 1}, "directions: X has no feature 'shoe size'; its features are 'age'"),
+            ({"income": 1, -1: 2}, "directions name 'income' twice, as -1 and 'income'"),
             (["age", [0, 1, 0, 0]], r"all by name, or all rows of numbers; found \[0, 1, 0, 0\]"),
             ({"age": "a lot"}, "the weight of 'age' must be a finite number; found 'a lot'"),
             ({"age": np.inf}, "the weight of 'age' must be a finite number"),
@@ -393,8 +434,8 @@ class TestProjection:
 
 
 class TestMahalanobis:
-    def test_the_root_is_symmetric(self):
-        metric = METRICS["Mahalanobis"]
+    def test_the_root_is_symmetric(self, metrics):
+        metric = metrics["Mahalanobis"]
         root = metric.transform(pd.DataFrame(np.eye(4), columns=X.columns))
         np.testing.assert_allclose(root, root.T, atol=1e-12)
         np.testing.assert_allclose(root @ root, np.cov(PEOPLE.T), atol=1e-12)
@@ -444,7 +485,7 @@ class TestMahalanobis:
             assert len(Mahalanobis(np.zeros((4, 4))).fit(X).directions_) == 4
 
 
-def test_spans_are_those_of_scipy_and_projections_of_them():
+def test_spans_are_those_of_scipy_and_projections_of_them(rng):
     rows = rng.normal(size=(3, 6))
     rows = np.vstack([rows, rows[0] - 2 * rows[1], np.zeros(6)])
     basis = span(rows)

@@ -1,13 +1,15 @@
 """The same people give the same answer, however they are written down and in whatever company; and good manners."""
 
+import inspect
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn import config_context
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
@@ -103,13 +105,29 @@ def run(name, training, people, container=lambda X: X, **more):
     return test.fit(container(X), y, sensitive_features=sex)
 
 
+@pytest.fixture
+def people(request, people):
+    """Everybody; of a solver that goes person by person, fewer."""
+    callspec = getattr(request.node, "callspec", None)
+    adaptive = callspec is not None and callspec.params.get("name") == "adaptive"
+    return tuple(data[:30] for data in people) if adaptive else people
+
+
 @pytest.fixture(scope="module")
-def reference(training, people):
+def fitted():
+    """Cases that were fitted before."""
+    return {}
+
+
+@pytest.fixture
+def reference(training, people, fitted):
     """Each case, fitted when it is first asked for."""
 
-    class Fitted(dict):
-        def __missing__(self, name):
-            return self.setdefault(name, run(name, training, people))
+    class Fitted:
+        def __getitem__(self, name):
+            if name not in fitted:
+                fitted[name] = run(name, training, people)
+            return fitted[name]
 
     return Fitted()
 
@@ -147,12 +165,32 @@ def test_fitting_again_gives_the_same_to_the_last_digit(name, training, people, 
     assert_same(run(name, training, people), reference[name])
 
 
-@every_case
+@pytest.mark.parametrize("name", ["analytic", "search", "learned"])
 def test_n_jobs_changes_no_digit(name, training, people, reference, monkeypatch):
     monkeypatch.setattr("skfairtest.individual._unfair.BLOCK", 16)
     one, two = (run(name, training, people, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert_same(two, one)
     assert_same(one, reference[name], ALL[name][2])
+
+
+def test_other_processes_have_the_settings_of_this_one(training, people, monkeypatch):
+    monkeypatch.setattr("skfairtest.individual._unfair.BLOCK", 16)
+    inner = GaussianNB().fit(*training[:2])
+
+    class Settings:
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, X):
+            if not get_config()["assume_finite"]:
+                raise RuntimeError("asked in a process that does not know the settings")
+            return inner.predict_proba(X)
+
+    params = {"fair_metric": FIXED, "n_steps": 4, "statistic": "ratio_of_means"}
+    with config_context(assume_finite=True):
+        one, two = (IndividualFairnessTest(Settings(), n_jobs=n_jobs, **params).fit(*people[:2]) for n_jobs in (1, 2))
+    assert_same(one, two)
+    with pytest.raises(RuntimeError, match="does not know the settings"):
+        IndividualFairnessTest(Settings(), n_jobs=2, **params).fit(*people[:2])
 
 
 @every_case
@@ -217,10 +255,7 @@ def test_the_container_changes_nothing(name, container, training, people, refere
     def of_training(X):  # what the model takes: a dict of columns is ours only
         return pd.DataFrame(put(X)) if container == "dict" else put(X)
 
-    try:
-        model, params, tolerance = made(name, training, of_training)
-    except (ValueError, TypeError, AttributeError) as error:
-        pytest.skip(f"this version of scikit-learn does not take {container}: {error}")
+    model, params, tolerance = made(name, training, of_training)
     X_before = pickle.dumps(X)
     test = IndividualFairnessTest(model, **params)
     test.fit(X, people[1].to_numpy(), sensitive_features=people[2].to_numpy())
@@ -280,14 +315,37 @@ def test_containers_of_groups_change_nothing(name, training, people, reference):
 
 
 @every_way
-@pytest.mark.filterwarnings("ignore:nobody's loss moved:UserWarning")
+@pytest.mark.filterwarnings("ignore:(nobody's loss moved|unfair examples lie):UserWarning")
 def test_company_changes_nothing_about_a_person(name, training, people, reference):
-    """Two people alone, and each of them among eighty."""
-    for pair in ([0, 1], [40, 7], [79, 13]):
+    """Two people alone, and each of them among all the others."""
+    for pair in ([0, 1], [20, 7], [29, 13]):
         two = tuple(data.iloc[pair] for data in people)
         with pytest.warns(UserWarning, match="X has 2 people"):
             test = run(name, training, two, statistic="loss_ratio")
         np.testing.assert_allclose(test.loss_ratios_, reference[name].loss_ratios_[pair], rtol=max(ALL[name][2], 1e-12))
+
+
+@pytest.mark.filterwarnings("ignore:(X has 2 people|unfair examples lie):UserWarning")
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else(loss, training, people):
+    """Errors of regressors are in standard deviations of y, and ``feature_scale="std"`` in those of X."""
+    X, _, _, score = people
+    model = LinearRegression().fit(training[0], training[3])
+    params = {"fair_metric": FIXED, "n_steps": 24, "statistic": "ratio_of_means"}
+    everybody = IndividualFairnessTest(model, loss=loss, feature_scale="std", **params).fit(X, score)
+    unit, scale = everybody.solver_report_["loss_unit"], everybody.feature_scale_
+    assert unit == pytest.approx(score.std(ddof=0), rel=1e-12)
+    np.testing.assert_allclose(scale, X.std(ddof=0), rtol=1e-12)
+    for pair in ([0, 1], [40, 7], [79, 13]):
+        expected = everybody.loss_ratios_[pair]
+
+        def ratios(loss, feature_scale, pair=pair):
+            test = IndividualFairnessTest(model, loss=loss, feature_scale=feature_scale, **params)
+            return test.fit(X.iloc[pair], score.iloc[pair]).loss_ratios_
+
+        np.testing.assert_allclose(ratios((loss, unit), scale), expected, rtol=1e-9)
+        for other in (ratios(loss, scale), ratios((loss, unit), "std")):
+            assert np.abs(other / expected - 1).max() > 1e-3
 
 
 def test_copies_do_not_learn_the_metric_of_their_person(training, people):
@@ -420,17 +478,29 @@ def test_a_fitted_test_prints_a_sentence_and_its_repr_stays_short(name, referenc
     assert test._repr_html_()
 
 
+def documented_attributes(cls):
+    """Names in the section "Attributes" of a numpydoc docstring."""
+    _, _, after = inspect.getdoc(cls).partition("\nAttributes\n----------\n")
+    section, _, _ = after.partition("\n\n")
+    return [name for names in re.findall(r"^(\w.*?) : ", section, re.MULTILINE) for name in names.split(", ")]
+
+
 def test_only_fitting_sets_attributes_and_their_names_end_in_an_underscore(classifier, people):
     test = IndividualFairnessTest(classifier, fair_metric=FIXED)
     before = set(vars(test))
     assert before == set(test.get_params())
     test.fit(people[0], people[1])
     public = {name for name in set(vars(test)) - before if not name.startswith("_")}
-    assert public == {
-        "concern_", "confidence_interval_", "excluded_", "fair_metrics_", "feature_names_in_", "loss_ratios_",
-        "lower_bound_", "n_features_in_", "n_samples_", "p_value_", "path_", "rejected_", "solver_report_",
-        "standard_error_", "statistic_", "unfair_examples_",
-    }  # fmt: skip
+    public |= {
+        name
+        for name, value in inspect.getmembers(type(test))
+        if isinstance(value, property) and not name.startswith("_")
+    }
+    documented = documented_attributes(type(test))
+    assert public == set(documented)
+    assert len(documented) == len(set(documented))
+    assert all(hasattr(test, name) for name in documented)
+    assert all(name.endswith("_") and not hasattr(clone(test), name) for name in documented)
     assert type(test.p_value_) is type(test.statistic_) is type(test.lower_bound_) is float
     assert type(test.rejected_) is type(test.concern_) is bool
 

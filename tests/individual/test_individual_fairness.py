@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import norm
 from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
@@ -67,15 +68,6 @@ def test_the_simulation_of_the_paper(flow, metric, golden, simulated, logistic):
         expected["lower_bound"], abs=1e-7
     )
     assert test.rejected_ == (expected["lower_bound"] > 1.25)
-
-
-@unstable
-def test_the_simulated_people_are_those_of_the_paper(golden, simulated):
-    X, y = simulated
-    minority = X[:, 0] > 0
-    assert (len(X), minority.sum()) == (golden["n"], golden["minority"])
-    assert round(y[~minority].mean(), 3) == golden["positive_rate_majority"]
-    assert round(y[minority].mean(), 3) == golden["positive_rate_minority"]
 
 
 def test_the_map_is_the_papers_step_by_step(simulated, logistic):
@@ -482,3 +474,83 @@ def test_a_frozen_feature_is_not_drawn_along_by_the_others(solver, classifier, p
     ).fit(X[:30], y[:30])
     np.testing.assert_array_equal(test.unfair_examples_["savings"], X["savings"][:30])
     assert (test.unfair_examples_["income"] != X["income"][:30]).all()
+
+
+# Units, and who is told about them ------------------------------------------------------------------------------------
+
+
+def test_the_unit_of_errors_can_be_given(regressor, people):
+    X, _, _, score = people
+    metric = Projection([[1, 0, 0]])
+    estimated = IndividualFairnessTest(regressor, fair_metric=metric, n_steps=20).fit(X, score)
+    unit = float(np.std(score))
+    assert estimated.solver_report_["loss_unit"] == pytest.approx(unit)
+    given = IndividualFairnessTest(regressor, fair_metric=metric, n_steps=20, loss=("squared_error", unit))
+    np.testing.assert_allclose(given.fit(X, score).loss_ratios_, estimated.loss_ratios_, rtol=1e-12)
+    assert "(the standard deviation of y)" in str(estimated)
+    assert "(the standard deviation of y)" not in str(given)
+    half = given.loss_ratios_[:40]
+    np.testing.assert_allclose(given.fit(X[:40], score[:40]).loss_ratios_, half, rtol=1e-9)
+
+
+def test_ratios_that_differ_by_rounding_are_one_number():
+    """A linear model's error grows by the same factor for everybody, whatever the last digits of small errors say."""
+    model = LinearRegression()
+    model.coef_, model.intercept_, model.n_features_in_ = np.array([0.3, 1.0]), 0.0, 2
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = X @ model.coef_ + np.r_[np.full(4, 1e-4), np.full(36, -1.0)]
+    test = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), loss=("squared_error", 1.0)).fit(X, y)
+    assert test.statistic_ > 1.25
+    assert test.standard_error_ == 0
+    assert test.p_value_ == pytest.approx((1.25 / test.statistic_) ** 40)  # Markov's bound
+
+
+def test_frozen_features_leave_a_search_what_is_left_of_the_free_directions(training, people):
+    X, y, _, _ = training
+    forest = RandomForestClassifier(n_estimators=20, min_samples_leaf=10, random_state=0).fit(X, y)
+    params = {"statistic": "log_ratio", "n_steps": 200}
+    both = Projection([[1, 1, 0], [0, 1, 1]])
+    frozen = IndividualFairnessTest(forest, fair_metric=both, feature_ranges={"savings": "frozen"}, **params).fit(
+        people[0], people[1]
+    )
+    told = IndividualFairnessTest(
+        forest, fair_metric=Projection([[1, 0, -1]]), feature_ranges={"savings": "frozen"}, **params
+    ).fit(people[0], people[1])
+    np.testing.assert_allclose(frozen.loss_ratios_, told.loss_ratios_, rtol=1e-9)
+    assert frozen.statistic_ > 1.2
+    assert frozen.solver_report_["max_distance"] < 1e-6
+
+
+def test_the_path_of_a_search_is_over_candidates_at_the_same_distances(training, people):
+    X, y, _, _ = training
+    forest = RandomForestClassifier(n_estimators=20, random_state=0, min_samples_leaf=10).fit(X, y)
+    test = IndividualFairnessTest(forest, fair_metric=Projection([[1, 0, 0]]), n_steps=50).fit(people[0], people[1])
+    assert set(test.path_["time"]) == {test.solver_report_["time"]}
+    assert test.path_["statistic"].is_monotonic_increasing
+
+
+def test_a_model_that_runs_away_is_doubtful_and_the_printout_says_so(people):
+    model = LinearRegression()
+    model.coef_, model.intercept_, model.n_features_in_ = np.array([2.0, 1.0, 0.0]), 0.0, 3
+    X, score = people[0].to_numpy(), people[3]
+    with pytest.warns(UserWarning, match="times the range of a feature away from where anybody is"):
+        test = IndividualFairnessTest(model, fair_metric=Projection([[1, 0, 0]])).fit(X, score)
+    assert "Doubtful: unfair examples lie up to" in str(test).splitlines()[1]
+
+
+def test_numbers_are_numbers_in_every_fold(classifier, people):
+    """Of 21 ages one is that of a single person, without whom a fold has 20: ages are numbers all the same."""
+    X = people[0]
+    age = np.r_[np.arange(len(X) - 1) % 20, 99]
+    test = IndividualFairnessTest(classifier, n_steps=5).fit(X, people[1], sensitive_features={"age": age})
+    assert [len(metric.directions_) for metric in test.fair_metrics_] == [1] * 5
+
+
+def test_categories_are_labels_although_they_are_numbers(classifier, people):
+    X = people[0]
+    codes = pd.Categorical(np.arange(len(X)) % 25)
+    groups = pd.DataFrame({"zip": codes}, index=X.index)
+    test = IndividualFairnessTest(classifier, n_steps=5, cross_fit=False)
+    with pytest.warns(UserWarning, match="every direction"):
+        test.fit(X, people[1], sensitive_features=groups)
+    assert len(test.fair_metrics_[0].directions_) == 3

@@ -257,3 +257,44 @@ def test_candidates_spread_over_directions_and_distances():
     for part in (lengths, *((rest / lengths[:, None] + 1).T / 2)):  # Archimedes: each coordinate of a sphere is uniform
         ordered = np.sort(part)
         assert np.abs(ordered - np.arange(len(ordered)) / len(ordered)).max() < 0.02
+
+
+# Limits ---------------------------------------------------------------------------------------------------------------
+
+
+def test_who_meets_a_limit_stays_in_the_directions_that_cost_nothing():
+    """Half of a slanted free direction is cut off by a limit on one of its columns: the rest of it can be gone."""
+    slanted = np.array([[0.6, 0.8]])
+    metric = Quadratic(np.eye(2) - slanted.T @ slanted)
+    x0 = np.zeros((2, 2))
+    limits = (np.array([-0.3, -np.inf]), np.array([0.3, np.inf]))
+
+    def far(x, people):
+        return np.floor(10 * np.abs(x[:, 1]))
+
+    (moved,) = found(x0, far, metric, limits=limits, constrain=constraint(low=limits[0], high=limits[1]))
+    np.testing.assert_allclose(metric.squared_distance(moved - x0), 0.0, atol=1e-20)
+    assert (np.abs(moved[:, 0]) <= 0.3).all()
+    assert (far(moved, None) >= 3).all()  # the limit of .3 leaves room for .4 along the second column
+    (cut,) = found(x0, far, metric, constrain=constraint(low=limits[0], high=limits[1]))
+    assert (metric.squared_distance(cut - x0) >= 0).all()
+
+
+def test_room_is_that_of_the_feature_that_has_least():
+    limits = (np.array([-1.0, -1.0]), np.array([2.0, 1.0]))
+
+    def farther(x, people):
+        return np.floor(100 * x[:, 0]) / 100
+
+    x0 = np.array([[0.0, 0.5], [1.0, 0.5]])
+    along = np.array([[1.0, 0.0]])
+    (moved,) = found(x0, farther, limits=limits, directions=along, n_candidates=200)
+    assert (moved[:, 0] <= 2.0).all()
+    assert (moved[:, 0] > 1.95).all()
+
+
+def test_without_directions_everybody_stays():
+    x0 = people(4)
+    first, last = found(x0, Model(n=4), directions=np.zeros((0, 2)), checkpoints=[3, 100])
+    np.testing.assert_array_equal(first, x0)
+    np.testing.assert_array_equal(last, x0)

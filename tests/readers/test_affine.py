@@ -163,7 +163,7 @@ class Overrides(StandardScaler):
 
 
 class Declared(TransformerMixin, BaseEstimator):
-    _is_affine = True
+    is_affine = True
 
     def fit(self, X, y=None):
         self.width_ = X.shape[1]
@@ -183,7 +183,7 @@ class OverridesDeclared(Declared):
 
 
 class DeclaresWhatItIsNot(Declared):
-    _is_affine = True
+    is_affine = True
 
     def transform(self, X):
         return np.abs(np.asarray(X))

@@ -9,13 +9,16 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 
-from skfairtest.readers import autograd, closed_form, read_features
+from skfairtest.readers import autograd, closed_form, is_torch, read_features
+
+pytestmark = pytest.mark.torch
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 3))
@@ -27,10 +30,11 @@ def test_a_model_without_torch_is_not_for_torch_and_torch_is_not_imported():
     code = (
         "import sys, numpy as np\n"
         "from sklearn.linear_model import LogisticRegression\n"
-        "from skfairtest.readers import autograd, read_features\n"
+        "from skfairtest.readers import autograd, is_torch, read_features\n"
         "X = np.eye(4)\n"
         "assert autograd(LogisticRegression().fit(X, [0, 1, 0, 1]), read_features(X)) is None\n"
         "assert autograd(object(), read_features(X)) is None\n"
+        "assert not is_torch(LogisticRegression()) and not is_torch(object()) and not is_torch(None)\n"
         "assert 'torch' not in sys.modules and 'skorch' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -460,3 +464,20 @@ def test_a_net_behind_something_that_is_not_affine_is_left_to_others(torch, skor
     net = skorch.NeuralNetClassifier(module, criterion=torch.nn.CrossEntropyLoss, **net_options())
     pipeline = make_pipeline(step, net).fit(X, np.arange(120) % 2)
     assert autograd(pipeline, FEATURES) is None
+
+
+def test_torchs_models_are_recognised_wherever_they_are(torch, skorch):
+    module = layers(torch, 2, double=False)
+    net = skorch.NeuralNetClassifier(module, criterion=torch.nn.CrossEntropyLoss, **net_options())
+    search = GridSearchCV(net, {"lr": [0.1]}, cv=2)
+    for model in (
+        module,
+        layers(torch, 1).__class__(),
+        net,
+        make_pipeline(StandardScaler(), net),
+        FrozenEstimator(net),
+    ):
+        assert is_torch(model)
+    assert not is_torch(search)  # nobody knows yet what it will be
+    assert is_torch(search.fit(X.astype(np.float32), np.arange(120) % 2))
+    assert not is_torch(make_pipeline(StandardScaler(), MLPClassifier()))

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from skfairtest.readers import (
     MAX_GROUPS,
     WARN_GROUPS,
+    Numbers,
     check_same_people,
     read_column,
     read_columns,
@@ -347,3 +348,78 @@ def test_misaligned_columns_of_one_parameter_are_named():
     message = re.escape("sensitive_features['sex'] and sensitive_features['age'] hold the same")
     with pytest.raises(ValueError, match=message):
         check_same_people({"sensitive_features": columns})
+
+
+@pytest.mark.parametrize(
+    ("data", "categorical"),
+    [
+        ([1, 2, 1], False),
+        ([True, False, True], False),
+        (np.array([0.5, 1.5, 0.5]), False),
+        (pd.Series([1, 2, 1]), False),
+        (pl.Series([1, 2, 1]), False),
+        (pa.array([1, 2, 1]), False),
+        (["1", "2", "1"], True),
+        (np.array(["1", "2", "1"]), True),
+        (pd.Series(["1", "2", "1"], dtype=object), True),
+        (pd.Series(["1", "2", "1"], dtype="string"), True),
+        (pd.Series([1, 2, 1], dtype="category"), True),
+        (pd.Categorical([1, 2, 1]), True),
+        (pd.CategoricalIndex([1, 2, 1]), True),
+        (pd.Series([1, 2, 1], dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.int64()))), True),
+        (pl.Series(["1", "2", "1"], dtype=pl.Categorical), True),
+        (pl.Series(["1", "2", "1"], dtype=pl.Enum(["1", "2"])), True),
+        (pa.array([1, 2, 1]).dictionary_encode(), True),
+        (pa.chunked_array([[1, 2, 1]]).dictionary_encode(), True),
+    ],
+    ids=lambda value: f"{type(value).__module__.split('.')[0]} {getattr(value, 'dtype', getattr(value, 'type', ''))}",
+)
+def test_categories_of_numbers_are_told_from_numbers(data, categorical):
+    column = read_column(data, "group")
+    assert column.categorical is categorical
+    assert column.take(np.array([0, 2])).categorical is categorical
+    assert read_columns({"group": data}, "groups", default_name="g")[0].categorical is categorical
+
+
+def test_a_column_of_a_table_remembers_that_it_is_of_categories():
+    frame = pd.DataFrame({"a": [1, 2], "b": pd.Categorical([1, 2])})
+    assert [column.categorical for column in read_columns(frame, "groups", default_name="g")] == [False, True]
+    again = read_columns(read_columns(frame, "groups", default_name="g"), "groups", default_name="g")
+    assert [column.categorical for column in again] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ([3, 1, 2], "i"),
+        ([0.5, 2.5, 1.5], "f"),
+        ([True, False, True], "b"),
+        (["b", "a", "cc"], "U"),
+        ([1, "a", True], "O"),
+        ([("a", 1), ("b", 2), ("a", 2)], "O"),
+        ([b"a", b"b", b"c"], "O"),
+        (pd.to_datetime(["2020-01-02", "2020-01-01", "2020-01-03"]), "O"),
+    ],
+    ids=["int", "float", "bool", "str", "mixed", "tuples", "bytes", "dates"],
+)
+def test_values_are_what_was_written(data, kind):
+    values = read_column(pd.Series(data, dtype=object) if kind == "O" else data, "it").values
+    assert values.dtype.kind == kind
+    assert values.tolist() == list(data)
+
+
+@pytest.mark.parametrize("rows", [np.array([True, False, True]), np.array([2, 0]), np.array([0, 0, 1, 2])])
+def test_some_people_keep_their_values_and_the_labels_of_their_rows(rows):
+    series = pd.Series(["b", "a", "b"], index=["p", "q", "r"], name="sex")
+    column = read_column(series, "it").take(rows)
+    assert column.name == "sex"
+    assert column.levels == ("a", "b")
+    pd.testing.assert_series_equal(
+        pd.Series(column.values, column.index, name="sex").astype(object),
+        series.iloc[np.arange(3)[rows]].astype(object),
+    )
+    numbers = Numbers("age", np.array([1.0, 2.0, 3.0]), series.index).take(rows)
+    assert numbers.values.tolist() == np.array([1.0, 2.0, 3.0])[rows].tolist()
+    assert numbers.index.equals(series.index[rows])
+    assert Numbers("age", np.array([1.0, 2.0, 3.0])).take(rows).index is None
+    assert read_column([1, 2, 1], "it").take(rows).index is None

@@ -435,7 +435,7 @@ def test_models_of_several_answers_have_no_closed_form(model, y):
         Mock(),
         None,
     ],
-    ids=repr,
+    ids=lambda model: type(model).__name__,
 )
 def test_what_is_not_fitted_has_no_closed_form(model):
     assert closed_form(model, FEATURES) is None

@@ -20,6 +20,9 @@ FACTS = IndividualFacts(
     concern=True,
     n_samples=400,
     n_excluded=0,
+    n_features=5,
+    units="",
+    doubts=(),
     report={
         "gradient": "analytic",
         "because": "the closed form of LogisticRegression, which reproduces what it says",
@@ -34,6 +37,8 @@ FACTS = IndividualFacts(
         "mean_distance": 0.002601,
         "n_worse": 400,
         "n_unstable_steps": 0,
+        "n_directions": 2,
+        "n_features_outside": 0,
     },
 )
 
@@ -47,8 +52,9 @@ def test_a_finding_in_one_sentence():
     assert rest[:3] == [
         "",
         "Null hypothesis",
-        "  in the population of these 400 people, the loss at people's unfair examples is on average at most 1.25 "
-        "times the loss at the people. The level holds in large samples whichever way unfair examples are found.",
+        "  in the population that these 400 people were drawn from, the loss at people's unfair examples is on average "
+        "at most 1.25 times the loss at the people. The level holds in large samples whichever way unfair examples are "
+        "found.",
     ]
     assert "not a proof" not in "\n".join(rest)
 
@@ -96,13 +102,13 @@ def test_how_people_were_moved():
         "  the gradient flow by forward Euler, 400 steps, for a time of 0.3933, regularization 100, loss log_loss"
         in lines
     )
-    assert "  similar people: Projection" in lines
+    assert "  similar people: Projection; they may differ in 2 of 5 directions" in lines
     (moved,) = (line for line in lines if line.startswith("  people moved"))
     assert moved == "  people moved 0.4029 on average, over a fair distance of 0.002601; the loss of 400 grew"
     other = {**FACTS.report, "solver": "RK45", "n_folds": 5, "n_unstable_steps": 2}
     text = individual_summary(replace(FACTS, report=other), NOBODY)
     assert "the gradient flow by RK45 of scipy.integrate" in text
-    assert "similar people: Projection, for each of 5 folds learned on the others" in text
+    assert "similar people: Projection, for each of 5 folds learned on the others; they may differ in 2 of 5" in text
     assert "  2 unstable steps: step_size is too long" in text.splitlines()
     search = {**FACTS.report, "solver": "search", "gradient": "search", "n_steps": 1500, "time": 5.0}
     text = individual_summary(replace(FACTS, report=search), NOBODY)
@@ -139,3 +145,20 @@ def test_who_was_left_out_is_told():
     assert individual_summary(replace(FACTS, n_excluded=1200), NOBODY).endswith(
         "1,200 people with missing features left out, see excluded_."
     )
+
+
+def test_doubts_are_printed_under_the_verdict():
+    text = individual_summary(replace(FACTS, doubts=("few people", "far away")), NOBODY)
+    assert text.splitlines()[1:4] == ["Doubtful: few people.", "Doubtful: far away.", ""]
+
+
+def test_estimated_units_belong_to_the_null_hypothesis():
+    text = individual_summary(replace(FACTS, units="errors in units of 3.2 (the standard deviation of y)"), NOBODY)
+    assert "the loss at the people, with errors in units of 3.2 (the standard deviation of y). The level" in text
+
+
+def test_features_that_left_their_range_are_counted():
+    report = {**FACTS.report, "n_features_outside": 3}
+    lines = individual_summary(replace(FACTS, report=report), NOBODY).splitlines()
+    assert "  3 features went beyond where anybody is: feature_ranges holds them back" in lines
+    assert not any("beyond" in line for line in individual_summary(FACTS, NOBODY).splitlines())

@@ -1,0 +1,113 @@
+"""Fair distances: transformers after which the squared Euclidean distance is the fair one.
+
+What a fair metric does not see, two similar people may differ in. Everything else about it is linear algebra that any
+affine transformer shares, so that a fair metric can be a step of a pipeline, and a pipeline a fair metric.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from skfairtest.group._outside import outside
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.quadratic import Quadratic
+from skfairtest.inference.subspaces import complement, square_root
+from skfairtest.readers import Features, check_rows, read_features
+
+
+class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """What fair metrics have in common, once their matrix is known.
+
+    A class of your own is one as well if its `transform` is linear and it says so, by the class attribute ``is_affine =
+    True``: the audit asks every transformer that is declared affine for its matrix.
+    """
+
+    #: What `transform` does to a person is x @ A + b.
+    is_affine = True
+
+    directions_: Floats
+    matrix_: Floats
+    #: What `transform` multiplies by; None: `matrix_`, which is its own root where it is a projection.
+    _root: Floats | None = None
+
+    def transform(self, X: Any) -> Any:
+        """Move people to where the squared Euclidean distance is the fair one.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            People.
+
+        Returns
+        -------
+        ndarray or frame of shape (n_samples, n_features)
+            One point per person; the container is that of `set_output`.
+        """
+        check_is_fitted(self)
+        _, values = self._read(X)
+        return self._moved(values)
+
+    def distance(self, X: Any, X_other: Any) -> Floats:
+        """Return how far apart people are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            People.
+        X_other : array-like of shape (n_samples, n_features)
+            Whom each is compared with, in the same order; one row is compared with everybody.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The fair distance d, not squared.
+
+        Raises
+        ------
+        ValueError
+            If lengths differ, or pandas indexes hold the same labels in another order.
+        """
+        check_is_fitted(self)
+        _, people = self._read(X)
+        _, others = self._read(X_other)
+        if 1 not in (len(people), len(others)):
+            check_rows(X, X_other=X_other)
+        distances: Floats = np.linalg.norm(self._moved(people - others), axis=1)
+        return distances
+
+    def _moved(self, values: Floats) -> Floats:
+        return values @ (self.matrix_ if self._root is None else self._root)
+
+    def _read(self, X: Any, *, reset: bool = False) -> tuple[Features, Floats]:
+        features = read_features(X)
+        values = validate_data(self, features.as_input(features.values), reset=reset, dtype=np.float64)
+        return features, values
+
+    def _set_free(self, directions: Floats) -> Self:
+        """Measure everything but what lies along orthonormal directions."""
+        self.directions_ = directions
+        self.matrix_ = complement(directions)
+        return self._warn_of_nothing()
+
+    def _set_matrix(self, quadratic: Quadratic) -> Self:
+        """Measure with a matrix, whose null space is free."""
+        none = np.empty((0, len(quadratic.matrix)))
+        self.directions_ = quadratic.free_directions if quadratic.has_free_directions else none
+        self.matrix_, self._root = quadratic.matrix, square_root(quadratic)
+        return self._warn_of_nothing()
+
+    def _warn_of_nothing(self) -> Self:
+        if len(self.directions_) == self.n_features_in_:
+            what = "every direction" if self.n_features_in_ > 1 else "the only column"
+            warnings.warn(
+                f"{type(self).__name__} lets people differ in {what} of X (n_features={self.n_features_in_}): the "
+                "fair distance between any two people is 0, and a fair model says the same of everybody.",
+                UserWarning,
+                stacklevel=outside(),
+            )
+        return self

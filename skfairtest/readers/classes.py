@@ -1,0 +1,32 @@
+"""Classes of other packages, recognised by their names: importing what a model may be made of takes time.
+
+An object of a class that nobody imported does not exist.
+"""
+
+from typing import Any
+
+__all__ = ["derives", "is_of"]
+
+
+def is_of(kind: type, package: str, *names: str) -> bool:
+    """Tell whether a class itself is one of those a package calls by these names.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> is_of(PCA, "sklearn", "PCA", "FastICA"), is_of(PCA, "sklearn", "BaseEstimator")
+    (True, False)
+    """
+    return kind.__name__ in names and kind.__module__.split(".")[0] == package
+
+
+def derives(model: Any, package: str, *names: str) -> bool:
+    """Tell whether an object is an instance of a class of a package, or of a class derived from one.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> derives(PCA(), "sklearn", "BaseEstimator"), derives(PCA(), "torch", "Module")
+    (True, False)
+    """
+    return any(is_of(base, package, *names) for base in type(model).__mro__)
