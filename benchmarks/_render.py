@@ -7,7 +7,20 @@ import numpy as np
 from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
 from benchmarks._run import default_of
-from benchmarks._words import INTRODUCTION, METHODS, MODEL_SELECTION, PAPER, PUBLISHED, SECTIONS
+from benchmarks._words import (
+    INDIVIDUAL,
+    INDIVIDUAL_DROPPED,
+    INDIVIDUAL_LEARNED,
+    INDIVIDUAL_ROWS,
+    INDIVIDUAL_TABLES,
+    INDIVIDUAL_WAYS,
+    INTRODUCTION,
+    METHODS,
+    MODEL_SELECTION,
+    PAPER,
+    PUBLISHED,
+    SECTIONS,
+)
 
 
 def number(value):
@@ -15,7 +28,7 @@ def number(value):
     if value is None:
         return "–"
     text = f"{value:.3f}"
-    return text[1:] if text.startswith("0") else text
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
 def table(head, rows):
@@ -176,6 +189,130 @@ def model_selection(folder):
     ]  # fmt: skip
 
 
+def judged_text(cell, *, fair):
+    """Size or power, and coverage; bold as on the rest of the page."""
+    rejected, covered = cell["rejected"], cell["coverage"]
+    # The error of a share of 0 or 1 is not 0.
+    too_often = fair and rejected["share"] > ALPHA + 3 * max(rejected["error"], 0.001)
+    too_rarely = covered["share"] < 1 - ALPHA - 3 * max(covered["error"], 0.001)
+    texts = [
+        f"**{share_text(found)}**" if bold else share_text(found)
+        for found, bold in ((rejected, too_often), (covered, too_rarely))
+    ]
+    return " / ".join(texts)
+
+
+def by_statistic(cells, keys, text):
+    """Return the names of the statistics, and rows of one cell per statistic."""
+    names = list(dict.fromkeys(cell["statistic"] for cell in cells))
+    rows = {}
+    for cell in cells:
+        rows.setdefault(tuple(cell[key] for key in keys), {})[cell["statistic"]] = text(cell)
+    return names, [
+        [*(f"{part:,}" if isinstance(part, int) else str(part) for part in key), *(found[name] for name in names)]
+        for key, found in rows.items()
+    ]
+
+
+def individual(folder):
+    """Show the figures of `benchmarks.individual` where they are."""
+    path = folder / "individual.json"
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    tolerance = document["tolerance"]
+    names, level = by_statistic(
+        document["level"], ("design", "value", "people"),
+        lambda cell: judged_text(cell, fair=cell["value"] <= tolerance),
+    )  # fmt: skip
+    _, ways = by_statistic(
+        document["ways"], ("model", "way", "people"),
+        lambda cell: f"{cell['value']:.4g}: {judged_text(cell, fair=True)}",
+    )  # fmt: skip
+    learned = [
+        [
+            f"{cell['features']} features", "cross-fitted" if cell["cross_fit"] else "same people",
+            f"{cell['people']:,}",
+            *(share_text(cell[key]) for key in ("coverage_of_own", "above_own", "coverage_of_limit", "rejected")),
+            number(cell["mean_own_value"]),
+        ]
+        for cell in document["learned"]
+    ]  # fmt: skip
+    rows = [
+        [f"{cell['people']:,}", str(cell["copies"]), number(cell["ours"]),
+         f"{number(cell['infairness'])} ({number(cell['over_seeds'])})"]
+        for cell in document["rows"]
+    ]  # fmt: skip
+    rates = {cell["people"]: {} for cell in document["infairness"]}
+    for cell in document["infairness"]:
+        rates[cell["people"]][cell["value"]] = share_text(cell["rejected"])
+    values = sorted({cell["value"] for cell in document["infairness"]})
+    dropped = document["dropped"]
+    return [
+        "## Individual fairness", "",
+        INDIVIDUAL.format(file=path.name, tolerance=tolerance), "",
+        "Rejected / coverage", "",
+        table(["design", "audit value", "people", *names], level), "",
+        INDIVIDUAL_WAYS.format(data_sets=f"{document['ways'][0]['rejected']['data_sets']:,}",
+                               many=f"{document['many']:,}"), "",
+        "Audit value: rejected / coverage", "",
+        table(["model", "found by", "people", *names], ways), "",
+        INDIVIDUAL_LEARNED.format(data_sets=f"{document['learned'][0]['rejected']['data_sets']:,}",
+                                  tolerance=tolerance), "",
+        table(["X", "metric learned from", "people", "coverage of its value", "bound above it",
+               "coverage of the limit's", "rejected at the limit's", "its value"], learned), "",
+        INDIVIDUAL_ROWS.format(tolerance=tolerance,
+                               data_sets=f"{document['infairness'][0]['rejected']['data_sets']:,}"), "",
+        table(["people", "times counted", "IndividualFairnessTest", "inFairness"], rows), "",
+        table(["people", "", *(f"inFairness rejects {value}" for value in values)],
+              [[f"{n:,}", "", *(found[value] for value in values)] for n, found in rates.items()]), "",
+        INDIVIDUAL_DROPPED.format(
+            dropped=share_text(dropped["dropped"]), harmed=share_text(dropped["dropped_although_harmed"]),
+            people=f"{dropped['people']:,}", rest=number(dropped["mean_of_the_rest"]),
+            means=number(dropped["ratio_of_means"]), log=f"{dropped['log_ratio']:.2g}",
+        ), "",
+    ]  # fmt: skip
+
+
+def bound_text(figures):
+    """A lower bound with its spread over splits, and how often it was beyond the tolerance."""
+    if figures is None:
+        return "–"
+    mean, spread, rejected = figures
+    return f"{number(mean)} ± {number(spread)} ({rejected:.1f})"
+
+
+def individual_tables(folder):
+    """Show the paper's tables beside ours where they are."""
+    path = folder / "individual_tables.json"
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    plain = {"balanced_accuracy": "balanced accuracy", "aod_sex": "AOD sex", "aod_race": "AOD race"}
+    bounds = {
+        "loss_ratio": "T_n", "error_rate_ratio": "T_n of error rates", "loss_ratio_cross_fit": "other folds' metric",
+        "loss_ratio_training_metric": "training metric", "loss_ratio_200_steps": "200 steps",
+    }  # fmt: skip
+    out = [
+        "### Adult and COMPAS", "",
+        INDIVIDUAL_TABLES.format(file=path.name, tolerance=document["tolerance"],
+                                 adult=document["flows"]["adult"]["n_steps"]), "",
+    ]  # fmt: skip
+    for source, title in (("adult", "Adult"), ("compas", "COMPAS")):
+        shown = {key: name for key, name in bounds.items() if key in document[source]["baseline"]["ours"]}
+        rows = [
+            [
+                model, whose,
+                *(f"{number(figures[key][0])} ± {number(figures[key][1])}" for key in plain),
+                *(bound_text(figures.get(key)) for key in shown),
+            ]
+            for model, both in document[source].items()
+            for whose, figures in (("published", both["published"]), ("ours", both["ours"]))
+        ]  # fmt: skip
+        out += [title, "", table(["model", "", *plain.values(), *shown.values()], rows), ""]
+    return out
+
+
 def render(cells, records, folder):
     """Return the page, with what is stored so far."""
     there = [cell for cell in cells if cell.name in records]
@@ -192,6 +329,8 @@ def render(cells, records, folder):
             out += [f"## {title}", "", text, "", *section(chosen, records)]
     out += correlation(folder)
     out += model_selection(folder)
+    out += individual(folder)
+    out += individual_tables(folder)
     out += ["## How it was run", "", _how(there, cells, records)]
     return "\n".join(out).rstrip() + "\n"
 

@@ -155,3 +155,52 @@ MODEL_SELECTION = (
     "luck of the folds with it. `select_fair` by `tolerance` takes their upper bounds; by `alpha` it takes whatever "
     "is not rejected, which with few people is almost everything."
 )
+
+INDIVIDUAL = (
+    "Measured by `python -m benchmarks.individual`, stored in `benchmarks/results/{file}`. People are two groups "
+    "whose first feature is shifted, which is what the fair metric leaves free. First, a logistic model whose audit "
+    "value is an integral and known to better than 1e-8: how often `IndividualFairnessTest` rejects it at the "
+    "tolerance of {tolerance}, which is the size at that value and below and the power beyond it; and, after the "
+    "stroke, how often the two-sided 95 % interval holds the value. The two designs were chosen for their tails: in "
+    "one few people are harmed much and ratios have a long right tail; in the other most are harmed alike, and those "
+    "who are harmed less are a long left tail, with which a normal law is too ready to reject when people are few. "
+    "The ratio of means rejects too often in both, the less the more people there are. An error rate ratio is a ratio "
+    "of few people: its interval is too short, and the test has little power, where few are misclassified."
+)
+INDIVIDUAL_WAYS = (
+    "However unfair examples are found: the audit value of that very map, the size of a test with just this "
+    "tolerance, and the coverage ({data_sets} data sets). Of the logistic regression the value is an integral, of the "
+    "others it is that of {many} people who are not tested. A forest that is grown out is sure of most people and "
+    "has no loss there: of a mean of ratios of 1e+15 the normal law knows nothing, and what is left is a test that "
+    "hardly rejects."
+)
+INDIVIDUAL_LEARNED = (
+    "A fair metric that is learned from the sample ({data_sets} data sets). What is tested is the map of the metric "
+    "that was learned, or of those of the folds: its value is held by the interval, and the lower bound is above it "
+    "as rarely as it should be, with cross-fitting, and nearly so without. A logistic model makes one number of a "
+    "metric, so that there is little in which it could be fitted to the people tested. The audit value of the metric "
+    "that would be learned from everybody there is ({tolerance}, the tolerance) is another one; no interval here is "
+    "about it, and it is reached slowly: the mean of the values of the metrics learned is in the last column."
+)
+INDIVIDUAL_ROWS = (
+    "inFairness differentiates the mean loss, so that its steps are shorter the more people there are, and starts at "
+    "a random place: its statistic of the same people, counted several times, with the step that is right for 100 of "
+    "them (standard deviation over seeds); its rejections of an audit value of {tolerance} and of 1.5 ({data_sets} "
+    "data sets)."
+)
+INDIVIDUAL_DROPPED = (
+    "The authors' code drops ratios that are not finite. Of a forest that is grown out, {dropped} of {people} people "
+    "are dropped, {harmed} although they are harmed: their loss is 0 before and not after. The mean of the rest is "
+    "{rest}. With everybody the ratio of mean losses is {means}, and the geometric mean of ratios {log}."
+)
+INDIVIDUAL_TABLES = (
+    "The tables of the paper, with models trained as in the authors' scripts on their splits of Adult and COMPAS "
+    "(`python -m benchmarks.individual_tables`, stored in `{file}`): the lower bound T_n, its standard deviation "
+    "over 10 splits, and in how many splits the loss ratio is beyond {tolerance}. A metric is learned from the "
+    "people tested, as in the paper; on other folds of them; or on the training people. On Adult everything is "
+    "rejected that the paper rejects, SenSR never. On COMPAS SenSR and Project are fair by the metric that they "
+    "know, the training people's, and that of a thousand other people is another one: there the paper never "
+    "rejects SenSR. Adult's flow has {adult} steps, as in the paper's text; with 200, as in the published code, "
+    "it finds less. The published row Project may be that of another model: ours without the projection, after "
+    "200 steps, has its figures."
+)

@@ -9,18 +9,32 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
+import scipy.optimize
+import scipy.special
 import scipy.stats
 from fairlearn.metrics import MetricFrame, false_negative_rate, selection_rate
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+from sklearn.neural_network import MLPClassifier
 
-from skfairtest import FairnessTest, ScoreMetric, SignificanceFrame
+from benchmarks._adult_compas import People, load, split
+from benchmarks.make_compas_counts import data_folder
+from skfairtest import FairnessTest, IndividualFairnessTest, Projection, ScoreMetric, SignificanceFrame
+from skfairtest.individual._losses import LOSSES
+from skfairtest.inference.quadratic import Quadratic
+from skfairtest.inference.unfair_map import euler
 from skfairtest.metrics import Context
+from skfairtest.readers import closed_form, read_features
 from skfairtest.tables import Sample
 
 SEED = 1
@@ -278,18 +292,191 @@ def frame(options):
         print(f"  {what:<38} {1000 * seconds:>12,.0f} ms   {remark}".rstrip())
 
 
-COMMANDS = {"rates": rates, "auc": auc, "mean": mean, "callables": callables, "frame": frame, "memory": memory}
+def simulated(n=400):
+    """Two groups beside each other, and labels that depend on what tells people of a group apart."""
+    random = np.random.RandomState(SEED)
+    X = random.normal(0, 0.25, (n, 2))
+    group = random.choice([False, True], p=[0.1, 0.9], size=n)
+    centre = np.where(group[:, None], [-1.5, 0.0], [1.5, 0.0])
+    X += centre
+    weights = np.where(group[:, None], [-0.2, -0.01], [0.2, -0.01])
+    score = ((X - centre) * weights).sum(axis=1) + 0.01 * random.normal(size=n)
+    return X, (score > 0).astype(int)
+
+
+def logistic(X, y, weights):
+    """Return the logistic regression with these weights, and the intercept that fits."""
+    away = X @ weights
+    intercept = scipy.optimize.brentq(lambda bias: (scipy.special.expit(away + bias) - y).sum(), -40, 40, xtol=1e-12)
+    model = LogisticRegression()
+    model.classes_, model.n_features_in_ = np.array([0, 1]), X.shape[1]
+    model.coef_, model.intercept_ = np.array([weights]), np.array([intercept])
+    return model
+
+
+def person_by_person(model, X, y, steps, regularization):
+    """The same steps for one person after the other: losses before and after."""
+    weights, intercept = model.coef_[0], model.intercept_[0]
+    matrix = np.diag([0.0, 1.0])
+
+    def loss(x, label):
+        return np.logaddexp(0.0, (1 - 2 * label) * (x @ weights + intercept))
+
+    losses = np.empty((2, len(X)))
+    for person, (start, label) in enumerate(zip(X, y, strict=True)):
+        x = start.copy()
+        for step in steps:
+            slope = scipy.special.expit(x @ weights + intercept) - label
+            x = x + step * (slope * weights - 2 * regularization * (x - start) @ matrix)
+        losses[:, person] = loss(start, label), loss(x, label)
+    return losses
+
+
+def one_at_a_time(model, X, y, steps, regularization):
+    """The test's own map and derivatives for one person after the other: losses before and after."""
+    smooth = closed_form(model, read_features(X))
+    pull = Quadratic(np.diag([0.0, 1.0])).pull
+    losses = np.empty((2, len(X)))
+    for person, (start, label) in enumerate(zip(X, y, strict=True)):
+        truth, x = np.array([label]), start[None]
+
+        def gradient(moved, people, truth=truth):
+            return smooth.gradient(moved, lambda outputs: LOSSES["log_loss"].slope(truth, outputs))
+
+        (end,) = euler(x, gradient, pull, steps=steps, regularization=regularization, checkpoints=[len(steps)])
+        losses[:, person] = [LOSSES["log_loss"].value(truth, smooth.outputs(place))[0] for place in (x, end)]
+    return losses
+
+
+def grid(options):
+    """The grid of models of the paper's simulation, against loops over people."""
+    X, y = simulated()
+    axis = np.linspace(-4, 4, options.grid)
+    models = [logistic(X, y, np.array([a, b])) for a in axis for b in axis]
+    params = {"regularization": 100.0, "n_steps": 400, "step_size": 0.02, "step_decay": 2 / 3}
+    similar = Projection([[1, 0]]).fit(X)
+    steps = params["step_size"] / np.arange(1, params["n_steps"] + 1) ** params["step_decay"]
+
+    def tested(model, n=None):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the first steps are long; the weights 0 move nobody; few people
+            return IndividualFairnessTest(model, fair_metric=similar, **params).fit(X[:n], y[:n])
+
+    few = 20
+    ratios = {one_at_a_time: [], person_by_person: []}
+    some = models[:: max(1, len(models) // 3)][:3]
+    for model in some:
+        ours = median_seconds(lambda model=model: tested(model), 15)
+        for loop, found in ratios.items():
+            people = slice(few) if loop is one_at_a_time else slice(None)
+            start = time.perf_counter()
+            before, after = loop(model, X[people], y[people], steps, params["regularization"])
+            found.append((time.perf_counter() - start) * len(X) / len(before) / ours)
+            if not np.isclose((after / before).mean(), tested(model, len(before)).statistic_, rtol=1e-9):
+                raise SystemExit("the two statistics differ")
+    start = time.perf_counter()
+    for model in models:
+        tested(model)
+    whole = time.perf_counter() - start
+    print(f"{len(X)} people, {params['n_steps']} steps, logistic models on a grid of {options.grid} x {options.grid}.")
+    print(
+        f"  IndividualFairnessTest                     {whole:>12,.1f} s    {1000 * whole / len(models):.1f} ms a model"
+    )
+    for loop, what in ((one_at_a_time, "its functions, a person at a time"), (person_by_person, "a loop written out")):
+        slower = statistics.median(ratios[loop])
+        print(
+            f"  {what:<42} {whole * slower:>12,.0f} s    {slower:,.0f} x slower (goal: at least 100); scaled up from "
+            f"{len(some)} models"
+        )
+
+
+def census(n):
+    """Return people for training and n people of Adult where its file is; else as many numbers, simulated."""
+    if (data_folder() / "adult.csv.gz").exists():
+        everybody, names = load("adult")
+        train, test = split("adult", everybody, names, SEED)
+        return "Adult", train.take(slice(2 * n)), test.take(slice(n))
+    rng = np.random.default_rng(SEED)
+    X = rng.normal(size=(3 * n, 40))
+    y = (X[:, :5].sum(axis=1) + rng.normal(size=3 * n) > 0).astype(int)
+    groups = X[:, :2] + rng.normal(size=(3 * n, 2)) > 0
+    everybody = People(X, y, pd.DataFrame(groups, columns=["sex", "race"]))
+    return "simulated", everybody.take(slice(n, None)), everybody.take(slice(n))
+
+
+def audit_report(path, n_steps):
+    """Test a trained model; print how, what came out, seconds with 1 and 2 processes, and megabytes of one."""
+    model, people = joblib.load(path)
+    seconds, megabytes = [], []
+    for n_jobs in (1, 2):
+        test = IndividualFairnessTest(
+            model, statistic="ratio_of_means", n_steps=n_steps, step_size=5 / n_steps, n_jobs=n_jobs
+        )
+        few = people.take(slice(200))
+        test.fit(few.X, few.y, sensitive_features=few.groups)  # imports, and processes that are started once
+        before, start = peak_megabytes(), time.perf_counter()
+        test.fit(people.X, people.y, sensitive_features=people.groups)
+        seconds.append(time.perf_counter() - start)
+        megabytes.append(peak_megabytes() - before)
+    print(test.solver_report_["gradient"], test.statistic_, *seconds, megabytes[0])
+
+
+CENSUS_MODELS = {
+    "MLPClassifier": partial(MLPClassifier, (50,), max_iter=30, early_stopping=True, random_state=0),
+    "GradientBoostingClassifier": partial(GradientBoostingClassifier, n_estimators=100, random_state=0),
+    "HistGradientBoostingClassifier": partial(HistGradientBoostingClassifier, random_state=0),
+}
+
+
+def individual(options):
+    """The test of individual fairness: a grid of small models, and large models of many people."""
+    grid(options)
+    source, train, people = census(options.people)
+    print(
+        f"{len(people.X):,} people ({source}), {people.X.shape[1]} features, {options.steps} steps or candidates; "
+        "each model in a new process, memory above that of imports, model and people."
+    )
+    for name, make in CENSUS_MODELS.items():
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of training that is not finished
+            path = str(Path(folder) / "model")
+            joblib.dump((make().fit(train.X, train.y), people), path)
+            code = f"from benchmarks import speed; speed.audit_report({path!r}, {options.steps})"
+            done = subprocess.run(
+                [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
+            )
+        way, statistic, alone, shared, megabytes = done.stdout.split()
+        goal = "   (goal: minutes on two cores)" if way == "search" else ""
+        print(
+            f"  {name:<31} {way:<9} {float(alone):>8,.1f} s, two processes {float(shared):,.1f} s   "
+            f"{float(megabytes):,.0f} MB   ratio of means {float(statistic):.3f}{goal}"
+        )
+
+
+COMMANDS = {
+    "rates": rates,
+    "auc": auc,
+    "mean": mean,
+    "callables": callables,
+    "frame": frame,
+    "memory": memory,
+    "individual": individual,
+}
+#: People, where nobody asks for a number.
+PEOPLE = {"rates": 1_000_000, "individual": 9_000}
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="?", choices=[*COMMANDS, "all"], default="all")
-    parser.add_argument("--people", type=int, help="default: a million for rates, else 100,000")
+    parser.add_argument("--people", type=int, help="default: a million for rates, 9,000 for individual, else 100,000")
     parser.add_argument("--resamples", type=int, default=400, help="resamples that are timed")
+    parser.add_argument("--steps", type=int, default=500, help="steps or candidates of individual")
+    parser.add_argument("--grid", type=int, default=21, help="models along each side of individual's grid")
     options = parser.parse_args(argv)
     asked = options.people
     for what in COMMANDS if options.what == "all" else [options.what]:
-        options.people = asked or (1_000_000 if what == "rates" else 100_000)
+        options.people = asked or PEOPLE.get(what, 100_000)
         COMMANDS[what](options)
     return 0
 

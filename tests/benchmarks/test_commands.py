@@ -32,6 +32,22 @@ def test_speed_benchmark_times_a_frame(capsys):
     assert "x MetricFrame" in out
 
 
+def test_speed_benchmark_times_audits_of_individuals(capsys, monkeypatch):
+    from benchmarks import speed
+
+    models = {name: speed.CENSUS_MODELS[name] for name in ("MLPClassifier", "GradientBoostingClassifier")}
+    monkeypatch.setattr(speed, "CENSUS_MODELS", models)
+    assert speed.main(["individual", "--people", "60", "--steps", "8", "--grid", "2"]) == 0
+    out = capsys.readouterr().out
+    assert "grid of 2 x 2" in out
+    assert "x slower" in out
+    ways = [line.split()[:2] for line in out.splitlines() if "ratio of means" in line]
+    assert ways == [
+        ["MLPClassifier", "analytic"],
+        ["GradientBoostingClassifier", "search"],
+    ]
+
+
 def test_the_peak_of_memory_is_that_of_this_process():
     from benchmarks import speed
 

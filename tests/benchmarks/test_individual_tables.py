@@ -1,0 +1,199 @@
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
+
+from benchmarks import _adult_compas, _fair_training, individual_tables
+
+
+@pytest.fixture(scope="module")
+def people():
+    """People whose label depends on the first feature, and who belong to a group by the second."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(600, 3))
+    group = (X[:, 1] + 0.3 * rng.normal(size=600) > 0).astype(int)
+    y = (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=600) > 0).astype(int)
+    return _adult_compas.People(X, y, pd.DataFrame({"sex": group, "race": 1 - group}))
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "n_people", "n_features", "n_training"),
+    [("adult", "adult.csv.gz", 45_222, 39, 36_177), ("compas", "compas.csv", 5_278, 7, 4_222)],
+)
+def test_people_are_those_of_the_paper(raw_data, name, file, n_people, n_features, n_training):
+    """The 45,222 people and the 7 features are in appendices F.1 and G, the other numbers in the authors' code."""
+    raw_data(file)
+    people, names = _adult_compas.load(name)
+    assert people.X.shape == (n_people, n_features)
+    assert len(names) == n_features
+    training, testing = _adult_compas.split(name, people, names, 31228)
+    assert len(training.y) == n_training
+    assert len(testing.y) == n_people - n_training
+    numbers = [names.index(number) for number in _adult_compas.NUMBERS[name]]
+    assert training.X[:, numbers].mean(axis=0) == pytest.approx(0, abs=1e-9)
+    assert training.X[:, numbers].std(axis=0) == pytest.approx(1)
+    others = np.delete(testing.X, numbers, axis=1)
+    assert set(np.unique(others)) == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "seed", "weights", "coefficients"),
+    [
+        ("compas", "compas.csv", 20609, [0.15277813, 0.84722187], [-0.38444316, -0.06392774, 0.81221403]),
+        (
+            "adult", "adult.csv.gz", 31228, [0.91086312, 0.01815047, 0.00954917, 0.06143725],
+            [0.34784971, 0.65073939, 2.26208444],
+        ),
+    ],
+)  # fmt: skip
+def test_reductions_are_those_of_the_authors(raw_data, name, file, seed, weights, coefficients):
+    """Weights and first coefficients of the authors' stored models, which no other split or class weights give."""
+    raw_data(file)
+    people, names = _adult_compas.load(name)
+    training, _ = _adult_compas.split(name, people, names, seed)
+    model = _fair_training.reductions(training.X, training.y, training.crossed(), *_fair_training.REDUCTIONS[name])
+    assert model.weights[0] == pytest.approx(weights[0], abs=1e-3)
+    assert len(model.weights) == len(weights)
+    assert model.estimators_[0].coef_[0, :3] == pytest.approx(coefficients, abs=1e-3)
+
+
+def test_slopes_of_the_network_are_those_of_its_losses(people):
+    rng = np.random.default_rng(2)
+    network = _fair_training.Network(3, 8, rng)
+    for name in ("first", "first_bias", "last", "last_bias"):
+        setattr(network, name, getattr(network, name).astype(float))
+    X, y = people.X[:20], people.y[:20]
+    slopes = network.slopes(network.hidden(X), y, network.first)
+    for feature in range(3):
+        step = np.zeros(3)
+        step[feature] = 1e-6
+        rise = network.losses(network.hidden(X + step), y) - network.losses(network.hidden(X - step), y)
+        assert rise / 2e-6 == pytest.approx(slopes[:, feature], abs=1e-6)
+
+
+def test_training_goes_down_the_gradient_of_the_mean_loss(people, monkeypatch):
+    rng = np.random.default_rng(2)
+    network = _fair_training.Network(3, 4, rng)
+    for array in network.adam.arrays:
+        array[:] = array + 0.1
+    seen = []
+    monkeypatch.setattr(network.adam, "step", lambda gradients, rates: seen.extend(zip(gradients, rates, strict=True)))
+    X, y = people.X[:50], people.y[:50]
+    network.learn(X, y, 0.5)
+    for array, (gradient, _) in zip(network.adam.arrays, seen, strict=True):
+        place = (0,) * array.ndim
+        kept = array[place]
+        mean = []
+        for step in (1e-2, -1e-2):
+            array[place] = kept + step
+            mean.append(network.losses(network.hidden(X), y).mean())
+        array[place] = kept
+        assert (mean[0] - mean[1]) / 2e-2 == pytest.approx(gradient[place], abs=2e-3)
+    assert [rate for _, rate in seen] == [0.5, 0.5, 1.0, 1.0]
+
+
+def test_a_network_handed_over_predicts_what_was_trained(people):
+    network = _fair_training.Network(3, 8, np.random.default_rng(3))
+    for _ in range(300):
+        network.learn(people.X.astype(np.float32), people.y.astype(np.float32), 0.01)
+    model = network.classifier(people.X, people.y)
+    taken = np.take_along_axis(model.predict_proba(people.X), people.y[:, None], axis=1)[:, 0]
+    losses = network.losses(network.hidden(people.X), people.y)
+    assert -np.log(taken) == pytest.approx(losses, rel=1e-4)
+    assert model.score(people.X, people.y) > 0.9
+    assert list(model.classes_) == [0, 1]
+
+
+def test_adam_takes_steps_of_its_rate():
+    """Where the gradient does not change, each step has the length of the rate (Kingma and Ba, 2015, section 2.1)."""
+    array = np.zeros(2)
+    adam = _fair_training.Adam([array], epsilon=0)
+    for _ in range(5):
+        adam.step([np.array([3.0, -0.1])], [0.01])
+    assert array == pytest.approx([-0.05, 0.05])
+
+
+def test_a_balanced_regression_is_scikit_learns_where_people_weigh_the_same(people):
+    X, y = people.X[people.y + people.groups["sex"] > 0], people.y[people.y + people.groups["sex"] > 0]
+    options = {"tol": 1e-10, "max_iter": 1000}
+    expected = LogisticRegression(class_weight="balanced", **options).fit(X, y).coef_
+    assert _fair_training.BalancedLogisticRegression(**options).fit(X, y).coef_ == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_attacks_raise_losses_and_the_first_costs_nothing(people):
+    network = _fair_training.Network(3, 8, np.random.default_rng(4))
+    X, y = people.X.astype(np.float32), people.y.astype(np.float32)
+    options = replace(_fair_training.SENSR["compas"], full_rate=0.01)
+    directions = np.array([[0.0, 2.0, 0.0]], dtype=np.float32)
+    move = _fair_training.attack_subspace(network, X, y, directions, options)
+    assert (move[:, [0, 2]] == 0).all()
+    before, after = (network.losses(network.hidden(x), y).mean() for x in (X, X + move))
+    assert after > before
+    fair = np.diag([1.0, 0.0, 1.0]).astype(np.float32)
+    found, distance = _fair_training.attack(network, X, y, fair, 0.1, 0.01, 1)
+    # One step of Adam goes by the rate in every feature, and two of them count.
+    assert np.abs(found - X).max() == pytest.approx(0.01, rel=1e-3)
+    assert distance == pytest.approx(2 * 0.01**2, rel=0.01)
+    assert network.losses(network.hidden(found), y).mean() > before
+    assert _fair_training.attack(network, X, y, fair, 1e6, 1.0, 1) == (None, 0.0)
+
+
+def test_sensr_says_the_same_of_people_who_differ_in_the_sensitive_subspace(people):
+    directions = _fair_training.sensitive_directions(people.X, people.groups, [])
+    assert directions.shape == (2, 3)
+    options = replace(_fair_training.SENSR["compas"], steps=1500, rate=1e-3, subspace_rate=1.0, units=20)
+    fair = _fair_training.sensr(people.X, people.y, 5, directions, options)
+    plain = _fair_training.baseline(people.X, people.y, 5, steps=1500, rate=1e-3)
+    there = people.X + directions[0] / np.linalg.norm(directions[0])
+    moved = [np.abs(model.predict_proba(there) - model.predict_proba(people.X)).max() for model in (fair, plain)]
+    assert moved[0] < 0.2 < 0.5 < moved[1]
+    assert fair.score(people.X, people.y) > 0.6
+
+
+def test_projected_networks_do_not_see_the_subspace(people):
+    metric = individual_tables.fair_metric([2]).fit(people.X, sensitive_features=people.groups)
+    model = _fair_training.project(people.X, people.y, 6, metric, steps=50)
+    there = people.X + metric.directions_[0] - 3 * metric.directions_[1]
+    assert model.predict_proba(there) == pytest.approx(model.predict_proba(people.X), abs=1e-9)
+
+
+def test_average_odds_difference_of_a_table_counted_by_hand():
+    """Rates of group 0: 1/2 of those with label 1, 1/4 of those with 0; of group 1: 1 and 1/2. (-1/2 - 1/4) / 2."""
+    y_true = np.array([1, 1, 0, 0, 0, 0, 1, 0, 0])
+    y_pred = np.array([1, 0, 1, 0, 0, 0, 1, 1, 0])
+    group = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1])
+    assert individual_tables.average_odds_difference(y_true, y_pred, group) == pytest.approx(-0.375)
+
+
+def test_the_quick_benchmark_runs_as_a_command_and_reports_every_model(raw_data, quick):
+    for file in ("adult.csv.gz", "compas.csv"):
+        raw_data(file)
+    lines = quick("individual_tables", "individual_tables.json")
+    for name in ("adult", "compas"):
+        assert sum(line.startswith(f"  {name}") for line in lines) == 4
+    assert sum("published 0." in line for line in lines) >= 8
+
+
+def test_committed_figures_show_the_pattern_of_the_paper():
+    """Baseline and reductions are always rejected; SenSR never on Adult, nor by the fair metric it was trained with."""
+    path = Path(individual_tables.__file__).parent / "results" / "individual_tables.json"
+    document = json.loads(path.read_text())
+    assert document["seed"] == [list(pair) for pair in _adult_compas.SEEDS]
+    assert {"skfairtest", "numpy", "scipy", "python"} <= set(document["versions"])
+    for name in individual_tables.FLOWS:
+        models = document[name]
+        assert list(models) == individual_tables.MODELS
+        for model in models.values():
+            assert len(model["splits"]) == len(_adult_compas.SEEDS)
+            assert individual_tables.summary(model["splits"]) == model["ours"]
+        rejected = {kind: {key: found[2:] for key, found in model["ours"].items()} for kind, model in models.items()}
+        for kind in ("baseline", "reductions"):
+            assert rejected[kind]["loss_ratio"] == [1.0]
+        assert rejected["sensr"]["loss_ratio_training_metric"] == [0.0]
+    assert document["adult"]["sensr"]["ours"]["loss_ratio"][2] == 0.0
