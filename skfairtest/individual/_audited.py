@@ -9,6 +9,7 @@ derivatives. Every function here works on units of the audit, `features` times o
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,6 +26,8 @@ from skfairtest.readers.levels import listed
 
 #: People of whom it is asked whether small steps change what the model says.
 PROBED = 200
+#: Answers that are timed together.
+ASKED = 1000
 #: What a model of each kind is asked for.
 RESPONSES = {
     "classifier": ("predict_proba",),
@@ -60,6 +63,8 @@ class Audited:
         The caller's gradient.
     step : float
         Width of differences, at features of size 1.
+    cost : float
+        Seconds that an answer about one person takes; 0 where the model itself is not asked.
     """
 
     estimator: Any
@@ -73,6 +78,7 @@ class Audited:
     smooth: Smooth | None = None
     own: Callable[[Any, Any], Any] | None = None
     step: float = 0.0
+    cost: float = 0.0
 
     def outputs(self, z: Floats) -> Floats:
         """Return log-probabilities, predictions of shape (n, 1), or for a loss of the caller's what the model says."""
@@ -209,7 +215,7 @@ def audited(model: Audited, gradient: Any, features: Features, truth: Any, label
     said = _always_the_same(model, features)
     # The step that balances rounding and curvature, for numbers of the model's precision.
     precision = np.finfo(said.dtype if said.dtype.kind == "f" else float).eps
-    model = replace(model, step=float(np.cbrt(precision)))
+    model = replace(model, step=float(np.cbrt(precision)), cost=_seconds(model, features))
     if gradient != "auto":
         return replace(model, way=gradient, why=f"gradient={gradient!r} was asked for")
     places = ranks(features.values, np.unique(labels, return_inverse=True)[1].astype(float))
@@ -219,10 +225,18 @@ def audited(model: Audited, gradient: Any, features: Features, truth: Any, label
         why = f"{name} has no closed form here; central differences of {model.response}"
         return replace(model, way="finite_differences", why=why)
     why = (
-        f"small steps change nothing that {name} says (as of trees, forests and boosted trees): a search of the "
-        "directions that the fair metric leaves free, without derivatives"
+        f"small steps change nothing that {name} says (as of trees, forests and boosted trees), so that places are "
+        "tried in the directions that the fair metric leaves free"
     )
     return replace(model, way="search", why=why)
+
+
+def _seconds(model: Audited, features: Features) -> float:
+    """Measure how long an answer takes, of many at once."""
+    rows = features.values[np.arange(ASKED) % len(features)]
+    begin = time.perf_counter()
+    ask(model.estimator, model.response, features.as_input(rows))
+    return (time.perf_counter() - begin) / ASKED
 
 
 def _always_the_same(model: Audited, features: Features) -> NDArray[Any]:

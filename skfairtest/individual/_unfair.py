@@ -5,6 +5,7 @@ Blocks have a fixed size, so that the same numbers come from any number of proce
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -16,7 +17,8 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from skfairtest.group._resample import progress
+from skfairtest.group._outside import outside
+from skfairtest.group._resample import duration, progress
 from skfairtest.individual._audited import Audited
 from skfairtest.individual._losses import Floats
 from skfairtest.inference.constraints import Constraint
@@ -26,6 +28,8 @@ from skfairtest.inference.unfair_search import search
 
 #: People who are moved together.
 BLOCK = 1024
+#: Seconds that need an announcement.
+LONG = 60
 #: Where the path is looked at on the way.
 LOOKS = 25
 
@@ -228,6 +232,33 @@ def move(
         np.concatenate([part.wrong for part in found if part.wrong is not None])[order] if errors else None,
         np.concatenate([part.distance for part in found])[order],
     )
+
+
+def warn_of_cost(model: Audited, flow: Flow, n: int, n_jobs: int | None) -> None:
+    """Warn that a test takes more than a minute, and say what makes it shorter.
+
+    Parameters
+    ----------
+    model : Audited
+        The model, with what an answer costs.
+    flow : Flow
+        How people are moved.
+    n : int
+        People.
+    n_jobs : int or None
+        Processes.
+    """
+    each = 1 if flow.solver == "search" else 2 * int(model.movable.sum())
+    seconds = model.cost * each * len(flow.steps) * n / effective_n_jobs(n_jobs)  # type: ignore[arg-type]
+    if seconds > LONG:
+        asked = "candidates" if flow.solver == "search" else "steps, with two answers per feature and step"
+        warnings.warn(
+            f"unfair examples of {n:,} people are going to take about {duration(seconds)} ({len(flow.steps):,} "
+            f"{asked}); use fewer n_steps with a longer step_size, more processes with n_jobs, or fewer people; "
+            "verbose=1 shows how far it is",
+            UserWarning,
+            stacklevel=outside(),
+        )
 
 
 def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratic, starts: Starts) -> Moved:

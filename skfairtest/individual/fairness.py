@@ -23,7 +23,7 @@ from skfairtest.individual._losses import LOSSES, Floats, Loss, loss_and_unit, l
 from skfairtest.individual._metric import largest_eigenvalue, learn, resolve
 from skfairtest.individual._people import People, gone_outside, people_of, warn_of_units
 from skfairtest.individual._statistics import Judge, doubts_about, warn_of
-from skfairtest.individual._unfair import Flow, Moved, Starts, changes, checkpoints, move
+from skfairtest.individual._unfair import Flow, Moved, Starts, changes, checkpoints, move, warn_of_cost
 from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.inference.audit_value import AuditValue, ratios
 from skfairtest.inference.constraints import constraint
@@ -273,6 +273,7 @@ class IndividualFairnessTest(ModelTest):
         flow = self._flow(model, matrices, ranges, scale)
         starts = Starts(features.values if scale is None else features.values / scale, truth, labels)
         check_losses(model, starts.z, truth)
+        warn_of_cost(model, flow, len(features), self.n_jobs)
         moved = self._move(model, matrices, folds, flow, starts)
         judge = Judge(
             self.statistic,
@@ -525,11 +526,13 @@ class IndividualFairnessTest(ModelTest):
             )
         except FlowDivergedError as error:
             what = "steps" if flow.solver == "euler" else "units of time"
+            instead = "; feature_scale='std' if features have different units"
+            if self.feature_scale is not None:
+                instead = "; a fair metric that was fitted in other units than feature_scale's pulls too hard"
             raise ValueError(
                 f"step_size={self.step_size:g} with regularization={self.regularization:g} diverges: "
                 f"{many(error.people, 'unfair example')} ran away within {error.step:g} {what}. Use a smaller "
-                "step_size, fewer n_steps, feature_ranges that end, or feature_scale='std' if features have different "
-                "units"
+                f"step_size, fewer n_steps, or feature_ranges that end{instead}"
             ) from error
 
     def _set_found(self, found: AuditValue, level: float, judge: Judge) -> None:

@@ -1,5 +1,7 @@
 """Bad input: each its own error or warning, which names the parameter, what was found and what to do."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -728,3 +730,34 @@ class _Lines:
 
 def _distance_from_one(y_true, y_pred):
     return np.abs(1 + y_pred - y_true)
+
+
+# Time -----------------------------------------------------------------------------------------------------------------
+
+
+class Slow:
+    """A model that thinks for a while about every question, and a hundred microseconds about every person."""
+
+    classes_ = (0, 1)
+
+    def predict_proba(self, X):
+        time.sleep(1e-4 * len(X))
+        p = 1 / (1 + np.exp(-np.asarray(X)[:, 0]))
+        return np.column_stack([1 - p, p])
+
+
+class AnnouncedError(Exception):
+    """Nobody is moved: the announcement is what is tested."""
+
+
+def test_a_test_that_takes_more_than_a_minute_is_announced(monkeypatch):
+    def move(*given, **named):
+        raise AnnouncedError
+
+    monkeypatch.setattr("skfairtest.individual.fairness.move", move)
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    test = IndividualFairnessTest(Slow(), fair_metric=INCOME, n_steps=100_000)
+    # 40 people, 100,000 steps, 6 answers each: 2,400 seconds.
+    message = r"unfair examples of 40 people are going to take about 4\d minutes \(100,000 steps, with two .* n_jobs"
+    with pytest.warns(UserWarning, match=message), pytest.raises(AnnouncedError):
+        test.fit(X, (X[:, 0] > 0).astype(int))

@@ -131,7 +131,7 @@ def check_statement(test, model, way):
     words = {
         "analytic": "closed form",
         "finite_differences": "central differences",
-        "search": "without derivatives",
+        "search": "so that places are tried in the directions",
     }
     assert words[way] in report["because"]
     assert report["because"] in str(test)
