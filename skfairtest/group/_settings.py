@@ -85,17 +85,12 @@ def check_settings(
         if not any(value is choice or (isinstance(value, str) and value == choice) for choice in CHOICES[name]):
             options = ", ".join(repr(choice) for choice in CHOICES[name])
             raise ValueError(f"{name} must be one of {options}; found {value!r}")
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
-    if not is_number(confidence_level) or not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
+    check_running(confidence_level, n_jobs, verbose)
     adaptive = isinstance(n_resamples, str) and n_resamples == "adaptive"
     if adaptive:
         n_resamples = MOST_ADAPTIVE
     elif not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
         raise ValueError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {n_resamples!r}")
-    if not isinstance(verbose, Integral | bool) or verbose < 0:
-        raise ValueError(f"verbose must be an integer of at least 0; found {verbose!r}")
     if reference_group is not None and compare != "to_reference":
         raise ValueError(
             f"reference_group={reference_group!r} is only used with compare='to_reference'; found compare={compare!r}"
@@ -137,6 +132,22 @@ def check_settings(
         adaptive,
         int(verbose),
     )
+
+
+def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
+    """Check what every test has: its level, processes, and whether it shows how far it is.
+
+    Raises
+    ------
+    ValueError
+        If a value is not one of those allowed.
+    """
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+        raise ValueError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
+    if not is_number(confidence_level) or not 0 < confidence_level < 1:
+        raise ValueError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
+    if not isinstance(verbose, Integral | bool) or verbose < 0:
+        raise ValueError(f"verbose must be an integer of at least 0; found {verbose!r}")
 
 
 def _edges(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float] | None:

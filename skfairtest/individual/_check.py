@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest.group._settings import check_running, is_number
 from skfairtest.individual._losses import Floats
 from skfairtest.readers import Features
 from skfairtest.report.individual import STATISTICS
@@ -40,13 +41,9 @@ def check_parameters(test: Any) -> None:
         ("step_decay", 0.0, False),
     ):
         value = getattr(test, name)
-        numeric = isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
-        if not numeric or not (value > low if beyond else value >= low):
+        if not is_number(value) or not np.isfinite(value) or not (value > low if beyond else value >= low):
             bound = f"above {low:g}" if beyond else f"of at least {low:g}"
             raise ValueError(f"{name} must be a finite number {bound}; found {value!r}")
-    level = test.confidence_level
-    if not isinstance(level, Real) or isinstance(level, bool) or not 0 < float(level) < 1:
-        raise ValueError(f"confidence_level must be a number between 0 and 1; found {level!r}")
     if not isinstance(test.n_steps, Integral) or isinstance(test.n_steps, bool) or test.n_steps < 1:
         raise ValueError(f"n_steps must be an integer of at least 1; found {test.n_steps!r}")
     folds = test.cross_fit
@@ -54,11 +51,7 @@ def check_parameters(test: Any) -> None:
         raise ValueError(
             f"cross_fit must be True ({FOLDS} folds), False, or a number of folds, at least 2; found {folds!r}"
         )
-    n_jobs = test.n_jobs
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
-    if not isinstance(test.verbose, Integral | bool) or test.verbose < 0:
-        raise ValueError(f"verbose must be an integer of at least 0; found {test.verbose!r}")
+    check_running(test.confidence_level, test.n_jobs, test.verbose)
 
 
 def n_folds(cross_fit: bool | int) -> int:
