@@ -190,7 +190,8 @@ def read_features(X: Any, parameter: str = "X", advice: str = "") -> Features:
     >>> features.names, features.values.tolist()
     (('age', 'member'), [[23.0, 1.0], [61.0, nan]])
     """
-    if hasattr(X, "__array__") and not hasattr(X, "shape"):  # all it knows is how to become an array
+    # All it knows is how to become an array; older record batches know that as well, and have no shape.
+    if hasattr(X, "__array__") and not hasattr(X, "shape") and not is_table(X):
         X = np.asarray(X)
     _check_table(X, parameter)
     table = split_table(X, parameter)
