@@ -23,11 +23,11 @@ import scipy.special
 import scipy.stats
 from fairlearn.metrics import MetricFrame, false_negative_rate, selection_rate
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from sklearn.neural_network import MLPClassifier
 
 from benchmarks._adult_compas import People, load, split
+from benchmarks._logistic_population import logistic
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import FairnessTest, IndividualFairnessTest, Projection, ScoreMetric, SignificanceFrame
 from skfairtest.individual._losses import LOSSES
@@ -304,14 +304,11 @@ def simulated(n=400):
     return X, (score > 0).astype(int)
 
 
-def logistic(X, y, weights):
+def with_fitted_intercept(X, y, weights):
     """Return the logistic regression with these weights, and the intercept that fits."""
     away = X @ weights
     intercept = scipy.optimize.brentq(lambda bias: (scipy.special.expit(away + bias) - y).sum(), -40, 40, xtol=1e-12)
-    model = LogisticRegression()
-    model.classes_, model.n_features_in_ = np.array([0, 1]), X.shape[1]
-    model.coef_, model.intercept_ = np.array([weights]), np.array([intercept])
-    return model
+    return logistic(intercept, weights)
 
 
 def person_by_person(model, X, y, steps, regularization):
@@ -352,7 +349,7 @@ def grid(options):
     """The grid of models of the paper's simulation, against loops over people."""
     X, y = simulated()
     axis = np.linspace(-4, 4, options.grid)
-    models = [logistic(X, y, np.array([a, b])) for a in axis for b in axis]
+    models = [with_fitted_intercept(X, y, np.array([a, b])) for a in axis for b in axis]
     params = {"regularization": 100.0, "n_steps": 400, "step_size": 0.02, "step_decay": 2 / 3}
     similar = Projection([[1, 0]]).fit(X)
     steps = params["step_size"] / np.arange(1, params["n_steps"] + 1) ** params["step_decay"]

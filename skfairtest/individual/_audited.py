@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest.individual._folds import ranks
-from skfairtest.individual._losses import Floats, Loss, name_of
+from skfairtest.individual._losses import Loss, name_of
+from skfairtest.inference._discrete import Floats
 from skfairtest.inference.differences import ROWS, central_differences, differentiable
 from skfairtest.readers import Features, Smooth, ask, autograd, closed_form
 from skfairtest.readers.levels import listed

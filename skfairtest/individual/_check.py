@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest.group._settings import check_running, is_number
-from skfairtest.individual._losses import Floats
+from skfairtest.inference._discrete import Floats
 from skfairtest.readers import Features
 from skfairtest.report.individual import STATISTICS
 

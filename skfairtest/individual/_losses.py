@@ -13,9 +13,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from skfairtest.inference._discrete import Floats
 
 #: Probabilities are read no closer to 0 and 1 than this, as by ``sklearn.metrics.log_loss``.
 CLIP = float(np.finfo(float).eps)

@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest.group._outside import outside
 from skfairtest.individual._fair_metric import FairMetric
 from skfairtest.individual._folds import content_folds
-from skfairtest.individual._losses import Floats
 from skfairtest.individual.sensitive_subspace import NoGroupsError, SensitiveSubspace
+from skfairtest.inference._discrete import Floats
 from skfairtest.inference.quadratic import Quadratic
 from skfairtest.readers import Column, Features, affine
 
@@ -176,17 +176,3 @@ def _matrix(fitted: Any, features: Features) -> Floats:
             "by the class attribute is_affine = True"
         )
     return np.asarray(found[0] @ found[0].T)
-
-
-def largest_eigenvalue(matrices: list[Quadratic], movable: NDArray[np.bool_]) -> float:
-    """Return the largest eigenvalue that somebody can feel who does not move everywhere.
-
-    Parameters
-    ----------
-    matrices : list of Quadratic
-        The fair metric of every fold.
-    movable : ndarray of bool, shape (n_features,)
-        Features that are not frozen.
-    """
-    parts = (metric.matrix[np.ix_(movable, movable)] for metric in matrices)
-    return max(0.0, *(float(np.linalg.eigvalsh(part)[-1]) if len(part) else 0.0 for part in parts))

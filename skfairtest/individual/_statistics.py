@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from skfairtest.group._outside import outside
 from skfairtest.individual._check import OF_MEANS
-from skfairtest.individual._losses import Floats
 from skfairtest.individual._unfair import Moved
+from skfairtest.inference._discrete import Floats
 from skfairtest.inference.audit_value import (
     AuditValue,
     InfiniteLossError,

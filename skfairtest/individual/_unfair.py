@@ -20,7 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from skfairtest.group._outside import outside
 from skfairtest.group._resample import duration, progress
 from skfairtest.individual._audited import Audited
-from skfairtest.individual._losses import Floats
+from skfairtest.inference._discrete import Floats
 from skfairtest.inference.constraints import Constraint
 from skfairtest.inference.quadratic import Quadratic
 from skfairtest.inference.unfair_map import euler, integrate

@@ -19,12 +19,13 @@ from skfairtest.group._outside import outside
 from skfairtest.group._random import check_seed, seed_sequence
 from skfairtest.individual._audited import RESPONSES, Audited, asks_for_groups, audited, check_losses, check_width
 from skfairtest.individual._check import OF_MEANS, Ranges, check_parameters, n_folds, ranges_of, scale_of
-from skfairtest.individual._losses import LOSSES, Floats, Loss, loss_and_unit, loss_of
-from skfairtest.individual._metric import largest_eigenvalue, learn, resolve
+from skfairtest.individual._losses import LOSSES, Loss, loss_and_unit, loss_of
+from skfairtest.individual._metric import learn, resolve
 from skfairtest.individual._people import People, gone_outside, people_of, warn_of_units
 from skfairtest.individual._statistics import Judge, doubts_about, warn_of
 from skfairtest.individual._unfair import Flow, Moved, Starts, changes, checkpoints, move, warn_of_cost
 from skfairtest.individual.sensitive_subspace import NoGroupsError
+from skfairtest.inference._discrete import Floats
 from skfairtest.inference.audit_value import AuditValue, ratios
 from skfairtest.inference.constraints import constraint
 from skfairtest.inference.quadratic import Quadratic
@@ -490,7 +491,7 @@ class IndividualFairnessTest(ModelTest):
             (low, high) if np.isfinite(low).any() or np.isfinite(high).any() else None,
             _seed(self.random_state) if solver == "search" else 0,
             checkpoints(self.n_steps),
-            largest_eigenvalue(matrices, model.movable),
+            max(metric.among(model.movable).largest for metric in matrices) if model.movable.any() else 0.0,
         )
         if flow.n_unstable:
             pull = self.regularization * flow.largest

@@ -75,6 +75,10 @@ class Quadratic:
         starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > near)
         return np.concatenate([basis(part) for part in np.split(vectors, starts[1:])])
 
+    def among(self, movable: NDArray[np.bool_]) -> Quadratic:
+        """Return the form of the columns that may move, of which there is at least one."""
+        return self if movable.all() else Quadratic(self.matrix[np.ix_(movable, movable)])
+
     def reachable(self, movable: NDArray[np.bool_], radius: float, regularization: float) -> tuple[Floats, Floats]:
         """Return directions to search, and how far: those that are free where only some columns move.
 
@@ -104,12 +108,11 @@ class Quadratic:
         [[0. 0. 1.]
          [0. 1. 0.]] [0.2 0.1]
         """
-        columns = np.flatnonzero(movable)
-        if not len(columns):
+        if not movable.any():
             return np.zeros((0, len(self.matrix))), np.zeros(0)
-        part = self if len(columns) == len(self.matrix) else Quadratic(self.matrix[np.ix_(columns, columns)])
+        part = self.among(movable)
         directions = np.zeros((len(part.free_directions), len(self.matrix)))
-        directions[:, columns] = part.free_directions
+        directions[:, movable] = part.free_directions
         costs = regularization * part.squared_distance(part.free_directions)
         if part.has_free_directions:
             costs = np.zeros(len(costs))
