@@ -1,13 +1,89 @@
 """Data and small tables that several test files share."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from skfairtest import CountTable
+from skfairtest import CountTable, FairnessAudit, Rate
 from skfairtest.datasets import load_berkeley, load_compas
+
+#: Names that some reader takes for something else than a name.
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</td></table><img src=http://evil.example/x onerror=alert(1)>",
+    '" onmouseover="alert(1)',
+    "' style='display:none",
+    "--></style></title><h1>up",
+    "]]>&lt;&amp;&#60;",
+    "{{7*7}} {% raw %} ${7*7}",
+    "var(--ink); url(http://evil.example)",
+    "a|b | c \\| d",
+    "*bold* _it_ ~~gone~~ `code` # no",
+    "[link](http://evil.example) ![i](x) <http://evil.example>",
+    "http://evil.example www.evil.example me@evil.example @octocat",
+    "1. one",
+    "- item",
+    "two\nlines\r\n\tand\x00more",
+    "\x1b[31mred\x1b[0m",
+    "$x_1^2$ and $",
+    "[bold red]rich[/]",
+    "=1+1",
+    "\u05e9\u05dc\u05d5\u05dd",
+    "\u202eevil",
+    "\u6f22\u5b57\u6f22\u5b57",
+    "\U0001f600\U0001f469\u200d\U0001f4bb",
+    "x" * 300,
+    "\ud800 lone",
+    "",
+    " ",
+)
+
+
+@pytest.fixture(scope="session")
+def hostile():
+    """Names that some reader takes for something else than a name."""
+    return HOSTILE
+
+
+@pytest.fixture(scope="session")
+def hostile_record():
+    """Record an audit in which every name is hostile: groups, features, a metric, and the title."""
+    half = len(HOSTILE) // 2
+    one, other = (np.repeat(np.array(names, dtype=object), 24) for names in (HOSTILE[:half], HOSTILE[-half:]))
+    chances = np.where(np.arange(len(one)) < len(one) / 2, 0.2, 0.8)
+    audit = FairnessAudit.from_predictions(
+        None,
+        (np.random.default_rng(0).random(len(one)) < chances).astype(int),
+        sensitive_features={HOSTILE[1]: one, HOSTILE[13]: other[::-1]},
+        metrics=[Rate(HOSTILE[9], event="y_pred"), "selection_rate"],
+        compare="to_rest",
+        intersections=False,
+        random_state=0,
+    )
+    return replace(
+        audit.record_,
+        title=f"Audit of {HOSTILE[0]}",
+        subject=HOSTILE[1],
+        about=tuple(HOSTILE[:-2]),
+        sources=(HOSTILE[11],),
+        warnings=(HOSTILE[14], HOSTILE[10]),
+        not_compared=((HOSTILE[0], HOSTILE[8]),),
+    )
+
+
+@pytest.fixture(scope="session")
+def compas_record(compas):
+    """Record an audit of COMPAS by race and sex, by three metrics."""
+    return FairnessAudit.from_predictions(
+        compas.y_true,
+        compas.y_pred,
+        sensitive_features=compas.sensitive_features[["race", "sex"]],
+        metrics=["selection_rate", "true_positive_rate", "accuracy"],
+        random_state=0,
+    ).record_
 
 
 @pytest.fixture(scope="session")

@@ -1,15 +1,28 @@
-"""Axes to draw on, and the colours of every drawing: those of Okabe and Ito, which colour-blind readers tell apart."""
+"""Axes to draw on, and writing on them: texts of data are text, in fonts that have their characters."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
-#: Findings, limits, and what is tolerated; their greys differ as well.
-BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#595959"
+from skfairtest.report.drawings import BLUE, GREY, ORANGE, literal, plain_log
+from skfairtest.report.words import label
+
+__all__ = ["BLUE", "GREY", "ORANGE", "axes", "drawable", "find_fonts", "literal", "plain_log"]
+
+#: Installed fonts that are asked for characters which the default one has not; emoji in colours cannot be drawn.
+WIDE_FONTS = re.compile(
+    r"CJK|Noto Sans|Arial Unicode|Fallback|Unifont|WenQuanYi|Hiragino|YaHei|Gothic|Meiryo|PingFang|Heiti|SimHei|Ming|"
+    r"Song|Malgun|Nanum|Droid|FreeSans|Segoe UI|Tahoma|Symbola",
+    re.IGNORECASE,
+)
+NOT_DRAWN = re.compile("color|emoji", re.IGNORECASE)
 
 
-def axes(ax: Any, who: str) -> tuple[Any, Any]:
-    """Return figure and axes, new ones if there are none yet.
+def axes(ax: Any, who: str, size: tuple[float, float] | None = None) -> tuple[Any, Any]:
+    """Return figure and axes, new ones (of a size in inches) if there are none yet.
 
     Raises
     ------
@@ -21,17 +34,60 @@ def axes(ax: Any, who: str) -> tuple[Any, Any]:
     except ImportError as error:
         raise ImportError(f'{who} draws with matplotlib: python -m pip install "skfairtest[report]"') from error
     if ax is None:
-        _, ax = plt.subplots(layout="constrained")
+        _, ax = plt.subplots(layout="constrained", figsize=size)
     return ax.figure, ax
 
 
-def plain_log(axis: Any) -> None:
-    """Put round numbers, written as such, on a logarithmic axis that may span less than a power of ten."""
-    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator, StrMethodFormatter
+def drawable(text: Any) -> str:
+    """Write a name on one line; characters that no installed font has are written as escapes.
 
-    low, high = sorted(axis.get_view_interval())
-    subs = (1.0, 1.2, 1.5, 2.0, 3.0, 5.0, 7.0) if high < 10 * low else (1.0, 2.0, 5.0) if high < 100 * low else (1.0,)
-    axis.set_major_locator(LogLocator(subs=subs))
-    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-    axis.set_minor_locator(NullLocator())
-    axis.set_minor_formatter(NullFormatter())
+    Matplotlib would draw the same empty box for each, and warn of every one.
+    """
+    name = label(text)
+    if name.isascii():
+        return name
+    return "".join(c if _has(_default(), c) or _font_of(c) else _escaped(c) for c in name)
+
+
+def find_fonts(texts: Iterable[Any]) -> None:
+    """Let texts of matplotlib's fall back on the fonts that have their characters."""
+    for text in texts:
+        missing = [c for c in text.get_text() if not c.isspace() and not _has(_default(), c)]
+        families = [family for family in dict.fromkeys(map(_font_of, missing)) if family]
+        if families:
+            text.set_fontfamily([*text.get_fontfamily(), *families])
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _default() -> str:
+    from matplotlib.font_manager import FontProperties, findfont
+
+    return str(findfont(FontProperties()))
+
+
+@lru_cache(maxsize=64)
+def _characters(path: str) -> frozenset[int]:
+    from matplotlib.font_manager import get_font
+
+    try:
+        return frozenset(get_font(path).get_charmap())
+    except (OSError, RuntimeError):  # listed, and gone or broken
+        return frozenset()
+
+
+def _has(path: str, character: str) -> bool:
+    return ord(character) in _characters(path)
+
+
+@lru_cache(maxsize=4096)
+def _font_of(character: str) -> str:
+    """Return the family of an installed font that has a character; empty if there is none."""
+    from matplotlib.font_manager import fontManager
+
+    for font in fontManager.ttflist:
+        if WIDE_FONTS.search(font.name) and not NOT_DRAWN.search(font.name) and _has(font.fname, character):
+            return str(font.name)
+    return ""

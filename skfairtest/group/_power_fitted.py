@@ -18,8 +18,34 @@ from skfairtest.inference.rates import Question
 from skfairtest.metrics import Rate
 
 
-def disparity_of_test(test: FairnessTest, target: float, direction: str) -> float:
-    """Smallest disparity that the leading comparison of a fitted test would have found."""
+@dataclass(frozen=True)
+class Sides:
+    """A fitted comparison: denominators, the other side's value (of a rate, its probability), and standard error."""
+
+    d_group: int
+    d_other: int
+    other: float
+    error: float  # of the difference, or of the logarithm of the ratio
+
+
+@dataclass(frozen=True)
+class Leading:
+    """The leading comparison of a fitted test, with the level that it is left; `rate` where its counts have a law."""
+
+    sides: Sides
+    settings: Settings
+    alpha: float
+    rate: Rate | None
+
+
+def leading_of(test: Any) -> Leading:
+    """Return what power needs to know of the leading comparison of a fitted test.
+
+    Raises
+    ------
+    ValueError
+        If it is no fitted test, or has control features.
+    """
     if not isinstance(test, FairnessTest):
         raise ValueError(f"test must be a fitted FairnessTest, found {type(test).__name__}; other parameters are named")
     check_is_fitted(test)
@@ -33,9 +59,18 @@ def disparity_of_test(test: FairnessTest, target: float, direction: str) -> floa
     # Holm leaves its smallest p-value the level over the number of comparisons that are defined.
     alpha = settings.alpha if question.alternative == "equivalence" else settings.alpha / len(test.comparisons_)
     if test._facts.people:  # weights or clusters: no law of counts, but an error that allows for them
-        sides = replace(sides, error=float(row["standard_error"]))
-        return _of_errors(sides, question, alpha, target, direction)
-    if rate is None or (rate.value is not None and question.edges is not None):
+        return Leading(replace(sides, error=float(row["standard_error"])), settings, alpha, None)
+    if rate is not None and rate.value is not None and question.edges is not None:
+        rate = None
+    return Leading(sides, settings, alpha, rate)
+
+
+def disparity_of_test(test: FairnessTest, target: float, direction: str) -> float:
+    """Smallest disparity that the leading comparison of a fitted test would have found."""
+    leading = leading_of(test)
+    sides, settings, alpha, rate = leading.sides, leading.settings, leading.alpha, leading.rate
+    question = settings.question
+    if rate is None:
         return _of_errors(sides, question, alpha, target, direction)
     if question.method == "bootstrap":
         question = replace(question, method="asymptotic")
@@ -46,16 +81,6 @@ def disparity_of_test(test: FairnessTest, target: float, direction: str) -> floa
     return detectable(
         plan, ((sides.other, sides.other),), (sides.d_group, sides.d_other), (1.0, 1.0), target, direction
     )
-
-
-@dataclass(frozen=True)
-class Sides:
-    """A fitted comparison: denominators, the other side's value (of a rate, its probability), and standard error."""
-
-    d_group: int
-    d_other: int
-    other: float
-    error: float  # of the difference, or of the logarithm of the ratio
 
 
 def _sides_of(test: FairnessTest, row: Any, settings: Settings, rate: Rate | None) -> Sides:

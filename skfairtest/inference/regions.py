@@ -196,6 +196,39 @@ def large_equality_power(
     return _one_minus_kept(first, second, m, lower, upper)
 
 
+def kept_outcomes(d1: int, d2: int, m: Integers, alpha: float, law: str) -> tuple[Integers, Integers]:
+    """First and last outcome of group 1, given each total in `m`, that a two-sided test of equality does not reject.
+
+    Parameters
+    ----------
+    d1, d2 : int
+        People of each group who meet the condition, at least 1.
+    m : ndarray of int, shape (k,)
+        Totals of events.
+    alpha : float
+        Level.
+    law : {"unconditional", "conditional", "asymptotic"}
+        As in `equality_region`.
+
+    Returns
+    -------
+    (ndarray of int, ndarray of int), each of shape (k,)
+        Outcomes outside of these are rejected.
+
+    Examples
+    --------
+    >>> kept_outcomes(10, 10, np.array([0, 10]), 0.05, "conditional")
+    (array([0, 3]), array([0, 7]))
+    """
+    if law == "asymptotic":
+        return _score_limits(d1, d2, m, alpha, "two-sided")
+    if law == "conditional":
+        return given_totals(d1, d2, m, alpha, "two-sided").kept(alpha)
+    region = equality_region(d1, d2, alpha)
+    assert isinstance(region, TotalRegion)
+    return region.lower[m], region.upper[m]
+
+
 def _score_limits(d1: int, d2: int, m: Integers, alpha: float, alternative: str) -> tuple[Integers, Integers]:
     """First and last outcome, per total, that the score test does not reject."""
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)

@@ -1,0 +1,270 @@
+"""What displays of group fairness share: how they are made of a test, of a model, and of predictions."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple, Self
+
+import pandas as pd
+from sklearn.utils.validation import check_is_fitted
+
+from skfairtest.audit import FairnessAudit
+from skfairtest.displays._axes import drawable, find_fonts, literal
+from skfairtest.group.fairness import FairnessTest
+from skfairtest.report.drawings import shorten
+from skfairtest.report.text import display_width
+from skfairtest.report.words import Facts, label
+
+#: Columns that the name of one comparison has at the most.
+WIDEST = 56
+
+
+class Part(NamedTuple):
+    """One grouping of people: how sentences are written, comparisons, values by group, and what the grouping is."""
+
+    facts: Facts
+    comparisons: pd.DataFrame
+    by_group: pd.DataFrame
+    feature: str
+
+
+class OfTest(ABC):
+    """A drawing of a fitted test, which can be fitted for it."""
+
+    @classmethod
+    @abstractmethod
+    def from_test(cls, test: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a fitted test."""
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        predict_params: dict[str, Any] | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Test a fitted model and draw the test.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            The model.
+        X, y : array-like
+            As in `FairnessTest.fit`.
+        sensitive_features, control_features : array-like, frame or mapping
+            As in `FairnessTest.fit`.
+        sample_weight, clusters : array-like of shape (n_samples,), optional
+            As in `FairnessTest.fit`.
+        predict_params : dict, optional
+            Further arguments of the estimator's ``predict``.
+        name : str, optional
+            Title of the drawing; by default the class of the estimator.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **params
+            Parameters of `FairnessTest`.
+
+        Returns
+        -------
+        Display
+            What was drawn.
+        """
+        test = FairnessTest(estimator, **params).fit(
+            X,
+            y,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            sample_weight=sample_weight,
+            clusters=clusters,
+            predict_params=predict_params,
+        )
+        return cls.from_test(test, name=name, ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        y_score: Any = None,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Test predictions and draw the test.
+
+        Parameters
+        ----------
+        y_true, y_pred : array-like of shape (n_samples,)
+            True labels and predictions.
+        y_score : array-like of shape (n_samples,), optional
+            Scores, for metrics that need them beside predictions.
+        sensitive_features, control_features : array-like, frame or mapping
+            As in `FairnessTest.from_predictions`.
+        sample_weight, clusters : array-like of shape (n_samples,), optional
+            As in `FairnessTest.from_predictions`.
+        name : str, optional
+            Title of the drawing.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **params
+            Parameters of `FairnessTest`.
+
+        Returns
+        -------
+        Display
+            What was drawn.
+        """
+        test = FairnessTest.from_predictions(
+            y_true,
+            y_pred,
+            y_score=y_score,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            sample_weight=sample_weight,
+            clusters=clusters,
+            **params,
+        )
+        return cls.from_test(test, name=name, ax=ax)
+
+
+class FittedDisplay(OfTest):
+    """A drawing of a fitted test, or of a fitted audit."""
+
+    @classmethod
+    def from_test(cls, test: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw a fitted test or a fitted audit.
+
+        Parameters
+        ----------
+        test : FairnessTest or FairnessAudit
+            What is drawn.
+        name : str, optional
+            Title of the drawing; by default the class of the estimator, if there is one.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **kwargs
+            Further arguments of `plot`.
+
+        Returns
+        -------
+        Display
+            What was drawn.
+
+        Raises
+        ------
+        ValueError
+            If it is no test of group fairness, or holds nothing to be drawn.
+        NotFittedError
+            If it is not fitted.
+        """
+        check_test(test)
+        if name is None and test.estimator is not None:
+            name = type(test.estimator).__name__
+        return cls._read(test, name).plot(ax=ax, **kwargs)
+
+    @classmethod
+    @abstractmethod
+    def _read(cls, test: Any, name: str | None) -> Self:
+        """Take from a fitted test or audit what is drawn."""
+
+    @abstractmethod
+    def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw."""
+
+
+def check_test(test: Any) -> None:
+    """Refuse what is no test of group fairness, or is not fitted.
+
+    Raises
+    ------
+    ValueError, NotFittedError
+        What it is instead.
+    """
+    if not isinstance(test, FairnessTest | FairnessAudit):
+        raise ValueError(f"test must be a fitted FairnessTest or FairnessAudit; found {type(test).__name__}")
+    check_is_fitted(test)
+
+
+def parts_of(test: Any) -> list[Part]:
+    """Return the groupings of a fitted test, or of a fitted audit."""
+    if isinstance(test, FairnessTest):
+        return [Part(test._facts, test.comparisons_, _flat(test), "")]
+    parts = test.record_.parts
+    several = len(parts) > 1
+    return [Part(part.facts, part.comparisons, part.by_group, part.feature if several else "") for part in parts]
+
+
+def _flat(test: FairnessTest) -> pd.DataFrame:
+    """Return the values by group with their labels as columns."""
+    frame = test.by_group_
+    columns = ["metric", "stratum", "group"]
+    if frame is None:
+        return pd.DataFrame(columns=[*columns, "n", "n_effective", "value", "ci_low", "ci_high", "small"])
+    first = test.groups_[0]
+    n_sensitive = len(first) if isinstance(first, tuple) else 1
+    names = [str(name) for name in frame.index.names]
+    # The metrics are an outermost level where there are several.
+    is_level = " x ".join(names[:-n_sensitive]) != test._facts.controls
+    only = test.comparisons_["metric"].iloc[0]
+    rows = []
+    for key in frame.index:
+        values = key if isinstance(key, tuple) else (key,)
+        metric, values = (values[0], values[1:]) if is_level else (only, values)
+        stratum, group = values[:-n_sensitive], values[-n_sensitive:]
+        rows.append((metric, _one(stratum), _one(group)))
+    labels = {name: pd.Series([row[i] for row in rows], dtype=object) for i, name in enumerate(columns)}
+    return pd.concat([pd.DataFrame(labels), frame.reset_index(drop=True)], axis=1)
+
+
+def _one(key: tuple[Any, ...]) -> Any:
+    return None if not key else key[0] if len(key) == 1 else key
+
+
+def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST) -> str:
+    """Join pieces of a name, `joints` between them, and cut the longest pieces until it is short enough."""
+    names = [drawable(piece) for piece in pieces]
+    room = widest - sum(display_width(joint) for joint in joints)
+    limit = max((display_width(name) for name in names), default=0)
+    while sum(min(display_width(name), limit) for name in names) > room and limit > 6:
+        limit -= 1
+    names = [shorten(name, limit) if name else "" for name in names]
+    return "".join(part for pair in zip(names, [*joints, ""], strict=True) for part in pair)
+
+
+def comparison_name(row: Any, *, ratio: bool, prefix: str = "", controls: str = "") -> str:
+    """Return what one comparison is called: "Female − Male", with what it is of and where it is made."""
+    pieces, joints = [label(row["group"]), label(row["other"])], [" / " if ratio else " \N{MINUS SIGN} "]
+    if controls:
+        pieces.append(label(row["stratum"]) if row["stratum"] is not None else "pooled")
+        joints.append(" in " if row["stratum"] is not None else ", ")
+    if prefix:
+        pieces.insert(0, prefix)
+        joints.insert(0, ": ")
+    return fitted_name(pieces, joints)
+
+
+def entitle(ax: Any, name: str | None) -> None:
+    """Write a name above a drawing, as it is."""
+    if name is not None:
+        literal(ax.set_title(shorten(drawable(name), 44)))
+
+
+def finish(ax: Any) -> None:
+    """Let everything that is written on the axes be drawn in fonts that have its characters."""
+    from matplotlib.text import Text
+
+    find_fonts(text for text in ax.findobj(Text) if not text.get_text().isascii())

@@ -1,0 +1,178 @@
+"""All comparisons of a test at a glance: disparities with their intervals, and which of them are findings."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest.displays._axes import axes, drawable
+from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
+from skfairtest.inference.multiplicity import FAMILYWISE
+from skfairtest.report.drawings import draw_disparities, height_of, width_of
+from skfairtest.report.words import label, many
+
+
+class DisparityDisplay(FittedDisplay):
+    """Forest of the comparisons of a test or an audit: disparities with their intervals.
+
+    Comparisons that are a concern are orange diamonds, the others blue circles. An interval that ends in an arrow goes
+    on beyond the axis. Where a metric looks at all groups at once there is no disparity to be drawn; such comparisons
+    are counted below the axis.
+
+    Parameters
+    ----------
+    labels : list of str
+        What each comparison is called.
+    disparity, ci_low, ci_high : ndarray of shape (n_comparisons,)
+        Disparities and their limits.
+    concern : ndarray of bool, shape (n_comparisons,)
+        Which of them are a concern.
+    p_value : ndarray of shape (n_comparisons,)
+        P-values, adjusted; the smallest are drawn where comparisons are too many.
+    null : float, default=0
+        The disparity of equal groups: 0, for ratios 1.
+    edges : tuple of float, optional
+        Tolerated disparities.
+    xlabel : str, default="disparity"
+        What is on the axis.
+    n_hidden : int, default=0
+        Comparisons that have no place on this axis.
+    estimator_name : str, optional
+        Title of the drawing.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    GroupMetricDisplay : The values behind the disparities.
+    FairnessTest : The test.
+
+    Examples
+    --------
+    >>> from skfairtest import DisparityDisplay, FairnessTest
+    >>> test = FairnessTest.from_predictions(
+    ...     None,
+    ...     [1, 0, 0, 1] * 20 + [1, 0, 0, 0] * 20,
+    ...     sensitive_features=["a"] * 80 + ["b"] * 80,
+    ...     metric="selection_rate",
+    ... )
+    >>> display = DisparityDisplay.from_test(test)
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+    ['a − b']
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: list[str],
+        disparity: NDArray[np.float64],
+        ci_low: NDArray[np.float64],
+        ci_high: NDArray[np.float64],
+        concern: NDArray[np.bool_],
+        p_value: NDArray[np.float64],
+        null: float = 0.0,
+        edges: tuple[float, float] | None = None,
+        xlabel: str = "disparity",
+        n_hidden: int = 0,
+        estimator_name: str | None = None,
+    ) -> None:
+        self.labels = labels
+        self.disparity = disparity
+        self.ci_low = ci_low
+        self.ci_high = ci_high
+        self.concern = concern
+        self.p_value = p_value
+        self.null = null
+        self.edges = edges
+        self.xlabel = xlabel
+        self.n_hidden = n_hidden
+        self.estimator_name = estimator_name
+
+    @classmethod
+    def _read(cls, test: Any, name: str | None) -> Self:
+        parts = parts_of(test)
+        facts = parts[0].facts
+        rows = [(part, row) for part in parts for row in part.comparisons.to_dict("records")]
+        shown = [
+            (part, row)
+            for part, row in rows
+            if row["metric"] not in part.facts.everybody and part.facts.disparity_of(row["metric"]) == facts.disparity
+        ]
+        if not shown:
+            raise ValueError("test looks at all groups at once, so that there is no disparity of two groups to draw")
+        metrics = dict.fromkeys(row["metric"] for _, row in shown)
+        ratio, several = facts.disparity == "ratio", len(metrics) > 1
+        labels = []
+        for part, row in shown:
+            named = [label(row["metric"])] * several + [part.feature] * bool(part.feature)
+            controls = part.facts.controls
+            labels.append(comparison_name(row, ratio=ratio, prefix=", ".join(named), controls=controls))
+        columns = ("disparity", "ci_low", "ci_high", "p_value_adjusted")
+        disparity, low, high, p = (np.array([float(row[c]) for _, row in shown]) for c in columns)
+        what = facts.disparity + ("" if several else f" of {label(next(iter(metrics)))}")
+        together = "simultaneous " if len(shown) > 1 and facts.adjust in FAMILYWISE else ""
+        return cls(
+            labels=labels,
+            disparity=disparity,
+            ci_low=low,
+            ci_high=high,
+            concern=np.array([bool(row["concern"]) for _, row in shown]),
+            p_value=p,
+            null=1.0 if ratio else 0.0,
+            edges=facts.edges,
+            xlabel=f"{drawable(what)}\n{together}{100 * (1 - facts.alpha):g} % intervals",
+            n_hidden=len(rows) - len(shown),
+            estimator_name=name,
+        )
+
+    def plot(self, *, ax: Any = None, name: str | None = None, max_rows: int = 40, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on.
+        name : str, optional
+            Title of the drawing.
+        max_rows : int, default=40
+            Comparisons that are drawn at the most, those of the smallest p-values.
+        **kwargs
+            Properties of the axes, as ``matplotlib.axes.Axes.set`` takes them.
+
+        Returns
+        -------
+        DisparityDisplay
+            This display.
+        """
+        total = len(self.labels)
+        rows = np.arange(total) if total <= max_rows else np.argsort(self.p_value, kind="stable")[:max_rows]
+        labels = [self.labels[i] for i in rows]
+        self.figure_, self.ax_ = axes(ax, type(self).__name__, (width_of(labels), height_of(len(rows))))
+        told = [self.xlabel]
+        if total > len(rows):
+            told.append(f"the {len(rows)} smallest p-values of {total:,} comparisons")
+        if self.n_hidden:
+            told.append(f"{many(self.n_hidden, 'comparison')} of another kind not shown")
+        draw_disparities(
+            self.ax_,
+            labels,
+            self.disparity[rows],
+            self.ci_low[rows],
+            self.ci_high[rows],
+            self.concern[rows],
+            null=self.null,
+            edges=self.edges,
+            log=self.null == 1.0,
+            xlabel="\n".join(told),
+        )
+        entitle(self.ax_, self.estimator_name if name is None else name)
+        self.ax_.set(**kwargs)
+        finish(self.ax_)
+        return self

@@ -1,0 +1,182 @@
+"""Each group's value of a metric, with how uncertain it is, and upon how many people it rests."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfairtest.displays._axes import axes, drawable
+from skfairtest.displays._tested import FittedDisplay, Part, entitle, finish, fitted_name, parts_of
+from skfairtest.report.drawings import draw_groups, height_of, width_of
+from skfairtest.report.words import label
+
+
+class GroupMetricDisplay(FittedDisplay):
+    """Values of a metric by group, each with its interval and the people whom it rests on.
+
+    Values that rest on fewer than ten people are hollow. Intervals are pointwise: that two of them overlap does not
+    say that the groups do not differ, for which there is `DisparityDisplay`.
+
+    Parameters
+    ----------
+    labels : list of str
+        What each row is called.
+    value, ci_low, ci_high : ndarray of shape (n_rows,)
+        Values and their limits.
+    n_effective : ndarray of int, shape (n_rows,)
+        People whom each value rests on.
+    small : ndarray of bool, shape (n_rows,)
+        Which of them are few.
+    reference : float, optional
+        Everybody's value.
+    xlabel : str, default="value"
+        What is on the axis.
+    estimator_name : str, optional
+        Title of the drawing.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    DisparityDisplay : Disparities between groups.
+    FairnessTest : The test.
+
+    Examples
+    --------
+    >>> from skfairtest import FairnessTest, GroupMetricDisplay
+    >>> test = FairnessTest.from_predictions(
+    ...     None,
+    ...     [1, 0, 0, 1] * 20 + [1, 0, 0, 0] * 20,
+    ...     sensitive_features=["a"] * 80 + ["b"] * 80,
+    ...     metric="selection_rate",
+    ... )
+    >>> display = GroupMetricDisplay.from_test(test)
+    >>> [text.get_text() for text in display.ax_.get_yticklabels()]
+    ['a (n = 80)', 'b (n = 80)']
+    """
+
+    def __init__(
+        self,
+        *,
+        labels: list[str],
+        value: NDArray[np.float64],
+        ci_low: NDArray[np.float64],
+        ci_high: NDArray[np.float64],
+        n_effective: NDArray[np.int64],
+        small: NDArray[np.bool_],
+        reference: float | None = None,
+        xlabel: str = "value",
+        estimator_name: str | None = None,
+    ) -> None:
+        self.labels = labels
+        self.value = value
+        self.ci_low = ci_low
+        self.ci_high = ci_high
+        self.n_effective = n_effective
+        self.small = small
+        self.reference = reference
+        self.xlabel = xlabel
+        self.estimator_name = estimator_name
+
+    @classmethod
+    def _read(cls, test: Any, name: str | None) -> Self:
+        parts = parts_of(test)
+        tables = [(part, part.by_group[part.by_group["n"] > 0]) for part in parts]
+        metrics = list(dict.fromkeys(metric for _, table in tables for metric in table["metric"]))
+        if not metrics:
+            raise ValueError("test looks at all groups at once, so that there are no values by group to draw")
+        several = len(metrics) > 1
+        labels = [
+            _row_name(row, several=several, feature=part.feature)
+            for part, table in tables
+            for row in table.to_dict("records")
+        ]
+        joined = {
+            column: np.concatenate([table[column].to_numpy() for _, table in tables])
+            for column in ("value", "ci_low", "ci_high", "n_effective", "small")
+        }
+        alpha = parts[0].facts.alpha
+        what = "value" if several else label(metrics[0])
+        return cls(
+            labels=labels,
+            value=joined["value"].astype(float),
+            ci_low=joined["ci_low"].astype(float),
+            ci_high=joined["ci_high"].astype(float),
+            n_effective=joined["n_effective"].astype(np.int64),
+            small=joined["small"].astype(bool),
+            reference=_everybody(*tables[0]) if len(tables) == 1 and not several else None,
+            xlabel=f"{drawable(what)}\npointwise {100 * (1 - alpha):g} % intervals",
+            estimator_name=name,
+        )
+
+    def plot(self, *, ax: Any = None, name: str | None = None, max_rows: int = 40, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on.
+        name : str, optional
+            Title of the drawing.
+        max_rows : int, default=40
+            Rows that are drawn at the most, those of the most people.
+        **kwargs
+            Properties of the axes, as ``matplotlib.axes.Axes.set`` takes them.
+
+        Returns
+        -------
+        GroupMetricDisplay
+            This display.
+        """
+        total = len(self.labels)
+        rows = np.arange(total)
+        xlabel = self.xlabel
+        if total > max_rows:
+            rows = np.sort(np.argsort(-self.n_effective, kind="stable")[:max_rows])
+            xlabel += f"\nthe {max_rows} largest of {total:,} groups"
+        labels = [f"{self.labels[i]} (n = {self.n_effective[i]:,})" for i in rows]
+        self.figure_, self.ax_ = axes(ax, type(self).__name__, (width_of(labels), height_of(len(rows))))
+        draw_groups(
+            self.ax_,
+            labels,
+            self.value[rows],
+            self.ci_low[rows],
+            self.ci_high[rows],
+            self.small[rows],
+            xlabel=xlabel,
+            reference=self.reference,
+        )
+        entitle(self.ax_, self.estimator_name if name is None else name)
+        self.ax_.set(**kwargs)
+        finish(self.ax_)
+        return self
+
+
+def _row_name(row: Any, *, several: bool, feature: str) -> str:
+    pieces, joints = [label(row["group"])], []
+    if row["stratum"] is not None:
+        pieces.append(label(row["stratum"]))
+        joints.append(" in ")
+    prefix = ", ".join([label(row["metric"])] * several + [feature] * bool(feature))
+    if prefix:
+        pieces.insert(0, prefix)
+        joints.insert(0, ": ")
+    return fitted_name(pieces, joints, 42)
+
+
+def _everybody(part: Part, table: pd.DataFrame) -> float | None:
+    """Return everybody's share, where values are shares of people who count alike."""
+    metric = table["metric"].iloc[0]
+    facts = part.facts
+    if metric not in facts.words or metric in facts.functions or facts.people or facts.controls:
+        return None
+    weights = table["n_effective"].to_numpy(dtype=float)
+    return float(np.nansum(weights * table["value"].to_numpy(dtype=float)) / weights.sum())

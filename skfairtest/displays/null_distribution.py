@@ -1,0 +1,109 @@
+"""What chance alone would do, and where the data lie in it."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from skfairtest.displays._axes import axes
+from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
+from skfairtest.group.fairness import FairnessTest
+from skfairtest.report.drawings import draw_law
+from skfairtest.report.law import NullLaw
+from skfairtest.report.words import equals_p, label
+
+
+class NullDistributionDisplay(FittedDisplay):
+    """The law of the leading comparison's statistic if groups were equal, beside what was seen.
+
+    Outcomes at least as extreme as the data are orange and hatched. For rates every outcome is enumerated, given how
+    many people show the event in both groups together. The unconditional test does not take that number as given: its
+    p-value is never above what is hatched, and mostly below. Elsewhere the law is the histogram of what was drawn, or
+    the normal law.
+
+    Parameters
+    ----------
+    law : NullLaw
+        The law; ``law.note`` says what it is, and how it relates to the p-value.
+    comparison : str, default=""
+        What was compared.
+    estimator_name : str, optional
+        Title of the drawing.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    FairnessTest : The test; its ``null_distribution_`` holds what was drawn.
+
+    References
+    ----------
+    R. D. Boschloo (1970), Statistica Neerlandica 24, 1-35. R. A. Fisher (1935), Journal of the Royal Statistical
+    Society 98, 39-82.
+
+    Examples
+    --------
+    >>> from skfairtest import FairnessTest, NullDistributionDisplay
+    >>> test = FairnessTest.from_predictions(
+    ...     None,
+    ...     [1, 1, 1, 1, 0, 0, 0, 0],
+    ...     sensitive_features=list("aaaabbbb"),
+    ...     metric="selection_rate",
+    ... )
+    >>> display = NullDistributionDisplay.from_test(test)
+    >>> display.law.low
+    (-1.0, -0.5, 0.0, 0.5, 1.0)
+    >>> round(sum(display.law.extreme), 4), round(display.law.p_value, 4)
+    (0.0286, 0.0078)
+    """
+
+    def __init__(self, *, law: NullLaw, comparison: str = "", estimator_name: str | None = None) -> None:
+        self.law = law
+        self.comparison = comparison
+        self.estimator_name = estimator_name
+
+    @classmethod
+    def _read(cls, test: Any, name: str | None) -> Self:
+        parts = parts_of(test)
+        if isinstance(test, FairnessTest):
+            law, (part, row) = test._law, (0, test._leading)
+        else:
+            law, (part, row) = test.record_.law, test.record_.leading
+        if law is None:
+            raise ValueError("test has no law to draw: the statistic of its leading comparison is undefined")
+        facts, leading = parts[part].facts, parts[part].comparisons.iloc[row]
+        if leading["metric"] in facts.everybody:
+            comparison = label(leading["metric"])
+        else:
+            ratio = facts.disparity_of(leading["metric"]) == "ratio"
+            comparison = comparison_name(leading, ratio=ratio, prefix=label(leading["metric"]), controls=facts.controls)
+        return cls(law=law, comparison=comparison, estimator_name=name)
+
+    def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on.
+        name : str, optional
+            Title of the drawing.
+        **kwargs
+            Properties of the axes, as ``matplotlib.axes.Axes.set`` takes them.
+
+        Returns
+        -------
+        NullDistributionDisplay
+            This display.
+        """
+        self.figure_, self.ax_ = axes(ax, type(self).__name__)
+        told = [self.comparison] if self.comparison else []
+        draw_law(self.ax_, self.law, xlabel="\n".join([*told, f"{self.law.statistic}, {equals_p(self.law.p_value)}"]))
+        entitle(self.ax_, self.estimator_name if name is None else name)
+        self.ax_.set(**kwargs)
+        finish(self.ax_)
+        return self

@@ -1,0 +1,386 @@
+"""How small a disparity is found, by how many people are tested."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, drawable, plain_log
+from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
+from skfairtest.group._power_fitted import Leading, leading_of
+from skfairtest.group._power_plan import check_target
+from skfairtest.group._settings import is_number
+from skfairtest.group.fairness import FairnessTest
+from skfairtest.group.power import minimum_detectable_disparity
+from skfairtest.inference.detectable import detectable_estimates, detectable_rates
+from skfairtest.report.drawings import legend_below, literal
+from skfairtest.report.words import DETECTION_POWER, number
+
+DISPARITIES = ("difference", "ratio")
+METHODS = ("normal", "exact")
+#: Sizes at which the exact test is looked at where none are given; the normal approximation takes no time.
+EXACT_SIZES, SIZES = 12, 80
+
+
+class PowerDisplay(OfTest):
+    """Smallest disparity that is found against the number of people tested.
+
+    A disparity on the line is found with the given probability, one above it more often. It is what people of this
+    number could show, whatever they did show: no "observed power".
+
+    Parameters
+    ----------
+    n_samples : ndarray of shape (n_sizes,)
+        Numbers of people in both groups that are compared.
+    detectable : ndarray of shape (n_sizes,)
+        Smallest disparity found: absolute differences, or ratios of the larger value over the smaller; NaN where there
+        is none.
+    power : float, default=0.8
+        Probability of finding it.
+    alpha : float, default=0.05
+        Level of one comparison.
+    disparity : {"difference", "ratio"}, default="difference"
+        What is compared.
+    metric_name : str, default="rate"
+        Whose disparity.
+    fitted : tuple of float, optional
+        People of a fitted test, the disparity that it would find, and the one that it saw.
+    method : {"normal", "exact"}, default="normal"
+        Whether the disparities are approximate.
+    estimator_name : str, optional
+        What the line is called in a legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        Its figure.
+    line_ : matplotlib Line2D
+        The smallest disparity.
+
+    See Also
+    --------
+    minimum_detectable_disparity : One point of the line, for the exact test.
+    required_sample_size : How many people a given disparity needs.
+
+    Notes
+    -----
+    The normal approximation of the score test stands for the exact one, which needs slightly larger disparities in
+    small groups. Where a disparity can go both ways the farther of the two is drawn. The paper's line is the smallest
+    difference that happened to be rejected, which lies at a power of about one half.
+
+    References
+    ----------
+    C. DiCiccio et al. (2020), Evaluating Fairness Using Permutation Tests, KDD, figure 3. J. L. Fleiss, B. Levin and
+    M. C. Paik (2003), Statistical Methods for Rates and Proportions, section 4.2.
+
+    Examples
+    --------
+    >>> from skfairtest import PowerDisplay
+    >>> display = PowerDisplay.from_rates(0.3, n_samples=[186, 18600])
+    >>> display.detectable.round(3)
+    array([0.2  , 0.019])
+    """
+
+    def __init__(
+        self,
+        *,
+        n_samples: NDArray[np.float64],
+        detectable: NDArray[np.float64],
+        power: float = DETECTION_POWER,
+        alpha: float = 0.05,
+        disparity: str = "difference",
+        metric_name: str = "rate",
+        fitted: tuple[float, float, float] | None = None,
+        method: str = "normal",
+        estimator_name: str | None = None,
+    ) -> None:
+        self.n_samples = n_samples
+        self.detectable = detectable
+        self.power = power
+        self.alpha = alpha
+        self.disparity = disparity
+        self.metric_name = metric_name
+        self.fitted = fitted
+        self.method = method
+        self.estimator_name = estimator_name
+
+    @classmethod
+    def from_test(
+        cls,
+        test: FairnessTest,
+        *,
+        power: float = DETECTION_POWER,
+        n_samples: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw what the leading comparison of a fitted test would find among more people, or fewer.
+
+        Parameters
+        ----------
+        test : FairnessTest
+            A fitted test without control features. The other side's value is the baseline; the groups keep their
+            shares, as do those who meet the rate's condition; the level is what Holm's adjustment leaves.
+        power : float, default=0.8
+            Probability of finding a disparity.
+        n_samples : array-like of shape (n_sizes,), optional
+            Numbers of people; by default from a tenth to ten times of those tested.
+        name : str, optional
+            What the line is called in the legend; by default the class of the estimator.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **kwargs
+            Further arguments of the line.
+
+        Returns
+        -------
+        PowerDisplay
+            What was drawn.
+
+        Raises
+        ------
+        ValueError
+            If it is no test whose power is known.
+        NotFittedError
+            If it is not fitted.
+        """
+        check_test(test)
+        check_target(power)
+        leading = leading_of(test)
+        question = leading.settings.question
+        if question.alternative == "equivalence":
+            raise ValueError(
+                "alternative='equivalence' looks for the largest disparity that is certified, not the smallest that is "
+                "found: see minimum_detectable_disparity"
+            )
+        row = test.comparisons_.iloc[test._leading]
+        overall = leading.settings.compare == "to_overall"
+        people = float(row["n_other"] if overall else row["n_group"] + row["n_other"])
+        sizes = _sizes(n_samples, np.geomspace(max(10.0, people / 10), 10 * people, SIZES))
+        ratio = test._facts.disparity_of(row["metric"]) == "ratio"
+        seen = float(row["disparity"])
+        with np.errstate(divide="ignore"):
+            seen = max(seen, float(1 / np.float64(seen))) if ratio else abs(seen)
+        one_sided = question.alternative in ("greater", "less")
+        level = 2 * leading.alpha if one_sided else leading.alpha
+        found = _found(leading, np.append(sizes, people) / people, level, power, ratio=ratio, overall=overall)
+        if name is None and test.estimator is not None:
+            name = type(test.estimator).__name__
+        _check_found(found, power)
+        return cls(
+            n_samples=sizes,
+            detectable=found[:-1],
+            power=float(power),
+            alpha=leading.alpha,
+            disparity="ratio" if ratio else "difference",
+            metric_name=str(row["metric"]),
+            fitted=(people, float(found[-1]), seen),
+            estimator_name=name,
+        ).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_rates(
+        cls,
+        baseline: float,
+        *,
+        shares: Sequence[float] = (0.5, 0.5),
+        base_rates: Any = 1.0,
+        n_samples: Any = None,
+        alpha: float = 0.05,
+        power: float = DETECTION_POWER,
+        disparity: str = "difference",
+        method: str = "normal",
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw what two groups of people could show, before there are any.
+
+        Parameters
+        ----------
+        baseline : float
+            The rate of the second group.
+        shares : (float, float), default=(0.5, 0.5)
+            Proportions of the two groups.
+        base_rates : float or (float, float), default=1.0
+            Share of each group who meet the rate's condition.
+        n_samples : array-like of shape (n_sizes,), optional
+            Numbers of people in both groups; by default 100 to 100,000 (exactly: to 2,000).
+        alpha : float, default=0.05
+            Level of the test.
+        power : float, default=0.8
+            Probability of finding a disparity.
+        disparity : {"difference", "ratio"}, default="difference"
+            What is compared.
+        method : {"normal", "exact"}, default="normal"
+            Approximate disparities, or those of the exact test by `minimum_detectable_disparity`, which takes seconds
+            for thousands of people.
+        name : str, optional
+            What the line is called in the legend.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **kwargs
+            Further arguments of the line.
+
+        Returns
+        -------
+        PowerDisplay
+            What was drawn.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not usable; the message names it, what was found and what to do.
+        """
+        if not is_number(baseline) or not 0 <= baseline <= 1:
+            raise ValueError(f"baseline must be a rate between 0 and 1; found {baseline!r}")
+        if not is_number(alpha) or not 0 < alpha < 1:
+            raise ValueError(f"alpha must be a number between 0 and 1; found {alpha!r}")
+        check_target(power)
+        for what, value, options in (("disparity", disparity, DISPARITIES), ("method", method, METHODS)):
+            if value not in options:
+                raise ValueError(f"{what} must be one of {', '.join(map(repr, options))}; found {value!r}")
+        parts = _pair(shares, "shares")
+        met = _pair((base_rates, base_rates) if is_number(base_rates) else base_rates, "base_rates")
+        if met.max() > 1:
+            raise ValueError(f"base_rates must be shares of people, at most 1; found {base_rates!r}")
+        parts = parts / parts.sum()
+        exact = method == "exact"
+        default = np.geomspace(100, 2_000, EXACT_SIZES) if exact else np.geomspace(100, 100_000, SIZES)
+        sizes = _sizes(n_samples, default)
+        if exact:
+            found = np.array([_exact(baseline, n * parts, met, alpha, power, disparity) for n in sizes])
+        else:
+            d1, d2 = sizes * parts[0] * met[0], sizes * parts[1] * met[1]
+            found = detectable_rates(baseline, d1, d2, alpha=alpha, power=power, disparity=disparity)
+        _check_found(found, power)
+        return cls(
+            n_samples=sizes,
+            detectable=np.where(np.isfinite(found), found, np.nan),
+            power=float(power),
+            alpha=float(alpha),
+            disparity=disparity,
+            method=method,
+            estimator_name=name,
+        ).plot(ax=ax, **kwargs)
+
+    def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on.
+        name : str, optional
+            What the line is called.
+        **kwargs
+            Further arguments of the line.
+
+        Returns
+        -------
+        PowerDisplay
+            This display.
+        """
+        self.figure_, self.ax_ = axes(ax, type(self).__name__)
+        ax = self.ax_
+        name = self.estimator_name if name is None else name
+        found = f"found with probability {self.power:g}"
+        style = {"color": BLUE, "label": found if not name else f"{fitted_name([name], [], 30)}: {found}", **kwargs}
+        if len(self.n_samples) <= 20:
+            style = {"marker": "o", "markersize": 4, **style}
+        (self.line_,) = ax.plot(self.n_samples, self.detectable, **style)
+        if self.fitted is not None:
+            people, detectable, seen = self.fitted
+            if np.isfinite(detectable):
+                told = f"{int(people):,} people: {number(detectable)}"
+                ax.plot([people], [detectable], "D", color=ORANGE, label=told, zorder=3)
+            if np.isfinite(seen) and seen > 0:
+                ax.axhline(seen, color=GREY, linestyle=":", label=f"seen: {number(seen)}")
+        for axis, values in ((ax.xaxis, self.n_samples), (ax.yaxis, self.detectable)):
+            if np.isfinite(values).any():
+                ax.set(**{f"{axis.axis_name}scale": "log"})
+                plain_log(axis)
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+        literal(ax.set_xlabel(f"people in both groups (level {self.alpha:.3g})"))
+        about = "normal approximation" if self.method == "normal" else "exact test"
+        literal(ax.set_ylabel(f"smallest {self.disparity}\nof {drawable(self.metric_name)}, {about}"))
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+        legend_below(ax, columns=2)
+        finish(ax)
+        return self
+
+
+def _found(
+    leading: Leading, times: NDArray[np.float64], alpha: float, power: float, *, ratio: bool, overall: bool
+) -> NDArray[np.float64]:
+    """Return the smallest disparities among so many times the people of a fitted test."""
+    sides, question = leading.sides, leading.settings.question
+    common = {"alpha": alpha, "power": power, "disparity": "ratio" if ratio else "difference"}
+    if leading.rate is not None and leading.rate.value is None and question.edges is None:
+        share = sides.d_group / (sides.d_group + sides.d_other) if overall else 0.0
+        found = detectable_rates(sides.other, sides.d_group * times, sides.d_other * times, share=share, **common)  # type: ignore[arg-type]
+    else:
+        if not sides.error > 0:
+            raise ValueError("test has no standard error, from which power is computed: use variance='auto'")
+        upper = 0.0 if question.edges is None else question.edges[1]
+        edge = float(np.log(upper)) if ratio and upper else upper
+        found = detectable_estimates(sides.error / np.sqrt(times), edge=edge, **common)  # type: ignore[arg-type]
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _check_found(found: NDArray[np.float64], power: float) -> None:
+    if not np.isfinite(found).any():
+        raise ValueError(f"power={power:g} is reached by no disparity with any of n_samples: more people are needed")
+
+
+def _exact(
+    baseline: float, people: NDArray[np.float64], met: NDArray[np.float64], alpha: float, power: float, disparity: str
+) -> float:
+    """Return the smallest disparity that the exact test finds, the farther of both directions."""
+    everyone = bool((met == 1).all())
+    found = []
+    for direction in ("up", "down"):
+        try:
+            size = minimum_detectable_disparity(
+                metric="selection_rate" if everyone else "true_positive_rate",
+                baseline=baseline,
+                n_per_group=[max(2, round(float(n))) for n in people],
+                base_rates=1.0 if everyone else met.tolist(),
+                power=power,
+                alpha=alpha,
+                disparity=disparity,
+                direction=direction,
+            )
+        except ValueError:  # no disparity this way has that power
+            continue
+        found.append(max(size, 1 / size) if disparity == "ratio" and size > 0 else abs(size))
+    return max(found, default=np.nan)
+
+
+def _sizes(given: Any, default: NDArray[np.float64]) -> NDArray[np.float64]:
+    if given is None:
+        return np.unique(np.round(default))
+    try:
+        sizes = np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"n_samples must be numbers of people; found {given!r}") from error
+    if sizes.ndim != 1 or not len(sizes) or not (np.isfinite(sizes) & (sizes >= 4)).all():
+        raise ValueError(f"n_samples must be numbers of people, each at least 4; found {given!r}")
+    return np.unique(sizes)
+
+
+def _pair(given: Any, name: str) -> NDArray[np.float64]:
+    try:
+        pair = np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be two positive numbers; found {given!r}") from error
+    if pair.shape != (2,) or not (np.isfinite(pair) & (pair > 0)).all():
+        raise ValueError(f"{name} must be two positive numbers; found {given!r}")
+    return pair

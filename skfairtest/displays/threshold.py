@@ -1,0 +1,447 @@
+"""How the disparity of a rate depends on the threshold of the score, and where it would be rejected."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, drawable
+from skfairtest.displays._tested import finish, fitted_name
+from skfairtest.group._settings import is_number
+from skfairtest.inference.rates import Pair, Scale
+from skfairtest.inference.thresholds import Curve, cell_counts, chosen_thresholds, curve
+from skfairtest.metrics import Rate, resolve_metrics
+from skfairtest.readers import as_numbers, check_rows, classes_of, resolve_pos_label, scores
+from skfairtest.report.drawings import legend_below, literal
+from skfairtest.report.words import label, many
+from skfairtest.tables import Sample
+
+METHODS = ("auto", "exact", "asymptotic")
+CELLS = {
+    "y_true": np.array([True, True, False, False]),
+    "y_pred": np.array([True, False, True, False]),
+}
+
+
+class ThresholdDisplay:
+    """Disparity of a rate between two groups against the decision threshold, and the disparities that are rejected.
+
+    Null hypothesis at each threshold: among the people who meet the rate's condition, the event is equally probable in
+    both groups if a score at or above the threshold is a positive prediction. The test is that of `FairnessTest` with
+    one comparison. The grey band is what is not rejected, given how many people show the event in both groups: where
+    the line leaves it, it is marked by diamonds. Tests and intervals are pointwise: each is right at a threshold that
+    was chosen beforehand, and to look for the threshold at which nothing is rejected is to test often.
+
+    Parameters
+    ----------
+    thresholds : ndarray of shape (n_thresholds,)
+        Scores from which on a prediction is positive.
+    disparity, ci_low, ci_high : ndarray of shape (n_thresholds,)
+        Differences of the rate and their limits; NaN where nobody of a group meets the condition.
+    kept_low, kept_high : ndarray of shape (n_thresholds,)
+        Smallest and largest difference that would not be rejected.
+    rejected : ndarray of bool, shape (n_thresholds,)
+        Where the difference is rejected.
+    confidence_level : float, default=0.95
+        Of the intervals; one minus it is the level of the tests.
+    law : {"exact", "asymptotic"}, default="exact"
+        The law of the tests.
+    metric_name : str, default="rate"
+        What the rate is.
+    comparison : str, default=""
+        What was compared.
+    estimator_name : str, optional
+        What the line is called in a legend.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        What was drawn on.
+    figure_ : matplotlib Figure
+        Its figure.
+    line_ : matplotlib Line2D
+        The disparity.
+    kept_ : matplotlib PolyCollection
+        What is not rejected.
+
+    See Also
+    --------
+    FairnessTest : The test at one threshold.
+
+    Notes
+    -----
+    At most `n_thresholds` thresholds are looked at: every score if they are fewer, otherwise quantiles. The borders of
+    the exact test's rejection region are certified to one part in 100,000 of the level.
+
+    References
+    ----------
+    C. DiCiccio et al. (2020), Evaluating Fairness Using Permutation Tests, KDD, figure 2. R. D. Boschloo (1970),
+    Statistica Neerlandica 24, 1-35.
+
+    Examples
+    --------
+    >>> from skfairtest import ThresholdDisplay
+    >>> from skfairtest.datasets import load_compas
+    >>> compas = load_compas()
+    >>> display = ThresholdDisplay.from_predictions(
+    ...     compas.y_true,
+    ...     compas.decile_score,
+    ...     sensitive_features=compas.sensitive_features["sex"],
+    ...     metric="false_positive_rate",
+    ... )
+    >>> display.thresholds.tolist()
+    [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0]
+    >>> display.thresholds[display.rejected].tolist()
+    [7.0, 8.0, 9.0]
+    """
+
+    def __init__(
+        self,
+        *,
+        thresholds: NDArray[np.float64],
+        disparity: NDArray[np.float64],
+        ci_low: NDArray[np.float64],
+        ci_high: NDArray[np.float64],
+        kept_low: NDArray[np.float64],
+        kept_high: NDArray[np.float64],
+        rejected: NDArray[np.bool_],
+        confidence_level: float = 0.95,
+        law: str = "exact",
+        metric_name: str = "rate",
+        comparison: str = "",
+        estimator_name: str | None = None,
+    ) -> None:
+        self.thresholds = thresholds
+        self.disparity = disparity
+        self.ci_low = ci_low
+        self.ci_high = ci_high
+        self.kept_low = kept_low
+        self.kept_high = kept_high
+        self.rejected = rejected
+        self.confidence_level = confidence_level
+        self.law = law
+        self.metric_name = metric_name
+        self.comparison = comparison
+        self.estimator_name = estimator_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        metric: Any = "selection_rate",
+        group: Any = None,
+        other: Any = None,
+        thresholds: Any = None,
+        n_thresholds: int = 100,
+        confidence_level: float = 0.95,
+        method: str = "auto",
+        pos_label: Any = None,
+        predict_params: dict[str, Any] | None = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the scores of a fitted model.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            A model with ``predict_proba`` or ``decision_function``.
+        X, y : array-like
+            Features and true labels; `y` may be None where the rate needs none.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples (several are crossed).
+        metric : str or Rate, default="selection_rate"
+            A rate, or a criterion of one rate.
+        group, other : label or tuple of labels, optional
+            The groups that are compared; with `group` alone it is compared with everyone else. Both may be left out
+            where there are two groups.
+        thresholds : array-like of shape (n_thresholds,), optional
+            Thresholds to look at; by default scores of the people compared.
+        n_thresholds : int, default=100
+            How many of these at the most.
+        confidence_level : float, default=0.95
+            Of the intervals; one minus it is the level of the tests.
+        method : {"auto", "exact", "asymptotic"}, default="auto"
+            As in `FairnessTest`; "auto" is "asymptotic" where exact laws at all thresholds would take long.
+        pos_label : label, optional
+            As in `FairnessTest`.
+        predict_params : dict, optional
+            Further arguments of the method that gives the scores.
+        name : str, optional
+            What the line is called in the legend; by default the class of the estimator.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **kwargs
+            Further arguments of the line.
+
+        Returns
+        -------
+        ThresholdDisplay
+            What was drawn.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        """
+        check_rows(X, y=y, sensitive_features=sensitive_features)
+        y_score = scores(
+            estimator,
+            X,
+            ("predict_proba", "decision_function"),
+            metric=cls.__name__,
+            pos_label=pos_label,
+            y_true=y,
+            sensitive_features=sensitive_features,
+            predict_params=predict_params,
+        )
+        return cls._made(
+            y,
+            y_score,
+            sensitive_features=sensitive_features,
+            metric=metric,
+            sides=(group, other),
+            thresholds=thresholds,
+            n_thresholds=n_thresholds,
+            confidence_level=confidence_level,
+            method=method,
+            pos_label=pos_label,
+            classes=classes_of(estimator),
+            name=type(estimator).__name__ if name is None else name,
+        ).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_score: Any,
+        *,
+        sensitive_features: Any = None,
+        metric: Any = "selection_rate",
+        group: Any = None,
+        other: Any = None,
+        thresholds: Any = None,
+        n_thresholds: int = 100,
+        confidence_level: float = 0.95,
+        method: str = "auto",
+        pos_label: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw scores.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or None
+            True labels; None where the rate needs none.
+        y_score : array-like of shape (n_samples,)
+            Scores of the positive label.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples (several are crossed).
+        metric : str or Rate, default="selection_rate"
+            A rate, or a criterion of one rate.
+        group, other : label or tuple of labels, optional
+            The groups that are compared; with `group` alone it is compared with everyone else. Both may be left out
+            where there are two groups.
+        thresholds : array-like of shape (n_thresholds,), optional
+            Thresholds to look at; by default scores of the people compared.
+        n_thresholds : int, default=100
+            How many of these at the most.
+        confidence_level : float, default=0.95
+            Of the intervals; one minus it is the level of the tests.
+        method : {"auto", "exact", "asymptotic"}, default="auto"
+            As in `FairnessTest`; "auto" is "asymptotic" where exact laws at all thresholds would take long.
+        pos_label : label, optional
+            As in `FairnessTest`.
+        name : str, optional
+            What the line is called in the legend.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
+        **kwargs
+            Further arguments of the line.
+
+        Returns
+        -------
+        ThresholdDisplay
+            What was drawn.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        """
+        return cls._made(
+            y_true,
+            y_score,
+            sensitive_features=sensitive_features,
+            metric=metric,
+            sides=(group, other),
+            thresholds=thresholds,
+            n_thresholds=n_thresholds,
+            confidence_level=confidence_level,
+            method=method,
+            pos_label=pos_label,
+            classes=None,
+            name=name,
+        ).plot(ax=ax, **kwargs)
+
+    @classmethod
+    def _made(
+        cls, y_true: Any, y_score: Any, *, sensitive_features: Any, metric: Any, sides: tuple[Any, Any],
+        thresholds: Any, n_thresholds: Any, confidence_level: Any, method: Any, pos_label: Any, classes: Any,
+        name: str | None,
+    ) -> Self:  # fmt: skip
+        rate = _rate_of(metric)
+        if method not in METHODS:
+            raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; found {method!r}")
+        if not is_number(confidence_level) or not 0 < confidence_level < 1:
+            raise ValueError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
+        if not isinstance(n_thresholds, int | np.integer) or isinstance(n_thresholds, bool) or n_thresholds < 1:
+            raise ValueError(f"n_thresholds must be an integer of at least 1; found {n_thresholds!r}")
+        if sensitive_features is None:
+            raise ValueError("sensitive_features is missing: the groups to compare, one value per person")
+        if y_true is None and "y_true" in rate.reads:
+            raise ValueError(f"y_true is missing: {rate.name} needs the true labels; metric='selection_rate' does not")
+        sample = Sample.from_predictions(y_true, y_score=y_score, sensitive_features=sensitive_features)
+        score = as_numbers(sample.columns["y_score"])
+        if score is None:
+            raise ValueError("y_score must hold numbers: probabilities or decision values of the positive label")
+        truths = _truths(sample, pos_label, classes) if "y_true" in rate.reads else np.zeros(len(score), dtype=bool)
+        first, second, comparison = _sides(sample, *sides)
+        at = _thresholds(thresholds, score[first | second], int(n_thresholds))
+        event, given = rate.masks(CELLS)
+        counts = []
+        for side in (first, second):
+            cells = cell_counts(score[side], truths[side], at)
+            counts += [cells[:, event].sum(axis=1), cells[:, given].sum(axis=1)]
+        scale = Scale() if rate.value is None or rate.slope is None else Scale(rate.value, rate.slope)
+        found: Curve = curve(Pair(*counts), scale, 1 - float(confidence_level), method)
+        return cls(
+            thresholds=at,
+            disparity=found.disparity,
+            ci_low=found.low,
+            ci_high=found.high,
+            kept_low=found.kept_low,
+            kept_high=found.kept_high,
+            rejected=found.rejected,
+            confidence_level=float(confidence_level),
+            law=found.law,
+            metric_name=rate.name,
+            comparison=comparison,
+            estimator_name=name,
+        )
+
+    def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            What to draw on.
+        name : str, optional
+            What the line is called.
+        **kwargs
+            Further arguments of the line.
+
+        Returns
+        -------
+        ThresholdDisplay
+            This display.
+        """
+        self.figure_, self.ax_ = axes(ax, type(self).__name__)
+        ax, x = self.ax_, self.thresholds
+        test = "exact test" if self.law == "exact" else "score test"
+        level = f"{100 * (1 - self.confidence_level):.3g} %"
+        self.kept_ = ax.fill_between(
+            x, self.kept_low, self.kept_high, facecolor="#E3E3E3", edgecolor="#A6A6A6", hatch="....", linewidth=0.0,
+            label=f"not rejected ({test}, {level})", zorder=1,
+        )  # fmt: skip
+        ax.axhline(0, color=GREY, linewidth=1, zorder=1.5)
+        name = self.estimator_name if name is None else name
+        shown = fitted_name([name], [], 30) if name else "disparity"
+        undefined = int(np.isnan(self.disparity).sum())
+        if undefined:
+            shown += f" (undefined at {many(undefined, 'threshold')})"
+        style = {"color": BLUE, "zorder": 3, "label": shown, **kwargs}
+        if len(x) <= 20:
+            style = {"marker": "o", "markersize": 4, **style}
+        (self.line_,) = ax.plot(x, self.disparity, **style)
+        colour = self.line_.get_color()
+        ax.fill_between(
+            x, self.ci_low, self.ci_high, color=colour, alpha=0.25, linewidth=0, zorder=2,
+            label=f"{100 * self.confidence_level:.3g} % interval",
+        )  # fmt: skip
+        if self.rejected.any():
+            ax.plot(
+                x[self.rejected], self.disparity[self.rejected], "D", color=ORANGE, markersize=4.5, zorder=4,
+                label="rejected",
+            )  # fmt: skip
+        literal(ax.set_xlabel("threshold of the score (each by itself)"))
+        what = drawable(f"difference of {self.metric_name}")
+        literal(ax.set_ylabel(what + (f"\n{self.comparison}" if self.comparison else "")))
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+        legend_below(ax, columns=2)
+        finish(ax)
+        return self
+
+
+def _rate_of(metric: Any) -> Rate:
+    found = resolve_metrics(metric)
+    named = ", ".join(repr(each.name) for each in found)
+    if len(found) > 1:
+        raise ValueError(f"metric={metric!r} is several metrics, each with its own line: draw one of {named}")
+    if not isinstance(found[0], Rate):
+        raise ValueError(f"metric={named} is no rate, and has no threshold: use a rate, such as 'false_positive_rate'")
+    return found[0]
+
+
+def _truths(sample: Sample, pos_label: Any, classes: Any) -> NDArray[np.bool_]:
+    column = sample.labels_of("y_true")
+    positive = resolve_pos_label(column.levels, pos_label, classes)
+    return np.array([bool(level == positive) for level in column.levels], dtype=bool)[column.codes]
+
+
+def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], str]:
+    """Return who is in the group, who is in the other, and what the comparison is called."""
+    labels = sample.group_labels
+    listed = ", ".join(map(repr, labels))
+    if group is None and other is None:
+        if len(labels) != 2:
+            raise ValueError(
+                f"group is missing: one of the {len(labels)} groups {listed}, which is compared with other, or with "
+                "everyone else"
+            )
+        group, other = labels
+    group, other = (tuple(side) if isinstance(side, list) else side for side in (group, other))
+    for name, side in (("group", group), ("other", other)):
+        if side not in labels and not (name == "other" and side is None):
+            raise ValueError(f"{name}={side!r} is not a group; the groups are {listed}")
+    if group == other:
+        raise ValueError(f"group and other are both {group!r}: a group is compared with another one")
+    first = sample.group_codes == labels.index(group)
+    second = ~first if other is None else sample.group_codes == labels.index(other)
+    if not second.any():
+        raise ValueError(f"sensitive_features holds one group only, {listed}: nothing can be compared")
+    told = "rest" if other is None else label(other)
+    return first, second, fitted_name([label(group), told], [" \N{MINUS SIGN} "], 40)
+
+
+def _thresholds(given: Any, score: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    if given is None:
+        return chosen_thresholds(score, most)
+    try:
+        at = np.asarray(given, dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"thresholds must be numbers; found {given!r}") from error
+    if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
+        raise ValueError(f"thresholds must be finite numbers, one or more; found {given!r}")
+    return np.unique(at)

@@ -1,0 +1,159 @@
+"""A rate's disparity between two groups as the threshold moves from which on a score is a positive prediction.
+
+All thresholds see the same people, so that counts are cumulative sums. At each threshold the test is the one of two
+rates; what it would reject, given how many people show the event in both groups, is a band around equality.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from skfairtest.inference import rates, unconditional
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference._given_totals import Integers, width_held
+from skfairtest.inference.rates import Pair, Scale
+from skfairtest.inference.regions import kept_outcomes
+
+#: Outcomes that are enumerated at the most before "auto" takes the score test; about ten seconds.
+WORK = 10_000_000
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A disparity at each of k thresholds, its limits, and the disparities that would not be rejected there.
+
+    `law` is "exact" or "asymptotic". Where the rate is undefined in a group all of it is NaN, and nothing rejected.
+    """
+
+    disparity: Floats
+    low: Floats
+    high: Floats
+    kept_low: Floats
+    kept_high: Floats
+    rejected: NDArray[np.bool_]
+    law: str
+
+
+def cell_counts(scores: Floats, truths: NDArray[np.bool_], thresholds: Floats) -> Integers:
+    """Count people by truth and prediction, a score at or above the threshold being a positive prediction.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Scores.
+    truths : ndarray of bool, shape (n,)
+        Who is truly positive.
+    thresholds : ndarray of shape (k,)
+        Thresholds.
+
+    Returns
+    -------
+    ndarray of int, shape (k, 4)
+        People who are (true, predicted): (1, 1), (1, 0), (0, 1), (0, 0).
+
+    Examples
+    --------
+    >>> cell_counts(np.array([0.2, 0.6, 0.6]), np.array([True, True, False]), np.array([0.6]))
+    array([[1, 1, 1, 0]])
+    """
+    columns = []
+    for truth in (True, False):
+        chosen = np.sort(scores[truths == truth])
+        below = np.searchsorted(chosen, thresholds, side="left")
+        columns += [len(chosen) - below, below]
+    return np.stack(columns, axis=1).astype(np.int64)
+
+
+def chosen_thresholds(scores: Floats, most: int) -> Floats:
+    """Return the scores that are thresholds: all different ones, or quantiles of people where they are too many.
+
+    Examples
+    --------
+    >>> chosen_thresholds(np.array([0.1, 0.5, 0.5, 0.9]), 100)
+    array([0.1, 0.5, 0.9])
+    >>> len(chosen_thresholds(np.arange(5000.0), 100))
+    100
+    """
+    distinct = np.unique(scores)
+    if len(distinct) <= most:
+        return distinct
+    return np.unique(np.quantile(scores, np.linspace(0, 1, most), method="inverted_cdf"))
+
+
+def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
+    """Test a rate at every threshold, each by itself.
+
+    Parameters
+    ----------
+    pair : Pair
+        Counts of shape (k,), a threshold taking the place of a stratum.
+    scale : Scale
+        How the metric follows from the rate.
+    alpha : float
+        Level of each test.
+    method : {"auto", "exact", "asymptotic"}
+        The law: "auto" is exact unless that takes long.
+
+    Returns
+    -------
+    Curve
+        The disparities.
+    """
+    defined = pair.defined()
+    law = _law(pair.only(defined), method)
+    k = len(pair.x1)
+    out = {name: np.full(k, np.nan) for name in ("disparity", "low", "high", "kept_low", "kept_high")}
+    rejected = np.zeros(k, dtype=bool)
+    if defined.any():
+        used = pair.only(defined)
+        lower, upper = _kept(used, alpha, law)
+        outside = (used.x1 < lower) | (used.x1 > upper)
+        rejected[defined] = outside
+        out["disparity"][defined] = _difference(used, scale, used.x1)
+        out["kept_low"][defined] = _difference(used, scale, lower)
+        out["kept_high"][defined] = _difference(used, scale, upper)
+        z = float(norm.isf(alpha / 2))
+        each = [used.only(np.arange(len(used.x1)) == i) for i in range(len(used.x1))]
+        limits = np.array(rates.limits_of_all(each, [scale] * len(each), "difference", z, z)).reshape(-1, 2)
+        # A disparity that is not rejected has equality in its interval, as everywhere.
+        out["low"][defined] = np.where(outside, limits[:, 0], np.minimum(limits[:, 0], 0.0))
+        out["high"][defined] = np.where(outside, limits[:, 1], np.maximum(limits[:, 1], 0.0))
+    return Curve(**out, rejected=rejected, law=law)
+
+
+def _designs(pair: Pair) -> dict[tuple[int, int], list[int]]:
+    """Return thresholds by their denominators: those of a rate given the truth are all the same."""
+    out: dict[tuple[int, int], list[int]] = {}
+    for i, design in enumerate(zip(pair.d1.tolist(), pair.d2.tolist(), strict=True)):
+        out.setdefault(design, []).append(i)
+    return out
+
+
+def _law(pair: Pair, method: str) -> str:
+    if method != "auto":
+        return method
+    work = 0.0
+    for (d1, d2), places in _designs(pair).items():
+        totals = d1 + d2 + 1 if unconditional.within_cap(d1, d2) else len(places)
+        work += totals * width_held(d1, d2) + 3 * (d1 + d2)
+    return "exact" if work <= WORK else "asymptotic"
+
+
+def _kept(pair: Pair, alpha: float, law: str) -> tuple[Integers, Integers]:
+    m = pair.x1 + pair.x2
+    lower, upper = np.zeros_like(m), np.zeros_like(m)
+    for (d1, d2), places in _designs(pair).items():
+        exact = "unconditional" if unconditional.within_cap(d1, d2) else "conditional"
+        found = kept_outcomes(d1, d2, m[places], alpha, exact if law == "exact" else law)
+        lower[places], upper[places] = found
+    return lower, upper
+
+
+def _difference(pair: Pair, scale: Scale, x1: Integers) -> Floats:
+    """Difference of the metric when group 1 has so many of the events."""
+    x2 = pair.x1 + pair.x2 - x1
+    return np.asarray(scale.value(x1 / pair.d1) - scale.value(x2 / pair.d2))

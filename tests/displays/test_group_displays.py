@@ -1,0 +1,284 @@
+"""Drawings of tests and audits of group fairness: forest, values by group, and the law of chance."""
+
+import re
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from skfairtest import (
+    DisparityDisplay,
+    FairnessAudit,
+    FairnessTest,
+    GroupMetricDisplay,
+    IndividualFairnessTest,
+    NullDistributionDisplay,
+)
+from skfairtest.displays import _axes
+from skfairtest.displays._axes import drawable
+
+EVERY = [DisparityDisplay, GroupMetricDisplay, NullDistributionDisplay]
+every_display = pytest.mark.parametrize("Display", EVERY)
+
+
+def people(n=240, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"race": rng.choice(["x", "y", "z"], n), "sex": rng.choice(["f", "m"], n)})
+    y = rng.integers(0, 2, n)
+    pred = (rng.random(n) < 0.4 + 0.3 * (frame["race"] == "x")).astype(int)
+    return y, pred, frame
+
+
+@pytest.fixture(scope="module")
+def test():
+    y, pred, frame = people()
+    return FairnessTest.from_predictions(y, pred, sensitive_features=frame["race"], metric="selection_rate")
+
+
+@pytest.fixture(scope="module")
+def audit():
+    y, pred, frame = people()
+    return FairnessAudit.from_predictions(y, pred, sensitive_features=frame, metrics=["selection_rate", "accuracy"])
+
+
+def rows(display):
+    return [text.get_text() for text in display.ax_.get_yticklabels()]
+
+
+def test_the_forest_is_the_comparisons(test):
+    display = DisparityDisplay.from_test(test)
+    frame = test.comparisons_
+    np.testing.assert_array_equal(display.disparity, frame["disparity"])
+    np.testing.assert_array_equal(display.ci_low, frame["ci_low"])
+    np.testing.assert_array_equal(display.ci_high, frame["ci_high"])
+    np.testing.assert_array_equal(display.concern, frame["concern"])
+    assert display.concern.any()
+    assert not display.concern.all()
+    assert rows(display) == ["x \u2212 y", "x \u2212 z", "y \u2212 z"]
+    assert display.ax_.get_xlabel() == "difference of selection_rate\nsimultaneous 95 % intervals"
+    assert display.figure_ is display.ax_.figure
+
+
+def test_the_values_are_those_by_group(test):
+    display = GroupMetricDisplay.from_test(test)
+    frame = test.by_group_
+    np.testing.assert_array_equal(display.value, frame["value"])
+    assert rows(display) == [f"{group} (n = {n})" for group, n in frame["n_effective"].items()]
+    assert display.reference == pytest.approx(people()[1].mean())
+
+
+def test_the_law_is_that_of_the_leading_comparison(test):
+    display = NullDistributionDisplay.from_test(test)
+    assert display.law is test._law
+    row = test.comparisons_.iloc[test._leading]
+    assert display.comparison == f"selection_rate: {row['group']} \u2212 {row['other']}"
+    assert display.ax_.get_xlabel().startswith(display.comparison + "\ndifference, p")
+
+
+def test_an_audit_is_drawn_from_its_record_alone(audit):
+    again = FairnessAudit.from_json(audit.to_json())
+    for Display in EVERY:
+        here, there = Display.from_test(audit), Display.from_test(again)
+        assert rows(here) == rows(there)
+        assert here.ax_.get_xlabel() == there.ax_.get_xlabel()
+    forest = DisparityDisplay.from_test(audit)
+    assert len(forest.labels) == len(audit.results_)
+    assert forest.labels[0] == "selection_rate, race: x \u2212 y"
+    assert "accuracy, race x sex: x, f \u2212 rest" in forest.labels
+    values = GroupMetricDisplay.from_test(audit)
+    assert len(values.labels) == len(audit.by_group_)
+    assert values.reference is None
+
+
+@every_display
+def test_a_model_and_its_predictions_are_drawn_alike(Display):
+    y, _, frame = people()
+    X = np.random.default_rng(1).normal(size=(len(y), 2))
+    model = LogisticRegression().fit(X, y)
+    given = {"sensitive_features": frame["sex"], "metric": "false_positive_rate"}
+    first = Display.from_estimator(model, X, y, **given)
+    second = Display.from_predictions(y, model.predict(X), name="mine", **given)
+    assert first.ax_.get_title() == "LogisticRegression"
+    assert second.ax_.get_title() == "mine"
+    assert rows(first) == rows(second)
+    assert first.ax_.get_xlabel() == second.ax_.get_xlabel()
+
+
+@every_display
+def test_axes_that_are_given_are_drawn_on(Display, test):
+    _, ax = plt.subplots()
+    display = Display.from_test(test, ax=ax, name="given", title="other")
+    assert display.ax_ is ax
+    assert ax.get_title() == "other"
+    assert plt.get_fignums() == [ax.figure.number]
+
+
+@every_display
+def test_what_is_no_test_is_refused(Display, test):
+    with pytest.raises(ValueError, match="must be a fitted FairnessTest or FairnessAudit; found dict"):
+        Display.from_test({})
+    with pytest.raises(ValueError, match="found IndividualFairnessTest"):
+        Display.from_test(IndividualFairnessTest())
+    for unfitted in (clone(test), FairnessAudit()):
+        with pytest.raises(NotFittedError):
+            Display.from_test(unfitted)
+
+
+def test_controls_and_several_metrics_are_named_in_every_row():
+    y, pred, frame = people()
+    for controls, pooled, within in (
+        (frame["sex"], ", pooled", " in f"),
+        (frame[["sex"]].assign(a=1), ", pooled", " in f, 1"),
+    ):
+        test = FairnessTest.from_predictions(
+            y, pred, sensitive_features=frame["race"] == "x", control_features=controls, metric="equalized_odds"
+        )
+        forest = DisparityDisplay.from_test(test)
+        assert forest.labels[0] == f"true_positive_rate: False \u2212 True{pooled}"
+        assert f"true_positive_rate: False \u2212 True{within}" in forest.labels
+        values = GroupMetricDisplay.from_test(test)
+        assert values.labels[0] == f"true_positive_rate: False{within}"
+        assert values.reference is None
+
+
+def test_a_sensitive_feature_called_metric_is_no_metric():
+    y, pred, frame = people()
+    for metric, first in (("selection_rate", "x"), ("equalized_odds", "true_positive_rate: x")):
+        test = FairnessTest.from_predictions(y, pred, sensitive_features={"metric": frame["race"]}, metric=metric)
+        assert GroupMetricDisplay.from_test(test).labels[0] == first
+
+
+def test_ratios_have_a_logarithmic_axis_and_their_margin():
+    y, pred, frame = people()
+    test = FairnessTest.from_predictions(
+        y, pred, sensitive_features=frame["race"], metric="selection_rate", disparity="ratio", margin=0.8
+    )
+    display = DisparityDisplay.from_test(test)
+    assert display.ax_.get_xscale() == "log"
+    assert (display.null, display.edges) == (1.0, (0.8, 1.25))
+    assert display.labels[0] == "x / y"
+
+
+def test_everybodys_value_is_drawn_only_where_it_follows_from_the_groups():
+    y, pred, frame = people()
+    for metric in ("f1", "mean_squared_error"):
+        test = FairnessTest.from_predictions(
+            y, pred, sensitive_features=frame["sex"], metric=metric, n_resamples=99, random_state=0
+        )
+        assert GroupMetricDisplay.from_test(test).reference is None
+    recall = FairnessTest.from_predictions(y, pred, sensitive_features=frame["sex"], metric="recall")
+    assert GroupMetricDisplay.from_test(recall).reference == pytest.approx(pred[y == 1].mean())
+
+
+def test_too_many_rows_are_cut_and_that_is_said():
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 12, 1200)
+    test = FairnessTest.from_predictions(
+        None, rng.integers(0, 2, 1200), sensitive_features=group, metric="selection_rate"
+    )
+    display = DisparityDisplay.from_test(test, max_rows=10)
+    assert len(rows(display)) == 10
+    assert "the 10 smallest p-values of 66 comparisons" in display.ax_.get_xlabel()
+    smallest = test.comparisons_.nsmallest(1, "p_value_adjusted").iloc[0]
+    assert rows(display)[0] == f"{smallest['group']} \u2212 {smallest['other']}"
+    values = GroupMetricDisplay.from_test(test, max_rows=5)
+    assert len(rows(values)) == 5
+    assert "the 5 largest of 12 groups" in values.ax_.get_xlabel()
+    largest = test.by_group_["n_effective"].idxmax()
+    assert any(row.startswith(f"{largest} (n = ") for row in rows(values))
+
+
+def test_what_has_no_place_on_the_axis_is_counted():
+    y, pred, frame = people()
+    test = FairnessTest.from_predictions(
+        y, pred, sensitive_features=frame["sex"], metric=["selection_rate", "normalized_mutual_info"],
+        n_resamples=99, random_state=0,
+    )  # fmt: skip
+    display = DisparityDisplay.from_test(test)
+    assert rows(display) == ["f \u2212 m"]
+    assert "1 comparison of another kind not shown" in display.ax_.get_xlabel()
+    alone = FairnessTest.from_predictions(
+        y, pred, sensitive_features=frame["sex"], metric="normalized_mutual_info", n_resamples=99, random_state=0
+    )
+    assert NullDistributionDisplay.from_test(alone).comparison == "normalized_mutual_info"
+    for Display in (DisparityDisplay, GroupMetricDisplay):
+        with pytest.raises(ValueError, match="looks at all groups at once"):
+            Display.from_test(alone)
+
+
+def test_a_test_without_a_law_is_refused(test):
+    bare = clone(test).fit(people()[1], sensitive_features=people()[2]["race"])
+    bare._law = None
+    with pytest.raises(ValueError, match="no law to draw"):
+        NullDistributionDisplay.from_test(bare)
+
+
+def test_groups_that_nobody_is_in_have_no_row():
+    frame = pd.DataFrame({"a": list("xxyyyy"), "b": list("uuuuvv")})
+    test = FairnessTest.from_predictions(None, [0, 1, 0, 1, 1, 1], sensitive_features=frame, metric="selection_rate")
+    assert len(test.by_group_) == 4
+    display = GroupMetricDisplay.from_test(test)
+    assert display.labels == ["x, u", "y, u", "y, v"]
+    assert display.small.all()
+
+
+HOSTILE = [
+    "$x_1$ and $\\alpha", "a_b^c", "<script>", "new\nline", "\x1b[31m", "", "\u4e2d\u6587" * 30, "\u0627\u0644",
+    "\u05e2", "\U0001f389", "\u202eevil", "y" * 300, *(f"group {i}" for i in range(28)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_hostile_names_are_drawn_without_a_warning(suffix, tmp_path):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, len(HOSTILE), 3000)
+    names = np.array(HOSTILE, dtype=object)[codes]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*distinct values.*")
+        test = FairnessTest.from_predictions(
+            None,
+            rng.integers(0, 2, 3000),
+            sensitive_features={"$f$": names},
+            metric="selection_rate",
+            compare="to_rest",
+        )
+    for Display in EVERY:
+        display = Display.from_test(test, name="$\u4e2d$ " + "z" * 200)
+        path = tmp_path / f"{Display.__name__}.{suffix}"
+        display.figure_.savefig(path)
+        assert path.stat().st_size > 1000
+        for text in [*display.ax_.get_yticklabels(), display.ax_.title, display.ax_.xaxis.label]:
+            assert not text.get_parse_math() or text.get_text().replace("\u2212", "").replace(".", "").isdigit()
+    assert len(set(rows(DisparityDisplay.from_test(test)))) == len(HOSTILE)
+
+
+def test_characters_that_no_font_has_are_written_as_escapes(monkeypatch):
+    monkeypatch.setattr(_axes, "_font_of", lambda character: "")
+    assert drawable("plain $text$") == "plain $text$"
+    assert drawable("\u0416\u00e9") == "\u0416\u00e9"
+    assert drawable("a\u4e2d") == "a\\u4e2d"
+
+
+def test_a_font_that_has_the_characters_is_fallen_back_on(monkeypatch, test):
+    monkeypatch.setattr(_axes, "_has", lambda path, character: character.isascii())
+    monkeypatch.setattr(_axes, "_font_of", lambda character: "STIXGeneral")
+    title = DisparityDisplay.from_test(test, name="a \u00e9 b").ax_.title
+    assert title.get_text() == "a \u00e9 b"
+    assert title.get_fontfamily()[-1] == "STIXGeneral"
+    assert len(title.get_fontfamily()) > 1
+
+
+def test_fonts_are_looked_for_among_those_that_cover_much(monkeypatch):
+    monkeypatch.setattr(_axes, "WIDE_FONTS", re.compile("^DejaVu Sans$"))
+    _axes._font_of.cache_clear()
+    try:
+        assert _axes._font_of("\u2200") == "DejaVu Sans"
+        assert _axes._font_of("\u4e2d") == ""
+    finally:
+        _axes._font_of.cache_clear()
+    assert _axes._characters("no/such/font.ttf") == frozenset()

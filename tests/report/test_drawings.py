@@ -1,0 +1,223 @@
+"""Drawings on any axes: everything is drawn or told, data is text, and colour is never the only difference."""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from skfairtest.report.drawings import (
+    BLUE,
+    ORANGE,
+    draw_disparities,
+    draw_groups,
+    draw_law,
+    height_of,
+    shorten,
+    width_of,
+)
+from skfairtest.report.law import NullLaw
+from skfairtest.report.text import display_width
+
+mpl.use("Agg")
+
+HOSTILE = [
+    "$x_1$ and $\\alpha", "a_b^c", "<script>alert(1)</script>", "a|b", "new\nline", "\x1b[31mred", "", " lead", "100 %",
+    "x" * 300, "[bold]", "{braces}", "\u202eevil",
+]  # fmt: skip
+
+
+@pytest.fixture
+def ax():
+    fig, ax = plt.subplots(layout="constrained")
+    yield ax
+    plt.close(fig)
+
+
+def law(**changes):
+    given = {
+        "kind": "enumerated", "statistic": "difference", "low": (-0.5, 0.0, 0.5), "high": (-0.5, 0.0, 0.5),
+        "mass": (0.25, 0.5, 0.25), "extreme": (0.25, 0.0, 0.25), "observed": 0.5, "p_value": 0.5, "note": "",
+    }  # fmt: skip
+    return NullLaw(**{**given, **changes})
+
+
+def row_labels(ax):
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def markers(ax):
+    """Marker, colour, fill and places of everything that is marked."""
+    out = []
+    for line in ax.get_lines():
+        if line.get_marker() not in ("None", None, ""):
+            place = list(
+                zip(np.round(line.get_xdata(), 6).tolist(), np.asarray(line.get_ydata()).tolist(), strict=True)
+            )
+            out.append((line.get_marker(), to_hex(line.get_color()).upper(), line.get_markerfacecolor(), place))
+    return out
+
+
+def test_findings_differ_by_colour_and_by_shape(ax):
+    draw_disparities(ax, list("abc"), [0.1, 0.2, 0.3], [0, 0.1, 0.2], [0.2, 0.3, 0.4], [True, False, True], null=0)
+    (found, missed) = markers(ax)
+    assert found[:2] == ("D", ORANGE)
+    assert missed[:2] == ("o", BLUE)
+    assert found[3] == [(0.1, 0), (0.3, 2)]
+    assert missed[3] == [(0.2, 1)]
+    assert legend(ax) == ["concern", "no concern"]
+    grey = [np.dot(mpl.colors.to_rgb(colour), [0.299, 0.587, 0.114]) for colour in (BLUE, ORANGE)]
+    assert abs(grey[0] - grey[1]) > 0.08
+    assert row_labels(ax) == ["a", "b", "c"]
+    low, high = ax.get_ylim()
+    assert low > high  # the first row is on top
+
+
+def test_what_lies_beyond_the_axis_is_an_arrow(ax):
+    draw_disparities(
+        ax, list("abc"), [2.0, np.inf, 0.0], [1.1, 1.5, 0.0], [3.0, np.inf, 0.9], [True, True, False], null=1, log=True
+    )
+    assert ax.get_xscale() == "log"
+    left, right = ax.get_xlim()
+    arrows = {(marker, y) for marker, _, _, places in markers(ax) for _, y in places if marker in "<>"}
+    assert arrows == {(">", 1), ("<", 2)}
+    places = {x for marker, _, _, found in markers(ax) if marker in "<>" for x, _ in found}
+    assert places == {round(left, 6), round(right, 6)}
+    assert left < 0.9 < 3 < right
+
+
+def test_a_disparity_that_is_undefined_is_called_so(ax):
+    draw_disparities(ax, list("ab"), [0.1, np.nan], [0, np.nan], [0.2, np.nan], [False, False], null=0)
+    assert [text.get_text() for text in ax.texts] == ["undefined"]
+    assert ax.texts[0].get_position()[1] == 1
+
+
+def test_nothing_defined_and_nothing_at_all_are_drawn_too(ax):
+    draw_disparities(ax, ["a"], [np.nan], [np.nan], [np.nan], [False], null=0, edges=(-0.1, 0.1))
+    ax.figure.canvas.draw()
+    ax.clear()
+    draw_groups(ax, [], [], [], [], [])
+    ax.figure.canvas.draw()
+    ax.clear()
+    draw_disparities(ax, ["a"], [np.inf], [0.0], [np.inf], [False], null=1, log=True)
+    ax.figure.canvas.draw()
+
+
+def test_the_tolerated_band_is_on_the_axis(ax):
+    draw_disparities(ax, ["a"], [0.01], [0.0], [0.02], [False], null=0, edges=(-0.2, 0.2))
+    left, right = ax.get_xlim()
+    assert left < -0.2 < 0.2 < right
+    assert legend(ax) == ["tolerated", "no concern"]
+
+
+def test_small_groups_are_hollow(ax):
+    draw_groups(ax, list("ab"), [0.2, 0.5], [0.1, 0.1], [0.3, 0.9], [False, True], reference=0.3)
+    (full, hollow) = markers(ax)
+    assert full[2] == BLUE
+    assert hollow[2] == "white"
+    assert hollow[3] == [(0.5, 1)]
+    assert legend(ax) == ["everybody", "few people"]
+    assert ax.get_lines()[0].get_xdata() == [0.3, 0.3]
+
+
+def test_an_unknown_reference_is_not_drawn(ax):
+    draw_groups(ax, ["a"], [0.2], [0.1], [0.3], [False], reference=np.nan)
+    assert len(ax.get_lines()) == 1
+    assert ax.get_legend() is None
+
+
+def test_the_extreme_part_is_hatched_and_adds_up(ax):
+    draw_law(ax, law(mass=(0.25, 0.5, 0.25), extreme=(0.25, 0.0, 0.1)))
+    bars, extreme = ax.containers
+    assert sum(bar.get_height() for bar in extreme) == pytest.approx(0.35)
+    assert sum(bar.get_height() for bar in [*bars, *extreme]) == pytest.approx(1)
+    assert all(bar.get_hatch() for bar in extreme)
+    assert not any(bar.get_hatch() for bar in bars)
+    assert [line.get_xdata()[0] for line in ax.get_lines()] == [0.5]
+    assert "data 0.5" in legend(ax)
+    assert ax.get_xlabel() == "difference"
+
+
+def test_data_far_beyond_the_law_are_on_the_axis(ax):
+    draw_law(ax, law(observed=7.0))
+    assert ax.get_xlim()[1] > 7
+
+
+def test_far_bins_of_no_weight_do_not_stretch_the_axis(ax):
+    bins = {"low": (-1.0, -0.1, 0.0, 0.1), "high": (-0.1, 0.0, 0.1, 1.0), "mass": (1e-9, 0.5, 0.5, 1e-9)}
+    draw_law(ax, law(**bins, extreme=(1e-9, 0.0, 0.0, 1e-9), observed=0.05))
+    assert -0.2 < ax.get_xlim()[0] < -0.1 < 0.1 < ax.get_xlim()[1] < 0.2
+
+
+@pytest.mark.parametrize("observed", [np.inf, -np.inf])
+def test_an_infinite_statistic_has_no_line(ax, observed):
+    draw_law(ax, law(observed=observed))
+    ax.figure.canvas.draw()
+    assert len(ax.get_lines()) == 0
+
+
+def test_one_outcome_alone_is_drawn(ax):
+    draw_law(ax, law(low=(0.0,), high=(0.0,), mass=(1.0,), extreme=(1.0,), observed=0.0))
+    ax.figure.canvas.draw()
+    assert ax.containers[1][0].get_width() > 0
+
+
+def test_hostile_names_are_text(ax):
+    n = len(HOSTILE)
+    values = np.linspace(0, 1, n)
+    draw_disparities(
+        ax, HOSTILE, values, values - 0.1, values + 0.1, values > 0.5, null=0, xlabel="$\\frac{1}{2}$ of $x"
+    )
+    ax.figure.canvas.draw()
+    for text in [*ax.get_yticklabels(), ax.xaxis.label, *ax.get_legend().get_texts()]:
+        assert not text.get_parse_math()
+        assert text.get_text().isprintable()
+    assert row_labels(ax)[0] == HOSTILE[0]
+    assert all(display_width(name) <= 56 for name in row_labels(ax))
+    assert len(set(row_labels(ax))) == n
+
+
+def test_a_name_from_right_to_left_does_not_turn_a_comparison_round(ax):
+    name = "\u05d0\u05d1 \N{MINUS SIGN} rest"
+    draw_disparities(ax, [name, "b"], [0, 1], [0, 1], [0, 1], [False, False], null=0)
+    assert row_labels(ax) == ["\N{LEFT-TO-RIGHT MARK}" + name, "b"]
+    ax.figure.canvas.draw()
+
+
+def test_four_drawings_share_a_figure_without_touching():
+    fig, axs = plt.subplots(2, 2, layout="constrained", figsize=(11, 8))
+    row = ([0.1, 0.2], [0, 0.1], [0.2, 0.3], [True, False])
+    draw_disparities(axs[0, 0], ["African-American - rest", "b"], *row, null=0, edges=(-0.1, 0.1), xlabel="one\ntwo")
+    draw_groups(axs[0, 1], ["a", "b"], *row, reference=0.2, xlabel="rate")
+    draw_law(axs[1, 0], law())
+    draw_law(axs[1, 1], law())
+    axs[1, 0].set_title("title")
+    fig.canvas.draw()
+    boxes = [ax.get_tightbbox() for ax in axs.flat]
+    for i, first in enumerate(boxes):
+        for second in boxes[i + 1 :]:
+            assert not first.overlaps(second)
+    for ax in axs.flat:
+        legend_box, label_box = ax.get_legend().get_window_extent(), ax.xaxis.label.get_window_extent()
+        assert legend_box.y1 <= label_box.y0 + 1
+    plt.close(fig)
+
+
+def test_names_are_cut_in_the_middle_by_their_width():
+    assert shorten("x" * 41) == "x" * 20 + "…" + "x" * 19
+    assert shorten("x" * 40) == "x" * 40
+    wide = shorten("\u4e2d" * 50, 21)
+    assert display_width(wide) <= 21
+    assert shorten("ab\ncd") == "ab\\ncd"
+    assert shorten("e\u0301" * 10, 10) == "e\u0301" * 10
+    for width in range(1, 12):
+        assert display_width(shorten("African-\u4e2d\u4e2d-American", width)) <= width
+
+
+def test_more_rows_need_more_room():
+    assert height_of(1) == height_of(2) < height_of(3) < height_of(40) < 13
+    assert width_of(["a"]) == width_of([]) < width_of(["x" * 40]) < width_of(["x" * 300]) < 10
