@@ -1,0 +1,249 @@
+"""The drawings of an audit's report: disparities, values by group, and what chance alone would show.
+
+Everything has its place in inches beforehand: no layout has to be found, which would take longer than all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest.report.drawings import draw_disparities, draw_groups, draw_law, shorten
+from skfairtest.report.law import NullLaw
+from skfairtest.report.record import AuditPart
+from skfairtest.report.sections import compared_with, values_of
+from skfairtest.report.svg import WIDEST, drawn
+from skfairtest.report.text import display_width, most_telling, records
+from skfairtest.report.words import Facts, label, many
+
+__all__ = ["Picture", "disparities_picture", "law_picture", "values_picture"]
+
+#: Rows in a drawing of comparisons; in one of values, groups of one metric and rows of all. The tables have all.
+MOST_COMPARISONS, MOST_GROUPS, MOST_ROWS = 30, 20, 40
+#: Values by group are drawn side by side.
+COLUMNS = 2
+#: Inches: the width of a drawing, a row, the name above an axis, the numbers below it, a letter, what separates.
+WIDTH, ROW, HEAD, TICKS, LETTER, GAP = 6.4, 0.26, 0.3, 0.3, 0.088, 0.3
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing, as an `<svg>` element, and the sentences below it."""
+
+    svg: str
+    caption: str
+
+
+def disparities_picture(part: AuditPart, prefix: str) -> Picture | None:
+    """Draw the most telling disparities of a grouping, those of one metric together; None if there is none.
+
+    Parameters
+    ----------
+    part : AuditPart
+        The grouping.
+    prefix : str
+        What ids in the drawing start with.
+
+    Returns
+    -------
+    Picture or None
+        The forest plot.
+    """
+    facts = part.facts
+    drawable = part.comparisons[part.comparisons["group"].notna() & part.comparisons["disparity"].notna()]
+    ordered = most_telling(drawable)
+    telling = ordered.head(MOST_COMPARISONS)
+    metrics = [metric for metric in dict.fromkeys(drawable["metric"]) if (telling["metric"] == metric).any()]
+    if not metrics:
+        return None
+    panels = [telling[telling["metric"] == metric] for metric in metrics]
+    names = [_fitting(_named(facts, row)) for panel in panels for row in records(panel)]
+    shared = _share_a_scale(facts, metrics, telling)
+    left = _margin(names)
+    below = [0.0 if shared and place < len(panels) - 1 else TICKS for place in range(len(panels))]
+    heights = [ROW * (len(panel) + 0.2) for panel in panels]
+    total_height = sum(heights) + sum(below) + HEAD * len(panels)
+
+    def paint(figure: Any, stands: list[str]) -> None:
+        titles, rows = stands[: len(metrics)], stands[len(metrics) :]
+        axes, top = [], total_height
+        for place, (metric, panel) in enumerate(zip(metrics, panels, strict=True)):
+            top -= HEAD + heights[place]
+            ax = _axes(figure, left, top, WIDTH - left - GAP, heights[place])
+            top -= below[place]
+            own, rows = rows[: len(panel)], rows[len(panel) :]
+            ratio = facts.disparity_of(metric) == "ratio"
+            columns = (panel[name].to_numpy() for name in ("disparity", "ci_low", "ci_high", "concern"))
+            draw_disparities(ax, own, *columns, null=1.0 if ratio else 0.0, edges=facts.edges, log=ratio)
+            ax.tick_params(labelbottom=bool(below[place]))
+            _head(ax, titles[place])
+            axes.append(ax)
+        if shared:
+            limits = np.array([ax.get_xlim() for ax in axes])
+            for ax in axes:
+                ax.set_xlim(limits[:, 0].min(), limits[:, 1].max())
+
+    shown, total, found = len(telling), len(ordered), int(ordered["concern"].sum())
+    what = f"Disparities by {label(part.feature)}"
+    tolerated = ", the pale band what is tolerated" if facts.edges is not None else ""
+    svg = drawn(
+        paint,
+        [*(_title(metric, WIDTH - left) for metric in metrics), *names],
+        inches=(WIDTH, total_height),
+        prefix=prefix,
+        title=what,
+        description=f"A forest plot: {many(shown, 'row')}, one for each comparison, with its disparity and interval. "
+        f"{found:,} of {many(total, 'comparison')} {'is a concern' if found == 1 else 'are concerns'}. "
+        "The tables of all comparisons hold the same numbers.",
+    )
+    return Picture(
+        svg,
+        f"{what}. {_as_many(shown, total)} Orange diamonds are concerns, blue circles are not. Lines are intervals, "
+        f"with an arrow where one goes on. The grey line is equality{tolerated}.",
+    )
+
+
+def _as_many(shown: int, total: int) -> str:
+    if shown == total:
+        return f"All {total:,} comparisons." if total > 1 else "One comparison."
+    return f"The {shown:,} comparisons with the smallest p-values of {total:,}; the tables have all of them."
+
+
+def _named(facts: Facts, row: dict[str, Any]) -> list[str]:
+    names = [label(row["group"])]
+    if facts.compare == "between_groups":
+        names.append(compared_with(facts, row))
+    return names if row["stratum"] is None else [*names, label(row["stratum"])]
+
+
+def _fitting(names: Sequence[str]) -> str:
+    """Join names to one that fits into a drawing: long ones are cut so far that short ones need not be."""
+    joints = [" – ", ", "][: len(names) - 1]
+    room, left = WIDEST - sum(map(len, joints)), len(names)
+    cut: dict[int, str] = {}
+    for place in sorted(range(len(names)), key=lambda i: display_width(names[i])):
+        cut[place] = shorten(names[place], room // left)
+        room, left = room - display_width(cut[place]), left - 1
+    return cut[0] + "".join(joint + cut[place] for place, joint in enumerate(joints, 1))
+
+
+def _share_a_scale(facts: Facts, metrics: Sequence[str], rows: pd.DataFrame) -> bool:
+    """Whether all are shares, so that eyes may compare them; what goes beyond an axis is drawn at its end."""
+    ends = rows[["disparity", "ci_low", "ci_high"]].to_numpy()
+    kinds = {facts.disparity_of(metric) for metric in metrics}
+    finite = bool(np.isfinite(ends).all()) and (kinds != {"ratio"} or bool((ends > 0).all()))
+    return finite and len(kinds) == 1 and all(facts.is_share(metric) for metric in metrics)
+
+
+def values_picture(part: AuditPart, prefix: str) -> Picture | None:
+    """Draw every metric by group, side by side; None if there is no value.
+
+    Parameters
+    ----------
+    part : AuditPart
+        The grouping.
+    prefix : str
+        What ids in the drawing start with.
+
+    Returns
+    -------
+    Picture or None
+        The plots.
+    """
+    metrics = list(dict.fromkeys(part.by_group["metric"]))
+    rows = list(values_of(part))
+    if not metrics:
+        return None
+    sizes = [max(value["n"] for value in values.values()) for _, _, values in rows]
+    columns, lines = min(COLUMNS, len(metrics)), -(-len(metrics) // COLUMNS)
+    most = min(MOST_GROUPS, max(MOST_ROWS // lines, 6))
+    largest = sorted(range(len(rows)), key=lambda place: -sizes[place])[:most]
+    shown = [rows[place] for place in sorted(largest)]
+    names = [
+        shorten(label(group) if stratum is None else f"{label(group)}, {label(stratum)}", 30)
+        for group, stratum, _ in shown
+    ]
+    left, height = _margin(names), ROW * (len(shown) + 0.2)
+    width = (WIDTH - left - GAP * columns) / columns
+    line_height = height + HEAD + TICKS
+
+    def paint(figure: Any, stands: list[str]) -> None:
+        titles, own = stands[: len(metrics)], stands[len(metrics) :]
+        for place, metric in enumerate(metrics):
+            line, column = divmod(place, columns)
+            bottom = line_height * (lines - line) - HEAD - height
+            ax = _axes(figure, left + column * (width + GAP), bottom, width, height)
+            found = [values.get(metric, {}) for _, _, values in shown]
+            value, low, high = ([f.get(name, np.nan) for f in found] for name in ("value", "ci_low", "ci_high"))
+            draw_groups(ax, own, value, low, high, [bool(f.get("small", False)) for f in found])
+            ax.tick_params(labelleft=not column)
+            _head(ax, titles[place])
+
+    what = f"Values by {label(part.feature)}"
+    some = f" The {len(shown)} largest groups of {len(rows):,}; the table has all." if len(shown) < len(rows) else ""
+    few = any(value["small"] for _, _, values in shown for value in values.values())
+    svg = drawn(
+        paint,
+        [*(_title(metric, width + GAP) for metric in metrics), *names],
+        inches=(WIDTH, line_height * lines),
+        prefix=prefix,
+        title=what,
+        description=f"{many(len(metrics), 'plot')}, one for each metric, of {many(len(shown), 'group')} with "
+        "intervals. The table of values holds the same numbers.",
+    )
+    hollow = " Hollow circles rest on fewer than 10 people." if few else ""
+    return Picture(svg, f"{what}, with intervals. Each metric has a scale of its own.{some}{hollow}")
+
+
+def law_picture(law: NullLaw, prefix: str) -> Picture:
+    """Draw the law of the comparison that decides.
+
+    Parameters
+    ----------
+    law : NullLaw
+        The law.
+    prefix : str
+        What ids in the drawing start with.
+
+    Returns
+    -------
+    Picture
+        The plot.
+    """
+    said = replace(law, statistic=shorten(law.statistic, 80))
+    svg = drawn(
+        lambda figure, _: draw_law(_axes(figure, 0.75, 0.8, WIDTH - 0.75 - GAP, 2.2), said),
+        [],
+        inches=(WIDTH, 3.1),
+        prefix=prefix,
+        title="What chance alone would show",
+        description=f"Bars: how probable each {said.statistic} is if the null hypothesis holds. A dashed line marks "
+        "the data; what is at least as extreme is hatched.",
+    )
+    return Picture(svg, law.note)
+
+
+def _margin(names: Sequence[str]) -> float:
+    return GAP + LETTER * max(display_width(name) for name in names)
+
+
+def _title(metric: str, room: float) -> str:
+    """Name a metric in bold letters on an axis that is so wide."""
+    return shorten(metric, max(8, int(room / (1.15 * LETTER))))
+
+
+def _axes(figure: Any, left: float, bottom: float, width: float, height: float) -> Any:
+    """Return new axes at a place given in inches."""
+    across, up = figure.get_size_inches()
+    return figure.add_axes((left / across, bottom / up, width / across, height / up))
+
+
+def _head(ax: Any, title: str) -> None:
+    """Name an axis after its metric; what the marks are stands below the drawing once."""
+    ax.set_title(title, loc="left", fontsize=10, fontweight="bold")
+    if ax.get_legend() is not None:
+        ax.get_legend().remove()

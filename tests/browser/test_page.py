@@ -1,0 +1,114 @@
+"""The report of an audit in a real browser."""
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+every_page = pytest.mark.parametrize("name", ["compas", "hostile", "notebook"])
+light_and_dark = pytest.mark.parametrize("scheme", ["light", "dark"])
+
+UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
+UNFOLDED = """
+return [...document.querySelectorAll('details td')]
+    .filter(each => each.checkVisibility({contentVisibilityAuto: true})).length
+"""
+#: What no element may scroll within, and is wider than the window.
+WIDER = """
+return [...document.querySelectorAll('.skfairtest *')]
+    .filter(each => !each.closest('.scroll, pre') && each.getBoundingClientRect().right > arguments[0] + 1)
+    .map(each => each.outerHTML)
+"""
+COLOURS = """
+const drawn = document.querySelector('svg text');
+return [getComputedStyle(drawn).fill, getComputedStyle(drawn.closest('.skfairtest')).color];
+"""
+BACKGROUND = "return getComputedStyle(document.querySelector('.skfairtest')).backgroundColor"
+
+
+@every_page
+@light_and_dark
+def test_it_is_shown_without_an_error_and_asks_for_nothing_but_itself(browser, pages, name, scheme):
+    asked, console = browser.open(pages[name], scheme=scheme)
+    assert [url for url in asked if not url.startswith("data:")] == [pages[name].as_uri()]
+    assert console == []
+    assert browser.run("return document.scripts.length") == 0
+    assert browser.run("return document.querySelector('.skfairtest svg').getBoundingClientRect().height") > 50
+
+
+@every_page
+@light_and_dark
+def test_it_is_accessible(browser, pages, name, scheme):
+    browser.open(pages[name], scheme=scheme)
+    browser.run(UNFOLD)
+    assert browser.violations() == []
+
+
+@every_page
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_wider_than_the_window(browser, pages, name, width):
+    browser.open(pages[name], width=width)
+    browser.run(UNFOLD)
+    assert browser.run("return document.documentElement.scrollWidth") == width
+    assert browser.run(WIDER, width) == []
+
+
+def test_dark_is_dark_and_paper_is_white(browser, pages):
+    colours = []
+    for settings in ({}, {"scheme": "dark"}, {"scheme": "dark", "media": "print"}):
+        browser.open(pages["compas"], **settings)
+        colours.append(browser.run(BACKGROUND))
+    light, dark, paper = (sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours)
+    assert light == paper == 3 * 255
+    assert dark < 3 * 60
+
+
+def test_drawings_have_the_colours_of_the_page(browser, pages):
+    inks = []
+    for scheme in ("light", "dark"):
+        browser.open(pages["compas"], scheme=scheme)
+        text, page = browser.run(COLOURS)
+        assert text == page
+        inks.append(text)
+    assert inks[0] != inks[1]
+
+
+@every_page
+def test_it_can_be_printed_with_every_table_unfolded(browser, pages, name):
+    browser.open(pages[name])
+    assert browser.run(UNFOLDED) == 0
+    browser.open(pages[name], media="print")
+    cells = browser.run("return document.querySelectorAll('details td').length")
+    assert browser.run(UNFOLDED) == cells
+    browser.open(pages[name])
+    pdf = browser.pdf()
+    assert pdf.startswith(b"%PDF-")
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) > 1
+
+
+def test_keys_reach_the_verdict_and_the_tables(browser, pages):
+    browser.open(pages["compas"])
+    browser.run("document.querySelector('.skip').focus()")
+    assert browser.run("return document.activeElement.getBoundingClientRect().left") >= 0
+    browser.run("document.querySelector('.skip').click()")
+    assert browser.run("return location.hash") == "#audit-main"
+    assert browser.run("return document.querySelectorAll('.scroll:not([tabindex])').length") == 0
+
+
+def test_a_name_that_is_markup_is_text(browser, pages, hostile):
+    browser.open(pages["hostile"])
+    shown = browser.run("return document.body.textContent")
+    for name in hostile[:7]:
+        assert name in shown
+    assert browser.run("return document.querySelectorAll('script, img, [onmouseover], [onerror]').length") == 0
+    assert browser.run("return document.querySelectorAll('h1').length") == 1
+
+
+def test_a_notebook_keeps_its_own_style(browser, pages):
+    browser.open(pages["notebook"], scheme="dark")
+    own = "return getComputedStyle(document.querySelector('#own td'))[arguments[0]]"
+    assert browser.run(own, "borderBottomWidth") == "0px"
+    assert browser.run(own, "color") == "rgb(0, 0, 0)"
+    ids = browser.run("return [...document.querySelectorAll('[id]')].map(each => each.id)")
+    assert len(ids) == len(set(ids))

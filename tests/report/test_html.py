@@ -1,0 +1,327 @@
+"""The page of an audit, read as a browser would."""
+
+import importlib
+import re
+import sys
+from collections import Counter
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from skfairtest import FairnessAudit, Rate
+from skfairtest.report.html import audit_fragment, audit_html
+from skfairtest.report.inert import inert
+from skfairtest.report.record import AuditRecord
+from skfairtest.report.words import label
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+WRITERS = {"page": audit_html, "fragment": audit_fragment}
+
+
+class Page(HTMLParser):
+    """The elements of a page with their attributes and texts; it fails where they are not nested properly."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.elements, self.texts, self.declarations = [], [], [], []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        assert len(dict(attributes)) == len(attributes)
+        self.elements.append((tag, dict(attributes), len(self.open)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes), len(self.open)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def handle_decl(self, declaration):
+        self.declarations.append(declaration)
+
+    def handle_comment(self, data):
+        raise AssertionError(f"a comment: {data!r}")
+
+    def all(self, *tags):
+        return [attributes for tag, attributes, _ in self.elements if tag in tags]
+
+    def words(self):
+        return "".join(text for tag, text in self.texts if tag != "style")
+
+
+@pytest.fixture(scope="module", params=WRITERS)
+def write(request):
+    return WRITERS[request.param]
+
+
+@pytest.fixture(scope="module", params=["hostile_record", "compas_record"])
+def any_page(request, write):
+    return Page(write(request.getfixturevalue(request.param)))
+
+
+@pytest.fixture(scope="module")
+def hostile_page(hostile_record, write):
+    return Page(write(hostile_record))
+
+
+@pytest.fixture(scope="module")
+def compas_page(compas_record, write):
+    return Page(write(compas_record))
+
+
+@pytest.fixture(scope="module")
+def whole(compas_record):
+    return audit_html(compas_record)
+
+
+def test_nothing_comes_from_outside_and_nothing_runs(any_page):
+    page = any_page
+    tags = {tag for tag, _, _ in page.elements}
+    assert not tags & {"script", "img", "iframe", "object", "embed", "form", "base", "video", "audio", "image"}
+    for tag, attributes, _ in page.elements:
+        for key, value in attributes.items():
+            assert not key.startswith("on"), (tag, key)
+            assert key not in ("src", "srcset", "action", "formaction", "background", "poster", "data")
+            if key == "href":
+                assert value == "data:," or value.startswith("#")
+            if key == "style":
+                assert not re.search(r"url\((?!#)|import|expression", value)
+            if key not in ("aria-label", "content", "datetime"):
+                assert "evil" not in (value or "")
+    for style in (text for tag, text in page.texts if tag == "style"):
+        assert not re.search(r"url\(|@import|evil", style)
+
+
+def test_ids_are_unique_and_every_link_and_label_finds_its_target(any_page):
+    page = any_page
+    ids = [attributes["id"] for _, attributes, _ in page.elements if "id" in attributes]
+    assert not [each for each, count in Counter(ids).items() if count > 1]
+    for _, attributes, _ in page.elements:
+        targets = attributes.get("aria-labelledby", "").split()
+        if attributes.get("href", "").startswith("#"):
+            targets.append(attributes["href"][1:])
+        assert set(targets) <= set(ids)
+
+
+def test_tables_and_headings_can_be_walked_through(any_page):
+    page = any_page
+    assert page.all("table")
+    assert len(page.all("table")) == len(page.all("caption"))
+    assert all(attributes.get("scope") in ("col", "row") for attributes in page.all("th"))
+    levels = [int(tag[1]) for tag, _, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels.count(min(levels)) == 1
+    assert levels[0] == min(levels)
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert all(attributes.get("aria-labelledby") for attributes in page.all("svg"))
+
+
+def test_every_hostile_name_is_text_and_nothing_else(hostile, hostile_page, hostile_record):
+    said = hostile_page.words()
+    for part in hostile_record.parts:
+        for group in part.by_group["group"]:
+            assert inert(label(group)) in said
+    for name in hostile[:-2]:
+        assert inert(name) in said
+    assert "{{7*7}} {% raw %}" in said
+    assert not any(c in said for c in "\x1b\x00\u202e\ud800\r")
+
+
+def test_a_name_is_isolated_from_the_writing_around_it(hostile_page):
+    names = {text for tag, text in hostile_page.texts if tag == "bdi"}
+    assert "\u2068\u05e9\u05dc\u05d5\u05dd\u2069" in names
+    assert "x" * 300 in names
+
+
+def test_a_page_says_what_it_is_and_in_which_language(compas_record, whole):
+    page = Page(whole)
+    assert page.declarations == ["DOCTYPE html"]
+    assert page.all("html") == [{"lang": "en"}]
+    assert ("title", compas_record.title) in page.texts
+    assert {tag for tag, _, _ in page.elements} >= {"header", "main", "nav", "section"}
+    policy = next(each["content"] for each in page.all("meta") if each.get("http-equiv") == "Content-Security-Policy")
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["style-src"] == "'unsafe-inline'"
+    assert rules["img-src"] == "data:"
+    skip = page.all("a")[0]
+    assert skip == {"class": "skip", "href": "#audit-main"}
+
+
+def test_the_verdict_comes_first_and_never_calls_anything_fair(compas_record, compas_page):
+    said = " ".join(compas_page.words().split())
+    places = [
+        said.index(words)
+        for words in (
+            "Concern: groups differ",
+            "By race",
+            "Disparities by race",
+            "Values by race",
+            "The comparison that decides",
+            "Detectable is the smallest disparity",
+            "left out",
+            "the null hypotheses",
+            "Statistica Neerlandica",
+            "people: everyone in the group",
+            "How to reproduce this",
+            compas_record.created,
+            "random_state=0",
+        )
+    ]
+    first = said.index("Concern: groups differ")
+    assert places[0] == first
+    assert not re.search(r"\b(is|are|be) fair\b", said)
+    assert "numpy" in said
+    assert "positive label1" in said
+
+
+def test_every_comparison_and_every_value_is_in_a_table(compas_record, compas_page):
+    rows = sum(len(part.comparisons) for part in compas_record.parts)
+    groups = sum(len(set(part.by_group["group"])) for part in compas_record.parts)
+    excluded = sum(len(part.excluded) for part in compas_record.parts)
+    headers = [each for each in compas_page.all("th") if each["scope"] == "row"]
+    assert len(headers) == rows + groups + excluded
+    marked = sum(attributes.get("class") == "concern" for attributes in compas_page.all("tr"))
+    assert marked == compas_record.verdict.n_found > 0
+
+
+def test_only_methods_that_were_used_are_cited(compas_page, hostile_page):
+    assert "Boschloo" in compas_page.words()
+    assert "DeLong" not in compas_page.words()
+    assert "DiCiccio" not in hostile_page.words()
+    assert "DiCiccio" in Page(audit_html(scored().record_)).words()
+
+
+def scored():
+    random = np.random.default_rng(1)
+    score, group = random.random(400), np.repeat(list("ab"), 200)
+    return FairnessAudit.from_predictions(
+        (random.random(400) < score).astype(int), score > 0.5, y_score=score, sensitive_features=group,
+        metrics=["roc_auc", "calibration"], n_resamples=99, random_state=0,
+    )  # fmt: skip
+
+
+def test_no_finding_is_no_proof():
+    page = Page(audit_html(scored().record_))
+    said = " ".join(page.words().split())
+    assert "No disparity was found" in said
+    assert "not a proof of fairness" in said
+    assert any("unproven" in each.get("class", "") for each in page.all("section"))
+
+
+def test_a_record_read_again_yields_the_same_bytes(compas_record, hostile_record, write):
+    for record in (compas_record, hostile_record):
+        assert write(AuditRecord.from_json(record.to_json())) == write(record)
+
+
+def test_a_fragment_reaches_nothing_outside_of_it(compas_record):
+    text = audit_fragment(compas_record)
+    page = Page(text)
+    tags = {tag for tag, _, _ in page.elements}
+    assert not tags & {"html", "head", "body", "meta", "link", "title", "main", "header", "h1"} - {"title"}
+    assert page.elements[0][:2] == ("div", {"class": "skfairtest fragment"})
+    assert sum(depth == 0 for _, _, depth in page.elements) == 1
+    (style,) = [text for tag, text in page.texts if tag == "style"]
+    selectors = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/|@media[^{]+\{", "", style))
+    assert selectors
+    assert all(part.strip().startswith(".skfairtest") for each in selectors for part in outer_commas(each))
+
+
+def outer_commas(selector):
+    return re.split(r",(?![^(]*\))", selector)
+
+
+def test_two_audits_in_one_notebook_share_no_id(compas_record, hostile_record):
+    ids = [re.findall(r'\bid="([^"]+)"', audit_fragment(record)) for record in (compas_record, hostile_record)]
+    assert not set(ids[0]) & set(ids[1])
+
+
+def test_many_groups_stay_readable():
+    random = np.random.default_rng(0)
+    group = np.repeat([f"group {i}" for i in range(40)], 20)
+    with pytest.warns(UserWarning, match="40 distinct values"):
+        audit = FairnessAudit.from_predictions(
+            None, random.integers(0, 2, 800), sensitive_features={"g": group}, metrics="selection_rate", random_state=0
+        )
+    text = audit_html(audit.record_)
+    page = Page(text)
+    said = " ".join(page.words().split())
+    assert "The 30 comparisons with the smallest p-values of 780; the tables have all of them." in said
+    assert "The 20 largest groups of 40; the table has all." in said
+    assert len(text) < 2e6
+    assert sum(each["scope"] == "row" for each in page.all("th")) == 780 + 40
+    assert page.all("details")
+
+
+def test_ratios_strata_and_metrics_of_everybody_have_their_rows(berkeley_table):
+    audit = FairnessAudit.from_table(berkeley_table, metrics=["selection_rate"], disparity="ratio", random_state=0)
+    page = Page(audit_html(audit.record_))
+    said = " ".join(page.words().split())
+    assert "Mantel" in said
+    assert "Greenland" in said
+    assert "Boschloo" in said
+    assert "all department" in said
+    random = np.random.default_rng(0)
+    audit = FairnessAudit.from_predictions(
+        random.integers(0, 2, 60), random.integers(0, 2, 60), sensitive_features=random.integers(0, 2, 60),
+        metrics="normalized_mutual_info", n_resamples=99, random_state=0,
+    )  # fmt: skip
+    page = Page(audit_html(audit.record_))
+    assert "all groups" in page.words()
+
+
+def test_what_was_left_out_is_said(compas_record):
+    random = np.random.default_rng(0)
+    y, group = random.integers(0, 2, 40), np.array(["a"] * 20 + ["b"] * 19 + ["alone"])
+    with pytest.warns(UserWarning, match="alone"):
+        audit = FairnessAudit.from_predictions(
+            None, y, sensitive_features=group, metrics=Rate("chosen", event="y_pred"), random_state=0
+        )
+    page = Page(audit_html(replace(audit.record_, warnings=("one warning",))))
+    assert "fewer than 2 people" in page.words()
+    assert "one warning" in page.words()
+
+
+def test_a_record_without_a_law_says_so(compas_record):
+    assert "not kept in this record" in audit_html(replace(compas_record, law=None))
+
+
+@pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])
+def test_what_the_page_needs_is_named_where_it_is_missing(missing, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.delitem(sys.modules, "skfairtest.report.html")
+    with pytest.raises(ImportError, match=rf"the HTML report needs {missing}: python -m pip install"):
+        importlib.import_module("skfairtest.report.html")
+
+
+def luminance(colour):
+    parts = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    """The ratio of WCAG 2."""
+    low, high = sorted(map(luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("place", [0, 1], ids=["light", "dark"])
+def test_text_and_drawings_stand_out_from_what_is_behind_them(whole, place):
+    colours = [dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", rules)) for rules in re.findall(r"\{([^{}]*)\}", whole)]
+    shown = [found for found in colours if found][place]
+    for text in ("ink", "grey", "link"):
+        for behind in ("paper", "tint", "alert"):
+            assert contrast(shown[text], shown[behind]) >= 4.5, (text, behind)
+    for mark in ("blue", "orange", "grey"):
+        assert contrast(shown[mark], shown["paper"]) >= 3, mark
+    assert contrast(shown["bar"], shown["orange"]) >= 1.2
