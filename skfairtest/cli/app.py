@@ -4,53 +4,97 @@ from __future__ import annotations
 
 import os
 import traceback
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from enum import IntEnum
 
 import typer
-from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest._version import __version__
-from skfairtest.audit import Audit, audit_table
+from skfairtest.audit import FairnessAudit
+from skfairtest.cli.auditing import (
+    audited,
+    audited_people,
+    check_metrics,
+    described,
+    resamples,
+    write_files,
+    written,
+)
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
-from skfairtest.cli.export import outcome_of, to_csv, to_json
-from skfairtest.cli.files import Columns, cast_pos_label, read_table
+from skfairtest.cli.files import Columns, read_people
 from skfairtest.cli.options import (
     AUDIT_HELP,
     DEMO_HELP,
+    POWER_HELP,
     PROGRAM_HELP,
+    Adjust,
+    AdjustOption,
     AllOption,
     AlphaOption,
+    Alternative,
+    AlternativeOption,
+    BaselineOption,
+    BaseRateOption,
+    ClusterOption,
     Compare,
     CompareOption,
     ControlOption,
+    DemoHtmlOption,
+    Direction,
+    DirectionOption,
     Disparity,
     DisparityOption,
     FileArgument,
     Format,
     FormatOption,
+    HtmlOption,
     IntersectionOption,
+    JobsOption,
+    JsonOption,
+    MarginOption,
+    MarkdownOption,
     MetricOption,
+    NoColorOption,
+    NoHtmlOption,
     OutputOption,
+    PeopleOption,
     PosLabelOption,
+    PowerAlphaOption,
+    PowerCompare,
+    PowerCompareOption,
+    PowerFormat,
+    PowerFormatOption,
+    PowerMetricOption,
+    PowerOption,
     PredictionOption,
+    RateOption,
+    ResamplesOption,
+    ScoreOption,
+    SeedOption,
     SensitiveOption,
+    ShareOption,
     TruthOption,
     VersionOption,
+    WeightOption,
 )
-from skfairtest.cli.output import check_output, deliver, tell, write_out
+from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
+from skfairtest.cli.power import Asked, answered
 from skfairtest.datasets import load_compas
-from skfairtest.metrics import RATES, resolve_metrics
-from skfairtest.report.audit import audit_document
-from skfairtest.report.document import Block
-from skfairtest.report.words import label, many
+from skfairtest.metrics import RATES
+from skfairtest.report.record import AuditRecord
 
 __all__ = ["app", "run"]
 
-NO_CONCERN, CONCERN, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+
+class Status(IntEnum):
+    """What the process returns."""
+
+    NO_CONCERN, CONCERN, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+
+
 PROGRAM = "skfairtest"
-_MORE = "--all shows all of them, --format csv lists them"
+DEMO_PAGE = "skfairtest-demo.html"
 # Usage errors of click; typer shows them as exceptions of its own from some version on.
 _USAGE_ERRORS: tuple[type[Exception], ...] = tuple(
     kind
@@ -58,7 +102,7 @@ _USAGE_ERRORS: tuple[type[Exception], ...] = tuple(
     if issubclass(kind, Exception) and kind.__name__ in ("ClickException", "TyperException")
 )
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -78,29 +122,32 @@ def run(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = None if argv is None else list(argv)
         status = typer.main.get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
-        return status if isinstance(status, int) else NO_CONCERN
+        if isinstance(status, Status):
+            return status
+        # What no command returned is typer's: nothing, an interrupt, or completion for a shell that it does not know.
+        return {None: Status.NO_CONCERN, 0: Status.NO_CONCERN, 130: Status.INTERRUPTED}.get(status, Status.BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
-        return INTERRUPTED
+        return Status.INTERRUPTED
     except SystemExit:
-        return NO_CONCERN  # how click leaves when nobody reads the help to its end; nothing else here exits
+        return Status.NO_CONCERN  # how completion ends, and the help whose end nobody reads; nothing else here exits
     except ModuleNotFoundError:
         raise  # an extra that is not installed: the caller names it
     except _USAGE_ERRORS as error:
         tell(f"{PROGRAM}: {one_line(_usage(error))} ({PROGRAM} --help shows what there is)")
-        return BAD_INPUT
+        return Status.BAD_INPUT
     except BadInput as error:
         _show_traceback(debug)
         tell(f"{PROGRAM}: {one_line(error)}")
-        return BAD_INPUT
+        return Status.BAD_INPUT
     except (ValueError, NotImplementedError) as error:
         _show_traceback(debug)
         tell(f"{PROGRAM}: {one_line(in_terms_of_options(str(error)))}")
-        return BAD_INPUT
+        return Status.BAD_INPUT
     except Exception as error:
         _show_traceback(debug)
         hint = "" if debug else " (SKFAIRTEST_DEBUG=1 shows where)"
         tell(f"{PROGRAM}: internal error: {type(error).__name__}: {one_line(error)}{hint}")
-        return INTERNAL
+        return Status.INTERNAL
 
 
 def _usage(error: Exception) -> str:
@@ -123,125 +170,157 @@ def main(context: typer.Context, version: VersionOption = False) -> None:
 
 
 @app.command(help=DEMO_HELP)
-def demo(every: AllOption = False) -> int:
+def demo(
+    html: DemoHtmlOption = None,
+    no_html: NoHtmlOption = False,
+    every: AllOption = False,
+    no_color: NoColorOption = False,
+) -> Status:
     """Audit the COMPAS data."""
-    table = load_compas(as_table=True)
-    table = table.regroup(["race", "sex"])
-    rated = "were rated a medium or high risk"
-    again = "people who were charged again within two years"
+    if html is not None and no_html:
+        raise BadInput("--html and --no-html contradict each other: leave one out")
+    check_outputs({"--html": html})
+    rated, again = "were rated a medium or high risk", "people who were charged again within two years"
+    charged = again.removeprefix("people who ")
     metrics = [
         replace(RATES["false_positive_rate"], happens=rated, among=again.replace("were", "were not")),
         replace(RATES["true_positive_rate"], happens=rated, among=again),
+        replace(RATES["precision"], happens=charged, among=f"people who {rated}"),
     ]
-    audit, _ = _audited(lambda: audit_table(table, metric=metrics))
-    about = [
-        f"{audit.n_samples:,} people in Broward County, Florida, whom COMPAS scored for the risk of being charged "
-        "again. Prediction: a medium or high risk (a score of 5 to 10). Truth: a new charge within two years. If the "
-        "errors fall on all groups alike (equalized odds), the rates below are the same in every group.",
-    ]
+    with watched(no_color):
+        table = load_compas(as_table=True).regroup(["race", "sex"])
+        result, _ = audited(lambda: FairnessAudit.from_table(table, metrics=metrics, random_state=0))
+    record = replace(
+        result.record_,
+        title="Does COMPAS treat groups alike?",
+        subject="COMPAS, Broward County, Florida",
+        about=(
+            f"{result.n_samples_:,} people in Broward County, Florida, whom COMPAS scored for the risk of being "
+            "charged again. Prediction: a medium or high risk (a score of 5 to 10). Truth: a new charge within "
+            "two years. If errors fall on all groups alike, the rates below are the same in every group.",
+        ),
+        sources=_sources(),
+    )
+    written(record, result, Format.table, None, every=every, no_color=no_color)
+    if not no_html:
+        _write_page(record, html)
+    return Status.NO_CONCERN
+
+
+def _sources() -> tuple[str, ...]:
     paragraphs = [" ".join(text.split()) for text in load_compas().DESCR.split("\n\n")]
-    sources = [text for text in paragraphs if text.startswith(("Source:", "Caution:", "Reference:"))]
-    title = "Does COMPAS treat groups alike?"
-    deliver(lambda screen: _document(audit, title, about, sources, every or not screen), None)
-    return NO_CONCERN
+    return tuple(text for text in paragraphs if text.startswith(("Source:", "Caution:", "Reference:")))
+
+
+def _write_page(record: AuditRecord, html: str | None) -> None:
+    """Write the demo's page: where it was asked for, or else here if that is possible."""
+    option, path = ("--html", html) if html is not None else ("the page", DEMO_PAGE)
+    try:
+        check_outputs({option: path})
+        write_files(record, {option: path}, kind="--html")
+    except BadInput as error:
+        if html is not None:
+            raise
+        tell(f"warning: {one_line(error)} (--html FILE writes it elsewhere)")
+    else:
+        write_out(f"\nThe same as a page for the browser, with drawings: {one_line(os.path.abspath(path))}\n")
 
 
 @app.command(help=AUDIT_HELP)
 def audit(
     file: FileArgument,
-    y_pred: PredictionOption,
-    sensitive: SensitiveOption,
+    *,
     y_true: TruthOption = None,
+    y_pred: PredictionOption = None,
+    y_score: ScoreOption = None,
+    sensitive: SensitiveOption,
     control: ControlOption = None,
+    weight: WeightOption = None,
+    cluster: ClusterOption = None,
     metric: MetricOption = None,
     pos_label: PosLabelOption = None,
-    alpha: AlphaOption = 0.05,
     compare: CompareOption = Compare.between_groups,
     disparity: DisparityOption = Disparity.difference,
+    margin: MarginOption = None,
+    alpha: AlphaOption = 0.05,
+    adjust: AdjustOption = Adjust.holm,
     intersections: IntersectionOption = True,
+    n_resamples: ResamplesOption = "9999",
+    seed: SeedOption = 0,
+    jobs: JobsOption = None,
+    html: HtmlOption = None,
+    json: JsonOption = None,
+    markdown: MarkdownOption = None,
     format_: FormatOption = Format.table,
     output: OutputOption = None,
     every: AllOption = False,
-) -> int:
+    no_color: NoColorOption = False,
+) -> Status:
     """Audit a file."""
+    _check_level(alpha)
+    if y_pred is None and y_score is None:
+        raise BadInput("--y-pred is missing: name the column of predictions, or --y-score for metrics of scores alone")
+    files = {"--html": html, "--json": json, "--markdown": markdown}
+    check_outputs({"--output": output, **files}, file)
+    columns = Columns(y_true, y_pred, tuple(sensitive), tuple(control or ()), y_score, weight, cluster)
+    params = {
+        "metrics": check_metrics(metric or ()),
+        "compare": compare.value,
+        "disparity": disparity.value,
+        "margin": margin,
+        "confidence_level": 1 - alpha,
+        "adjust": None if adjust is Adjust.none else adjust.value,
+        "intersections": intersections,
+        "n_resamples": resamples(n_resamples),
+        "random_state": seed,
+        "n_jobs": jobs,
+    }
+    with watched(no_color):
+        result, said = audited(lambda: audited_people(read_people(file, columns), pos_label=pos_label, params=params))
+    record = described(result.record_, file, columns, said)
+    written(record, result, format_, output, every=every, no_color=no_color)
+    write_files(record, files)
+    return Status.CONCERN if record.verdict.concern else Status.NO_CONCERN
+
+
+@app.command(help=POWER_HELP)
+def power(
+    metric: PowerMetricOption = "selection_rate",
+    rate: RateOption = None,
+    n: PeopleOption = None,
+    baseline: BaselineOption = None,
+    target: PowerOption = None,
+    share: ShareOption = None,
+    base_rate: BaseRateOption = None,
+    compare: PowerCompareOption = PowerCompare.between_groups,
+    disparity: DisparityOption = Disparity.difference,
+    margin: MarginOption = None,
+    alternative: AlternativeOption = Alternative.two_sided,
+    direction: DirectionOption = Direction.auto,
+    alpha: PowerAlphaOption = 0.05,
+    format_: PowerFormatOption = PowerFormat.table,
+    output: OutputOption = None,
+    no_color: NoColorOption = False,
+) -> Status:
+    """Compute power, or what gives it."""
+    _check_level(alpha)
+    check_outputs({"--output": output})
+    test = {
+        "alpha": alpha,
+        "compare": compare.value,
+        "disparity": disparity.value,
+        "margin": margin,
+        "alternative": alternative.value,
+    }
+    asked = Asked(metric, rate or (), n or (), baseline, target, share or (), base_rate or (), test, direction.value)
+    answer = answered(asked)
+    if format_ is PowerFormat.json:
+        write_out(answer.to_json(), output)
+    else:
+        deliver(lambda _: answer.document(), output, no_color=no_color)
+    return Status.NO_CONCERN
+
+
+def _check_level(alpha: float) -> None:
     if not 0 < alpha < 1:
         raise BadInput(f"--alpha must lie between 0 and 1, such as 0.05; found {alpha:g}")
-    check_output(output, file)
-    metrics = list(metric or ["equalized_odds"])
-    needing = [
-        name for name in metrics if any("y_true" in rate.reads for rate in resolve_metrics(name, disparity.value))
-    ]
-    if y_true is None and needing:
-        raise BadInput(
-            f"--y-true is missing: {', '.join(needing)} {'needs' if len(needing) == 1 else 'need'} the true labels; "
-            "--metric demographic_parity needs none"
-        )
-    columns = Columns(y_true, y_pred, tuple(sensitive), tuple(control or ()))
-
-    def found() -> Audit:
-        table = read_table(file, columns)
-        return audit_table(
-            table,
-            metric=metrics,
-            pos_label=None if pos_label is None else cast_pos_label(pos_label, table.labels),
-            alpha=alpha,
-            compare=compare.value,
-            disparity=disparity.value,
-            intersections=intersections,
-        )
-
-    result, cautions = _audited(found)
-    for caution in cautions:
-        tell(f"warning: {one_line(in_terms_of_options(caution))}")
-    if format_ is Format.json:
-        write_out(to_json(result, source=file, control=columns.control), output)
-    elif format_ is Format.csv:
-        _tell_what_csv_leaves_out(result)
-        write_out(to_csv(result), output)
-    else:
-        about = _about(result, columns, metrics)
-        title = f"Fairness audit of {label(os.path.basename(file))}"
-        deliver(lambda screen: _document(result, title, about, (), every or not screen), output)
-    return CONCERN if result.concern else NO_CONCERN
-
-
-def _audited(work: Callable[[], Audit]) -> tuple[Audit, list[str]]:
-    """Run an audit; return it with the warnings that its report does not repeat, each once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result = work()
-    cautions = [
-        str(warning.message)
-        for warning in caught
-        # What is undefined is listed under "Left out"; other categories are not about the user's data.
-        if issubclass(warning.category, UserWarning) and not issubclass(warning.category, UndefinedMetricWarning)
-    ]
-    return result, list(dict.fromkeys(cautions))
-
-
-def _document(result: Audit, title: str, about: Sequence[str], sources: Sequence[str], complete: bool) -> list[Block]:
-    return audit_document(
-        result.parts,
-        outcome_of(result),
-        title=title,
-        about=about,
-        not_compared=[(names, in_terms_of_options(reason)) for names, reason in result.not_compared],
-        sources=sources,
-        complete=complete,
-        more=_MORE,
-    )
-
-
-def _about(result: Audit, columns: Columns, metrics: Sequence[str]) -> list[str]:
-    truth = "" if columns.y_true is None else f"true labels in {label(columns.y_true)}, "
-    text = (
-        f"{result.n_samples:,} people; {truth}predictions in {label(columns.y_pred)}; the positive label is "
-        f"{label(result.pos_label)}; metric{'s' if len(metrics) > 1 else ''}: {', '.join(map(label, metrics))}."
-    )
-    return [text]
-
-
-def _tell_what_csv_leaves_out(result: Audit) -> None:
-    left_out = sum(len(part.excluded) for part in result.parts) + len(result.not_compared)
-    if left_out:
-        tell(f"warning: CSV has no room for {many(left_out, 'thing')} left out: --format table and json list them")

@@ -13,14 +13,35 @@ _OPTIONS = {
     "pos_label": "--pos-label",
     "sensitive_features": "--sensitive",
     "control_features": "--control",
+    "sample_weight": "--weight",
+    "clusters": "--cluster",
     "y_true": "--y-true",
     "y_pred": "--y-pred",
+    "y_score": "--y-score",
     "metric": "--metric",
+    "metrics": "--metric",
     "compare": "--compare",
     "disparity": "--disparity",
+    "margin": "--margin",
+    "adjust": "--adjust",
+    "n_resamples": "--n-resamples",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "alternative": "--alternative",
+    "direction": "--direction",
+    "power": "--power",
+    "rates": "--rate",
+    "baseline": "--baseline",
+    "shares": "--share",
+    "base_rates": "--base-rate",
+    "n_per_group": "--n",
 }
-# Not inside quotes, where a column may have such a name; "metric" alone is a word of English.
-_GIVEN = re.compile(rf"(?<!['\"\w.-])({'|'.join(_OPTIONS)})=(?!=)")
+_NAMES = "|".join(sorted(_OPTIONS, key=len, reverse=True))
+# Not inside quotes, where a column may have such a name; words of English are parameters only where they have a value,
+# or where a message begins with them.
+_GIVEN = re.compile(rf"(?<!['\"\w.-])({_NAMES})=(?!=)")
+_LEADING = re.compile(rf"^({_NAMES})(?=( of [^:;]{{1,40}})? (must|is|are|has|have|needs|looks|names)\b)")
+_NEEDED = re.compile(rf"(?<=needs )({_NAMES})(?=:)")
 _NAMED = re.compile(rf"(?<!['\"\w.-])({'|'.join(name for name in _OPTIONS if '_' in name)})(?!['\"\w])")
 
 
@@ -47,5 +68,8 @@ def in_terms_of_options(message: str) -> str:
     >>> in_terms_of_options("pos_label is needed. Pass for example pos_label='yes'.")
     "--pos-label is needed. Pass for example --pos-label 'yes'."
     """
+    message = re.sub(r"^y is missing", "--y-true is missing", message)
     message = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} ", message)
+    for pattern in (_LEADING, _NEEDED):
+        message = pattern.sub(lambda found: _OPTIONS[found[1]], message)
     return _NAMED.sub(lambda found: _OPTIONS[found[1]], message)

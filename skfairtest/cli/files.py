@@ -1,28 +1,47 @@
-"""From a CSV or Parquet file to a table of counts: only the columns asked for, exactly as they are written."""
+"""From a CSV or Parquet file to people: only the columns asked for, exactly as they are written.
+
+A file is read once, piece by piece. What is kept of a column of text is a small number per person and each distinct
+value once, of a column of numbers eight bytes per person, and of all other columns nothing.
+"""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
+import os
 import zlib
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain
 from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from skfairtest.cli.errors import BadInput
-from skfairtest.tables import CountTable
+from skfairtest.group._progress import progress
+from skfairtest.readers.levels import plain_scalar, sort_levels, unify_numbers
 
-__all__ = ["Columns", "cast_pos_label", "read_table"]
+__all__ = ["Columns", "People", "cast_pos_label", "column_names", "read_people"]
 
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
+#: How files begin that many people would try, and what they are.
+_OTHERS = {
+    b"PK\x03\x04": "a spreadsheet or a zip archive",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet",
+    b"BZh": "compressed by bzip2",
+    b"\xfd7zX": "compressed by xz",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+}
 _LONGEST_FIELD = 1 << 24
+#: People read at a time, and how often it is shown how far that is.
+_BATCH, _SHOWN = 1 << 16, 100
+Advance = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -30,62 +49,129 @@ class Columns:
     """Which columns of a file are what."""
 
     y_true: str | None
-    y_pred: str
+    y_pred: str | None
     sensitive: tuple[str, ...]
     control: tuple[str, ...] = ()
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """The columns of labels, each once."""
-        return tuple(dict.fromkeys(name for name in (self.y_true, self.y_pred) if name is not None))
+    y_score: str | None = None
+    weight: str | None = None
+    cluster: str | None = None
 
     @property
     def options(self) -> dict[str, str]:
         """Each column, once, and the option that asks for it first."""
-        asked = [("--y-true", self.y_true), ("--y-pred", self.y_pred)]
+        asked = [("--y-true", self.y_true), ("--y-pred", self.y_pred), ("--y-score", self.y_score)]
         asked += [("--sensitive", name) for name in self.sensitive]
         asked += [("--control", name) for name in self.control]
+        asked += [("--weight", self.weight), ("--cluster", self.cluster)]
         options: dict[str, str] = {}
         for option, name in asked:
             if name is not None:
                 options.setdefault(name, option)
         return options
 
+    @property
+    def numbers(self) -> dict[str, str]:
+        """The columns of numbers, and the option that asks for each."""
+        asked = {"--y-score": self.y_score, "--weight": self.weight}
+        return {name: option for option, name in asked.items() if name is not None}
 
-def read_table(path: str, columns: Columns) -> CountTable:
-    """Count the people in a file.
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns of true labels and predictions, each once."""
+        return tuple(dict.fromkeys(name for name in (self.y_true, self.y_pred) if name is not None))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns whose values are names of something, each once."""
+        others = () if self.cluster is None else (self.cluster,)
+        return tuple(dict.fromkeys((*self.sensitive, *self.control, *others)))
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """One value per person of every column asked for, in the order of the file.
+
+    Parameters
+    ----------
+    y_true, y_pred : ndarray, Categorical or None
+        Labels: numbers and truth values as such, everything else as categories.
+    y_score, weight : ndarray of float or None
+        Numbers.
+    sensitive, control : dict of str to Categorical
+        Groups and strata; text stays text.
+    cluster : Series or None
+        Who belongs together, with the column's name.
+    """
+
+    y_true: Any
+    y_pred: Any
+    sensitive: dict[str, pd.Categorical]
+    control: dict[str, pd.Categorical]
+    y_score: NDArray[np.float64] | None = None
+    weight: NDArray[np.float64] | None = None
+    cluster: pd.Series | None = None
+
+    @property
+    def n_samples(self) -> int:
+        """The number of people."""
+        return len(next(iter(self.sensitive.values())))
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels in y_true and y_pred together, sorted."""
+        seen = [
+            plain_scalar(value)
+            for column in (self.y_true, self.y_pred)
+            if column is not None
+            for value in (column.categories if isinstance(column, pd.Categorical) else np.unique(column))
+        ]
+        return sort_levels(unify_numbers(dict.fromkeys(seen), map(type, seen)))
+
+
+def read_people(path: str, columns: Columns) -> People:
+    """Read some columns of a file.
 
     Parameters
     ----------
     path : str
         A CSV file (``.tsv``: separated by tabs), perhaps compressed by gzip, or a Parquet file.
     columns : Columns
-        What to read. In text only an empty field is missing; sensitive and control columns stay text, labels get
-        the type that pandas finds for them.
+        What to read. In text only an empty field is missing; groups, strata and clusters stay text, labels get the
+        type that pandas finds for them.
 
     Returns
     -------
-    CountTable
-        Counts of everyone.
+    People
+        One value per person.
 
     Raises
     ------
     BadInput
-        If the file cannot be read, is malformed, has not these columns, or values are missing.
-    ValueError
-        If the package cannot count what is in them.
+        If the file cannot be read, is malformed, has not these columns, or values are missing or are no numbers.
     """
     _check_roles(columns)
-    with _explained(path), open(path, "rb") as raw:
-        start = raw.peek(4)
-        if start.startswith(_PARQUET) or path.lower().endswith((".parquet", ".pq")):
-            return _read_parquet(raw, path, columns)
-        unzipped = path.lower().removesuffix(".gz")
-        zipped = start.startswith(_GZIP) or path.lower() != unzipped
-        stream = gzip.GzipFile(fileobj=raw) if zipped else raw
-        separator = "\t" if unzipped.endswith((".tsv", ".tab")) else ","
-        with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
-            return _read_text(text, path, columns, separator)
+    reading = progress(f"reading {os.path.basename(path)}", _SHOWN, show=False)
+    with _opened(path) as (source, separator), reading as advance:
+        if separator is None:
+            return _read_parquet(source, path, columns, advance)
+        return _read_text(source, path, columns, separator, advance)
+
+
+def column_names(path: str) -> list[str]:
+    """Return the names of the columns of a file, as far as they can be read.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read.
+    """
+    with _opened(path) as (source, separator):
+        if separator is None:
+            import pyarrow.parquet
+
+            return list(pyarrow.parquet.read_schema(source).names)
+        head = _first_record(source, path)
+        return max((_split(head, each) for each in dict.fromkeys([separator, ",", ";", "\t", "|"])), key=len)
 
 
 def _check_roles(columns: Columns) -> None:
@@ -93,6 +179,24 @@ def _check_roles(columns: Columns) -> None:
     for name in features:
         if features.count(name) > 1:
             raise BadInput(f"column {name!r} is named twice among --sensitive and --control: give it one role")
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[tuple[Any, str | None]]:
+    """Open a file; yield text and the separator to try first, or bytes and None of a Parquet file."""
+    with _explained(path), open(path, "rb") as raw:
+        start = raw.peek(8)
+        if start.startswith(_PARQUET) or path.lower().endswith((".parquet", ".pq")):
+            yield raw, None
+            return
+        for sign, what in _OTHERS.items():
+            if start.startswith(sign):
+                raise BadInput(f"{path}: is {what}: save or unpack it as CSV or Parquet")
+        unzipped = path.lower().removesuffix(".gz")
+        zipped = start.startswith(_GZIP) or path.lower() != unzipped
+        stream = gzip.GzipFile(fileobj=raw) if zipped else raw
+        with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
+            yield text, "\t" if unzipped.endswith((".tsv", ".tab")) else ","
 
 
 @contextmanager
@@ -129,86 +233,197 @@ def _check_complete(path: str, columns: Columns, missing: Mapping[str, int], n: 
     for name, option in columns.options.items():
         if missing[name]:
             are = "is" if missing[name] == 1 else "are"
+            instead = "" if name in columns.numbers else ", or give missing a name of its own, such as 'unknown'"
             raise BadInput(
                 f"{path}: {missing[name]:,} of {n:,} values {are} missing in column {name!r} ({option}): leave these "
-                "rows out, or give missing a name of its own, such as 'unknown'"
+                f"rows out{instead}"
             )
+
+
+# What is kept of a column --------------------------------------------------------------------
+
+
+class _Places(dict[Any, int]):
+    """Numbers distinct values in the order in which they are first looked up."""
+
+    def __missing__(self, value: Any) -> int:
+        self[value] = place = len(self)
+        return place
+
+
+class _Coded:
+    """A column as each distinct value once, and which of them every person has."""
+
+    def __init__(self) -> None:
+        self.places = _Places()
+        self.codes = array("i")
+
+    def missing(self, value: Any) -> int:
+        """Count the people who have a value that stands for none."""
+        return int(np.count_nonzero(self._array() == self.places[value])) if value in self.places else 0
+
+    def _array(self) -> NDArray[np.int32]:
+        return np.frombuffer(self.codes, dtype=np.int32)
+
+    def categories(self) -> pd.Categorical:
+        """Return names; their order is that of the package."""
+        levels = sort_levels(self.places)
+        rank = np.empty(len(levels), dtype=np.int32)
+        rank[[self.places[level] for level in levels]] = np.arange(len(levels))
+        named: pd.Categorical = pd.Categorical.from_codes(rank[self._array()], categories=levels)  # type: ignore[call-overload]
+        return named
+
+    def labels(self) -> Any:
+        """Return labels: of the type that pandas infers for text that looks like one, else categories."""
+        buffer = io.StringIO()
+        csv.writer(buffer, quoting=csv.QUOTE_ALL).writerows([text] for text in self.places)
+        inferred = pd.read_csv(
+            io.StringIO(buffer.getvalue(), newline=""),
+            header=None,
+            keep_default_na=False,
+            na_values=[""],
+            skip_blank_lines=False,
+        )[0]
+        if inferred.dtype.kind == "f":
+            # Older pandas is not exact in the last place.
+            return np.array([float(text) for text in self.places])[self._array()]
+        if inferred.dtype.kind in "biu" and len(inferred) == len(self.places):
+            return inferred.to_numpy()[self._array()]
+        return self.categories()
+
+
+def _people(
+    columns: Columns, named: Mapping[str, Any], labels: Mapping[str, Any], numbers: Mapping[str, Any]
+) -> People:
+    def of(table: Mapping[str, Any], name: str | None) -> Any:
+        return None if name is None else table[name]
+
+    return People(
+        of(labels, columns.y_true),
+        of(labels, columns.y_pred),
+        {name: named[name] for name in columns.sensitive},
+        {name: named[name] for name in columns.control},
+        of(numbers, columns.y_score),
+        of(numbers, columns.weight),
+        None if columns.cluster is None else pd.Series(named[columns.cluster], name=columns.cluster),
+    )
 
 
 # Text ---------------------------------------------------------------------------------------
 
 
-def _read_text(stream: io.TextIOWrapper, path: str, columns: Columns, separator: str) -> CountTable:
+def _read_text(stream: io.TextIOWrapper, path: str, columns: Columns, separator: str, advance: Advance) -> People:
+    coded = {name: _Coded() for name in (*columns.labels, *columns.names)}
+    numbers = {name: array("d") for name in columns.numbers}
     limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
-        counts = _count_rows(stream, path, columns, separator)
+        n = _read_rows(stream, path, columns, separator, coded, numbers, _Passed(stream, path, advance))
     finally:
         csv.field_size_limit(limit)
-    names, people = list(columns.options), list(counts.values())
-    values = zip(*counts, strict=True) if counts else iter([()] * len(names))
-    texts: dict[str, Sequence[str]] = dict(zip(names, values, strict=True))
-    missing = {name: sum(n for text, n in zip(texts[name], people, strict=True) if not text) for name in names}
-    _check_complete(path, columns, missing, sum(people))
-    # Longer than any column's name, hence none of them: a feature (text) may be a label too (with a type).
-    unused = "_" * (1 + max(map(len, names)))
-    given = (("y_true", columns.y_true), ("y_pred", columns.y_pred))
-    roles = {role: unused + role for role, name in given if name is not None}
-    features = {name: texts[name] for name in (*columns.sensitive, *columns.control)}
-    labels = {unused + role: _typed(texts[name]) for role, name in given if name is not None}
-    return CountTable.from_counts(
-        {**features, **labels, unused: people},
-        count=unused,
-        sensitive_features=columns.sensitive,
-        control_features=columns.control or None,
-        **roles,
+    missing = {name: int(np.isnan(np.frombuffer(values)).sum()) for name, values in numbers.items()}
+    missing |= {name: column.missing("") for name, column in coded.items()}
+    _check_complete(path, columns, missing, n)
+    return _people(
+        columns,
+        {name: coded[name].categories() for name in columns.names},
+        {name: coded[name].labels() for name in columns.labels},
+        {name: np.frombuffer(values) for name, values in numbers.items()},
     )
 
 
-def _count_rows(stream: io.TextIOWrapper, path: str, columns: Columns, separator: str) -> Counter[tuple[str, ...]]:
-    """Count the distinct rows of the columns asked for, in one pass that holds nothing else."""
-    head = _first_record(stream)
+def _read_rows(
+    stream: io.TextIOWrapper,
+    path: str,
+    columns: Columns,
+    separator: str,
+    coded: Mapping[str, _Coded],
+    numbers: Mapping[str, array[float]],
+    passed: Callable[[], None],
+) -> int:
+    """Append every row's values to the columns that keep them; return how many rows there are."""
+    head = _first_record(stream, path)
     if not head.strip():
         raise BadInput(f"{path}: the file is empty")
     separator, header, hint = _split_header(head, columns, separator)
     _check_columns(path, header, columns, hint)
-    places = [header.index(name) for name in columns.options]
+    width, n = len(header), 0
+    keep = [(header.index(name), column.places, column.codes.append) for name, column in coded.items()]
+    count = [(header.index(name), name, values.append) for name, values in numbers.items()]
     reader = csv.reader(chain(io.StringIO(head, newline=""), stream), delimiter=separator, strict=True)
-    counts: Counter[tuple[str, ...]] = Counter()
-    width = len(header)
     try:
         next(reader)
         for row in reader:
-            if len(row) == width:
-                counts[tuple([row[place] for place in places])] += 1
-            elif row:  # not an empty line
+            if len(row) != width:
+                if not row:  # an empty line
+                    continue
                 raise BadInput(
                     f"{path}, line {reader.line_num}: {len(row)} fields, where the header has {width}: a value that "
                     "holds the separator needs quotes"
                 )
+            n += 1
+            if not n % _BATCH:
+                passed()
+            for place, places, append in keep:
+                append(places[row[place]])
+            for place, name, append in count:
+                try:
+                    append(float(row[place]))
+                except ValueError:
+                    append(_missing_number(row[place], f"{path}, line {reader.line_num}", name, columns))
     except csv.Error as error:
         reason = "a quoted value is never closed" if "unexpected end" in str(error) else str(error)
         raise BadInput(f"{path}, line {reader.line_num}: malformed: {reason}") from error
-    return counts
+    return n
 
 
-def _first_record(stream: io.TextIOWrapper) -> str:
+class _Passed:
+    """Says how much of a file has been read, by its bytes; nothing of a pipe, whose end is unknown."""
+
+    def __init__(self, stream: io.TextIOWrapper, path: str, advance: Advance) -> None:
+        unzipped: Any = stream.buffer
+        self._file = getattr(unzipped, "fileobj", unzipped)
+        self._size = os.path.getsize(path)
+        self._advance, self._shown = advance, 0
+
+    def __call__(self) -> None:
+        if not self._size:
+            return
+        while self._shown < _SHOWN * self._file.tell() // self._size:
+            self._shown += 1
+            self._advance()
+
+
+def _missing_number(text: str, where: str, name: str, columns: Columns) -> float:
+    if not text.strip():
+        return float("nan")
+    comma = ": write decimals with a point" if "," in text else ""
+    raise BadInput(f"{where}: {text!r} in column {name!r} ({columns.numbers[name]}) is not a number{comma}")
+
+
+def _first_record(stream: io.TextIOWrapper, path: str) -> str:
     """Read the header, which may have line feeds in quotes; empty lines before it are passed over."""
-    head = stream.readline()
+    head = stream.readline(_LONGEST_FIELD)
     while head and not head.strip("\r\n"):
-        head = stream.readline()
-    while head.count('"') % 2:
-        more = stream.readline()
+        head = stream.readline(_LONGEST_FIELD)
+    while head.count('"') % 2 and len(head) < _LONGEST_FIELD:
+        more = stream.readline(_LONGEST_FIELD)
         if not more:
             break
         head += more
+    if len(head) >= _LONGEST_FIELD:
+        raise BadInput(f"{path}: the first line has no end within {_LONGEST_FIELD:,} characters: this is no table")
     return head
+
+
+def _split(head: str, separator: str) -> list[str]:
+    return next(csv.reader(io.StringIO(head, newline=""), delimiter=separator), [])
 
 
 def _split_header(head: str, columns: Columns, separator: str) -> tuple[str, list[str], str]:
     """Split the header by `separator`, or by another one that yields all the columns asked for."""
     headers = {}
     for candidate in dict.fromkeys([separator, ",", ";", "\t", "|"]):
-        headers[candidate] = next(csv.reader(io.StringIO(head, newline=""), delimiter=candidate))
+        headers[candidate] = _split(head, candidate)
         if set(columns.options) <= set(headers[candidate]):
             return candidate, headers[candidate], ""
     others = [name for name, found in headers.items() if len(found) > len(headers[separator])]
@@ -217,42 +432,80 @@ def _split_header(head: str, columns: Columns, separator: str) -> tuple[str, lis
     return separator, headers[separator], ""
 
 
-def _typed(texts: Sequence[str]) -> list[Any]:
-    """Give labels the type that pandas infers for such a column; text stays exactly as it is."""
-    distinct = list(dict.fromkeys(texts))
-    buffer = io.StringIO()
-    csv.writer(buffer, quoting=csv.QUOTE_ALL).writerows([text] for text in distinct)
-    inferred = pd.read_csv(
-        io.StringIO(buffer.getvalue()), header=None, keep_default_na=False, na_values=[""], skip_blank_lines=False
-    )[0]
-    if inferred.dtype.kind not in "biuf" or len(inferred) != len(distinct):
-        return list(texts)
-    values = dict(zip(distinct, inferred.tolist(), strict=True))
-    return [values[text] for text in texts]
-
-
 # Parquet ------------------------------------------------------------------------------------
 
 
-def _read_parquet(raw: BinaryIO, path: str, columns: Columns) -> CountTable:
+def _read_parquet(raw: BinaryIO, path: str, columns: Columns, advance: Advance) -> People:
     import pyarrow
     import pyarrow.parquet
 
     try:
         file = pyarrow.parquet.ParquetFile(raw)
-        _check_columns(path, file.schema_arrow.names, columns)
-        found = file.read(columns=list(columns.options))
-        frame = {name: found.column(name).to_pandas() for name in columns.options}
+        schema = file.schema_arrow
+        _check_columns(path, schema.names, columns)
+        for name, option in columns.numbers.items():
+            if not _is_number(schema.field(name).type):
+                found = schema.field(name).type
+                raise BadInput(f"{path}: column {name!r} ({option}) holds values of type {found}, not numbers")
+        numeric = {name for name in columns.labels if _is_number(schema.field(name).type)}
+        numbers: dict[str, list[NDArray[Any]]] = {name: [] for name in (*columns.numbers, *numeric)}
+        coded = {name: _Coded() for name in (*columns.labels, *columns.names) if name not in numeric - {*columns.names}}
+        n = shown = 0
+        for batch in file.iter_batches(_BATCH, columns=list(columns.options)):
+            n += batch.num_rows
+            for name, option in columns.options.items():
+                values = batch.column(batch.schema.get_field_index(name))
+                if name in numbers:
+                    numbers[name].append(_numbers(values))
+                if name in coded:
+                    _code(values, coded[name], f"{path}: column {name!r} ({option})")
+            while shown < _SHOWN * n // file.metadata.num_rows:
+                shown += 1
+                advance()
     except pyarrow.ArrowException as error:
         raise BadInput(f"{path}: not a readable Parquet file: {error}") from error
-    missing = {name: int(values.isna().sum()) for name, values in frame.items()}
-    _check_complete(path, columns, missing, found.num_rows)
-    return CountTable.from_predictions(
-        None if columns.y_true is None else frame[columns.y_true],
-        frame[columns.y_pred],
-        sensitive_features={name: frame[name] for name in columns.sensitive},
-        control_features={name: frame[name] for name in columns.control} or None,
+    whole = {name: np.concatenate(parts or [np.empty(0)]) for name, parts in numbers.items()}
+    missing = {name: int(np.isnan(values).sum()) for name, values in whole.items() if values.dtype.kind == "f"}
+    missing |= {name: column.missing(None) for name, column in coded.items()}
+    _check_complete(path, columns, {**dict.fromkeys(columns.options, 0), **missing}, n)
+    return _people(
+        columns,
+        {name: coded[name].categories() for name in columns.names},
+        {name: whole[name] if name in numeric else coded[name].categories() for name in columns.labels},
+        {name: whole[name].astype(float) for name in columns.numbers},
     )
+
+
+def _is_number(kind: Any) -> bool:
+    from pyarrow import types
+
+    return any(is_kind(kind) for is_kind in (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal))
+
+
+def _numbers(values: Any) -> NDArray[Any]:
+    import pyarrow
+
+    if values.null_count or pyarrow.types.is_decimal(values.type):
+        values = values.cast(pyarrow.float64())
+    numbers: NDArray[Any] = values.to_numpy(zero_copy_only=False)
+    return numbers
+
+
+def _code(values: Any, column: _Coded, where: str) -> None:
+    """Append the values of a batch, of any type that has distinct values; None stands for what is missing."""
+    import pyarrow
+
+    try:
+        if not pyarrow.types.is_dictionary(values.type):
+            values = values.dictionary_encode()
+        levels = [None if level != level else plain_scalar(level) for level in values.dictionary.to_pylist()]
+        places = np.array([*(column.places[level] for level in levels), 0], dtype=np.int32)
+    except (pyarrow.ArrowException, TypeError) as error:
+        raise BadInput(f"{where} holds values of type {values.type}, not one plain value per person") from error
+    if values.null_count:
+        places[-1] = column.places[None]
+    indices = values.indices.cast(pyarrow.int64()).fill_null(len(levels))
+    column.codes.frombytes(places[indices.to_numpy(zero_copy_only=False)].tobytes())
 
 
 # The positive label -------------------------------------------------------------------------

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from skfairtest.cli.complete import columns_of_file, metrics_of_audit, metrics_of_power
+
 # In the help, a paragraph that starts with a backspace is shown line by line.
 _STATUS = """\b
 Exit status: 0 no concern, 1 a concern at the level asked,
@@ -19,38 +21,71 @@ Try it on data that come with the package:
   skfairtest demo
 Test your own, one row per person:
   skfairtest audit people.csv --y-true outcome --y-pred decision --sensitive sex
+Ask how many people such a test needs:
+  skfairtest power --rate 0.3 --rate 0.5
 
 {_STATUS}"""
 
 DEMO_HELP = """Test the COMPAS scores by race, by sex and by both, with data that come with the package.
 
-The exit status is 0, although there is a concern."""
+The report is also written as a page for the browser: skfairtest-demo.html in this folder. The exit status is 0,
+although there is a concern."""
 
 AUDIT_HELP = f"""Test the predictions in FILE, one row per person.
 
-Each sensitive column is tested, then their intersection; p-values are corrected for all comparisons together.
+Each sensitive column is tested, then their intersections; p-values are corrected for all comparisons together.
 
 \b
 Examples:
   skfairtest audit people.csv --y-true outcome --y-pred decision \\
-      --sensitive sex --sensitive race
+      --sensitive sex --sensitive race --html audit.html
   skfairtest audit hired.parquet --y-pred hired --sensitive sex \\
-      --metric demographic_parity --pos-label yes
-  skfairtest audit people.csv --y-true y --y-pred p --sensitive sex \\
-      --format json --output audit.json
+      --metric selection_rate --pos-label yes
+  skfairtest audit people.csv --y-true y --y-score s --y-pred p \\
+      --sensitive sex --format json --output audit.json
+
+The standard metrics are selection_rate, true_positive_rate, false_positive_rate, precision and accuracy; with --y-score
+also roc_auc and calibration; of numbers mean_prediction, mean_residual, mean_squared_error and mean_absolute_error;
+without --y-true those of them that need none.
 
 Where the output is not a terminal, tables are plain text and hold every comparison. In text files only an empty field
-is missing: a group may be called NA. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf".
+is missing: a group may be called NA. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf"; CSV
+marks text that a spreadsheet would take for a formula by an apostrophe.
 
 {_STATUS}"""
 
+POWER_HELP = """How many people a test needs, or what so many people can show.
+
+\b
+Examples:
+  skfairtest power --rate 0.3 --rate 0.5
+      how many people find that 30 % of one group are selected and 50 % of another
+  skfairtest power --rate 0.3 --rate 0.5 --n 60 --n 200
+      how likely 60 and 200 people are to find it
+  skfairtest power --baseline 0.3 --n 60 --n 200
+      the smallest disparity that 60 and 200 people are likely to find
+
+The test is the exact one that audits run. Of means, values are MEAN:SD, such as 10:2.5; of a criterion of several rates
+they are named: --rate true_positive_rate=0.7.
+
+\b
+Exit status: 0, or 2 for bad input, 3 for an internal failure."""
+
 
 class Format(StrEnum):
-    """How a report is written."""
+    """How the result of an audit is written."""
 
     table = "table"
     json = "json"
     csv = "csv"
+    markdown = "markdown"
+
+
+class PowerFormat(StrEnum):
+    """How the answer about power is written."""
+
+    table = "table"
+    json = "json"
 
 
 class Compare(StrEnum):
@@ -61,49 +96,181 @@ class Compare(StrEnum):
     to_rest = "to_rest"
 
 
+class PowerCompare(StrEnum):
+    """What a group is compared with, where groups have positions."""
+
+    between_groups = "between_groups"
+    to_overall = "to_overall"
+    to_rest = "to_rest"
+    to_reference = "to_reference"
+
+
 class Disparity(StrEnum):
-    """How two rates are compared."""
+    """How two values are compared."""
 
     difference = "difference"
     ratio = "ratio"
 
 
+class Adjust(StrEnum):
+    """How p-values are corrected for the number of comparisons."""
+
+    holm = "holm"
+    bonferroni = "bonferroni"
+    fdr_bh = "fdr_bh"
+    fdr_by = "fdr_by"
+    none = "none"
+
+
+class Alternative(StrEnum):
+    """What a test looks for."""
+
+    two_sided = "two-sided"
+    greater = "greater"
+    less = "less"
+    equivalence = "equivalence"
+
+
+class Direction(StrEnum):
+    """Where the smallest disparity is looked for."""
+
+    auto = "auto"
+    up = "up"
+    down = "down"
+
+
 VersionOption = Annotated[bool, typer.Option("--version", help="Show the version and exit.")]
 AllOption = Annotated[bool, typer.Option("--all", help="Show every comparison, also on a screen.")]
+NoColorOption = Annotated[
+    bool, typer.Option("--no-color", help="No colours, as with the environment variable NO_COLOR.")
+]
+
+# audit ---------------------------------------------------------------------------------------
 
 FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="A CSV (.csv, .csv.gz, .tsv) or Parquet file.")]
-TruthOption = Annotated[
-    str | None,
-    typer.Option("--y-true", metavar="COLUMN", help="The true labels; some metrics need none."),
-]
-PredictionOption = Annotated[str, typer.Option("--y-pred", metavar="COLUMN", help="The predictions or decisions.")]
+
+
+def _column(option: str, text: str) -> typer.models.OptionInfo:
+    found: typer.models.OptionInfo = typer.Option(option, metavar="COLUMN", help=text, autocompletion=columns_of_file)
+    return found
+
+
+TruthOption = Annotated[str | None, _column("--y-true", "The true labels; some metrics need none.")]
+PredictionOption = Annotated[str | None, _column("--y-pred", "The predictions or decisions.")]
+ScoreOption = Annotated[str | None, _column("--y-score", "Scores of the positive label.")]
 SensitiveOption = Annotated[
-    list[str],
-    typer.Option(
-        "--sensitive", metavar="COLUMN", help="The groups. Repeat it to test several, and their intersection."
-    ),
+    list[str], _column("--sensitive", "The groups. Repeat it to test several, and their intersections.")
 ]
 ControlOption = Annotated[
-    list[str] | None,
-    typer.Option("--control", metavar="COLUMN", help="Compare only people who are alike in this. May be repeated."),
+    list[str] | None, _column("--control", "Compare only people who are alike in this. May be repeated.")
+]
+WeightOption = Annotated[str | None, _column("--weight", "How many people each row counts for.")]
+ClusterOption = Annotated[
+    str | None, _column("--cluster", "Who belongs together, such as the decisions on one person.")
 ]
 MetricOption = Annotated[
     list[str] | None,
-    typer.Option("--metric", metavar="NAME", help="A rate or a criterion. May be repeated.  [default: equalized_odds]"),
+    typer.Option(
+        "--metric",
+        metavar="NAME",
+        help="A rate, a criterion or another metric. May be repeated.  [default: standard]",
+        autocompletion=metrics_of_audit,
+    ),
 ]
 PosLabelOption = Annotated[
     str | None,
     typer.Option("--pos-label", metavar="VALUE", help="The positive label.  [default: 1 of 0/1 or -1/1, or True]"),
 ]
 AlphaOption = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the whole audit.")]
-CompareOption = Annotated[Compare, typer.Option("--compare", help="What a group is compared with.")]
-DisparityOption = Annotated[Disparity, typer.Option("--disparity", help="How two rates are compared.")]
+CompareOption = Annotated[
+    Compare, typer.Option("--compare", help="What a group is compared with; a crossed one always with the rest.")
+]
+DisparityOption = Annotated[Disparity, typer.Option("--disparity", help="How two values are compared.")]
+MarginOption = Annotated[
+    float | None,
+    typer.Option(
+        "--margin", metavar="SIZE", help="A disparity to tolerate: 0.05 is 5 points; 0.8 the ratios 0.8 to 1.25."
+    ),
+]
+AdjustOption = Annotated[
+    Adjust, typer.Option("--adjust", help="How p-values are corrected for all comparisons together.")
+]
 IntersectionOption = Annotated[
     bool,
     typer.Option("--intersections/--no-intersections", help="Whether to cross several sensitive columns as well."),
+]
+ResamplesOption = Annotated[
+    str,
+    typer.Option(
+        "--n-resamples", metavar="NUMBER", help='Of laws that are drawn; "adaptive" stops early where it can.'
+    ),
+]
+SeedOption = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="Of laws that are drawn.")]
+JobsOption = Annotated[
+    int | None, typer.Option("--jobs", metavar="NUMBER", help="Processes; -1 for one per processor.  [default: 1]")
 ]
 FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
 OutputOption = Annotated[
     str | None,
     typer.Option("--output", metavar="FILE", help="Write to this file.  [default: standard output]"),
 ]
+HtmlOption = Annotated[
+    str | None, typer.Option("--html", metavar="FILE", help="Write the report as a page for the browser, too.")
+]
+JsonOption = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the record as JSON, too.")]
+MarkdownOption = Annotated[
+    str | None, typer.Option("--markdown", metavar="FILE", help="Write a section for a model card, too.")
+]
+
+# demo ----------------------------------------------------------------------------------------
+
+DemoHtmlOption = Annotated[
+    str | None,
+    typer.Option("--html", metavar="FILE", help="Where to write the page.  [default: skfairtest-demo.html]"),
+]
+NoHtmlOption = Annotated[bool, typer.Option("--no-html", help="Write no page.")]
+
+# power ---------------------------------------------------------------------------------------
+
+PowerMetricOption = Annotated[
+    str,
+    typer.Option(
+        "--metric", metavar="NAME", help="A rate, a criterion, a mean or roc_auc.", autocompletion=metrics_of_power
+    ),
+]
+RateOption = Annotated[
+    list[str] | None, typer.Option("--rate", metavar="VALUE", help="The true value in a group: once per group.")
+]
+PeopleOption = Annotated[
+    list[int] | None, typer.Option("--n", metavar="PEOPLE", help="People in a group: once per group, or once for all.")
+]
+BaselineOption = Annotated[
+    str | None, typer.Option("--baseline", metavar="VALUE", help="The value in all groups but the first.")
+]
+PowerOption = Annotated[
+    float | None,
+    typer.Option("--power", metavar="SHARE", help="How likely a disparity shall be found.  [default: 0.8]"),
+]
+ShareOption = Annotated[
+    list[float] | None,
+    typer.Option("--share", metavar="SHARE", help="Proportions of the groups, once per group.  [default: equal]"),
+]
+BaseRateOption = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--base-rate",
+        metavar="SHARE",
+        help="Share of a group over whom a rate is computed (of a true positive rate, of the truly positive): once, or "
+        "once per group.",
+    ),
+]
+PowerAlphaOption = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the test.")]
+PowerCompareOption = Annotated[
+    PowerCompare, typer.Option("--compare", help="What a group is compared with; the reference is the last one.")
+]
+AlternativeOption = Annotated[
+    Alternative,
+    typer.Option("--alternative", help='What the test looks for; "equivalence" certifies, within --margin.'),
+]
+DirectionOption = Annotated[Direction, typer.Option("--direction", help="Whether --baseline is exceeded or undercut.")]
+PowerFormatOption = Annotated[PowerFormat, typer.Option("--format", help="How the answer is written.")]

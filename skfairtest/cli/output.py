@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
 
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.render import on_screen
+from skfairtest.group._progress import Bar, shown_by
 from skfairtest.report.document import Block, plain
 
-__all__ = ["check_output", "deliver", "is_screen", "tell", "write_out"]
+__all__ = ["check_outputs", "deliver", "is_screen", "tell", "watched", "write_out"]
 
 
 def is_screen() -> bool:
@@ -21,31 +23,46 @@ def is_screen() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def check_output(output: str | None, source: str | None) -> None:
-    """Refuse a file that cannot be written, before anything is computed.
+def check_outputs(outputs: Mapping[str, str | None], source: str | None = None) -> None:
+    """Refuse files that cannot be written, before anything is computed.
+
+    Parameters
+    ----------
+    outputs : mapping of str to str or None
+        The file that each option names, if any.
+    source : str, optional
+        The file that is read.
 
     Raises
     ------
     BadInput
-        If the folder is not there or not writable, or the file is the one that is read.
+        If a folder is not there or not writable, a file is the one that is read, or two options name the same.
     """
-    if output is None:
-        return
+    given = {option: path for option, path in outputs.items() if path is not None}
+    seen: dict[str, str] = {}
+    for option, path in given.items():
+        other = seen.setdefault(_check_output(option, path, source), option)
+        if other != option:
+            raise BadInput(f"{option} {path}: is what {other} writes: name another file")
+
+
+def _check_output(option: str, output: str, source: str | None) -> str:
     path = Path(output)
     try:
         if path.is_dir():
-            raise BadInput(f"--output {output}: is a folder: name a file in it")
+            raise BadInput(f"{option} {output}: is a folder: name a file in it")
         if not path.parent.is_dir():
-            raise BadInput(f"--output {output}: there is no folder {path.parent}")
+            raise BadInput(f"{option} {output}: there is no folder {path.parent}")
         if source is not None and path.exists() and os.path.exists(source) and path.samefile(source):
-            raise BadInput(f"--output {output}: is the file to be read: name another one")
+            raise BadInput(f"{option} {output}: is the file to be read: name another one")
         if not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise BadInput(f"--output {output}: may not be written")
+            raise BadInput(f"{option} {output}: may not be written")
+        return os.path.realpath(path)
     except (OSError, ValueError) as error:
-        raise BadInput(f"--output {output}: {getattr(error, 'strerror', None) or error}") from error
+        raise BadInput(f"{option} {output}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def deliver(document: Callable[[bool], Sequence[Block]], output: str | None) -> None:
+def deliver(document: Callable[[bool], Sequence[Block]], output: str | None, *, no_color: bool = False) -> None:
     """Write a document: with colours and folded on a screen, plainly elsewhere.
 
     Parameters
@@ -54,15 +71,17 @@ def deliver(document: Callable[[bool], Sequence[Block]], output: str | None) -> 
         Composes the document; told whether it is for a screen.
     output : str or None
         The file; standard output by default.
+    no_color : bool
+        Whether a screen gets no colours; None of them either where the environment variable NO_COLOR is set.
     """
     if output is None and is_screen():
-        console = Console(markup=False, emoji=False, highlight=False, soft_wrap=False)
+        console = Console(markup=False, emoji=False, highlight=False, soft_wrap=False, no_color=no_color or None)
         write_out(on_screen(document(True), console))
     else:
         write_out(plain(document(False)), output)
 
 
-def write_out(text: str, output: str | None = None) -> None:
+def write_out(text: str, output: str | None = None, *, option: str = "--output") -> None:
     """Write text to a file or to standard output; characters that its encoding lacks are written as escapes.
 
     Raises
@@ -75,7 +94,7 @@ def write_out(text: str, output: str | None = None) -> None:
             # newline: the text has the line ends that it should have.
             Path(output).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
         except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-            raise BadInput(f"--output {output}: {getattr(error, 'strerror', None) or error}") from error
+            raise BadInput(f"{option} {output}: {getattr(error, 'strerror', None) or error}") from error
         return
     encoding = sys.stdout.encoding or "utf-8"
     try:
@@ -89,3 +108,13 @@ def write_out(text: str, output: str | None = None) -> None:
 def tell(line: str) -> None:
     """Write one line to standard error."""
     print(line, file=sys.stderr)
+
+
+@contextmanager
+def watched(no_color: bool = False) -> Iterator[None]:
+    """Show how far computations are: one bar on standard error where that is a terminal, which leaves no trace."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield
+        return
+    with shown_by(Bar(Console(stderr=True, no_color=no_color or None), transient=True)):
+        yield

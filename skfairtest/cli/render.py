@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rich import box
@@ -20,6 +21,8 @@ __all__ = ["on_screen"]
 _READABLE = 100
 #: Names are folded at this width for a line per row, and at this one before numbers are; what lies between columns.
 _NAME, _SHORT, _GAP = 24, 8, 3
+#: Stands for a space at which no line is broken.
+_TIE = "\ue000"
 _TONES = {"plain": "", "concern": "bold red", "fine": "bold", "aside": "dim"}
 
 
@@ -48,7 +51,12 @@ def on_screen(blocks: Sequence[Block], console: Console) -> str:
             else:
                 _print_text(block, console)
             previous = block
-    return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+    return "".join(f"{line.rstrip()}\n" for line in captured.get().replace(_TIE, " ").splitlines())
+
+
+def _tied(text: str) -> str:
+    """Keep a number and what belongs to it on one line; names have no such character, which does not print."""
+    return re.sub(r"(?<=\d) (?=%)|(?<=\bp) (?=[=<] \d)|(?<=\bp [=<]) (?=\d)", _TIE, text)
 
 
 def _print_text(block: Heading | Paragraph | Item, console: Console) -> None:
@@ -57,17 +65,17 @@ def _print_text(block: Heading | Paragraph | Item, console: Console) -> None:
     shown: RenderableType
     if isinstance(block, Heading):
         style = {1: "bold", 2: "bold cyan"}.get(block.level, "bold")
-        shown = Text(block.text, style=style, overflow="fold")
+        shown = Text(_tied(block.text), style=style, overflow="fold")
         if block.level < 3:
             shown.append(f"\n{('=' if block.level == 1 else '-') * min(len(block.text), width)}")
     elif isinstance(block, Item):
         grid = Table.grid(padding=(0, 1))
         grid.add_column(width=1)
         grid.add_column(overflow="fold")
-        grid.add_row("-", Text(block.text, style=_TONES[block.tone], overflow="fold"))
+        grid.add_row("-", Text(_tied(block.text), style=_TONES[block.tone], overflow="fold"))
         shown = grid
     else:
-        shown = Text(block.text, style=_TONES[block.tone], overflow="fold")
+        shown = Text(_tied(block.text), style=_TONES[block.tone], overflow="fold")
     console.print(shown, width=width)
 
 
@@ -80,7 +88,8 @@ def _table(grid: Grid, console: Console) -> RenderableType:
 
 def _numeric(cells: Cells) -> list[bool]:
     headers, rows = cells
-    return numeric_columns([[cell.split("\n")[0] for cell in row] for row in rows], len(headers))
+    first = [[next(filter(None, cell.split("\n")), "") for cell in row] for row in rows]
+    return numeric_columns(first, len(headers))
 
 
 def _needed(cells: Cells, name: int) -> int:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,12 +12,13 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfairtest.group._outside import outside
+from skfairtest.group._progress import progress
 from skfairtest.group._settings import Settings
 from skfairtest.inference.two_sides import chunk_sizes
 
 T = TypeVar("T")
-#: Seconds foreseen from which on a test is announced, and from which on it shows how far it is.
-LONG, NOTICEABLE = 60.0, 1.0
+#: Seconds foreseen from which on a test is announced.
+LONG = 60.0
 #: Seconds of a first try that are a measurement already, and resamples of a second one.
 SLOW, PROBE = 0.5, 16
 #: Chunks after which a sequential rule looks whether it can stop: a fixed number, whoever draws them.
@@ -130,54 +128,6 @@ def duration(seconds: float) -> str:
     if seconds >= 120:
         return f"{seconds / 60:.0f} minutes"
     return f"{max(1, round(seconds))} seconds"
-
-
-@contextmanager
-def progress(what: str, total: int, show: bool) -> Iterator[Callable[[], None]]:
-    """Show a progress bar on standard error once a second has passed: rich's where it is installed, else text."""
-    if not show:
-        yield lambda: None
-        return
-    started, finished, bar = time.perf_counter(), 0, None
-
-    def advance() -> None:
-        nonlocal finished, bar
-        finished += 1
-        if bar is None and time.perf_counter() - started > NOTICEABLE:
-            bar = _bar(what, total)
-        if bar is not None:
-            bar(finished)
-
-    try:
-        yield advance
-    finally:
-        if bar is not None:
-            bar(None)
-
-
-def _bar(what: str, total: int) -> Callable[[int | None], None]:
-    """Return what shows how many of `total` are finished; None ends it."""
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        return partial(_line, what, total)
-    bar = Progress(console=Console(stderr=True))
-    task = bar.add_task(what, total=total)
-    bar.start()
-
-    def show(finished: int | None) -> None:
-        if finished is None:
-            bar.stop()
-        else:
-            bar.update(task, completed=finished)
-
-    return show
-
-
-def _line(what: str, total: int, finished: int | None) -> None:
-    sys.stderr.write("\n" if finished is None else f"\r{what}: {100 * finished // total} %")
-    sys.stderr.flush()
 
 
 def sides_of(parts: Sequence[Any]) -> Any:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -31,7 +32,7 @@ def piped(*arguments, **options):
     )
 
 
-def on_terminal(*arguments, columns, **variables):
+def on_terminal(*arguments, columns, command=COMMAND, **variables):
     """Run in a pseudo-terminal; return what arrives there, and the exit status."""
     import fcntl
     import termios
@@ -39,7 +40,7 @@ def on_terminal(*arguments, columns, **variables):
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen(
-        [*COMMAND, *arguments], stdin=slave, stdout=slave, stderr=slave, env=environment(**variables)
+        [*command, *arguments], stdin=slave, stdout=slave, stderr=slave, env=environment(**variables)
     )
     os.close(slave)
     received = b""
@@ -108,9 +109,45 @@ def test_a_terminal_shows_the_most_telling_comparisons_and_ends_with_the_verdict
 
 def test_colours_are_off_where_nobody_wants_them(people):
     assert "\x1b[1;31m" in on_terminal(*audit(people), columns=80)[0]
-    without = on_terminal(*audit(people), columns=80, NO_COLOR="1")[0]
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", without)
+    for without in (
+        on_terminal(*audit(people), columns=80, NO_COLOR="1")[0],
+        on_terminal(*audit(people), "--no-color", columns=80)[0],
+    ):
+        assert "Concern" in without
+        assert not re.search(r"\x1b\[[0-9;]*3[0-9]", without)
     assert "\x1b" not in on_terminal(*audit(people), columns=80, TERM="dumb")[0]
+
+
+#: The command, with a bar from the beginning.
+AT_ONCE = """
+import sys
+from skfairtest.cli.app import run
+from skfairtest.group import _progress
+_progress.NOTICEABLE = -1.0
+sys.exit(run(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_a_long_audit_shows_one_bar_that_leaves_no_trace(tmp_path, columns):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "p.csv"
+    frame = pd.DataFrame({"g": rng.choice(list("ab"), 300), "[red]h": rng.choice(["x", "y"], 300)})
+    frame.assign(p=rng.integers(0, 2, 300)).to_csv(path, index=False)
+    arguments = ["audit", str(path), "--y-pred", "p", "--sensitive", "g", "--sensitive", "[red]h"]
+    command = [sys.executable, "-c", AT_ONCE]
+    text, status = on_terminal(*arguments, columns=columns, command=command)
+    assert status in (0, 1)
+    bars, title, _ = text.partition("Fairness audit")
+    assert title
+    shown = [ANSI.sub("", part) for part in re.split(r"\r|\n|\x1b\[2K|\x1b\[\?25[lh]", bars)]
+    assert any("audit: g x [red]h: selection_rate" in part for part in shown)
+    assert any("reading p.csv" in part for part in shown)
+    assert max(map(len, shown)) <= columns
+    # The last one is erased before the report.
+    assert bars.rindex("\x1b[2K") > bars.rindex("audit: ")
+    piped_ = subprocess.run([*command, *arguments], capture_output=True, text=True, check=False, env=environment())
+    assert piped_.stderr == ""
 
 
 def test_a_reader_who_has_seen_enough_is_no_failure(tmp_path):
@@ -147,12 +184,13 @@ def test_a_closed_pipe_raises_nothing(monkeypatch):
         write_out("x" * 100_000)
 
 
-def test_the_demo_is_a_plain_report_with_status_0_in_less_than_15_seconds():
-    finished = piped("demo", timeout=15)
+def test_the_demo_is_a_plain_report_with_status_0_in_less_than_15_seconds(tmp_path):
+    finished = piped("demo", timeout=15, cwd=tmp_path)
     assert finished.returncode == 0
     assert finished.stderr == ""
     assert "Concern: groups differ by more than chance explains, by race (" in finished.stdout
     assert "\x1b" not in finished.stdout
+    assert finished.stdout.rstrip().endswith(str(tmp_path / "skfairtest-demo.html"))
 
 
 def test_bad_input_is_one_line_also_in_a_process(tmp_path):
@@ -169,3 +207,4 @@ def test_the_names_of_the_program_and_its_version():
     assert finished.returncode == 0
     assert "Usage: skfairtest audit" in finished.stdout
     assert piped("--version").stdout.startswith("skfairtest ")
+    assert piped("--show-completion", input="").returncode in (0, 2)  # as the shell is known that runs the tests

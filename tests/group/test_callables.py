@@ -26,7 +26,7 @@ from sklearn.metrics import (
 )
 
 from skfairtest import FairnessTest, ScoreMetric
-from skfairtest.group import _resample
+from skfairtest.group import _progress, _resample
 from skfairtest.inference import two_sides
 
 MANY = 8000
@@ -716,7 +716,7 @@ def test_adaptive_is_not_told_to_be_adaptive(monkeypatch):
 
 
 def test_progress_is_shown_on_standard_error(monkeypatch, capsys):
-    monkeypatch.setattr(_resample, "NOTICEABLE", 1e-9)
+    monkeypatch.setattr(_progress, "NOTICEABLE", 1e-9)
     run(TRUTH, SCORE, GROUP, weighted_error, n_resamples=499, verbose=1)
     shown = capsys.readouterr()
     assert "weighted_error" in shown.err
@@ -727,10 +727,12 @@ def test_progress_is_shown_on_standard_error(monkeypatch, capsys):
 
 
 def test_progress_without_rich(monkeypatch, capsys):
-    monkeypatch.setattr(_resample, "NOTICEABLE", 1e-9)
+    monkeypatch.setattr(_progress, "NOTICEABLE", 1e-9)
     monkeypatch.setitem(sys.modules, "rich.console", None)
     run(TRUTH, SCORE, GROUP, weighted_error, n_resamples=499, verbose=1)
-    assert "weighted_error: 100 %\n" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert "weighted_error: 100 %" in shown
+    assert shown.endswith("\n")
 
 
 def test_one_seed_is_one_result_whatever_the_order_of_people():

@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 
 from skfairtest import CorrelationFairnessTest
-from skfairtest.group import _correlation_rows, _resample
+from skfairtest.group import _correlation_rows, _progress, _resample
 
 VALUES = ("p_value_", "statistic_", "disparity_", "confidence_interval_", "p_value_interval_", "rejected_", "concern_")
 
@@ -619,7 +619,7 @@ def test_adaptive_is_never_announced_as_slow(data, monkeypatch, recwarn):
 
 
 def test_progress_is_shown_on_request_only(data, monkeypatch, capsys):
-    monkeypatch.setattr(_resample, "NOTICEABLE", 0.0)
+    monkeypatch.setattr(_progress, "NOTICEABLE", 0.0)
     run(data, correlation="spearman")
     assert capsys.readouterr() == ("", "")
     run(data, correlation="spearman", verbose=1)

@@ -1,0 +1,156 @@
+"""From people to the record of an audit, and to everything that is written of it."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairtest.audit import FairnessAudit
+from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
+from skfairtest.cli.export import to_csv
+from skfairtest.cli.files import Columns, People, cast_pos_label
+from skfairtest.cli.options import Format
+from skfairtest.cli.output import deliver, tell, write_out
+from skfairtest.report.audit import audit_document
+from skfairtest.report.document import Block
+from skfairtest.report.record import AuditRecord
+from skfairtest.report.words import label, many
+
+__all__ = ["audited", "audited_people", "check_metrics", "described", "resamples", "write_files", "written"]
+
+_MORE = "--all shows all of them, --format csv lists them"
+
+
+def audited(work: Callable[[], FairnessAudit]) -> tuple[FairnessAudit, list[str]]:
+    """Run an audit; return it with what the package said meanwhile: each once, and at once, in terms of options."""
+    said: dict[str, None] = {}
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        # What is undefined is listed under "Left out"; other categories are not about the user's data.
+        if not issubclass(category, UserWarning) or issubclass(category, UndefinedMetricWarning):
+            return
+        line = one_line(in_terms_of_options(str(message)))
+        if line not in said:
+            said[line] = None
+            tell(f"warning: {line}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        result = work()
+    return result, list(said)
+
+
+def audited_people(people: People, *, pos_label: str | None, params: Mapping[str, Any]) -> FairnessAudit:
+    """Audit people with the parameters of `FairnessAudit`."""
+    return FairnessAudit.from_predictions(
+        people.y_true,
+        people.y_pred,
+        y_score=people.y_score,
+        sensitive_features=people.sensitive,
+        control_features=people.control or None,
+        sample_weight=people.weight,
+        clusters=people.cluster,
+        pos_label=None if pos_label is None else cast_pos_label(pos_label, people.labels),
+        **params,
+    )
+
+
+def described(record: AuditRecord, file: str, columns: Columns, said: Sequence[str]) -> AuditRecord:
+    """Say in a record what file it is about, and name options where it names parameters."""
+    name = label(os.path.basename(file))
+    return replace(
+        record,
+        title=f"Fairness audit of {name}",
+        subject=name,
+        about=(_about(record, columns),),
+        not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
+        warnings=tuple(dict.fromkeys((*record.warnings, *said))),
+    )
+
+
+def _about(record: AuditRecord, columns: Columns) -> str:
+    roles = {
+        "true labels": columns.y_true,
+        "predictions": columns.y_pred,
+        "scores": columns.y_score,
+        "weights": columns.weight,
+        "clusters": columns.cluster,
+    }
+    read = ", ".join(f"{role} in {label(name)}" for role, name in roles.items() if name is not None)
+    positive = record.verdict.pos_label
+    counted = "" if positive is None else f" The positive label is {label(positive)}."
+    return f"{record.verdict.n_samples:,} people; {read}.{counted}"
+
+
+def written(
+    record: AuditRecord, result: FairnessAudit, format_: Format, output: str | None, *, every: bool, no_color: bool
+) -> None:
+    """Write an audit to standard output, or to a file instead."""
+
+    def document(screen: bool) -> list[Block]:
+        return audit_document(record, complete=every or not screen, more=_MORE)
+
+    if format_ is Format.table:
+        deliver(document, output, no_color=no_color)
+    elif format_ is Format.csv:
+        _tell_what_csv_leaves_out(record)
+        write_out(to_csv(result.to_frame()), output)
+    else:
+        write_out(_MAKERS[f"--{format_.value}"](record), output)
+
+
+def write_files(record: AuditRecord, files: Mapping[str, str | None], *, kind: str | None = None) -> None:
+    """Write files, each as the option says that names it; `kind` is the option where they have other names."""
+    for option, path in files.items():
+        if path is not None:
+            write_out(_MAKERS[kind or option](record), path, option=option)
+
+
+def _tell_what_csv_leaves_out(record: AuditRecord) -> None:
+    left_out = sum(len(part.excluded) for part in record.parts) + len(record.not_compared)
+    if left_out:
+        tell(f"warning: CSV has no room for {many(left_out, 'thing')} left out: --format table and json list them")
+
+
+def _html(record: AuditRecord) -> str:
+    from skfairtest.report.html import audit_html
+
+    return audit_html(record)
+
+
+def _markdown(record: AuditRecord) -> str:
+    from skfairtest.report.markdown import audit_markdown
+
+    return audit_markdown(record)
+
+
+_MAKERS: dict[str, Callable[[AuditRecord], str]] = {
+    "--html": _html,
+    "--json": AuditRecord.to_json,
+    "--markdown": _markdown,
+}
+
+
+def check_metrics(metrics: Sequence[str]) -> str | list[str]:
+    """Return what metrics an audit is asked for."""
+    if not metrics or list(metrics) == ["standard"]:
+        return "standard"
+    if "standard" in metrics:
+        raise BadInput("--metric standard is a set of metrics: leave out the others, or name all of them")
+    return list(metrics)
+
+
+def resamples(text: str) -> int | str:
+    """Return how many resamples are asked for."""
+    if text == "adaptive":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise BadInput(f"--n-resamples must be a whole number, or adaptive; found {text!r}") from None

@@ -1,0 +1,377 @@
+"""How many people a test needs, or what so many people can show: the numbers, and a sentence for who decides."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skfairtest.cli.errors import BadInput
+from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
+from skfairtest.metrics import Rate, resolve_metrics
+from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
+from skfairtest.report.words import label, number, percent, points, ratio
+
+__all__ = ["Answer", "Asked", "answered"]
+
+#: Power wanted where nobody says it.
+USUAL_POWER = 0.8
+_EVERYBODY = "all people"
+Value = float | tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was typed.
+
+    Parameters
+    ----------
+    metric : str
+        A rate, a criterion, a mean or "roc_auc".
+    rates, baseline : sequence of str, str or None
+        Values as they were typed: "0.3", "MEAN:SD", or "RATE=0.3" of a criterion.
+    n : sequence of int
+        People per group, or one number for all of them.
+    target : float or None
+        Power wanted.
+    shares, base_rates : sequence of float
+        Proportions of the groups; shares of those who meet the condition.
+    test : dict
+        Parameters of the test.
+    direction : str
+        Where the smallest disparity is looked for.
+    """
+
+    metric: str
+    rates: Sequence[str]
+    n: Sequence[int]
+    baseline: str | None
+    target: float | None
+    shares: Sequence[float]
+    base_rates: Sequence[float]
+    test: dict[str, Any]
+    direction: str = "auto"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is asked for ("power", "required_sample_size" or "minimum_detectable_disparity"), and what the test has."""
+
+    question: str
+    power: float
+    rates: dict[str, tuple[Value, ...]]
+    n: tuple[int, ...]
+    base_rates: tuple[float, ...]
+    disparity: float | None
+    asked: Asked
+
+    def to_json(self) -> str:
+        """Write the answer as one JSON document."""
+        document = {
+            "schema": "skfairtest.power",
+            "schema_version": 1,
+            "question": self.question,
+            "sentences": sentences(self),
+            "metric": self.asked.metric,
+            "power": self.power,
+            "n_per_group": self.n,
+            "base_rates": self.base_rates,
+            **self._found(),
+            **self.asked.test,
+        }
+        return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+    def _found(self) -> dict[str, Any]:
+        if self.disparity is None:
+            return {"rates": self.rates}
+        ((baseline, *_),) = self.rates.values()
+        return {"baseline": baseline, "minimum_detectable_disparity": self.disparity}
+
+    def document(self) -> list[Block]:
+        """Compose the answer for people."""
+        said, *rest = sentences(self)
+        blocks: list[Block] = [Heading(_TITLES[self.question], 1), Paragraph(said, "fine"), *map(Paragraph, rest)]
+        blocks += [Grid(_groups(self)), Heading("What was computed"), *map(Item, _settings(self))]
+        return blocks
+
+
+_TITLES = {
+    "power": "How likely is the test to find this disparity?",
+    "required_sample_size": "How many people does the test need?",
+    "minimum_detectable_disparity": "Which disparity can the test find?",
+}
+
+
+def answered(asked: Asked) -> Answer:
+    """Answer the question that the given numbers leave open.
+
+    Parameters
+    ----------
+    asked : Asked
+        Rates and people: what the power is. Rates alone: how many people are needed. A baseline and people: the
+        smallest disparity that is found.
+
+    Returns
+    -------
+    Answer
+        With everything that it is the answer to.
+
+    Raises
+    ------
+    BadInput
+        If the numbers do not make one of these questions.
+    ValueError
+        If the package has no answer.
+    """
+    _check(asked)
+    if asked.baseline is not None:
+        return _detectable(asked)
+    rates = _rates(asked)
+    given: Any = rates if len(rates) > 1 else next(iter(rates.values()))
+    groups = len(next(iter(rates.values())))
+    met = _per_group(asked.base_rates, groups, "--base-rate") or (1.0,) * groups
+    common = {"metric": asked.metric, "rates": given, "base_rates": met, **asked.test}
+    if asked.n:
+        people = _per_group(asked.n, groups, "--n")
+        found = power(n_per_group=people, **common)
+        return Answer("power", found, rates, people, met, None, asked)
+    target = USUAL_POWER if asked.target is None else asked.target
+    shares = _per_group(asked.shares, groups, "--share") or None
+    people = required_sample_size(power=target, shares=shares, **common)
+    return Answer("required_sample_size", target, rates, people, met, None, asked)
+
+
+def _check(asked: Asked) -> None:
+    if asked.rates and asked.baseline is not None:
+        raise BadInput("--rate and --baseline are two questions: give the rates of all groups, or a baseline and --n")
+    if not asked.rates and asked.baseline is None:
+        raise BadInput(
+            "nothing to compute from: give --rate once per group (and --n, for the power), or --baseline and --n for "
+            "the smallest disparity that can be found"
+        )
+    if asked.baseline is not None and not asked.n:
+        raise BadInput("--n is missing: --baseline asks what so many people can show; give --n once per group")
+    if asked.rates and asked.n and asked.target is not None:
+        raise BadInput("--power is what --rate and --n give: leave out --power, or --n to be told how many are needed")
+    if asked.shares and asked.n:
+        raise BadInput("--share is for the numbers of people that are computed: leave it out where --n is given")
+    if asked.direction != "auto" and asked.baseline is None:
+        raise BadInput("--direction is where --baseline looks for a disparity: leave it out with --rate")
+
+
+def _detectable(asked: Asked) -> Answer:
+    assert asked.baseline is not None
+    name, baseline = _value(asked.baseline, "--baseline")
+    if name is not None:
+        raise BadInput(f"--baseline {asked.baseline!r} must be one number: name that rate by --metric {label(name)}")
+    target = USUAL_POWER if asked.target is None else asked.target
+    people = tuple(asked.n) if len(asked.n) > 1 else tuple(asked.n) * 2
+    met = _per_group(asked.base_rates, len(people), "--base-rate") or (1.0,) * len(people)
+    found = minimum_detectable_disparity(
+        metric=asked.metric,
+        baseline=baseline,
+        n_per_group=people,
+        base_rates=met,
+        power=target,
+        direction=asked.direction,
+        **asked.test,
+    )
+    rates = {asked.metric: (baseline,) * len(people)}
+    return Answer("minimum_detectable_disparity", target, rates, people, met, found, asked)
+
+
+def _per_group(values: Sequence[Any], groups: int, option: str) -> tuple[Any, ...]:
+    """Return one value per group; one value is everybody's."""
+    if len(values) not in (0, 1, groups):
+        raise BadInput(f"{option} is given {len(values)} times for {groups} groups: give it once, or once per group")
+    return tuple(values) * (groups if len(values) == 1 else 1)
+
+
+def _rates(asked: Asked) -> dict[str, tuple[Value, ...]]:
+    rates: dict[str, list[Value]] = {}
+    for text in asked.rates:
+        name, value = _value(text, "--rate")
+        rates.setdefault(asked.metric if name is None else name, []).append(value)
+    if len({len(values) for values in rates.values()}) > 1:
+        found = ", ".join(f"{len(values)} of {label(name)}" for name, values in rates.items())
+        raise BadInput(f"--rate must be given for the same groups of every rate; found {found}")
+    parts = [rate.name for rate in _rates_of(asked)]
+    if len(parts) > 1 and set(rates) != set(parts):
+        example = " ".join(f"--rate {name}=0.7 --rate {name}=0.6" for name in parts)
+        raise BadInput(f"--metric {asked.metric} is several rates: give each, once per group, such as {example}")
+    if len(parts) < 2 and set(rates) != {asked.metric}:
+        raise BadInput(f"--rate must be numbers alone with --metric {asked.metric}; found {', '.join(asked.rates)}")
+    first = next(iter(rates.values()))
+    if len(first) < 2:
+        raise BadInput("--rate is given for one group: give it once per group, at least twice; or give --baseline")
+    return {name: tuple(values) for name, values in rates.items()}
+
+
+def _value(text: str, option: str) -> tuple[str | None, Value]:
+    name, _, number_text = text.rpartition("=")
+    try:
+        numbers = [float(part) for part in number_text.split(":")]
+    except ValueError:
+        numbers = []
+    if not 1 <= len(numbers) <= 2:
+        raise BadInput(f"{option} must be a number such as 0.3 (of a mean, MEAN:SD such as 10:2.5); found {text!r}")
+    return name.strip() or None, numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])
+
+
+# In words -----------------------------------------------------------------------------------
+
+
+def _rates_of(asked: Asked) -> list[Rate]:
+    """The rates that the metric consists of; none of a metric that is no rate."""
+    try:
+        found = resolve_metrics(asked.metric, asked.test["disparity"])
+    except (NotImplementedError, ValueError):  # which the computation of power explains
+        return []
+    return [rate for rate in found if isinstance(rate, Rate)]
+
+
+def _shown(value: Value, share: bool) -> str:
+    if isinstance(value, tuple):
+        return f"{number(value[0])} (standard deviation {number(value[1])})"
+    return percent(value) if share else number(value)
+
+
+def _is_share(asked: Asked) -> bool:
+    """Whether values are shares of people, and no function of them."""
+    found = _rates_of(asked)
+    return bool(found) and all(rate.happens and rate.value is None for rate in found)
+
+
+def _probability(value: float) -> str:
+    """Write a power: one decimal where there is one."""
+    return f"{round(100 * value, 1):g} %"
+
+
+def _enumerated(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def _who(answer: Answer) -> str:
+    """People; where nobody else is counted, those over whom the rate is computed."""
+    (among, *_) = [rate.among for rate in _rates_of(answer.asked)] or [""]
+    alone = len(answer.rates) == 1 and among != _EVERYBODY and all(base == 1 for base in answer.base_rates)
+    return among if among and alone else "people"
+
+
+def _people(answer: Answer) -> str:
+    n = [f"{each:,}" for each in answer.n]
+    return (
+        f"{n[0]} {_who(answer)} in each of {len(n)} groups" if len(set(n)) == 1 else f"{_enumerated(n)} {_who(answer)}"
+    )
+
+
+def _truth(answer: Answer) -> str:
+    """Say what is supposed to be true."""
+    words = {rate.name: rate for rate in _rates_of(answer.asked)}
+    said = []
+    for place, (name, values) in enumerate(answer.rates.items()):
+        rate = list(words.values())[place] if len(answer.rates) == len(words) else None
+        if rate is None or not _is_share(answer.asked):
+            shown = _enumerated([f"{_shown(value, False)} in group {g}" for g, value in enumerate(values, 1)])
+            said.append(f"{label(name)} is {shown}")
+        else:
+            shown = _enumerated([f"{percent(value)} of group {g}" for g, value in enumerate(values, 1)])  # type: ignore[arg-type]
+            among = "" if rate.among == _EVERYBODY else f" among {rate.among}"
+            said.append(f"{shown} {rate.happens}{among}")
+    return ", and ".join(said)
+
+
+def sentences(answer: Answer) -> list[str]:
+    """Say what was found, then what it means."""
+    test = answer.asked.test
+    level, likely = f"at the level {100 * test['alpha']:g} %", _probability(answer.power)
+    beyond = "" if test["margin"] is None else f" {_margin(answer.asked)}"
+    certifies = test["alternative"] == "equivalence"
+    if answer.question == "minimum_detectable_disparity":
+        return _of_detectable(answer, level, likely)
+    finds = "certify the groups as alike" if certifies else "find a disparity"
+    if answer.question == "required_sample_size":
+        in_all = f"{sum(answer.n):,} {_who(answer)} are needed"
+        same = len(set(answer.n)) == 1
+        each = (
+            f"{answer.n[0]:,} in each group"
+            if same
+            else _enumerated([f"{n:,} in group {g}" for g, n in enumerate(answer.n, 1)])
+        )
+        return [f"{in_all}, {each}, to {finds}{beyond} with probability {likely} {level}, if {_truth(answer)}."]
+    finds, not_found = (
+        ("certifies the groups as alike", "it does not") if certifies else ("finds a disparity", "it finds none")
+    )
+    return [
+        f"If {_truth(answer)}, a test of {_people(answer)} {finds}{beyond} with probability {likely}, {level}.",
+        f"Otherwise, with probability {_probability(1 - answer.power)}, {not_found}.",
+    ]
+
+
+def _margin(asked: Asked) -> str:
+    margin, certifies = asked.test["margin"], asked.test["alternative"] == "equivalence"
+    band = f"a ratio of {ratio(margin)} to {ratio(1 / margin)}" if asked.test["disparity"] == "ratio" else ""
+    band = band or (f"{points(margin)} points" if _is_share(asked) else f"a difference of {number(margin)}")
+    return f"within {band}" if certifies else f"beyond {band}"
+
+
+def _of_detectable(answer: Answer, level: str, likely: str) -> list[str]:
+    assert answer.disparity is not None
+    test, size, share = answer.asked.test, answer.disparity, _is_share(answer.asked)
+    ((baseline, *_),) = answer.rates.values()
+    base = baseline[0] if isinstance(baseline, tuple) else baseline
+    if test["disparity"] == "ratio":
+        found, value = f"a ratio of {ratio(size)}", base * size
+    else:
+        found, value = (
+            f"a disparity of {points(abs(size))} points" if share else f"a disparity of {number(abs(size))}",
+            base + size,
+        )
+    more = "less" if test["disparity"] == "ratio" and size < 1 else "more"
+    write = percent if share else number
+    name = label(answer.asked.metric)
+    # Against everyone the group is part of what it is compared with.
+    example = "" if test["compare"] == "to_overall" else f": {name} of {write(value)} against {write(base)}"
+    if test["alternative"] == "equivalence":
+        return [
+            f"A test of {_people(answer)} {level} certifies groups as alike {_margin(answer.asked)} with probability "
+            f"{likely} if they are no further apart than {found}{example}.",
+            "Groups that are further apart often fail to be certified.",
+        ]
+    return [
+        f"A test of {_people(answer)} {level} finds with probability {likely} {found} or {more}{example}.",
+        "Smaller disparities often go unseen: that none is found does not mean that there is none.",
+    ]
+
+
+def _groups(answer: Answer) -> tuple[list[str], list[list[str]]]:
+    share = _is_share(answer.asked)
+    detectable = answer.question == "minimum_detectable_disparity"
+    met = any(base != 1 for base in answer.base_rates)
+    names = ["value"] if detectable else [label(name) for name in answer.rates]
+    rows = []
+    for place, n in enumerate(answer.n):
+        values = [_shown(values[place], share) for values in answer.rates.values()]
+        base = [percent(answer.base_rates[place])] if met else []
+        rows.append([f"group {place + 1}", f"{n:,}", *(["looked for"] if detectable and not place else values), *base])
+    return ["group", "people", *names, *(["base rate"] if met else [])], rows
+
+
+def _settings(answer: Answer) -> list[str]:
+    test, rates = answer.asked.test, _rates_of(answer.asked)
+    lines = [
+        f"The test: {label(answer.asked.metric)}, {test['disparity']}, {test['alternative']}, compare "
+        f"{test['compare']}, level {100 * test['alpha']:g} % for all comparisons together.",
+    ]
+    lines += [
+        f"{label(rate.name)}: among {rate.among}, the share who {rate.happens}." for rate in rates if rate.happens
+    ]
+    if any(base != 1 for base in answer.base_rates):
+        lines.append(
+            "base rate: the share of a group over whom the (first) rate is computed; the people are everybody."
+        )
+    elif _who(answer) != "people":
+        lines.append(f"The numbers are those of {_who(answer)}; with --base-rate they are those of everybody.")
+    lines.append("The values are what you suppose, not what data show; the power holds if they are true.")
+    return lines

@@ -1,0 +1,71 @@
+"""The tab key: what the shell is told, and that the scripts for it can be had."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skfairtest.cli.complete import columns_of_file, metrics_of_audit, metrics_of_power
+
+ROOT = Path(__file__).parents[2]
+HEADER = ["sex", "sexe", "race", "with space", "$(rm -rf ~)", "a;b", "日本"]
+
+
+class Context:
+    """What completion knows of the arguments."""
+
+    def __init__(self, file=None, args=()):
+        self.params, self.args = {"file": file}, list(args)
+
+
+@pytest.fixture
+def people(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(",".join(f'"{name}"' for name in HEADER) + "\n", encoding="utf-8")
+    return path
+
+
+def test_columns_are_offered_that_the_shell_leaves_as_they_are(people):
+    assert columns_of_file(Context(str(people)), "") == ["sex", "sexe", "race"]
+    assert columns_of_file(Context(str(people)), "se") == ["sex", "sexe"]
+    assert columns_of_file(Context(None, [str(people)]), "r") == ["race"]
+
+
+def test_where_there_is_no_file_nothing_is_offered(people, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "broken.parquet").write_bytes(b"nothing")
+    (tmp_path / "binary.csv").write_bytes(bytes(range(256)))
+    for name in ("nowhere.csv", "fifo", "broken.parquet", "binary.csv", "."):
+        assert columns_of_file(Context(str(tmp_path / name)), "") == []
+    assert columns_of_file(Context("a\0b"), "") == []
+    assert columns_of_file(Context(), "") == []
+
+
+def test_metrics_are_offered():
+    assert metrics_of_audit("st") == ["standard"]
+    assert "roc_auc" in metrics_of_audit("roc")
+    assert metrics_of_power("mean_p") == ["mean_prediction"]
+    assert "balanced_accuracy" not in metrics_of_power("")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+def test_bash_completes_with_the_script_that_is_shown(people, tmp_path):
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    command = folder / "skfairtest"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m skfairtest "$@"\n', encoding="utf-8")
+    command.chmod(0o755)
+    script = f"""
+        source <(_SKFAIRTEST_COMPLETE=source_bash skfairtest)
+        COMP_WORDS=(skfairtest audit {people} --sensitive se); COMP_CWORD=4
+        _skfairtest_completion skfairtest
+        echo "${{COMPREPLY[*]}}"
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": f"{folder}:{os.environ['PATH']}"}
+    finished = subprocess.run(
+        ["bash", "--norc", "-c", script], capture_output=True, text=True, check=False, env=environment
+    )
+    assert finished.stdout.split() == ["sex", "sexe"], finished.stderr
