@@ -8,7 +8,9 @@ departments the picture turns around: women applied where few were admitted.
 
 # %%
 # The null hypothesis of the first test: women and men are admitted equally often.
-from skfairtest import FairnessTest
+import matplotlib.pyplot as plt
+
+from skfairtest import DisparityDisplay, FairnessTest
 from skfairtest.datasets import load_berkeley
 
 table = load_berkeley(as_table=True)
@@ -24,4 +26,6 @@ print(within)
 # %%
 # Only department A is out of line, and in favour of women.
 strata = within.comparisons_.dropna(subset="stratum")
-print(strata[["stratum", "disparity", "p_value_adjusted", "concern"]])
+print(strata[["stratum", "disparity", "p_value_adjusted", "concern"]].to_string(index=False))
+DisparityDisplay.from_test(within)
+plt.show()

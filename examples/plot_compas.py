@@ -9,7 +9,9 @@ questions, so the p-values are adjusted for thirty.
 
 # %%
 # The data are counts of 7,214 people; `y_pred` is ProPublica's "medium or high", a decile of five or more.
-from skfairtest import FairnessTest
+import matplotlib.pyplot as plt
+
+from skfairtest import DisparityDisplay, FairnessTest, GroupMetricDisplay
 from skfairtest.datasets import load_compas
 
 compas = load_compas()
@@ -18,9 +20,20 @@ test = FairnessTest.from_predictions(compas.y_true, compas.y_pred, sensitive_fea
 print(test)
 
 # %%
+# The rates of every group, with the limits of each by itself: a first look, not a comparison.
+GroupMetricDisplay.from_test(test)
+plt.show()
+
+# %%
+# Whether two groups differ is for their difference to say. Its limits hold for all thirty comparisons together.
+DisparityDisplay.from_test(test)
+plt.show()
+
+# %%
 # Some groups are tiny: eighteen Native Americans, of whom eight did not reoffend. The exact law does not mind; the
 # interval shows how little eight people can say.
-print(test.by_group_[test.by_group_["small"]])
+groups = test.by_group_
+print(groups.loc[groups["small"], ["n", "n_effective", "value", "ci_low", "ci_high"]].round(3).to_string())
 
 # %%
 # Does the score treat men and women alike? No difference was found, which is not the same as alike. Equivalence within

@@ -8,6 +8,7 @@ is. The null hypothesis: the correlation of a model's absolute errors with age i
 
 # %%
 # A model of income was made for people in the middle of their lives: its errors grow with the distance from 45.
+import matplotlib.pyplot as plt
 import numpy as np
 
 from skfairtest import CorrelationFairnessTest
@@ -16,6 +17,11 @@ rng = np.random.default_rng(0)
 age = rng.uniform(20, 70, 250)
 income = 30 + 0.2 * age + rng.normal(size=250) * (1 + 0.12 * np.abs(age - 45))
 predicted = 30 + 0.2 * age
+figure, axes = plt.subplots(layout="constrained", figsize=(7, 3.2))
+axes.scatter(age, income - predicted, s=12)
+axes.axhline(0, color="0.5", linewidth=1)
+axes.set(xlabel="age in years", ylabel="error (true income minus predicted)")
+plt.show()
 
 # %%
 # Pearson's correlation sees nothing: what the young lose, the old lose as well.

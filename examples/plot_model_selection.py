@@ -9,6 +9,7 @@ differ by at most ten points. Then it is tested on people whom the search never 
 
 # %%
 # The data come with scikit-lego. A third of the people is kept for the verdict; label and group decide together who.
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import sklearn
@@ -85,6 +86,14 @@ results = pd.DataFrame(search.cv_results_)[
 ]
 print(results.round(3).to_string())
 print("taken:", search.best_params_)
+figure, axes = plt.subplots(layout="constrained", figsize=(7, 3.6))
+axes.scatter(-results["mean_test_parity"], results["mean_test_accuracy"], color="0.5", label="candidates")
+best = results.loc[search.best_index_]
+axes.scatter(-best["mean_test_parity"], best["mean_test_accuracy"], marker="D", color="black", label="taken")
+axes.axvline(0.1, color="0.5", linewidth=1, linestyle="--", label="tolerance")
+axes.set(xlabel="largest difference, upper limit (mean of the folds)", ylabel="balanced accuracy")
+axes.legend()
+plt.show()
 
 # %%
 # The folds were used to choose. The verdict needs other people, and the question is that of the search: are the rates
