@@ -5,6 +5,7 @@ less.
 """
 
 import argparse
+import itertools
 import resource
 import statistics
 import subprocess
@@ -21,15 +22,22 @@ import pandas as pd
 import scipy.optimize
 import scipy.special
 import scipy.stats
-from fairlearn.metrics import MetricFrame, false_negative_rate, selection_rate
+from fairlearn.metrics import (
+    MetricFrame,
+    false_negative_rate,
+    false_positive_rate,
+    selection_rate,
+    true_positive_rate,
+)
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
-from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, f1_score, precision_score, roc_auc_score
 from sklearn.neural_network import MLPClassifier
 
 from benchmarks._adult_compas import People, load, split
 from benchmarks._logistic_population import logistic
 from benchmarks.make_compas_counts import data_folder
-from skfairtest import FairnessTest, IndividualFairnessTest, Projection, ScoreMetric, SignificanceFrame
+from skfairtest import FairnessAudit, FairnessTest, IndividualFairnessTest, Projection, ScoreMetric, SignificanceFrame
 from skfairtest.individual._losses import LOSSES
 from skfairtest.inference.quadratic import Quadratic
 from skfairtest.inference.unfair_map import euler
@@ -292,6 +300,69 @@ def frame(options):
         print(f"  {what:<38} {1000 * seconds:>12,.0f} ms   {remark}".rstrip())
 
 
+def adults(n):
+    """Sex, race and age band, label, decision and score of n people of Adult where its file is; else of random ones."""
+    path = data_folder() / "adult.csv.gz"
+    if path.exists():
+        frame = pd.read_csv(path).head(n)
+        numbers, y = frame.select_dtypes("number").drop(columns="income", errors="ignore"), frame["income"]
+        y = (y.astype(str).str.contains(">50K") | (y.astype(str) == "1")).astype(int)
+        model = LogisticRegression(max_iter=1000).fit((numbers - numbers.mean()) / numbers.std(), y)
+        score = model.predict_proba((numbers - numbers.mean()) / numbers.std())[:, 1]
+        source = "Adult"
+    else:
+        rng = np.random.default_rng(SEED)
+        y = (rng.random(n) < 0.24).astype(int)
+        score = scipy.special.expit(rng.normal(size=n) + y - 1)
+        frame = pd.DataFrame({"age": rng.integers(17, 90, n), "sex": rng.choice(["Female", "Male"], n)})
+        frame["race"] = rng.choice([f"race {i}" for i in range(5)], n, p=[0.85, 0.1, 0.03, 0.01, 0.01])
+        source = "simulated"
+    bands = pd.cut(frame["age"], [0, 25, 40, 60, 120], labels=["to 25", "26-40", "41-60", "over 60"])
+    groups = pd.DataFrame({"sex": frame["sex"], "race": frame["race"], "age": bands.astype(str)})
+    return source, groups, np.asarray(y), (score > 0.5).astype(int), score
+
+
+def audit(options):
+    """An audit by the standard metrics against MetricFrame alone, over the same groups and their crossings."""
+    source, groups, y_true, y_pred, score = adults(options.people)
+    precision = partial(precision_score, zero_division=0)
+    metrics = {
+        "selection_rate": selection_rate,
+        "true_positive_rate": true_positive_rate,
+        "false_positive_rate": false_positive_rate,
+        "precision": precision,
+        "accuracy": accuracy_score,
+    }
+    names = [list(some) for size in (1, 2, 3) for some in itertools.combinations(groups.columns, size)]
+
+    def frames():
+        return [
+            MetricFrame(metrics=metrics, y_true=y_true, y_pred=y_pred, sensitive_features=groups[some]).by_group
+            for some in names
+        ]
+
+    def ours(**more):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of groups of one person, and of undefined rates
+            params = {"sensitive_features": groups, "random_state": 0, **more}
+            return FairnessAudit.from_predictions(y_true, y_pred, **params)
+
+    found = ours()
+    tables = median_seconds(frames, 3)
+    print(f"{len(y_true):,} people ({source}), {', '.join(groups)} and all their crossings.")
+    print(f"  MetricFrame, five metrics, {sum(map(len, frames()))} groups, no test {tables:>8.2f} s")
+    for what, more in (
+        ("", {}),
+        (", two processes", {"n_jobs": 2}),
+        (", and by two metrics of scores", {"y_score": score}),
+    ):
+        seconds = median_seconds(partial(ours, **more), 3)
+        rows = len(ours(**more).results_)
+        print(f"  FairnessAudit{what}, {rows} comparisons {seconds:>8.2f} s    {seconds / tables:.2f} x MetricFrame")
+    page = found.to_html()
+    print(f"  to_html                         {median_seconds(found.to_html, 3):>8.2f} s    {len(page) / 1e6:.1f} MB")
+
+
 def simulated(n=400):
     """Two groups beside each other, and labels that depend on what tells people of a group apart."""
     random = np.random.RandomState(SEED)
@@ -457,16 +528,19 @@ COMMANDS = {
     "callables": callables,
     "frame": frame,
     "memory": memory,
+    "audit": audit,
     "individual": individual,
 }
 #: People, where nobody asks for a number.
-PEOPLE = {"rates": 1_000_000, "individual": 9_000}
+PEOPLE = {"rates": 1_000_000, "audit": 48_842, "individual": 9_000}
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="?", choices=[*COMMANDS, "all"], default="all")
-    parser.add_argument("--people", type=int, help="default: a million for rates, 9,000 for individual, else 100,000")
+    parser.add_argument(
+        "--people", type=int, help="default: a million for rates, Adult for audit, 9,000 for individual, else 100,000"
+    )
     parser.add_argument("--resamples", type=int, default=400, help="resamples that are timed")
     parser.add_argument("--steps", type=int, default=500, help="steps or candidates of individual")
     parser.add_argument("--grid", type=int, default=21, help="models along each side of individual's grid")
