@@ -1,7 +1,16 @@
 """Valid hypothesis tests for the fairness of machine-learning models."""
 
 from skfairtest._version import __version__
-from skfairtest.displays import LossRatioDisplay, StoppingTimeDisplay
+from skfairtest.audit import FairnessAudit
+from skfairtest.displays import (
+    DisparityDisplay,
+    GroupMetricDisplay,
+    LossRatioDisplay,
+    NullDistributionDisplay,
+    PowerDisplay,
+    StoppingTimeDisplay,
+    ThresholdDisplay,
+)
 from skfairtest.group import FairnessTest
 from skfairtest.group.correlation import CorrelationFairnessTest
 from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
@@ -32,12 +41,17 @@ __all__ = [
     "ComparablePairs",
     "CorrelationFairnessTest",
     "CountTable",
+    "DisparityDisplay",
+    "FairnessAudit",
     "FairnessRejectedError",
     "FairnessRejectedWarning",
     "FairnessTest",
+    "GroupMetricDisplay",
     "IndividualFairnessTest",
     "LossRatioDisplay",
     "Mahalanobis",
+    "NullDistributionDisplay",
+    "PowerDisplay",
     "Projection",
     "Rate",
     "ScoreMetric",
@@ -45,6 +59,7 @@ __all__ = [
     "SensitiveSubspace",
     "SignificanceFrame",
     "StoppingTimeDisplay",
+    "ThresholdDisplay",
     "__version__",
     "fairness_p_value",
     "make_fairness_scorer",

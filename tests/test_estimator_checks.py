@@ -17,6 +17,7 @@ from skfairtest import (
     AuditedRegressor,
     ComparablePairs,
     CorrelationFairnessTest,
+    FairnessAudit,
     FairnessTest,
     IndividualFairnessTest,
     Mahalanobis,
@@ -46,6 +47,14 @@ class FairnessTestOfModel(FairnessTest):
 
     def fit(self, X, y=None, *, sensitive_features=None):
         """Test the model on the people it was fitted on."""
+        return fit_on(self, super().fit, X, y, sensitive_features)
+
+
+class FairnessAuditOfModel(FairnessAudit):
+    """Fits its model, and supplies the groups."""
+
+    def fit(self, X, y=None, *, sensitive_features=None):
+        """Audit the model on the people it was fitted on."""
         return fit_on(self, super().fit, X, y, sensitive_features)
 
 
@@ -135,6 +144,10 @@ CHECKED = {
     FairnessTest: [
         FairnessTestOfModel(LogisticRegression(), metric="accuracy"),
         FairnessTestOfModel(LinearRegression(), metric="mean_squared_error", **DRAWN),
+    ],
+    FairnessAudit: [
+        FairnessAuditOfModel(LogisticRegression(), metrics="accuracy"),
+        FairnessAuditOfModel(LinearRegression(), metrics="mean_squared_error", **DRAWN),
     ],
     CorrelationFairnessTest: [CorrelationFairnessTestOfModel(LinearRegression(), **DRAWN)],
     IndividualFairnessTest: [

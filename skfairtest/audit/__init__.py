@@ -1,5 +1,5 @@
 """Many tests judged together."""
 
-from skfairtest.audit.tables import Audit, AuditPart, audit_table
+from skfairtest.audit.fairness_audit import FairnessAudit
 
-__all__ = ["Audit", "AuditPart", "audit_table"]
+__all__ = ["FairnessAudit"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from skfairtest.group._resample import progress
+from skfairtest.group._progress import progress
 from skfairtest.group._rows import Exclusion, GroupValues, Measured, Missing, Row, ends_of, places_of
 from skfairtest.group._settings import Settings
 from skfairtest.inference import rate_draws

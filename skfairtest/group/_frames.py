@@ -73,6 +73,30 @@ def by_group_frame(measured: Measured) -> pd.DataFrame | None:
     return pd.concat(frames, names=["metric"]) if frames else None
 
 
+def values_frame(measured: Measured) -> pd.DataFrame:
+    """Each metric in each stratum and group that has people, as a flat frame; without rows if no metric has values."""
+    sample, places = measured.sample, []
+    for metric in measured.metrics:
+        if metric.name in measured.values:
+            places += [(metric.name, s, g) for s, g in np.argwhere(sample.sizes > 0).tolist()]
+    columns: dict[str, Any] = {"metric": _objects(name for name, _, _ in places)}
+    strata = sample.stratum_labels if sample.control_names else [None] * len(sample.strata)
+    columns["stratum"] = _objects(strata[s] for _, s, _ in places)
+    columns["group"] = _objects(sample.group_labels[g] for _, _, g in places)
+    columns["n"] = [int(sample.sizes[s, g]) for _, s, g in places]
+    fields = {
+        "n_effective": "n_effective",
+        "value": "value",
+        "standard_error": "error",
+        "ci_low": "low",
+        "ci_high": "high",
+    }
+    for name, field in fields.items():
+        columns[name] = [getattr(measured.values[metric], field)[s, g].item() for metric, s, g in places]
+    columns["small"] = [effective < SMALL for effective in columns["n_effective"]]
+    return pd.DataFrame(columns)
+
+
 def _one_metric(sample: Sample, values: GroupValues) -> pd.DataFrame:
     place = {
         (*stratum, *group): (s, g) for s, stratum in enumerate(sample.strata) for g, group in enumerate(sample.groups)

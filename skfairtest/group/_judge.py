@@ -49,10 +49,11 @@ class Verdict:
     drawn: bool  # tables were drawn for the adjustment of p-values that were not
 
 
-def judge(measured: Sequence[Measured], settings: Settings) -> Verdict:
+def judge(measured: Sequence[Measured], settings: Settings, *, together: bool = False) -> Verdict:
     """Adjust the rows of one or several tables as one family, set their intervals and verdicts, and say what decides.
 
-    With control features the pooled rows are the family that decides and the strata's rows are a second one.
+    With control features the pooled rows are the family that decides and the strata's rows are a second one, unless
+    `together` makes all of them one.
 
     Raises
     ------
@@ -60,11 +61,11 @@ def judge(measured: Sequence[Measured], settings: Settings) -> Verdict:
         If every comparison was excluded.
     """
     rows = [row for part in measured for row in part.rows]
-    main = [row for row in rows if row.contrast.stratum is None]
+    main = rows if together else [row for row in rows if row.contrast.stratum is None]
     if not main:
         reasons = sorted({e.reason for part in measured for e in part.excluded})
         raise NothingDefined(f"no comparison is defined: {'; '.join(reasons)}")
-    families = [main, [row for row in rows if row.contrast.stratum is not None]]
+    families = [main, [] if together else [row for row in rows if row.contrast.stratum is not None]]
     # The p-values of one adjusted family; the strata's are adjusted among themselves.
     for family in families:
         if family:

@@ -10,6 +10,7 @@ import numpy as np
 
 from skfairtest.group._counted import Counted, count, needs_draws, run_counted
 from skfairtest.group._omnibus import check_omnibus, measure_omnibus
+from skfairtest.group._progress import progress
 from skfairtest.group._random import seed_sequence
 from skfairtest.group._rows import (
     Measured,
@@ -96,15 +97,18 @@ def measure(
     seed = seed_sequence(random_state) if draw or others else np.random.SeedSequence(0)
     # Whole tables drawn with one seed are the same tables for every rate, hence jointly distributed across rates.
     whole = settings.within != "auto" or settings.question.method == "bootstrap"
-    for made, own in zip(counted, seed.spawn(len(counted)), strict=True):
-        if made.rows:
-            run_counted(made, settings, seed if whole else own, draw=draw, joint=settings.adjust == "max_t")
-    for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
-        if isinstance(metric, Omnibus):
-            measure_omnibus(out, metric, kinds, kept, settings, own)
-        else:
-            made_ = _studentized(out, metric, kinds, settings, pos_label)
-            measure_studentized(out, made_, contrasts, settings, own)
+    with progress(" x ".join(sample.sensitive_names), len(counted) + len(others), bool(settings.verbose)) as advance:
+        for made, own in zip(counted, seed.spawn(len(counted)), strict=True):
+            if made.rows:
+                run_counted(made, settings, seed if whole else own, draw=draw, joint=settings.adjust == "max_t")
+            advance()
+        for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
+            if isinstance(metric, Omnibus):
+                measure_omnibus(out, metric, kinds, kept, settings, own)
+            else:
+                made_ = _studentized(out, metric, kinds, settings, pos_label)
+                measure_studentized(out, made_, contrasts, settings, own)
+            advance()
     levels = getattr(sample.columns.get("y_score"), "levels", ())
     if levels and set(levels) <= {0, 1}:
         out.labels_as_scores = [metric.name for metric in metrics if "y_score" in metric.reads]

@@ -15,6 +15,12 @@ from skfairtest.report import text
 
 def warn_about(measured: Measured, n_resamples: int, settings: Settings) -> None:
     """Warn of undefined values, small groups, doubtful standard errors, and too few resamples."""
+    warn_about_people(measured)
+    warn_about_resamples(sum(row.contrast.stratum is None for row in measured.rows), n_resamples, settings)
+
+
+def warn_about_people(measured: Measured) -> None:
+    """Warn of undefined values, small groups, and doubtful standard errors."""
     undefined = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
     if undefined:
         first = undefined[0]
@@ -51,8 +57,11 @@ def warn_about(measured: Measured, n_resamples: int, settings: Settings) -> None
             UserWarning,
             stacklevel=outside(),
         )
+
+
+def warn_about_resamples(main: int, n_resamples: int, settings: Settings) -> None:
+    """Warn if so many adjusted comparisons cannot reach the level with so many resamples."""
     if n_resamples:
-        main = sum(row.contrast.stratum is None for row in measured.rows)
         smallest = (1 if settings.adjust == "max_t" else main) / (1 + n_resamples)
         if not settings.adaptive and smallest > settings.alpha:
             warnings.warn(

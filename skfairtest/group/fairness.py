@@ -12,14 +12,15 @@ from skfairtest.group._citizen import ModelTest
 from skfairtest.group._facts import facts_of
 from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame, null_distribution
 from skfairtest.group._judge import equivalence_interval, judge, p_of
+from skfairtest.group._law import law_of
 from skfairtest.group._measure import cells_read, measure, permuted_within
 from skfairtest.group._random import check_seed
-from skfairtest.group._responses import responses_of
+from skfairtest.group._people import Given, asked_people, predicted_people
 from skfairtest.group._rows import many_of
 from skfairtest.group._settings import Settings, check_settings
 from skfairtest.group._warnings import warn_about
 from skfairtest.metrics import Metric, Rate, resolve_metrics
-from skfairtest.readers import check_rows, classes_of, predict, predictions_from_X, scores
+from skfairtest.readers import classes_of, predictions_from_X
 from skfairtest.report import text
 from skfairtest.tables import CountTable, Sample
 
@@ -289,48 +290,20 @@ class FairnessTest(ModelTest):
         if sensitive_features is None:
             raise self._without_groups("the groups to compare", "sex")
         needed = cells_read(metrics, settings)
-        y_pred = None
-        if self.estimator is None:
-            y_pred = predictions_from_X(X)
-            if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
-                y_pred, y_score = None, y_pred  # a metric of scores alone takes them as predictions too
-        else:
-            # Before the model is asked: it might pair the groups it is handed with other people.
-            check_rows(
-                X,
-                y=y,
-                sensitive_features=sensitive_features,
-                control_features=control_features,
-                sample_weight=sample_weight,
-                clusters=clusters,
-            )
-            common = {
-                "sensitive_features": sensitive_features,
-                "predict_params": predict_params,
-                "random_state": self.random_state,
-            }
-            if "y_pred" in needed or "y_score" not in needed:
-                y_pred = predict(self.estimator, X, **common)
-            if "y_score" in needed:
-                responses, names = responses_of(metrics)
-                y_score = scores(
-                    self.estimator, X, responses, metric=names, pos_label=self.pos_label, y_true=y, **common
-                )
+        if self.estimator is None:  # what is no predictions is the first thing to be said
+            predictions_from_X(X)
         if "y_true" in needed and y is None:
             names = (
                 ", ".join(metric.name for metric in metrics if "y_true" in metric.reads) or f"within={self.within!r}"
             )
             raise ValueError(f"y is missing: {names} needs the true labels; metric='selection_rate' does not")
-        # Labels that no metric reads are read all the same, because a missing one is an error.
-        sample = Sample.from_predictions(
-            y,
-            y_pred,
-            y_score=y_score,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            sample_weight=sample_weight,
-            clusters=clusters,
-        )
+        given = Given(sensitive_features, control_features, sample_weight, clusters, predict_params)
+        if self.estimator is None:
+            sample = predicted_people(X, y, y_score, given, needed=needed)
+        else:
+            sample = asked_people(
+                self.estimator, X, y, given, metrics, needed, pos_label=self.pos_label, random_state=self.random_state
+            )
         return self._fit_sample(sample, settings, metrics, classes_of(self.estimator))
 
     @classmethod
@@ -503,6 +476,7 @@ class FairnessTest(ModelTest):
         self.groups_ = sample.group_labels
         self.n_samples_ = sample.n_samples
         self._facts = facts_of(measured, settings)
+        self._law = law_of(row, settings)
         # Where the leading comparison stands in comparisons_.
         self._leading = next(i for i, row in enumerate(measured.rows) if row is verdict.leading)
         return self

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfairtest.group._outside import outside
-from skfairtest.group._resample import duration, progress
+from skfairtest.group._progress import progress
+from skfairtest.group._resample import duration
 from skfairtest.individual._audited import Audited
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.constraints import Constraint

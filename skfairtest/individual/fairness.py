@@ -116,7 +116,7 @@ class IndividualFairnessTest(ModelTest):
     attained_level_ : float
         How often a test of so many people really rejects a model at the tolerance, estimated from the skewness of what
         people lose: more often than it should where a few are harmed much less than the others.
-    loss_ratios_ : ndarray of shape (n_samples_,)
+    loss_ratios_ : ndarray of shape (`n_samples_`,)
         Loss at the unfair example over loss at the person; 1 where both are 0.
     unfair_examples_ : same container and columns as X
         `X` moved; without the people of `excluded_`.
@@ -136,7 +136,7 @@ class IndividualFairnessTest(ModelTest):
         ``largest_eigenvalue`` of the metric, ``n_unstable_steps`` of forward Euler, ``n_features_outside`` (that went
         beyond their range in X), ``n_worse`` (people whose loss grew), mean and largest fair ``distance`` and Euclidean
         ``displacement``, ``loss_unit``.
-    feature_scale_ : ndarray of shape (n_features_in_,) or None
+    feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
     n_features_in_ : int
         Features.

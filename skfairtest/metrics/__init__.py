@@ -8,6 +8,7 @@ from skfairtest.metrics.rates import CRITERIA, RATES, Criterion
 from skfairtest.metrics.resolve import Metric, resolve_metrics
 from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric, shared_codes
 from skfairtest.metrics.scores import SCORES, BuiltIn
+from skfairtest.metrics.standard import standard_metrics
 
 __all__ = [
     "CRITERIA",
@@ -31,4 +32,5 @@ __all__ = [
     "Share",
     "resolve_metrics",
     "shared_codes",
+    "standard_metrics",
 ]

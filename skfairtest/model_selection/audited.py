@@ -468,7 +468,7 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
         The labels.
     n_features_in_ : int
         Number of features that the estimator was trained on, where it says so.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where there are any.
 
     See Also
@@ -548,7 +548,7 @@ class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
         Their global p-values.
     n_features_in_ : int
         Number of features that the estimator was trained on, where it says so.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, where there are any.
 
     See Also

@@ -1,14 +1,16 @@
-"""The report of an audit: the verdict and plain sentences first, then what was asked, then every table."""
+"""The report of an audit as text: the verdict and plain sentences first, then what was asked, then every table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from dataclasses import replace
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
+from skfairtest.report.record import AuditPart, AuditRecord, Verdict
 from skfairtest.report.text import (
     Table,
     by_group_table,
@@ -20,63 +22,30 @@ from skfairtest.report.text import (
     rate_cells,
     records,
 )
-from skfairtest.report.words import Facts, equals_p, finding_sentence, many, null_sentence
+from skfairtest.report.words import DETECTION_POWER, Facts, equals_p, many, null_sentence, number, result_sentence
 
-__all__ = ["Outcome", "Part", "audit_document", "audit_verdict", "leading_sentences", "null_hypotheses"]
+__all__ = [
+    "audit_document",
+    "audit_verdict",
+    "indexed",
+    "leading_sentences",
+    "legend",
+    "metrics_of",
+    "null_hypotheses",
+    "summary_frame",
+]
 
 #: Sentences per grouping; the tables hold the rest.
 TELLING = 3
 #: Rows of a table of comparisons on a screen: findings up to MOST, others up to FEW.
 FEW, MOST = 5, 20
-
-
-class Part(Protocol):
-    """One grouping of the people: how it was tested, and the frames of a `FairnessTest`."""
-
-    @property
-    def facts(self) -> Facts:
-        """How sentences are written."""
-
-    @property
-    def by_group(self) -> pd.DataFrame:
-        """Rates by group."""
-
-    @property
-    def comparisons(self) -> pd.DataFrame:
-        """One row per comparison."""
-
-    @property
-    def excluded(self) -> pd.DataFrame:
-        """What was left out."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What decides an audit of several parts: one family of comparisons.
-
-    Parameters
-    ----------
-    concern : bool
-        Whether any adjusted p-value is at most the level.
-    p_value : float
-        The smallest adjusted p-value.
-    n_comparisons : int
-        How many comparisons were adjusted together.
-    """
-
-    concern: bool
-    p_value: float
-    n_comparisons: int
-
-
-def _pooled(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Keep the comparisons that decide: with control features, those averaged over the strata."""
-    return comparisons[comparisons["stratum"].isna()]
+#: Groupings that the verdict names.
+NAMED = 3
 
 
 def _concerns(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Keep the findings; a frame without rows has no type of its own in this column."""
-    return comparisons[comparisons["concern"].astype(bool)]
+    """Keep the findings."""
+    return comparisons[comparisons["concern"]]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -87,14 +56,19 @@ def _level(facts: Facts) -> str:
     return f"{100 * facts.alpha:g} %"
 
 
-def audit_verdict(parts: Sequence[Part], outcome: Outcome) -> str:
+def metrics_of(part: AuditPart) -> list[str]:
+    """Name the metrics of a part, in the order they were asked for."""
+    return list(dict.fromkeys([*part.by_group["metric"], *part.comparisons["metric"], *part.facts.everybody]))
+
+
+def audit_verdict(parts: Sequence[AuditPart], verdict: Verdict) -> str:
     """Say in one or two sentences whether there is a concern, where, and what decided.
 
     Parameters
     ----------
-    parts : sequence of Part
+    parts : sequence of AuditPart
         At least one.
-    outcome : Outcome
+    verdict : Verdict
         What decided.
 
     Returns
@@ -103,32 +77,42 @@ def audit_verdict(parts: Sequence[Part], outcome: Outcome) -> str:
         The verdict.
     """
     facts = parts[0].facts
-    several = outcome.n_comparisons > 1
-    asked = many(outcome.n_comparisons, "comparison")
-    p = f"{'smallest adjusted ' if several else ''}{equals_p(outcome.p_value)}"
-    if not outcome.concern:
-        names = _listed([f"by {label(part.facts.features)}" for part in parts])
+    several = verdict.n_comparisons > 1
+    asked = many(verdict.n_comparisons, "comparison")
+    p = f"{'smallest adjusted ' if several else ''}{equals_p(verdict.p_value)}"
+    beyond = "" if facts.edges is None else " beyond the margin"
+    if not verdict.concern:
+        names = _listed([f"by {label(part.feature)}" for part in parts])
+        if len(parts) > NAMED:
+            single = [f"by {label(part.feature)}" for part in parts if len(part.sensitive) == 1]
+            names = _listed([*single[:NAMED], "in " + many(len(parts) - len(single[:NAMED]), "further grouping")])
         return (
-            f"No disparity was found {names}, in {asked} ({p}, level {_level(facts)}). That is not a proof of "
-            "fairness: the intervals show what could have gone unseen."
+            f"No disparity{beyond} was found {names}, in {asked} ({p}, level {_level(facts)}). That is not a proof of "
+            "fairness: each comparison says how large a disparity could have gone unseen."
         )
-    places = []
-    for part in parts:
-        main = _pooled(part.comparisons)
-        found = int(main["concern"].sum())
-        if found:
-            share = f" ({found:,} of {many(len(main), 'comparison')})" if several else ""
-            places.append(f"by {label(part.facts.features)}{share}")
+    found = [(int(part.comparisons["concern"].sum()), part) for part in parts]
+    places = [(n, part) for n, part in found if n]
+    # Where there are many, those with the most findings stand for them.
+    shown = sorted(places, key=lambda place: -place[0])[:NAMED] if len(places) > NAMED else places
+    told = [
+        f"by {label(part.feature)}" + (f" ({n:,} of {many(len(part.comparisons), 'comparison')})" if several else "")
+        for n, part in shown
+    ]
+    if len(places) > len(shown):
+        told.append(f"in {many(len(places) - len(shown), 'further grouping')}")
     over = f"; over all {asked} the" if several else ":"
-    return f"Concern: groups differ by more than chance explains, {_listed(places)}{over} {p}, level {_level(facts)}."
+    return (
+        f"Concern: groups differ{beyond} by more than chance explains, {_listed(told)}{over} {p}, "
+        f"level {_level(facts)}."
+    )
 
 
-def leading_sentences(part: Part) -> list[str]:
+def leading_sentences(part: AuditPart) -> list[str]:
     """Say in plain words what a part's leading comparisons found.
 
     Parameters
     ----------
-    part : Part
+    part : AuditPart
         One grouping.
 
     Returns
@@ -136,46 +120,45 @@ def leading_sentences(part: Part) -> list[str]:
     list of str
         The three most telling findings; without a finding, the comparison with the smallest p-value.
     """
-    main = most_telling(_pooled(part.comparisons))
-    found = _concerns(main)
-    shown = found.head(TELLING) if len(found) else main.head(1)
-    return [finding_sentence(part.facts, row) for row in records(shown)]
+    ordered = most_telling(part.comparisons)
+    found = _concerns(ordered)
+    shown = found.head(TELLING) if len(found) else ordered.head(1)
+    return [result_sentence(part.facts, row) for row in records(shown)]
 
 
-def null_hypotheses(parts: Sequence[Part]) -> list[str]:
-    """State the null hypothesis of every metric once, for all groupings together."""
-    facts = replace(parts[0].facts, features=" or of ".join(label(part.facts.features) for part in parts))
-    metrics = dict.fromkeys(metric for part in parts for metric in part.comparisons["metric"])
-    return [null_sentence(facts, metric) + "." for metric in metrics]
+def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:
+    """State the null hypothesis of every metric, once for all groupings that are compared alike."""
+    alike: dict[str, list[AuditPart]] = {}
+    for part in parts:
+        alike.setdefault(part.facts.compare, []).append(part)
+    found: dict[str, None] = {}
+    for same in alike.values():
+        facts = replace(same[0].facts, features=" or of ".join(label(part.feature) for part in same))
+        metrics = dict.fromkeys(metric for part in same for metric in part.comparisons["metric"])
+        found |= dict.fromkeys(null_sentence(facts, metric) + "." for metric in metrics)
+    return list(found)
 
 
-def audit_document(
-    parts: Sequence[Part],
-    outcome: Outcome,
-    *,
-    title: str,
-    about: Sequence[str] = (),
-    not_compared: Sequence[tuple[str, str]] = (),
-    sources: Sequence[str] = (),
-    complete: bool = True,
-    more: str = "",
-) -> list[Block]:
+def summary_frame(parts: Sequence[AuditPart]) -> pd.DataFrame:
+    """Sum up each metric of each grouping: how many findings, and the comparison with the smallest p-value."""
+    shown = ["group", "other", "stratum", "disparity", "p_value_adjusted", "minimum_detectable"]
+    rows = []
+    for part in parts:
+        for metric in dict.fromkeys(part.comparisons["metric"]):
+            own = most_telling(part.comparisons[part.comparisons["metric"] == metric])
+            counts = {"n_comparisons": len(own), "n_found": int(own["concern"].sum())}
+            leading = {name: own.iloc[0][name] for name in shown}
+            rows.append({"feature": part.feature, "metric": metric, **counts, **leading})
+    return pd.DataFrame(rows, columns=["feature", "metric", "n_comparisons", "n_found", *shown])
+
+
+def audit_document(record: AuditRecord, *, complete: bool = True, more: str = "") -> list[Block]:
     """Compose the report of an audit.
 
     Parameters
     ----------
-    parts : sequence of Part
-        The groupings, in the order to be shown; at least one.
-    outcome : Outcome
-        What decides over all of them.
-    title : str
-        The title.
-    about : sequence of str
-        Paragraphs on what was audited.
-    not_compared : sequence of (str, str)
-        Groupings in which nothing could be compared, with the reason.
-    sources : sequence of str
-        Paragraphs on where the data come from.
+    record : AuditRecord
+        What was found.
     complete : bool
         Whether tables hold every comparison, or the most telling ones.
     more : str
@@ -186,27 +169,27 @@ def audit_document(
     list of Block
         The document; every name in it is safe to print.
     """
-    verdict = Paragraph(audit_verdict(parts, outcome), "concern" if outcome.concern else "fine")
-    blocks: list[Block] = [Heading(title, 1), *map(Paragraph, about), Heading("Verdict"), verdict]
+    parts = record.parts
+    verdict = Paragraph(audit_verdict(parts, record.verdict), "concern" if record.verdict.concern else "fine")
+    blocks: list[Block] = [Heading(label(record.title), 1), *map(Paragraph, record.about), Heading("Verdict"), verdict]
     for part in parts:
         blocks += _findings(part)
     blocks += [Heading("What was tested: the null hypotheses"), *map(Item, null_hypotheses(parts))]
     for part in parts:
         blocks += _tables(part, complete, more)
-    blocks += _left_out(parts, not_compared)
-    blocks += [Heading("How to read this"), *map(Item, _legend(parts, outcome))]
-    if sources:
-        blocks += [Heading("Where the data come from"), *map(Paragraph, sources)]
+    blocks += _left_out(record)
+    blocks += [Heading("How to read this"), *map(Item, legend(record))]
+    if record.sources:
+        blocks += [Heading("Where the data come from"), *map(Paragraph, record.sources)]
     if not complete:
         # On a screen the end is what is seen first.
         blocks += [Heading("In short"), verdict]
     return blocks
 
 
-def _findings(part: Part) -> list[Block]:
-    main = _pooled(part.comparisons)
-    found, total = int(main["concern"].sum()), len(main)
-    blocks: list[Block] = [Heading(f"By {label(part.facts.features)}", 3)]
+def _findings(part: AuditPart) -> list[Block]:
+    found, total = int(part.comparisons["concern"].sum()), len(part.comparisons)
+    blocks: list[Block] = [Heading(f"By {label(part.feature)}", 3)]
     sentences = leading_sentences(part)
     if not total:
         blocks.append(Paragraph("No comparison is defined: see what was left out."))
@@ -217,34 +200,42 @@ def _findings(part: Part) -> list[Block]:
         smallest = f" The {len(sentences)} with the smallest p-values:" if found > len(sentences) else ""
         are = "is a concern" if found == 1 else "are concerns"
         blocks.append(Paragraph(f"{found:,} of {many(total, 'comparison')} {are}.{smallest}"))
-    return [*blocks, *map(Item, sentences), *_stratum_findings(part)]
+    return [*blocks, *map(Item, sentences)]
 
 
-def _stratum_findings(part: Part) -> list[Block]:
-    """Say what was found within strata: disparities of opposite signs cancel in the average that decides."""
-    within = part.comparisons[part.comparisons["stratum"].notna()]
-    found = most_telling(_concerns(within))
-    if not len(found):
-        return []
-    inside = f"Within one value of {label(part.facts.controls)}, {len(found):,} of {many(len(within), 'comparison')}"
-    lead = f"{inside} {'is a concern' if len(found) == 1 else 'are concerns'}, which the verdict does not count:"
-    return [Paragraph(lead), *(Item(finding_sentence(part.facts, row)) for row in records(found.head(TELLING)))]
+def indexed(part: AuditPart, metric: str) -> pd.DataFrame:
+    """Return a metric's values by group with one column of the index for each feature."""
+    rows = part.by_group[part.by_group["metric"] == metric]
+    names = [*part.control, *part.sensitive]
+    keys = [
+        (*_parts_of(stratum, len(part.control)), *_parts_of(group, len(part.sensitive)))
+        for stratum, group in zip(rows["stratum"], rows["group"], strict=True)
+    ]
+    index = (
+        pd.MultiIndex.from_tuples(keys, names=names)
+        if len(names) > 1
+        else pd.Index([k[0] for k in keys], name=names[0])
+    )
+    return rows.drop(columns=["metric", "stratum", "group"]).set_axis(index)
 
 
-def _tables(part: Part, complete: bool, more: str) -> list[Block]:
+def _parts_of(key: Any, n: int) -> tuple[Any, ...]:
+    return () if not n else (key,) if n == 1 else tuple(key)
+
+
+def _tables(part: AuditPart, complete: bool, more: str) -> list[Block]:
     blocks: list[Block] = []
     facts = part.facts
-    n_metrics = len(facts.words)
-    for metric, (happens, among) in facts.words.items():
-        rates = part.by_group
-        if n_metrics > 1:
-            # By position: a grouping may be called "metric" itself.
-            rates = rates[rates.index.get_level_values(0) == metric].droplevel(0)
-        blocks.append(Heading(f"By {label(facts.features)}: {label(metric)}"))
+    for metric in metrics_of(part):
+        happens, among = facts.words.get(metric, ("", ""))
+        blocks.append(Heading(f"By {label(part.feature)}: {label(metric)}"))
         if happens:
             share = f"{label(metric)}, a function of the share" if metric in facts.functions else "the share"
             blocks.append(Paragraph(f"Among {among} (n), {share} who {happens}.", "aside"))
-        blocks.append(Grid(*_rates_tables(rates)))
+        elif described := facts.descriptions.get(metric, ""):
+            blocks.append(Paragraph(f"{described[0].upper()}{described[1:]}.", "aside"))
+        if (part.by_group["metric"] == metric).any():
+            blocks.append(Grid(*_rates_tables(indexed(part, metric))))
         ordered = most_telling(part.comparisons[part.comparisons["metric"] == metric])
         if not len(ordered):
             blocks.append(Paragraph("No comparison is defined: see what was left out."))
@@ -286,7 +277,18 @@ def _rates_tables(rates: pd.DataFrame) -> tuple[Table, Table]:
 
 
 def _cells(row: dict[str, Any], facts: Facts) -> dict[str, str]:
-    return comparison_cells(row, f"all {label(facts.controls)}")
+    cells = comparison_cells(row, f"all {label(facts.controls)}")
+    out = {}
+    for name, text in cells.items():
+        if name == "p":
+            out["detectable"] = detectable_text(row["minimum_detectable"])
+        out[name] = text
+    return out
+
+
+def detectable_text(size: float) -> str:
+    """Write the smallest detectable disparity; "none" where none would have been found."""
+    return "" if np.isnan(size) else "none" if np.isinf(size) else number(size)
 
 
 def _comparisons_wide(comparisons: pd.DataFrame, facts: Facts) -> Table:
@@ -297,7 +299,7 @@ def _comparisons_wide(comparisons: pd.DataFrame, facts: Facts) -> Table:
             del cells["stratum"]
         rows.append(list(cells.values()))
     names = ["group", "other", *([label(facts.controls)] if facts.controls else [])]
-    return [*names, "value", "against", facts.disparity, "interval", "p", "adjusted p", ""], rows
+    return [*names, "value", "against", facts.disparity, "interval", "detectable", "p", "adjusted p", ""], rows
 
 
 def _comparisons_narrow(comparisons: pd.DataFrame, facts: Facts) -> Table:
@@ -310,61 +312,69 @@ def _comparisons_narrow(comparisons: pd.DataFrame, facts: Facts) -> Table:
                 f"{cell['group']}\n  against {cell['other']}{where}",
                 f"{cell['value']}\n{cell['against']}",
                 f"{cell['disparity']}\n{cell['interval']}",
+                f"\n{cell['detectable']}",
                 f"{cell['p']}\n{cell['adjusted']}",
                 f"\n{cell['mark']}",
             ]
         )
-    return ["group\n  against", "value", f"{facts.disparity}\ninterval", "p\nadjusted p", ""], rows
+    return ["group\n  against", "value", f"{facts.disparity}\ninterval", "\ndetectable", "p\nadjusted p", ""], rows
 
 
-def _left_out(parts: Sequence[Part], not_compared: Sequence[tuple[str, str]]) -> list[Block]:
+def _left_out(record: AuditRecord) -> list[Block]:
     blocks: list[Block] = [Heading("Left out")]
-    blocks += [Item(f"By {label(names)}: {label(reason)}.") for names, reason in not_compared]
-    excluded = [part for part in parts if len(part.excluded)]
+    blocks += [Item(f"{label(names)}: {label(reason)}.") for names, reason in record.not_compared]
+    excluded = [part for part in record.parts if len(part.excluded)]
     for part in excluded:
         headers, rows = excluded_table(part.excluded)
         headers = ["n" if header == "of whom" else header for header in headers]
-        blocks += [Paragraph(f"By {label(part.facts.features)}:"), Grid((headers, rows))]
-    if not excluded and not not_compared:
+        blocks += [Paragraph(f"By {label(part.feature)}:"), Grid((headers, rows))]
+    if not excluded and not record.not_compared:
         blocks.append(Paragraph("Nothing: every group took part in every comparison."))
     return blocks
 
 
-def _legend(parts: Sequence[Part], outcome: Outcome) -> list[str]:
-    facts = parts[0].facts
-    # Frames without rows have columns of no particular type.
-    comparisons = pd.concat([part.comparisons for part in parts if len(part.comparisons)], ignore_index=True)
+def legend(record: AuditRecord, mark: str = " (*)") -> list[str]:
+    """Say what the columns of the tables are, in which `mark` stands at concerns."""
+    parts, verdict, facts = record.parts, record.verdict, record.facts
+    comparisons = pd.concat([part.comparisons for part in parts], ignore_index=True)
     confidence = f"{100 * (1 - facts.alpha):g} % confidence"
-    several = outcome.n_comparisons > 1
-    averaged = f" averaged over {label(facts.controls)}" if facts.controls else ""
-    together = f" for all {many(outcome.n_comparisons, 'comparison')}{averaged} together" if several else ""
+    several = verdict.n_comparisons > 1
+    familywise = facts.adjust in ("holm", "bonferroni")
+    together = f" for all {many(verdict.n_comparisons, 'comparison')} together" if several and familywise else ""
     sign = "minus" if facts.disparity == "difference" else "divided by"
     lines = [
-        "people: everyone in the group. n: those over whom the rate is computed. The interval of a value has "
+        "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
         f"{confidence} for that group alone.",
         f"{facts.disparity}: value {sign} against. Its interval has {confidence}{together}.",
+        f"detectable: the smallest disparity, in either direction, that would have been found with a probability of "
+        f"{100 * DETECTION_POWER:g} %. By normal approximation.",
         "p: how often chance alone would show a disparity at least as telling as this one, if the null hypothesis were "
         f"true. Method: {', '.join(sorted(set(comparisons['method'])))}.",
     ]
-    concern = f"A comparison is a concern (*) where the adjusted p is at most {facts.alpha:g}."
+    if "asymptotic" in set(comparisons["method"]):
+        lines.append(
+            "asymptotic: the normal law of the disparity over its standard error, which wants hundreds of people on "
+            "both sides."
+        )
+    concern = f"A comparison is a concern{mark} where the adjusted p is at most {facts.alpha:g}."
     if not several:
         lines.append(f"adjusted p: the p itself, because one question was asked. {concern}")
     elif facts.adjust == "holm":
         lines.append(
-            f"adjusted p: whoever asks {outcome.n_comparisons:,} questions finds something by luck. This p-value is "
-            f"corrected for that, over all groupings together (Holm's method). {concern} At most {_level(facts)} of "
-            f"audits done like this raise even one false concern{averaged and f' among those{averaged}'}."
+            f"adjusted p: whoever asks {verdict.n_comparisons:,} questions finds something by luck. This p-value is "
+            f"corrected for that, over all groupings and metrics together (Holm's method). {concern} At most "
+            f"{_level(facts)} of audits done like this raise even one false concern."
+        )
+    elif facts.adjust is None:
+        lines.append(
+            f"adjusted p: the p itself; nothing corrects for asking {verdict.n_comparisons:,} questions. {concern}"
         )
     else:
         lines.append(
-            f"adjusted p: p, corrected for asking {outcome.n_comparisons:,} questions ({facts.adjust}). {concern}"
+            f"adjusted p: p, corrected for asking {verdict.n_comparisons:,} questions ({facts.adjust}). {concern}"
         )
-    if facts.controls:
-        lines.append(
-            f"{label(facts.controls)}: the verdict is that of the comparisons averaged over it. Those "
-            "within one of its values are a second family, corrected among themselves, with its own "
-            f"{_level(facts)} and its own intervals."
-        )
+    if facts.people:
+        lines.append(facts.people)
     if any(bool(part.by_group["small"].any()) for part in parts):
         lines.append("small: n is below 10, and the value says little. nobody: n is 0, and there is no value.")
     return lines + disagreement(facts, comparisons)

@@ -8,6 +8,11 @@ from typing import Any
 
 import numpy as np
 
+#: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.
+FOUND, NOT_FOUND = "disparity found", "no disparity found"
+#: Probability with which the smallest detectable disparity would have been found.
+DETECTION_POWER = 0.8
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -210,6 +215,38 @@ def null_sentence(facts: Facts, metric: str) -> str:
     return f"{name}: {who} {how}"
 
 
+def _who(facts: Facts, row: Mapping[str, Any]) -> tuple[str, str]:
+    """Name a group, and what it is compared with."""
+    group, other = (f"({label(g)})" if isinstance(g, tuple) else label(g) for g in (row["group"], row["other"]))
+    return group, {"to_overall": "everyone", "to_rest": "everyone else"}.get(facts.compare, other)
+
+
+def _where(facts: Facts, row: Mapping[str, Any]) -> str:
+    if row["stratum"] is not None:
+        return f"in {label(row['stratum'])}, "
+    return f"averaged over {label(facts.controls)}, " if facts.controls else ""
+
+
+def _p(row: Mapping[str, Any], *, adjusted: bool) -> str:
+    return f"adjusted {equals_p(row['p_value_adjusted'])}" if adjusted else equals_p(row["p_value"])
+
+
+def _values(facts: Facts, row: Mapping[str, Any]) -> str:
+    """Say what the value of the group is against that of the other."""
+    metric, (group, other) = row["metric"], _who(facts, row)
+    happens, among = facts.words.get(metric, ("", ""))
+    a, b = row["value_group"], row["value_other"]
+    if happens and metric not in facts.functions:
+        return f"among {among}, {percent(a)} of {group} against {percent(b)} of {other} {happens}"
+    described = facts.descriptions.get(metric, "") or label(metric)
+    values = (f"{a:.3f}", f"{b:.3f}") if facts.is_share(metric) else (number(a), number(b))
+    return f"{described} is {values[0]} for {group} against {values[1]} for {other}"
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."
+
+
 def finding_sentence(facts: Facts, row: Mapping[str, Any], *, adjusted: bool = True) -> str:
     """Say in plain words what one comparison found: who, what share, how far apart, how sure.
 
@@ -227,36 +264,73 @@ def finding_sentence(facts: Facts, row: Mapping[str, Any], *, adjusted: bool = T
     str
         One sentence.
     """
-    group, other = (f"({label(g)})" if isinstance(g, tuple) else label(g) for g in (row["group"], row["other"]))
-    if facts.compare == "to_overall":
-        other = "everyone"
-    elif facts.compare == "to_rest":
-        other = "everyone else"
-    happens, among = facts.words.get(row["metric"], ("", ""))
     metric = row["metric"]
     if metric in facts.everybody:
         place = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
         described = facts.descriptions.get(metric) or label(metric)
-        p = row["p_value_adjusted"] if adjusted else row["p_value"]
-        told = f"{place}{described} is {number(row['disparity'])}, {'adjusted ' if adjusted else ''}{equals_p(p)}"
-        return told[0].upper() + told[1:] + "."
-    where = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
-    if facts.controls and row["stratum"] is None:
-        where = f"averaged over {label(facts.controls)}, "
-    a, b = row["value_group"], row["value_other"]
-    if happens and metric not in facts.functions:
-        shares = f"among {among}, {percent(a)} of {group} against {percent(b)} of {other} {happens}"
-    else:
-        described = facts.descriptions.get(metric, "") or label(metric)
-        values = (f"{a:.3f}", f"{b:.3f}") if facts.is_share(metric) else (number(a), number(b))
-        shares = f"{described} is {values[0]} for {group} against {values[1]} for {other}"
-    low, high = row["ci_low"], row["ci_high"]
+        return _sentence(f"{place}{described} is {number(row['disparity'])}, {_p(row, adjusted=adjusted)}")
     write, unit = disparity_writer(facts, metric)
-    noun = facts.disparity_of(metric)
-    gap = f"a {noun} of {write(row['disparity'])}{unit} (interval {write(low)} to {write(high)})"
-    p = row["p_value_adjusted"] if adjusted else row["p_value"]
-    sentence = f"{where}{shares}: {gap}, {'adjusted ' if adjusted else ''}{equals_p(p)}"
-    return sentence[0].upper() + sentence[1:] + "."
+    low, high, noun = write(row["ci_low"]), write(row["ci_high"]), facts.disparity_of(metric)
+    gap = f"a {noun} of {write(row['disparity'])}{unit} (interval {low} to {high})"
+    return _sentence(f"{_where(facts, row)}{_values(facts, row)}: {gap}, {_p(row, adjusted=adjusted)}")
+
+
+def size_text(facts: Facts, metric: str, size: float) -> str:
+    """Write the size of a disparity: an absolute difference, or a ratio above 1 with its reciprocal."""
+    write, unit = disparity_writer(facts, metric)
+    if facts.disparity_of(metric) == "ratio":
+        return f"{ratio(size)} (or {ratio(1 / size)})"
+    return f"{write(size)}{unit}"
+
+
+def _direction(facts: Facts, row: Mapping[str, Any]) -> str:
+    """Say by how much the group's value is above or below the other's, with the interval."""
+    metric, disparity = row["metric"], row["disparity"]
+    write, unit = disparity_writer(facts, metric)
+    interval = f"interval {write(row['ci_low'])} to {write(row['ci_high'])}"
+    if facts.disparity_of(metric) == "ratio":
+        return f"{write(disparity)} times as much ({interval})"
+    if disparity == 0:
+        return f"no difference ({interval})"
+    share = facts.is_share(metric) and metric not in facts.functions
+    up, down = ("more", "less") if share and metric in facts.words else ("higher", "lower")
+    return f"{write(abs(disparity))}{unit} {up if disparity > 0 else down} ({interval})"
+
+
+def result_sentence(facts: Facts, row: Mapping[str, Any]) -> str:
+    """Say what one comparison of an audit says, found or not, and what its people could have shown.
+
+    Parameters
+    ----------
+    facts : Facts
+        How the comparison was set up.
+    row : mapping
+        A row of the comparisons of an audit, with ``minimum_detectable``.
+
+    Returns
+    -------
+    str
+        A few sentences. Where nothing was found they say what could have gone unseen, and never that there is nothing.
+    """
+    metric, size = row["metric"], row["minimum_detectable"]
+    if metric in facts.everybody:
+        found = finding_sentence(facts, row)
+        return found if row["concern"] else f"{found} No dependence was found, which rules none out."
+    beyond = "" if facts.edges is None else " beyond the margin"
+    said = f"{_where(facts, row)}{_values(facts, row)}: {_direction(facts, row)}, {_p(row, adjusted=True)}"
+    shown = "" if np.isnan(size) or np.isinf(size) else size_text(facts, metric, size)
+    if row["concern"]:
+        sure = f" From about {shown} on, a disparity would probably have been found here." if shown else ""
+        return f"{_sentence(said)}{sure}"
+    group, other = _who(facts, row)
+    lead = f"No disparity{beyond} was found between {group} and {other} in {label(metric)}."
+    if np.isinf(size):
+        unseen = "So few people would probably have shown no disparity, of whatever size."
+    elif shown:
+        unseen = f"One below about {shown} could not be ruled out: it would probably have gone unseen."
+    else:
+        unseen = "What could have gone unseen is not known."
+    return f"{lead} {_sentence(said)} {unseen}"
 
 
 def verdict_sentence(

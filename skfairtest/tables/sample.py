@@ -6,7 +6,7 @@ what is computed from kinds need not know which of the two they are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -277,6 +277,13 @@ class Sample:
             rows.counts,
             counted=table,
         )
+
+    def regroup(self, sensitive_features: Sequence[str]) -> "Sample":
+        """Group the same people by some of the sensitive features."""
+        if self.counted is not None:
+            return self.from_table(self.counted.regroup(sensitive_features, self.control_names))
+        kept = tuple(column for column in self.sensitive if column.name in sensitive_features)
+        return replace(self, sensitive=kept)
 
     def table(self, names: Iterable[str]) -> CountTable:
         """Count the people by some of the columns, which must be labels or few scores.

@@ -1,0 +1,77 @@
+"""What an audit asks about where nobody names the metrics: it depends on what is predicted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils import get_tags
+
+from skfairtest.metrics import SCORES, Metric
+from skfairtest.readers import as_numbers, classes_of
+from skfairtest.tables import Sample
+
+__all__ = ["asked_of", "kinds_of"]
+
+
+def asked_of(estimator: Any) -> tuple[list[Metric], set[str]]:
+    """Return the metrics of scores that a fitted model can be asked for, and the columns needed of it."""
+    classes = classes_of(estimator)
+    if _type_of(estimator) == "regressor" or (classes is not None and len(classes) > 2):
+        return [], {"y_pred"}
+    for response, names in (("predict_proba", ("roc_auc", "calibration")), ("decision_function", ("roc_auc",))):
+        if callable(getattr(estimator, response, None)):
+            return [SCORES[name] for name in names], {"y_pred", "y_score"}
+    return [], {"y_pred"}
+
+
+def kinds_of(sample: Sample, estimator: Any) -> tuple[set[str], list[tuple[str, str]]]:
+    """Say what is predicted, and which standard metrics have no meaning for it, with the reason.
+
+    As `sklearn.utils.multiclass.type_of_target` has it, numbers that are not whole are continuous.
+
+    Raises
+    ------
+    ValueError
+        If predictions are scores of two labels.
+    """
+    kinds, without = {_kind(sample, estimator)}, []
+    if "y_score" in sample.columns and kinds == {"binary"}:
+        kinds.add("scores")
+        numbers = as_numbers(sample.columns["y_score"])
+        if numbers is not None and len(numbers) and not (numbers.min() >= 0 and numbers.max() <= 1):
+            without.append(("calibration", "scores go beyond 0 and 1, so they are no probabilities"))
+    return kinds, without
+
+
+def _kind(sample: Sample, estimator: Any) -> str:
+    if "y_pred" not in sample.columns:
+        return "scores"
+    if _type_of(estimator) == "regressor":
+        return "continuous"
+    continuous = {name: _is_continuous(sample, name) for name in ("y_true", "y_pred") if name in sample.columns}
+    if continuous["y_pred"] and not continuous.get("y_true", True) and len(_levels(sample, "y_true")) <= 2:
+        raise ValueError(
+            "y_pred looks like scores, and y_true has two labels: pass the scores as y_score, and as y_pred the "
+            "decisions made of them (for example scores >= 0.5)"
+        )
+    if any(continuous.values()) and _type_of(estimator) != "classifier":
+        return "continuous"
+    return "binary" if len(sample.labels) <= 2 else "multiclass"
+
+
+def _type_of(estimator: Any) -> str | None:
+    """Return what scikit-learn calls a model; None for objects that do not say."""
+    if isinstance(estimator, type) or not hasattr(estimator, "__sklearn_tags__"):
+        return None
+    found: str | None = get_tags(estimator).estimator_type
+    return found
+
+
+def _levels(sample: Sample, name: str) -> tuple[Any, ...]:
+    return tuple(getattr(sample.columns[name], "levels", ()))
+
+
+def _is_continuous(sample: Sample, name: str) -> bool:
+    numbers = as_numbers(sample.columns[name])
+    return numbers is not None and bool(np.any(numbers != np.floor(numbers)))

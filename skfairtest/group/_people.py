@@ -1,0 +1,81 @@
+"""From a model, or from predictions, to the people that a test is about: everything is read once, here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+from skfairtest.group._responses import responses_of
+from skfairtest.metrics import Metric
+from skfairtest.readers import check_rows, predict, predictions_from_X, scores
+from skfairtest.tables import Sample
+
+
+@dataclass(frozen=True)
+class Given:
+    """What `fit` was given about the people, beside truth and predictions."""
+
+    sensitive_features: Any
+    control_features: Any = None
+    sample_weight: Any = None
+    clusters: Any = None
+    predict_params: dict[str, Any] | None = None
+
+
+def predicted_people(
+    X: Any, y: Any, y_score: Any, given: Given, *, needed: Set[str] = frozenset({"y_pred", "y_score"})
+) -> Sample:
+    """Read people whose predictions are `X`; scores alone may be given as predictions where nothing else is needed."""
+    y_pred = predictions_from_X(X)
+    if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
+        y_pred, y_score = None, y_pred  # a metric of scores alone takes them as predictions too
+    return read_people(y, y_pred, y_score, given)
+
+
+def asked_people(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    given: Given,
+    metrics: Sequence[Metric],
+    needed: Set[str],
+    *,
+    pos_label: Any,
+    random_state: Any,
+) -> Sample:
+    """Ask a fitted model for the predictions and scores that metrics need, and read people with these."""
+    # Before the model is asked: it might pair the groups it is handed with other people.
+    check_rows(
+        X,
+        y=y,
+        sensitive_features=given.sensitive_features,
+        control_features=given.control_features,
+        sample_weight=given.sample_weight,
+        clusters=given.clusters,
+    )
+    common = {
+        "sensitive_features": given.sensitive_features,
+        "predict_params": given.predict_params,
+        "random_state": random_state,
+    }
+    y_pred = y_score = None
+    if "y_pred" in needed or "y_score" not in needed:
+        y_pred = predict(estimator, X, **common)
+    if "y_score" in needed:
+        responses, names = responses_of(metrics)
+        y_score = scores(estimator, X, responses, metric=names, pos_label=pos_label, y_true=y, **common)
+    return read_people(y, y_pred, y_score, given)
+
+
+def read_people(y: Any, y_pred: Any, y_score: Any, given: Given) -> Sample:
+    """Read people with what is known of them; labels that no metric reads are read, because a missing one is an error."""
+    return Sample.from_predictions(
+        y,
+        y_pred,
+        y_score=y_score,
+        sensitive_features=given.sensitive_features,
+        control_features=given.control_features,
+        sample_weight=given.sample_weight,
+        clusters=given.clusters,
+    )

@@ -1,0 +1,556 @@
+"""Several metrics and groupings of the same people, judged as one family."""
+
+import json
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.svm import LinearSVC
+from statsmodels.stats.multitest import multipletests
+
+from skfairtest import CountTable, FairnessAudit, FairnessTest
+from skfairtest.metrics import SCORES
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning"),
+    pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning"),
+]
+
+RATES = ["selection_rate", "true_positive_rate", "false_positive_rate", "precision", "accuracy"]
+
+
+@pytest.fixture(scope="module")
+def table(compas_table):
+    """COMPAS by race and sex, without scores."""
+    return compas_table.regroup(["race", "sex"]).marginal(["y_true", "y_pred"])
+
+
+@pytest.fixture(scope="module")
+def audit(table):
+    """Its audit by the standard metrics."""
+    return FairnessAudit.from_table(table)
+
+
+@pytest.fixture(scope="module")
+def people():
+    """400 people with two features, scores and decisions that are harsher on one sex."""
+    rng = np.random.default_rng(0)
+    sex, town = rng.choice(["f", "m"], 400), rng.choice(["x", "y", "z"], 400)
+    X = np.column_stack([rng.normal(size=400), (sex == "m") + rng.normal(size=400)])
+    y = (X.sum(axis=1) + rng.normal(size=400) > 0.5).astype(int)
+    return X, y, pd.DataFrame({"sex": sex, "town": town})
+
+
+def test_each_feature_comes_first_then_all_together(audit):
+    assert audit.results_["feature"].drop_duplicates().tolist() == ["race", "sex", "race x sex"]
+    assert audit.results_["metric"].drop_duplicates().tolist() == RATES
+    assert audit.n_samples_ == 7214
+    counts = audit.results_.groupby("feature", sort=False)["metric"].value_counts(sort=False)
+    assert counts["race"].tolist() == [15] * 5
+    assert counts["sex"].tolist() == [1] * 5
+
+
+def test_one_holm_family_runs_over_all_groupings_and_metrics(audit):
+    expected = multipletests(audit.results_["p_value"], method="holm")[1]
+    np.testing.assert_allclose(audit.results_["p_value_adjusted"], expected, rtol=1e-12)
+    assert audit.p_value_ == audit.results_["p_value_adjusted"].min()
+    np.testing.assert_array_equal(audit.results_["concern"], audit.results_["p_value_adjusted"] <= 0.05)
+    assert audit.rejected_ is True
+    assert audit.concern_ is True
+
+
+@pytest.mark.parametrize("adjust", ["bonferroni", "fdr_bh", "fdr_by", None])
+def test_other_adjustments_run_over_the_same_family(table, adjust):
+    found = FairnessAudit.from_table(table, metrics="accuracy", adjust=adjust, intersections=False)
+    rows = found.results_
+    expected = rows["p_value"] if adjust is None else multipletests(rows["p_value"], method=adjust)[1]
+    np.testing.assert_allclose(rows["p_value_adjusted"], expected, rtol=1e-12)
+    assert found.record_.verdict.adjust == adjust
+    if adjust != "bonferroni":
+        assert found.p_value_ == pytest.approx(multipletests(rows["p_value"], method="holm")[1].min(), rel=1e-12)
+
+
+@pytest.mark.parametrize(("feature", "compare"), [("race", "between_groups"), ("sex", "between_groups")])
+def test_values_and_p_values_are_those_of_a_test_of_each_grouping(audit, table, feature, compare):
+    test = FairnessTest.from_table(table.regroup(feature), metric=RATES, compare=compare)
+    own = audit.results_[audit.results_["feature"] == feature].reset_index(drop=True)
+    same = ["metric", "group", "other", "disparity", "statistic", "p_value", "method"]
+    pd.testing.assert_frame_equal(own[same], test.comparisons_[same])
+    values = audit.by_group_[audit.by_group_["feature"] == feature]
+    np.testing.assert_array_equal(values["value"], test.by_group_["value"])
+    np.testing.assert_array_equal(values["n_effective"], test.by_group_["n_effective"])
+
+
+def test_an_intersection_is_compared_with_everyone_else(audit, table):
+    test = FairnessTest.from_table(table, metric=RATES, compare="to_rest")
+    own = audit.results_[audit.results_["feature"] == "race x sex"].reset_index(drop=True)
+    same = ["metric", "group", "other", "n_group", "n_other", "disparity", "p_value", "method"]
+    pd.testing.assert_frame_equal(own[same], test.comparisons_[same])
+    assert set(own["other"]) == {"rest"}
+    excluded = audit.excluded_[audit.excluded_["feature"] == "race x sex"].drop(columns="feature")
+    pd.testing.assert_frame_equal(excluded.reset_index(drop=True), test.excluded_)
+
+
+def test_asking_more_questions_costs_power(audit, table):
+    alone = FairnessTest.from_table(table.regroup("sex"), metric="false_positive_rate")
+    own = audit.results_
+    (sex,) = own[(own["feature"] == "sex") & (own["metric"] == "false_positive_rate")].to_dict("records")
+    assert sex["p_value"] == alone.p_value_
+    assert sex["p_value_adjusted"] >= alone.p_value_
+    assert sex["ci_high"] - sex["ci_low"] > np.diff(alone.confidence_interval_)[0]
+
+
+def test_strata_and_their_averages_are_one_family(compas_table):
+    table = compas_table.regroup(["race", "sex"], "age_cat")
+    found = FairnessAudit.from_table(table, metrics="selection_rate", intersections=False)
+    expected = multipletests(found.results_["p_value"], method="holm")[1]
+    np.testing.assert_allclose(found.results_["p_value_adjusted"], expected, rtol=1e-12)
+    assert found.results_["stratum"].isna().sum() == 16
+    assert found.record_.verdict.n_comparisons == len(found.results_) > 16
+    assert found.p_value_ == found.results_["p_value_adjusted"].min()
+    assert set(found.results_["stratum"].dropna()) == {"25 - 45", "Greater than 45", "Less than 25"}
+
+
+@pytest.mark.filterwarnings("ignore:sensitive_features. .* left out of comparisons:UserWarning")
+def test_three_features_are_crossed_in_every_way(compas_table):
+    found = FairnessAudit.from_table(compas_table, metrics="selection_rate")
+    names = found.results_["feature"].drop_duplicates().tolist()
+    assert sorted(name.count(" x ") for name in names) == [0, 0, 0, 1, 1, 1, 2]
+    without = FairnessAudit.from_table(compas_table, metrics="selection_rate", intersections=False)
+    assert without.results_["feature"].nunique() == 3
+
+
+def test_a_grouping_with_one_group_is_reported_and_crossed_with_nothing():
+    table = CountTable.from_predictions(
+        y_pred=[0, 1] * 20, sensitive_features={"sex": ["f"] * 10 + ["m"] * 30, "planet": ["Earth"] * 40}
+    )
+    found = FairnessAudit.from_table(table)
+    assert found.results_["feature"].tolist() == ["sex"]
+    ((grouping, reason),) = found.record_.not_compared
+    assert grouping == "planet"
+    assert "one group only" in reason
+
+
+def test_nothing_to_compare_anywhere_is_an_error():
+    table = CountTable.from_predictions(y_pred=[0, 1] * 4, sensitive_features={"planet": ["Earth"] * 8})
+    with pytest.raises(ValueError, match=r"planet.*one group only"):
+        FairnessAudit.from_table(table)
+
+
+def test_a_grouping_whose_rate_is_undefined_does_not_stop_the_others():
+    # Everybody predicted positive is of sex "f": no precision to compare by sex, but by town there is.
+    table = CountTable.from_predictions(
+        [0, 1] * 10,
+        [1, 1, 1, 1, 1, 1, 1, 1] + [0] * 12,
+        sensitive_features={"sex": ["f"] * 8 + ["m"] * 12, "town": ["x", "x", "y", "y"] * 5},
+    )
+    found = FairnessAudit.from_table(table, metrics="precision", intersections=False)
+    assert found.results_["feature"].tolist() == ["town"]
+    assert found.excluded_["feature"].tolist() == ["sex"]
+    assert "nobody" in found.excluded_["reason"][0]
+    assert "No comparison is defined" in str(found)
+
+
+# What is standard ---------------------------------------------------------------------------
+
+
+def test_a_classifier_with_probabilities_is_also_audited_by_them(people):
+    X, y, groups = people
+    model = LogisticRegression().fit(X, y)
+    found = FairnessAudit(model, random_state=0, n_resamples=2999).fit(X, y, sensitive_features=groups)
+    assert found.results_["metric"].drop_duplicates().tolist() == [*RATES, "roc_auc", "calibration"]
+    alone = FairnessTest(model, metric="roc_auc", random_state=0).fit(X, y, sensitive_features=groups["sex"])
+    (auc,) = found.results_.query("metric == 'roc_auc' and feature == 'sex'").to_dict("records")
+    assert auc["disparity"] == pytest.approx(alone.disparity_)
+    given = FairnessAudit.from_predictions(
+        y,
+        model.predict(X),
+        y_score=model.predict_proba(X)[:, 1],
+        sensitive_features=groups,
+        random_state=0,
+        n_resamples=2999,
+    )
+    pd.testing.assert_frame_equal(given.results_, found.results_)
+
+
+def test_decision_values_have_no_calibration(people):
+    X, y, groups = people
+    model = LinearSVC().fit(X, y)
+    found = FairnessAudit(model, random_state=0, n_resamples=999).fit(X, y, sensitive_features=groups["sex"])
+    assert found.results_["metric"].drop_duplicates().tolist() == [*RATES, "roc_auc"]
+    assert found.record_.not_compared == (("calibration", "scores go beyond 0 and 1, so they are no probabilities"),)
+    assert "no probabilities" in str(found)
+
+
+def test_numbers_are_audited_by_their_errors(people):
+    X, y, groups = people
+    target = X.sum(axis=1)
+    model = LinearRegression().fit(X, target + y)
+    names = ["mean_prediction", "mean_residual", "mean_squared_error", "mean_absolute_error"]
+    found = FairnessAudit(model, random_state=0, n_resamples=999).fit(X, target, sensitive_features=groups["sex"])
+    assert found.results_["metric"].tolist() == names
+    given = FairnessAudit.from_predictions(
+        target, model.predict(X), sensitive_features=groups["sex"], random_state=0, n_resamples=999
+    )
+    pd.testing.assert_frame_equal(given.results_, found.results_)
+
+
+def test_several_labels_have_accuracies(people):
+    X, _, groups = people
+    y = np.digitize(X[:, 0], [-0.5, 0.5])
+    model = LogisticRegression().fit(X, y)
+    found = FairnessAudit(model, random_state=0, n_resamples=999).fit(X, y, sensitive_features=groups["sex"])
+    assert found.results_["metric"].tolist() == ["accuracy", "balanced_accuracy"]
+
+
+def test_without_true_labels_only_decisions_are_compared(people):
+    X, y, groups = people
+    found = FairnessAudit(LogisticRegression().fit(X, y)).fit(X, sensitive_features=groups)
+    assert set(found.results_["metric"]) == {"selection_rate"}
+
+
+def test_scores_alone_are_audited_as_scores(people):
+    X, y, groups = people
+    scores = LogisticRegression().fit(X, y).predict_proba(X)[:, 1]
+    found = FairnessAudit.from_predictions(
+        y, None, y_score=scores, sensitive_features=groups["sex"], random_state=0, n_resamples=999
+    )
+    assert found.results_["metric"].tolist() == ["roc_auc", "calibration"]
+
+
+def test_scores_where_labels_belong_are_an_error(people):
+    _, y, groups = people
+    with pytest.raises(ValueError, match="y_pred looks like scores, and y_true has two labels: pass the scores as"):
+        FairnessAudit.from_predictions(y, np.linspace(0, 1, 400), sensitive_features=groups)
+
+
+# Laws ---------------------------------------------------------------------------------------
+
+
+def test_laws_are_drawn_only_as_long_as_draws_can_be_findings(people):
+    X, y, groups = people
+    score = 1 / (1 + np.exp(-X.sum(axis=1)))
+    common = {"y_score": score, "sensitive_features": groups, "metrics": ["selection_rate", "roc_auc"]}
+    # 1 + 3 + 6 comparisons by two metrics: the smallest adjusted p-value of 999 draws is .02, of 299 it is .067.
+    drawn = FairnessAudit.from_predictions(y, score > 0.5, **common, n_resamples=999, random_state=0).results_
+    normal = FairnessAudit.from_predictions(y, score > 0.5, **common, n_resamples=299, random_state=0).results_
+    assert set(drawn[drawn["metric"] == "roc_auc"]["method"]) == {"permutation"}
+    assert set(normal[normal["metric"] == "roc_auc"]["method"]) == {"asymptotic"}
+    exact = normal["metric"] == "selection_rate"
+    assert normal[exact]["method"].str.startswith("exact").all()
+    same = ["feature", "group", "disparity", "p_value", "method"]
+    pd.testing.assert_frame_equal(drawn[exact][same], normal[exact][same])
+
+
+def test_too_few_draws_that_were_asked_for_are_warned_of(people):
+    X, y, groups = people
+    with pytest.warns(UserWarning, match=r"n_resamples=99 cannot reject at 0.05: .* that 10 comparisons can reach"):
+        FairnessAudit.from_predictions(
+            y,
+            (X.sum(axis=1) > 0).astype(int),
+            sensitive_features=groups,
+            metrics="balanced_accuracy",
+            method="permutation",
+            n_resamples=99,
+            random_state=0,
+        )
+
+
+def test_a_finding_does_not_depend_on_which_other_features_are_audited(people):
+    X, y, groups = people
+    common = {"metrics": "mean_residual", "n_resamples": 499, "random_state": 3, "intersections": False}
+    both = FairnessAudit.from_predictions(y, X[:, 1], sensitive_features=groups, **common).results_
+    swapped = FairnessAudit.from_predictions(y, X[:, 1], sensitive_features=groups[["town", "sex"]], **common).results_
+    alone = FairnessAudit.from_predictions(y, X[:, 1], sensitive_features=groups["sex"], **common).results_
+    for found in (both, swapped):
+        assert found[found["feature"] == "sex"]["p_value"].tolist() == alone["p_value"].tolist()
+
+
+def test_a_margin_asks_for_more_than_chance(table):
+    plain = FairnessAudit.from_table(table, metrics="selection_rate", intersections=False)
+    wide = FairnessAudit.from_table(table, metrics="selection_rate", intersections=False, margin=0.2)
+    assert plain.results_["concern"].sum() > wide.results_["concern"].sum() > 0
+    assert "beyond the margin" in str(wide)
+    assert (wide.results_["minimum_detectable"] > 0.2).all()
+
+
+def test_weights_and_clusters_travel_with_people(people):
+    X, y, groups = people
+    rng = np.random.default_rng(1)
+    weight, household = rng.uniform(0.5, 2, 400), np.repeat(np.arange(200), 2)
+    sex = np.repeat(groups["sex"].to_numpy()[::2], 2)
+    common = {"sample_weight": weight, "clusters": household, "sensitive_features": {"sex": sex}}
+    found = FairnessAudit.from_predictions(y, X[:, 0] > 0, **common, random_state=0, n_resamples=499)
+    alone = FairnessTest.from_predictions(
+        y, X[:, 0] > 0, **common, metric=RATES, random_state=0, n_resamples=499, adjust="holm"
+    )
+    np.testing.assert_array_equal(found.results_["disparity"], alone.comparisons_["disparity"])
+    np.testing.assert_array_equal(found.results_["p_value"], alone.comparisons_["p_value"])
+    assert "200 clusters" in str(found)
+
+
+def test_a_metric_of_ones_own_and_one_that_looks_at_all_groups(people):
+    X, y, groups = people
+
+    def gain(y_true, y_pred):
+        return float(np.mean(y_pred * (2 * y_true - 1)))
+
+    found = FairnessAudit.from_predictions(
+        y,
+        (X[:, 0] > 0).astype(int),
+        sensitive_features=groups["sex"],
+        metrics=[gain, "normalized_mutual_info", "f1"],
+        random_state=0,
+        n_resamples=199,
+    )
+    assert found.results_["metric"].tolist() == ["gain", "normalized_mutual_info", "f1"]
+    again = FairnessAudit.from_json(found.to_json())
+    assert str(again) == str(found)
+
+
+# What is said -------------------------------------------------------------------------------
+
+
+def test_no_sentence_says_that_a_model_is_fair(audit, table):
+    quiet = FairnessAudit.from_table(table.regroup("sex"), metrics="false_positive_rate")
+    for found in (audit, quiet):
+        words = f"{found}{' '.join(found.results_['sentence'])}".lower()
+        assert "is fair" not in words
+        assert "are fair" not in words
+    assert quiet.rejected_ is False
+    assert "That is not a proof of fairness" in str(quiet)
+
+
+def test_what_was_not_found_comes_with_what_could_have_gone_unseen(audit):
+    unseen = audit.results_[~audit.results_["concern"] & np.isfinite(audit.results_["minimum_detectable"])]
+    assert len(unseen)
+    for sentence, size in zip(unseen["sentence"], unseen["minimum_detectable"], strict=True):
+        assert sentence.startswith("No disparity was found between ")
+        assert f"One below about {100 * size:.1f} points could not be ruled out" in sentence
+    hopeless = audit.results_[np.isinf(audit.results_["minimum_detectable"])]
+    assert len(hopeless)
+    assert hopeless["sentence"].str.contains("would probably have shown no disparity, of whatever size").all()
+
+
+def test_a_finding_says_who_how_much_which_way_and_how_sure(audit):
+    (row,) = audit.results_.query("feature == 'sex' and metric == 'precision' and group == 'Female'").to_dict("records")
+    assert row["verdict"] == "disparity found"
+    assert row["sentence"].startswith(
+        "Among people predicted positive, 51.3 % of Female against 63.5 % of Male are truly positive: 12.3 points less"
+    )
+    assert "adjusted p = " in row["sentence"]
+    assert "would probably have been found here" in row["sentence"]
+
+
+def test_ratios_are_told_as_ratios(table):
+    found = FairnessAudit.from_table(table, metrics="selection_rate", disparity="ratio", intersections=False)
+    row = found.results_.iloc[1]
+    assert "times as much" in row["sentence"]
+    assert row["minimum_detectable"] > 1
+
+
+def test_the_smallest_detectable_disparity_would_have_been_found_with_the_power_it_names(table):
+    from skfairtest import power
+
+    found = FairnessAudit.from_table(table.regroup("sex"), metrics="selection_rate")
+    row = found.results_.iloc[0]
+    size = row["minimum_detectable"]
+    reached = power(
+        metric="selection_rate",
+        rates=(row["value_other"] + size, row["value_other"]),
+        n_per_group=(row["n_group"], row["n_other"]),
+    )
+    assert reached == pytest.approx(0.8, abs=0.02)
+
+
+def test_the_summary_has_a_row_for_each_metric_of_each_feature(audit):
+    assert len(audit.summary_) == 3 * len(RATES)
+    assert audit.summary_["n_found"].sum() == audit.results_["concern"].sum()
+    first = audit.summary_.iloc[0]
+    own = audit.results_.query("feature == 'race' and metric == 'selection_rate'")
+    assert first["p_value_adjusted"] == own["p_value_adjusted"].min()
+
+
+def test_the_printout_starts_with_the_verdict(audit):
+    lines = str(audit).splitlines()
+    assert lines[0] == "Fairness audit of a table of counts"
+    assert any(line.startswith("Concern: groups differ by more than chance explains") for line in lines[:8])
+
+
+# Round trips --------------------------------------------------------------------------------
+
+
+def test_an_audit_read_again_says_the_same_byte_for_byte(audit):
+    again = FairnessAudit.from_json(audit.to_json())
+    assert again.to_json() == audit.to_json()
+    assert str(again) == str(audit)
+    assert again.to_html() == audit.to_html()
+    assert again.to_markdown() == audit.to_markdown()
+    for name in ("results_", "by_group_", "excluded_", "summary_"):
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(audit, name))
+    assert (again.p_value_, again.rejected_, again.pos_label_) == (audit.p_value_, True, audit.pos_label_)
+    assert again.get_params() | {"random_state": None} == audit.get_params() | {"random_state": None}
+
+
+def test_two_fits_differ_in_their_date_alone(table, monkeypatch):
+    class Clock(datetime):
+        now_ = datetime(2001, 1, 1, tzinfo=UTC)
+
+        @classmethod
+        def now(cls, tz=None):
+            return cls.now_
+
+    monkeypatch.setattr("skfairtest.audit.fairness_audit.datetime", Clock)
+    first = FairnessAudit.from_table(table, random_state=0)
+    Clock.now_ = datetime(2002, 2, 2, tzinfo=UTC)
+    second = FairnessAudit.from_table(table, random_state=0)
+    assert first.to_html() != second.to_html()
+    assert first.to_json().replace("2001-01-01", "2002-02-02") == second.to_json()
+    assert first.to_html().replace("2001-01-01", "2002-02-02") == second.to_html()
+
+
+def test_labels_of_any_kind_survive(tmp_path):
+    groups = {
+        "flag": [True, False] * 30,
+        "day": np.repeat(np.array(["2020-01-01", "2021-01-01"], "datetime64[D]"), 30),
+        "number": [1.5, np.float64(2)] * 30,
+        "age": pd.Series([1, 2, 3] * 20, dtype="int64"),
+    }
+    found = FairnessAudit.from_predictions(None, [0, 1, 1] * 20, sensitive_features=groups)
+    path = tmp_path / "audit.json"
+    assert found.to_json(path) is None
+    again = FairnessAudit.from_json(path)
+    assert again.to_json() == path.read_text(encoding="utf-8")
+    pd.testing.assert_frame_equal(again.results_, found.results_)
+    by_feature = dict(zip(found.results_["feature"], found.results_["group"], strict=True))
+    assert (by_feature["flag"], by_feature["number"], by_feature["age"]) == (False, 1.5, 2)
+
+
+def test_files_are_written_where_they_are_asked_for(audit, tmp_path):
+    for name, write in (("a.html", audit.to_html), ("a.md", audit.to_markdown), ("a.json", audit.to_json)):
+        assert write(tmp_path / name) is None
+        assert (tmp_path / name).read_text(encoding="utf-8") == write()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: [], "its schema must be 'skfairtest.audit'; found 'list'"),
+        (lambda d: {**d, "schema": "else"}, "found 'else'"),
+        (lambda d: {**d, "schema_version": 99}, "schema_version 99, and this version of skfairtest reads 1"),
+        (lambda d: {k: v for k, v in d.items() if k != "verdict"}, "'verdict' is missing"),
+        (lambda d: {**d, "leading": [9, 0]}, r"leading \[9, 0\] is no comparison"),
+        (lambda d: {**d, "parts": 3}, "not the record of an audit that to_json wrote"),
+    ],
+)
+def test_what_is_no_audit_is_not_read(audit, change, message):
+    with pytest.raises(ValueError, match=message):
+        FairnessAudit.from_json(json.dumps(change(json.loads(audit.to_json()))))
+
+
+def test_what_is_no_json_is_not_read():
+    with pytest.raises(ValueError, match="text is not JSON"):
+        FairnessAudit.from_json("<html>")
+
+
+def test_json_has_sentences_and_plain_numbers(audit):
+    document = json.loads(audit.to_json(), parse_constant=lambda name: pytest.fail(name))
+    assert document["verdict"]["sentence"].startswith("Concern")
+    assert document["parts"][0]["comparisons"][0]["sentence"]
+    assert "inf" in {row["minimum_detectable"] for part in document["parts"] for row in part["comparisons"]}
+
+
+def test_a_notebook_shows_the_report_and_before_fit_the_parameters(audit):
+    bundle = audit._repr_mimebundle_()
+    assert bundle["text/html"] == audit._repr_html_()
+    assert "<html" not in bundle["text/html"]
+    assert bundle["text/plain"] == str(audit)
+    assert "FairnessAudit" in FairnessAudit()._repr_mimebundle_()["text/plain"]
+
+
+# Mistakes -----------------------------------------------------------------------------------
+
+
+def test_a_table_without_what_the_metric_reads_is_an_error(selected):
+    table = selected({"a": (1, 5), "b": (2, 5)})
+    with pytest.raises(ValueError, match="table has no y_true, which true_positive_rate needs; its cells are y_pred"):
+        FairnessAudit.from_table(table, metrics="true_positive_rate")
+    assert FairnessAudit.from_table(table).results_["metric"].tolist() == ["selection_rate"]
+    with pytest.raises(ValueError, match="table must be a CountTable, found dict"):
+        FairnessAudit.from_table({})
+
+
+def test_scores_in_the_table_are_used_where_they_say_something(compas_table):
+    found = FairnessAudit.from_table(compas_table.regroup("sex"), random_state=0)
+    assert found.results_["metric"].tolist() == [*RATES, "roc_auc"]
+    assert found.record_.not_compared[0][0] == "calibration"
+
+
+def test_the_positive_label_is_asked_for_and_kept(table):
+    refused = FairnessAudit.from_table(table.regroup("sex"), metrics="false_negative_rate", pos_label=0)
+    assert refused.pos_label_ == 0
+    plain = FairnessAudit.from_table(table.regroup("sex"), metrics="false_positive_rate")
+    assert refused.results_["p_value"].tolist() == pytest.approx(plain.results_["p_value"])
+
+
+@pytest.mark.parametrize("compare", ["to_rest", "to_overall"])
+def test_groups_can_be_compared_with_everyone(table, compare):
+    found = FairnessAudit.from_table(table, metrics="accuracy", compare=compare, intersections=False)
+    assert found.results_["feature"].value_counts().to_dict() == {"race": 6, "sex": 2}
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.05, 5, "0.95", None, float("nan")])
+def test_the_confidence_level_lies_between_0_and_1(table, level):
+    with pytest.raises(ValueError, match="confidence_level must be a number between 0 and 1"):
+        FairnessAudit.from_table(table, confidence_level=level)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"adjust": "max_t"}, "adjust='max_t' has no joint law across groupings"),
+        ({"compare": "to_reference"}, "compare='to_reference' has no meaning over several features"),
+        ({"metrics": "fairness"}, "metrics='fairness' is unknown"),
+        ({"metrics": []}, "metrics is empty"),
+        ({"intersections": "yes"}, "intersections must be True or False; found 'yes'"),
+        ({"random_state": -1}, "random_state must not be negative"),
+    ],
+)
+def test_a_wrong_parameter_is_named(table, params, message):
+    with pytest.raises(ValueError, match=message) as error:
+        FairnessAudit.from_table(table, **params)
+    # There is no such parameter: telling people to set it does not help.
+    assert "needs reference_group" not in str(error.value)
+
+
+def test_what_is_missing_is_named(people):
+    X, y, groups = people
+    model = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match=r"sensitive_features is missing: .*fairnessaudit__sensitive_features"):
+        FairnessAudit(model).fit(X, y)
+    with pytest.raises(ValueError, match="y is missing: precision needs the true labels"):
+        FairnessAudit(model, metrics="precision").fit(X, sensitive_features=groups)
+    with pytest.raises(ValueError, match="y_pred and y_score are both None"):
+        FairnessAudit.from_predictions(y, None, sensitive_features=groups)
+    with pytest.raises(ValueError, match="from_predictions takes predictions, not an estimator"):
+        FairnessAudit.from_predictions(y, y, sensitive_features=groups, estimator=model)
+
+
+def test_standard_metrics_are_declared_metrics():
+    from skfairtest.metrics.rates import RATES as DECLARED
+    from skfairtest.metrics.standard import STANDARD
+
+    assert {name for names in STANDARD.values() for name in names} <= set(DECLARED) | set(SCORES)
+
+
+@pytest.mark.filterwarnings("ignore:sensitive_features. .* left out of comparisons:UserWarning")
+def test_the_verdict_on_many_groupings_names_three(compas_table):
+    found = FairnessAudit.from_table(compas_table, metrics="selection_rate")
+    sentence = found.record_.to_dict()["verdict"]["sentence"]
+    assert sentence.count(" comparisons)") == 3
+    assert "further grouping" in sentence
+    quiet = FairnessAudit.from_table(compas_table, metrics="selection_rate", margin=0.9)
+    sentence = quiet.record_.to_dict()["verdict"]["sentence"]
+    assert sentence.startswith("No disparity beyond the margin was found by race, by sex, by age_cat and in 4 fur")
