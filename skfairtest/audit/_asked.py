@@ -8,15 +8,18 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from skfairtest.metrics import SCORES, Metric
-from skfairtest.readers import as_numbers, classes_of
+from skfairtest.metrics.standard import STANDARD
+from skfairtest.readers import as_numbers, classes_of, read_values
 from skfairtest.tables import Sample
 
 __all__ = ["asked_of", "kinds_of"]
 
 
-def asked_of(estimator: Any) -> tuple[list[Metric], set[str]]:
+def asked_of(estimator: Any, y: Any) -> tuple[list[Metric], set[str]]:
     """Return the metrics of scores that a fitted model can be asked for, and the columns needed of it."""
     classes = classes_of(estimator)
+    if classes is None and y is not None:  # of a model that does not know its classes
+        classes = tuple(getattr(read_values(y, "y"), "levels", ()))
     if _type_of(estimator) == "regressor" or (classes is not None and len(classes) > 2):
         return [], {"y_pred"}
     for response, names in (("predict_proba", ("roc_auc", "calibration")), ("decision_function", ("roc_auc",))):
@@ -35,8 +38,11 @@ def kinds_of(sample: Sample, estimator: Any) -> tuple[set[str], list[tuple[str, 
     ValueError
         If predictions are scores of two labels.
     """
-    kinds, without = {_kind(sample, estimator)}, []
-    if "y_score" in sample.columns and kinds == {"binary"}:
+    kind = _kind(sample, estimator)
+    kinds, without = {kind}, []
+    if "y_score" in sample.columns and kind in ("multiclass", "continuous"):
+        without = [(name, f"scores of one label say nothing of {kind} predictions") for name in STANDARD["scores"]]
+    elif "y_score" in sample.columns:
         kinds.add("scores")
         numbers = as_numbers(sample.columns["y_score"])
         if numbers is not None and len(numbers) and not (numbers.min() >= 0 and numbers.max() <= 1):
@@ -55,6 +61,8 @@ def _kind(sample: Sample, estimator: Any) -> str:
             "y_pred looks like scores, and y_true has two labels: pass the scores as y_score, and as y_pred the "
             "decisions made of them (for example scores >= 0.5)"
         )
+    if continuous.get("y_true") and as_numbers(sample.columns["y_pred"]) is None:
+        raise ValueError("y_true holds numbers and y_pred text: pass predicted numbers, or true labels")
     if any(continuous.values()) and _type_of(estimator) != "classifier":
         return "continuous"
     return "binary" if len(sample.labels) <= 2 else "multiclass"

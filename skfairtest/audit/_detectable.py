@@ -8,11 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest.group._rows import Row
+from skfairtest.group._settings import Settings
 from skfairtest.inference.detectable import detectable_estimates, detectable_rates
+from skfairtest.inference.rates import linearized
 from skfairtest.report.words import DETECTION_POWER
 
 
-def minimum_detectable(rows: Sequence[Row], alpha: float) -> NDArray[np.float64]:
+def level_of_one(settings: Settings, n_comparisons: int) -> float:
+    """Return the level that the adjustment leaves the smallest of so many p-values."""
+    if settings.adjust is None:
+        return settings.alpha
+    if settings.adjust == "fdr_by":
+        return settings.alpha / (n_comparisons * float((1 / np.arange(1, n_comparisons + 1)).sum()))
+    return settings.alpha / n_comparisons
+
+
+def minimum_detectable(rows: Sequence[Row], alpha: float, settings: Settings) -> NDArray[np.float64]:
     """Return sizes of disparities found with the usual power at the level `alpha` of one comparison.
 
     Of a rate in one stratum the two denominators and the others' rate are taken as they were seen; of everything else
@@ -22,18 +33,20 @@ def minimum_detectable(rows: Sequence[Row], alpha: float) -> NDArray[np.float64]
     for disparity in ("difference", "ratio"):
         asked = [i for i, row in enumerate(rows) if row.question.disparity == disparity]
         counted = [i for i in asked if _is_single_rate(rows[i])]
-        others = [i for i in asked if i not in set(counted)]
         common = {"alpha": alpha, "power": DETECTION_POWER, "disparity": disparity}
         if counted:
             pairs = [rows[i].counted for i in counted]
             x2, d1, d2 = (np.array([float(getattr(pair, n)[0]) for pair in pairs]) for n in ("x2", "d1", "d2"))
             share = np.array([pair.share for pair in pairs])
             sizes[counted] = detectable_rates(x2 / d2, d1, d2, share=share, **common)  # type: ignore[arg-type]
-        for i in others:
+        for i in set(asked) - set(counted):
             edges = rows[i].question.edges
             edge = 0.0 if edges is None else float(np.log(edges[1]) if disparity == "ratio" else edges[1])
             size = detectable_estimates(_error(rows[i]), edge=edge, **common)[0]  # type: ignore[arg-type]
             sizes[i] = np.inf if size > rows[i].ends[1] else size
+    # Not even no extreme draw among so few would be a finding.
+    drawn = np.array([row.drawn is not None for row in rows], dtype=bool)
+    sizes[drawn & (alpha * (1 + settings.n_resamples) < 1)] = np.inf
     return sizes
 
 
@@ -43,6 +56,8 @@ def _is_single_rate(row: Row) -> bool:
 
 def _error(row: Row) -> float:
     """Standard error of the difference, or of the logarithm of the ratio."""
-    if np.isfinite(row.spread):
-        return row.spread if row.studentized else np.nan
-    return row.standard_error
+    if row.pair is not None:
+        if row.question.disparity == "ratio" and not (row.value_group > 0 and row.value_other > 0):
+            return np.nan
+        return float(linearized(row.pair, row.scale, row.question.disparity, smooth=0.5)[1])
+    return row.spread if row.studentized else np.nan

@@ -1,10 +1,19 @@
-"""Which ways of grouping people an audit looks at: each sensitive feature, then every crossing of several."""
+"""Which ways of grouping people an audit looks at, and what so many questions take.
+
+Each sensitive feature comes first, then every crossing of several.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import combinations
 from math import comb
+
+import numpy as np
+
+from skfairtest.group._settings import Settings
+from skfairtest.inference.multiplicity import FAMILYWISE
 
 
 def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tuple[str, ...]]:
@@ -17,6 +26,11 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
     intersections : bool
         Whether features are crossed.
 
+    Raises
+    ------
+    ValueError
+        If a crossing has the name of a feature.
+
     Examples
     --------
     >>> list(groupings({"race": 5, "sex": 2, "planet": 1}, intersections=True))
@@ -26,9 +40,24 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
     # Crossed with a feature of one value, people are grouped as they were without it.
     dividing = [name for name, n in levels.items() if n > 1]
     for size in range(2, (len(dividing) if intersections else 0) + 1):
-        yield from combinations(dividing, size)
+        for names in combinations(dividing, size):
+            if " x ".join(names) in levels:
+                raise ValueError(
+                    f"sensitive_features: {' x '.join(names)!r} is the name of a feature, and that of "
+                    f"{' and '.join(names)} crossed: rename it, or set intersections=False"
+                )
+            yield names
 
 
 def how_many(n_groups: int, compare: str) -> int:
     """Count the comparisons of one metric between groups, undefined ones included."""
     return comb(n_groups, 2) if compare == "between_groups" else n_groups
+
+
+def enough_draws(settings: Settings, family: int) -> Settings:
+    """Draw as many resamples as it takes that few extreme ones can be a finding, where that is left to us."""
+    needed = int(np.ceil(family / settings.alpha)) if settings.adjust in FAMILYWISE else 0
+    if settings.question.method != "auto" or settings.n_resamples > needed:
+        return settings
+    # Twice as many, so that also one extreme resample can be one.
+    return replace(settings, n_resamples=2 * needed, adaptive=True)

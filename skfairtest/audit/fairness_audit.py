@@ -6,57 +6,39 @@ adjustment runs over all of them, and it alone decides.
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
-from typing import Any, ClassVar, Self, overload
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._version import __version__
 from skfairtest.audit._asked import asked_of, kinds_of
-from skfairtest.audit._detectable import minimum_detectable
-from skfairtest.audit._groupings import groupings, how_many
-from skfairtest.group._citizen import ModelTest
+from skfairtest.audit._groupings import enough_draws, groupings, how_many
+from skfairtest.audit._record import record_of
+from skfairtest.audit._reported import ReportedAudit
 from skfairtest.group._errors import GroupsMissing
-from skfairtest.group._facts import facts_of
-from skfairtest.group._frames import comparisons_frame, excluded_frame, values_frame
-from skfairtest.group._judge import Verdict as Judged
-from skfairtest.group._judge import judge, p_of
-from skfairtest.group._law import law_of
+from skfairtest.group._judge import judge
 from skfairtest.group._measure import cells_read, measure
-from skfairtest.group._people import Given, asked_people, predicted_people
+from skfairtest.group._people import Given, asked_people, predicted_people, read_people
 from skfairtest.group._progress import progress
 from skfairtest.group._random import check_seed, seed_sequence
 from skfairtest.group._rows import Measured
 from skfairtest.group._settings import Settings, check_settings
 from skfairtest.group._warnings import warn_about_people, warn_about_resamples
-from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.metrics import Metric, Rate, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of, predictions_from_X
-from skfairtest.report.audit import audit_document, summary_frame
-from skfairtest.report.document import plain
-from skfairtest.report.record import AuditPart, AuditRecord, Verdict
-from skfairtest.report.words import FOUND, NOT_FOUND, label, result_sentence
 from skfairtest.tables import CountTable, Sample
 
-#: Libraries whose versions may change a number or a drawing.
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn")
 
-
-class FairnessAudit(ModelTest):
+class FairnessAudit(ReportedAudit):
     """Audit a model: every metric, every sensitive feature and every intersection, as one family of questions.
 
     Null hypothesis of each comparison: the metric is equal in the two groups that are compared (with `margin`: it does
     not differ by more than the margin). Each is tested as `FairnessTest` tests it; `adjust` then acts once, on all of
-    them together, so that with the default at most 5 % of audits raise even one false concern.
+    them together, so that with the default at most 5 % of audits raise even one false concern, or about 5 % where laws
+    are not exact.
 
     Parameters
     ----------
@@ -66,7 +48,7 @@ class FairnessAudit(ModelTest):
         As `metric` of `FairnessTest`. "standard": selection rate, true and false positive rate, precision and accuracy;
         where there are scores, also AUC and calibration; of more than two labels, accuracy and balanced accuracy; of
         numbers, mean prediction, mean residual, mean squared and mean absolute error. Without true labels, those of
-        them that need none.
+        them that need none. Whole numbers without an estimator that says otherwise are labels.
     intersections : bool, default=True
         Whether to cross the sensitive features as well: all pairs, all triples and so forth. Each crossed group is
         compared with everybody else.
@@ -83,12 +65,13 @@ class FairnessAudit(ModelTest):
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the audit.
     n_resamples : int or "adaptive", default=9999
-        Resamples of each law that is drawn.
+        Resamples of each law that is drawn. With ``method="auto"`` they are more where not even none of them being as
+        extreme would be a finding among so many comparisons: then drawing stops when 20 were, as with "adaptive".
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     random_state : int, RandomState, Generator or None
-        Seed of laws that are drawn, and of the predictions of a randomised model. All groupings share it, so that a
-        finding does not depend on which other features are audited.
+        Seed of laws that are drawn, and of the predictions of a randomised model; reports tell the number that was
+        used. All groupings share it, so that what is drawn for a feature does not depend on which others are audited.
     n_jobs : int, optional
         Processes; the result is the same.
     verbose : int, default=0
@@ -102,7 +85,7 @@ class FairnessAudit(ModelTest):
         ``p_value``, ``p_value_adjusted``, ``minimum_detectable``, ``concern``, ``verdict``, ``method`` and
         ``sentence``. ``minimum_detectable`` is the smallest disparity that the comparison would have found with
         power .8, by normal approximation, at the level that the adjustment leaves the smallest p-value: an absolute
-        difference, or a ratio above 1; infinite where none would have been found.
+        difference, or a ratio above 1; infinite where none would have been found, NaN where it is not known.
     by_group_ : DataFrame
         ``feature``, ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``standard_error``,
         ``ci_low``, ``ci_high`` (pointwise) and ``small``.
@@ -110,7 +93,7 @@ class FairnessAudit(ModelTest):
         One row per feature and metric: how many comparisons and findings, and the comparison with the smallest
         p-value.
     p_value_ : float
-        The smallest adjusted p-value of all.
+        The smallest adjusted p-value of all, adjusted as `adjust` says.
     rejected_, concern_ : bool
         Whether it is at most ``1 - confidence_level``.
     excluded_ : DataFrame
@@ -129,9 +112,8 @@ class FairnessAudit(ModelTest):
 
     Notes
     -----
-    Rates have exact laws. The laws of other metrics are drawn as long as draws can be findings: of so many comparisons
-    that even none of `n_resamples` being as extreme would not be one, the normal law of the studentized disparity is
-    taken ("asymptotic" in `results_`), which wants hundreds of people on both sides.
+    Rates have exact laws. Those of other metrics are drawn, and a family of k comparisons needs more than k / alpha
+    draws to find anything: that is what a large audit by metrics of scores takes its time for.
 
     With `control_features`, comparisons averaged over the strata and those within each of them are one family, too.
 
@@ -258,9 +240,9 @@ class FairnessAudit(ModelTest):
         settings = self._settings()
         if given.sensitive_features is None:
             raise self._without_groups("the groups to compare", "sex")
-        metrics = self._named()
+        metrics, seed = self._named(), self._seed()
         without: list[tuple[str, str]] = []
-        if self.estimator is None:
+        if self.estimator is None and X is not None:
             predictions_from_X(X)
         if metrics is not None:
             needed = cells_read(metrics, settings)
@@ -269,16 +251,25 @@ class FairnessAudit(ModelTest):
                 raise ValueError(f"y is missing: {names} needs the true labels; metrics='selection_rate' does not")
             asked = list(metrics)
         else:
-            asked, needed = ([], {"y_pred"}) if self.estimator is None else asked_of(self.estimator)
-        if self.estimator is None:
-            sample = predicted_people(X, y, y_score, given, needed=needed)
-        else:
-            common = {"pos_label": self.pos_label, "random_state": self.random_state}
+            asked, needed = ([], {"y_pred"}) if self.estimator is None else asked_of(self.estimator, y)
+        if self.estimator is not None:
+            common = {"pos_label": self.pos_label, "random_state": seed}
             sample = asked_people(self.estimator, X, y, given, asked, needed, **common)
+        elif X is None:
+            sample = read_people(y, None, y_score, given)
+        else:
+            sample = predicted_people(X, y, y_score, given, needed=needed)
         if metrics is None:
             metrics, without = self._standard(sample)
         subject = "predictions" if self.estimator is None else type(self.estimator).__name__
-        return self._fit_sample(sample, settings, metrics, without, subject)
+        return self._fit_sample(sample, settings, metrics, without, subject, seed)
+
+    def _seed(self) -> int:
+        """Return one number from which all that is random can be drawn again: predictions, and laws."""
+        check_seed(self.random_state)
+        if isinstance(self.random_state, Integral):
+            return int(self.random_state)
+        return int(seed_sequence(self.random_state).generate_state(1)[0])
 
     @classmethod
     def from_predictions(
@@ -334,13 +325,7 @@ class FairnessAudit(ModelTest):
         given = Given(sensitive_features, control_features, sample_weight, clusters)
         if y_pred is not None:
             predictions_from_X(y_pred, "y_pred")
-            return cls(**params)._fit(y_pred, y_true, y_score, given)
-        # Scores alone: the metrics that read them and no decisions.
-        audit = cls(**params)
-        if isinstance(audit.metrics, str) and audit.metrics == "standard":
-            audit_of_scores = cls(**{**params, "metrics": ["roc_auc", "calibration"]})
-            return audit_of_scores._fit(y_score, y_true, None, given)
-        return audit._fit(y_score, y_true, None, given)
+        return cls(**params)._fit(y_pred, y_true, y_score, given)
 
     @classmethod
     def from_table(cls, table: CountTable, **params: Any) -> FairnessAudit:
@@ -383,7 +368,7 @@ class FairnessAudit(ModelTest):
                 f"table has no {' and no '.join(missing)}, which {names} needs; "
                 f"its cells are {', '.join(table.cell_names)}"
             )
-        return audit._fit_sample(sample, settings, metrics, without, "a table of counts")
+        return audit._fit_sample(sample, settings, metrics, without, "a table of counts", audit._seed())
 
     def _settings(self) -> Settings:
         check_seed(self.random_state)
@@ -426,8 +411,13 @@ class FairnessAudit(ModelTest):
 
     def _standard(self, sample: Sample) -> tuple[list[Metric], list[tuple[str, str]]]:
         kinds, without = kinds_of(sample, self.estimator)
-        metrics = standard_metrics(kinds, set(sample.columns))
-        return [m for m in metrics if m.name not in dict(without)], without
+        metrics = [m for m in standard_metrics(kinds, set(sample.columns)) if m.name not in dict(without)]
+        if not metrics:
+            raise ValueError(
+                f"y_true is missing: of {' and '.join(sorted(kinds))} predictions every standard metric needs the true "
+                "labels; pass them, or name metrics that need none, such as metrics='selection_rate' with pos_label"
+            )
+        return metrics, without
 
     def _fit_sample(
         self,
@@ -436,26 +426,28 @@ class FairnessAudit(ModelTest):
         metrics: list[Metric],
         without: Sequence[tuple[str, str]],
         subject: str,
+        seed: int,
     ) -> FairnessAudit:
         classes = classes_of(self.estimator)
-        seed = int(seed_sequence(self.random_state).entropy)  # type: ignore[arg-type]
         levels = {name: len(sample.regroup([name]).groups) for name in sample.sensitive_names}
         asked = list(groupings(levels, intersections=bool(self.intersections)))
         samples = [sample.regroup(names) for names in asked]
+        crossed = replace(settings, compare="to_rest", crossed=True)
+        questions = [settings if len(names) == 1 else crossed for names in asked]
         places = 1 + len(sample.strata) * bool(sample.control_names)
-        questions = [settings if len(names) == 1 else replace(settings, compare="to_rest") for names in asked]
-        planned = sum(how_many(len(people.groups), own.compare) for people, own in zip(samples, questions, strict=True))
-        if settings.adjust in FAMILYWISE:
-            questions = [replace(own, family=planned * len(metrics) * places) for own in questions]
-        measured: list[Measured] = []
-        each: list[Settings] = []
+        planned = (
+            places
+            * len(metrics)
+            * sum(how_many(len(people.groups), own.compare) for people, own in zip(samples, questions, strict=True))
+        )
+        questions = [enough_draws(own, planned) for own in questions]
+        measured: list[tuple[Measured, Settings]] = []
         not_compared = list(without)
         missing: GroupsMissing | None = None
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
             for names, people, own in zip(asked, samples, questions, strict=True):
                 try:
-                    measured.append(measure(people, metrics, own, self.pos_label, classes, seed))
-                    each.append(own)
+                    measured.append((measure(people, metrics, own, self.pos_label, classes, seed), own))
                 except GroupsMissing as error:  # another grouping may still be comparable
                     not_compared.append((" x ".join(names), str(error)))
                     missing = missing or error
@@ -463,42 +455,24 @@ class FairnessAudit(ModelTest):
         if not measured:
             assert missing is not None
             raise missing
-        judged = judge(measured, settings, together=True)
-        rows = [row for part in measured for row in part.rows]
-        for part in measured:
+        judged = judge([part for part, _ in measured], questions[0], together=True)
+        rows = [row for part, _ in measured for row in part.rows]
+        for part, _ in measured:
             warn_about_people(part)
         if any(row.drawn is not None for row in rows):
-            warn_about_resamples(len(rows), judged.n_resamples, settings)
-        parts = tuple(self._part(part, own, len(rows), settings) for part, own in zip(measured, each, strict=True))
+            warn_about_resamples(len(rows), judged.n_resamples, questions[0])
         self._set(
-            AuditRecord(
-                created=datetime.now(UTC).isoformat(timespec="seconds"),
-                title=f"Fairness audit of {subject}",
+            record_of(
+                measured,
+                judged,
+                questions[0],
+                n_samples=sample.n_samples,
                 subject=subject,
-                versions=_versions(),
                 parameters=self._parameters(metrics, seed),
-                verdict=_verdict(judged, measured, settings, sample.n_samples),
-                parts=parts,
-                leading=_place_of(judged, measured),
-                law=law_of(judged.leading, settings),
-                not_compared=tuple(not_compared),
+                not_compared=not_compared,
             )
         )
         return self
-
-    def _part(self, part: Measured, own: Settings, n_comparisons: int, settings: Settings) -> AuditPart:
-        comparisons = comparisons_frame(part.rows)
-        alpha = settings.alpha / n_comparisons if settings.adjust in FAMILYWISE else settings.alpha
-        comparisons["minimum_detectable"] = minimum_detectable(part.rows, alpha)
-        comparisons["verdict"] = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
-        return AuditPart(
-            part.sample.sensitive_names,
-            part.sample.control_names,
-            facts_of(part, own),
-            values_frame(part),
-            comparisons,
-            excluded_frame(part.excluded),
-        )
 
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
         given = self.get_params(deep=False)
@@ -509,207 +483,3 @@ class FairnessAudit(ModelTest):
             "metrics": "standard" if standard else [metric.name for metric in metrics],
             "random_state": seed,
         }
-
-    def _set(self, record: AuditRecord) -> None:
-        """Take fitted attributes from a record, wherever it comes from."""
-        self.record_ = record
-        self.results_ = pd.concat([_results(part) for part in record.parts], ignore_index=True)
-        self.by_group_ = pd.concat([_with_feature(part, part.by_group) for part in record.parts], ignore_index=True)
-        left_out = [_with_feature(part, part.excluded) for part in record.parts if len(part.excluded)]
-        self.excluded_ = (
-            pd.concat(left_out, ignore_index=True)
-            if left_out
-            else _with_feature(record.parts[0], record.parts[0].excluded)
-        )
-        self.summary_ = summary_frame(record.parts)
-        self.p_value_ = record.verdict.p_value
-        self.rejected_ = self.concern_ = record.verdict.concern
-        self.pos_label_ = record.verdict.pos_label
-        self.n_samples_ = record.verdict.n_samples
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the results with labels of several features as one text each, so that any file can hold them.
-
-        Returns
-        -------
-        DataFrame
-            A copy of `results_`.
-        """
-        check_is_fitted(self)
-        frame = self.results_.copy()
-        for column in ("group", "other", "stratum"):
-            frame[column] = [label(value) for value in frame[column]]
-        return frame
-
-    @overload
-    def to_json(self, path: None = None) -> str: ...
-    @overload
-    def to_json(self, path: str | os.PathLike[str]) -> None: ...
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write everything that reports are made of as JSON.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            ASCII text. `skfairtest.report.record` documents the schema, whose version it names.
-        """
-        check_is_fitted(self)
-        return _written(self.record_.to_json(), path)
-
-    @classmethod
-    def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
-        """Read an audit that `to_json` wrote, as it was fitted: its reports are the same, byte for byte.
-
-        Parameters
-        ----------
-        source : str, bytes or path
-            The text, or a path object (``pathlib.Path``) of its file.
-
-        Returns
-        -------
-        FairnessAudit
-            The fitted audit, without its estimator.
-
-        Raises
-        ------
-        ValueError
-            If it is not the record of an audit, or one of another version.
-
-        Examples
-        --------
-        >>> from skfairtest import FairnessAudit
-        >>> audit = FairnessAudit.from_predictions(
-        ...     None, [1, 1, 0, 0], sensitive_features={"sex": list("ffmm")}
-        ... )
-        >>> again = FairnessAudit.from_json(audit.to_json())
-        >>> again.to_json() == audit.to_json()
-        True
-        """
-        text = Path(source).read_bytes() if isinstance(source, os.PathLike) else source
-        record = AuditRecord.from_json(text)
-        names = set(cls._get_param_names())
-        audit = cls(**{name: value for name, value in record.parameters.items() if name in names})
-        audit._set(record)
-        return audit
-
-    @overload
-    def to_markdown(self, path: None = None) -> str: ...
-    @overload
-    def to_markdown(self, path: str | os.PathLike[str]) -> None: ...
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write a section for a model card.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            Markdown, in which every name is text.
-        """
-        from skfairtest.report.markdown import audit_markdown
-
-        check_is_fitted(self)
-        return _written(audit_markdown(self.record_), path)
-
-    @overload
-    def to_html(self, path: None = None) -> str: ...
-    @overload
-    def to_html(self, path: str | os.PathLike[str]) -> None: ...
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write the report as one page that needs nothing else: no network, no script.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            HTML.
-
-        Raises
-        ------
-        ImportError
-            If jinja2 or matplotlib is not installed.
-        """
-        check_is_fitted(self)
-        from skfairtest.report.html import audit_html
-
-        return _written(audit_html(self.record_), path)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Show the report in a notebook where the libraries that draw it are there; before `fit`, the parameters."""
-        if not hasattr(self, "record_"):
-            return super()._repr_mimebundle_(**kwargs)  # type: ignore[no-any-return]
-        bundle = {"text/plain": str(self)}
-        try:
-            from skfairtest.report.html import audit_fragment
-        except ImportError:
-            return bundle
-        return {**bundle, "text/html": audit_fragment(self.record_)}
-
-    def _repr_html_(self) -> str | None:
-        """Return the report for a notebook; None before `fit`, or where the libraries that draw it are missing."""
-        return self._repr_mimebundle_().get("text/html")
-
-    def __str__(self) -> str:
-        """Return the verdict and the findings in sentences, then the tables; before `fit`, the parameters."""
-        return plain(audit_document(self.record_)) if hasattr(self, "record_") else repr(self)
-
-
-def _versions() -> dict[str, str]:
-    return {
-        "skfairtest": __version__,
-        "python": platform.python_version(),
-        **{name: version(name) for name in LIBRARIES},
-    }
-
-
-def _verdict(judged: Judged, measured: Sequence[Measured], settings: Settings, n_samples: int) -> Verdict:
-    rows = [row for part in measured for row in part.rows]
-    return Verdict(
-        concern=judged.concern,
-        p_value=p_of(judged.log_p),
-        p_value_interval=judged.limits,
-        alpha=round(settings.alpha, 12),
-        adjust=settings.adjust,
-        n_samples=n_samples,
-        n_comparisons=len(rows),
-        n_found=sum(row.concern for row in rows),
-        pos_label=measured[0].pos_label,
-    )
-
-
-def _place_of(judged: Judged, measured: Sequence[Measured]) -> tuple[int, int]:
-    return next(
-        (place, i) for place, part in enumerate(measured) for i, row in enumerate(part.rows) if row is judged.leading
-    )
-
-
-def _with_feature(part: AuditPart, frame: pd.DataFrame) -> pd.DataFrame:
-    frame = frame.copy()
-    frame.insert(0, "feature", pd.Series([part.feature] * len(frame), dtype=object))
-    return frame
-
-
-def _results(part: AuditPart) -> pd.DataFrame:
-    frame = _with_feature(part, part.comparisons)
-    rows = part.comparisons.to_dict("records")
-    frame["sentence"] = pd.Series([result_sentence(part.facts, row) for row in rows], dtype=object)  # type: ignore[arg-type]
-    return frame
-
-
-def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
-    if path is None:
-        return text
-    Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
-    return None

@@ -11,12 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest.audit import FairnessAudit
 from skfairtest.displays._axes import drawable, find_fonts, literal
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.drawings import shorten
-from skfairtest.report.text import display_width
-from skfairtest.report.words import Facts, label
-
-#: Columns that the name of one comparison has at the most.
-WIDEST = 56
+from skfairtest.report.drawings import WIDEST, joined, shorten
+from skfairtest.report.sections import comparison_pieces
+from skfairtest.report.words import Facts
 
 
 class Part(NamedTuple):
@@ -236,21 +233,12 @@ def _one(key: tuple[Any, ...]) -> Any:
 
 def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST) -> str:
     """Join pieces of a name, `joints` between them, and cut the longest pieces until it is short enough."""
-    names = [drawable(piece) for piece in pieces]
-    room = widest - sum(display_width(joint) for joint in joints)
-    limit = max((display_width(name) for name in names), default=0)
-    while sum(min(display_width(name), limit) for name in names) > room and limit > 6:
-        limit -= 1
-    names = [shorten(name, limit) if name else "" for name in names]
-    return "".join(part for pair in zip(names, [*joints, ""], strict=True) for part in pair)
+    return joined([drawable(piece) for piece in pieces], joints, widest)
 
 
-def comparison_name(row: Any, *, ratio: bool, prefix: str = "", controls: str = "") -> str:
-    """Return what one comparison is called: "Female − Male", with what it is of and where it is made."""
-    pieces, joints = [label(row["group"]), label(row["other"])], [" / " if ratio else " \N{MINUS SIGN} "]
-    if controls:
-        pieces.append(label(row["stratum"]) if row["stratum"] is not None else "pooled")
-        joints.append(" in " if row["stratum"] is not None else ", ")
+def comparison_name(facts: Facts, row: Any, *, prefix: str = "") -> str:
+    """Return what one comparison is called: "Female against Male", with what it is of and where it is made."""
+    pieces, joints = comparison_pieces(facts, row, alone=True)
     if prefix:
         pieces.insert(0, prefix)
         joints.insert(0, ": ")

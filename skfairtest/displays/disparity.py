@@ -11,6 +11,7 @@ from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.report.drawings import draw_disparities, height_of, width_of
+from skfairtest.report.sections import disparity_axis
 from skfairtest.report.words import label, many
 
 
@@ -65,7 +66,7 @@ class DisparityDisplay(FittedDisplay):
     ... )
     >>> display = DisparityDisplay.from_test(test)
     >>> [text.get_text() for text in display.ax_.get_yticklabels()]
-    ['a − b']
+    ['a against b']
     """
 
     def __init__(
@@ -112,11 +113,14 @@ class DisparityDisplay(FittedDisplay):
         labels = []
         for part, row in shown:
             named = [label(row["metric"])] * several + [part.feature] * bool(part.feature)
-            controls = part.facts.controls
-            labels.append(comparison_name(row, ratio=ratio, prefix=", ".join(named), controls=controls))
+            labels.append(comparison_name(part.facts, row, prefix=", ".join(named)))
         columns = ("disparity", "ci_low", "ci_high", "p_value_adjusted")
         disparity, low, high, p = (np.array([float(row[c]) for _, row in shown]) for c in columns)
-        what = facts.disparity + ("" if several else f" of {label(next(iter(metrics)))}")
+        # What is no share has a unit of its own, which shares beside it do not have.
+        units = dict.fromkeys(disparity_axis(part.facts, row["metric"], alone=True) for part, row in shown)
+        told = ([] if several else [drawable(next(iter(metrics)))]) + [
+            next(iter(units)) if len(units) == 1 else facts.disparity
+        ]
         together = "simultaneous " if len(shown) > 1 and facts.adjust in FAMILYWISE else ""
         return cls(
             labels=labels,
@@ -127,7 +131,7 @@ class DisparityDisplay(FittedDisplay):
             p_value=p,
             null=1.0 if ratio else 0.0,
             edges=facts.edges,
-            xlabel=f"{drawable(what)}\n{together}{100 * (1 - facts.alpha):g} % intervals",
+            xlabel="\n".join([*told, f"{together}{100 * (1 - facts.alpha):g} % intervals"]),
             n_hidden=len(rows) - len(shown),
             estimator_name=name,
         )

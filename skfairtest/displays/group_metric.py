@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import FittedDisplay, Part, entitle, finish, fitted_name, parts_of
 from skfairtest.report.drawings import draw_groups, height_of, width_of
+from skfairtest.report.sections import value_axis
 from skfairtest.report.words import label
 
 
@@ -104,7 +105,10 @@ class GroupMetricDisplay(FittedDisplay):
             for column in ("value", "ci_low", "ci_high", "n_effective", "small")
         }
         alpha = parts[0].facts.alpha
-        what = "value" if several else label(metrics[0])
+        units = dict.fromkeys(
+            value_axis(part.facts, metric) for part, table in tables for metric in set(table["metric"])
+        )
+        told = ([] if several else [drawable(metrics[0])]) + [next(iter(units)) if len(units) == 1 else "value"]
         return cls(
             labels=labels,
             value=joined["value"].astype(float),
@@ -113,7 +117,7 @@ class GroupMetricDisplay(FittedDisplay):
             n_effective=joined["n_effective"].astype(np.int64),
             small=joined["small"].astype(bool),
             reference=_everybody(*tables[0]) if len(tables) == 1 and not several else None,
-            xlabel=f"{drawable(what)}\npointwise {100 * (1 - alpha):g} % intervals",
+            xlabel="\n".join([*told, f"pointwise {100 * (1 - alpha):g} % intervals"]),
             estimator_name=name,
         )
 

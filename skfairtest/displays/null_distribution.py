@@ -7,7 +7,7 @@ from typing import Any, Self
 from skfairtest.displays._axes import axes
 from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.drawings import draw_law
+from skfairtest.report.drawings import draw_law, statistic_axis
 from skfairtest.report.law import NullLaw
 from skfairtest.report.words import equals_p, label
 
@@ -79,8 +79,7 @@ class NullDistributionDisplay(FittedDisplay):
         if leading["metric"] in facts.everybody:
             comparison = label(leading["metric"])
         else:
-            ratio = facts.disparity_of(leading["metric"]) == "ratio"
-            comparison = comparison_name(leading, ratio=ratio, prefix=label(leading["metric"]), controls=facts.controls)
+            comparison = comparison_name(facts, leading, prefix=label(leading["metric"]))
         return cls(law=law, comparison=comparison, estimator_name=name)
 
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
@@ -102,7 +101,9 @@ class NullDistributionDisplay(FittedDisplay):
         """
         self.figure_, self.ax_ = axes(ax, type(self).__name__)
         told = [self.comparison] if self.comparison else []
-        draw_law(self.ax_, self.law, xlabel="\n".join([*told, f"{self.law.statistic}, {equals_p(self.law.p_value)}"]))
+        draw_law(
+            self.ax_, self.law, xlabel="\n".join([*told, f"{statistic_axis(self.law)}, {equals_p(self.law.p_value)}"])
+        )
         entitle(self.ax_, self.estimator_name if name is None else name)
         self.ax_.set(**kwargs)
         finish(self.ax_)

@@ -325,7 +325,9 @@ def _found(
     common = {"alpha": alpha, "power": power, "disparity": "ratio" if ratio else "difference"}
     if leading.rate is not None and leading.rate.value is None and question.edges is None:
         share = sides.d_group / (sides.d_group + sides.d_other) if overall else 0.0
-        found = detectable_rates(sides.other, sides.d_group * times, sides.d_other * times, share=share, **common)  # type: ignore[arg-type]
+        direction = {"greater": "up", "less": "down"}.get(question.alternative, "farther")
+        people = (sides.other, sides.d_group * times, sides.d_other * times)
+        found = detectable_rates(*people, share=share, direction=direction, **common)  # type: ignore[arg-type]
     else:
         if not sides.error > 0:
             raise ValueError("test has no standard error, from which power is computed: use variance='auto'")

@@ -432,7 +432,7 @@ def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], N
     if not second.any():
         raise ValueError(f"sensitive_features holds one group only, {listed}: nothing can be compared")
     told = "rest" if other is None else label(other)
-    return first, second, fitted_name([label(group), told], [" \N{MINUS SIGN} "], 40)
+    return first, second, fitted_name([label(group), told], [" against "], 40)
 
 
 def _thresholds(given: Any, score: NDArray[np.float64], most: int) -> NDArray[np.float64]:

@@ -173,7 +173,7 @@ def run_counted(made: Counted, settings: Settings, seed: np.random.SeedSequence,
             row.studentized = settings.variance is not None
             resampled_log_p(row, settings)
             if settings.variance == "score":
-                row.standard_error = shown_error(row.counted, question, error)
+                row.standard_error = shown_error(row.counted, question, error, row.scale)
         return
     jobs = (delayed(answer)(row.pair, row.scale, question) for row in rows)
     answers = Parallel(n_jobs=settings.n_jobs, return_as="generator")(jobs)

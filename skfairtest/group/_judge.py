@@ -70,7 +70,7 @@ def judge(measured: Sequence[Measured], settings: Settings, *, together: bool = 
     for family in families:
         if family:
             _adjust(family, measured, settings)
-    return _decide(main, measured, settings)
+    return _decide(main, measured, settings, together=together)
 
 
 def _adjust(family: list[Row], measured: Sequence[Measured], settings: Settings) -> None:
@@ -253,14 +253,16 @@ def _leading(main: list[Row], tied: np.ndarray, *, worst: bool) -> Row:
     return main[int(np.argmax(np.where(np.abs(log_p - own) <= 1e-9 * max(1.0, abs(own)), sizes, -2.0)))]
 
 
-def _decide(main: list[Row], measured: Sequence[Measured], settings: Settings) -> Verdict:
+def _decide(main: list[Row], measured: Sequence[Measured], settings: Settings, *, together: bool) -> Verdict:
     equivalence = settings.question.alternative == "equivalence"
     log_p = np.array([row.log_p for row in main])
     if equivalence:
         deciding = log_p
         target = log_p.max()
     else:
-        deciding = np.array([row.log_p_adjusted for row in main]) if settings.adjust in FAMILYWISE else holm(log_p)
+        # One test has one answer, whatever its rows are adjusted by; an audit has findings, and is about these.
+        own = together or settings.adjust in FAMILYWISE
+        deciding = np.array([row.log_p_adjusted for row in main]) if own else holm(log_p)
         target = deciding.min()
     with np.errstate(invalid="ignore"):
         tied = (deciding == target) | (np.abs(deciding - target) <= 1e-9 * max(1.0, abs(target)))

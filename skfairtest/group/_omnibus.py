@@ -176,7 +176,7 @@ def check_omnibus(metric: Omnibus, settings: Settings) -> None:
             f"metric={metric.name!r} looks at all groups at once and tests independence: it has no alternative or "
             "margin; use alternative='two-sided' and margin=None"
         )
-    if settings.compare != "between_groups":
+    if settings.compare != "between_groups" and not settings.crossed:
         raise ValueError(
             f"metric={metric.name!r} looks at all groups at once: use compare='between_groups', not "
             f"{settings.compare!r}"

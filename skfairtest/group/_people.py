@@ -69,7 +69,7 @@ def asked_people(
 
 
 def read_people(y: Any, y_pred: Any, y_score: Any, given: Given) -> Sample:
-    """Read people with what is known of them; labels that no metric reads are read, because a missing one is an error."""
+    """Read people with all that was given of them: a label that is missing is an error, whoever reads it."""
     return Sample.from_predictions(
         y,
         y_pred,

@@ -103,7 +103,11 @@ def _sides_of(test: FairnessTest, row: Any, settings: Settings, rate: Rate | Non
     other = float(weights @ values[rest])
     own_error, other_error = float(errors[own]), float(np.sqrt(weights**2 @ errors[rest] ** 2))
     if settings.question.disparity == "ratio":
-        own_error, other_error = own_error / float(row["value_group"]), other_error / float(row["value_other"])
+        with np.errstate(divide="ignore", invalid="ignore"):  # a rate of 0 has no logarithm
+            own_error, other_error = (
+                own_error / np.float64(row["value_group"]),
+                other_error / np.float64(row["value_other"]),
+            )
     return Sides(int(d[own]), int(d[rest].sum()), other, float(np.hypot(own_error, other_error)))
 
 

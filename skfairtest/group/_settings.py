@@ -39,13 +39,8 @@ class Settings:
     asked_variance: str | None = "auto"
     adaptive: bool = False
     verbose: int = 0
-    #: How many comparisons are going to be adjusted together, where more than one sample makes them.
-    family: int = 1
-
-    @property
-    def out_of_reach(self) -> bool:
-        """Whether no number of extreme draws, not even none, could be a finding among so many comparisons."""
-        return self.family > self.alpha * (1 + self.n_resamples)
+    #: Whether groups are crossings, which are compared with the rest whatever was asked for.
+    crossed: bool = False
 
 
 def is_number(value: object) -> bool:

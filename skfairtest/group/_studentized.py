@@ -444,8 +444,7 @@ def _test(
     question = made.question
     method = question.method
     if method == "auto":
-        no_draws = question.edges is not None or _too_many(families) or settings.out_of_reach
-        method = "asymptotic" if no_draws else "permutation"
+        method = "asymptotic" if question.edges is not None or _too_many(families) else "permutation"
     seeds = seed.spawn(len(families) + 1)
     if method == "bootstrap" or (settings.adjust == "max_t" and sum(len(rows) for rows, _ in families) > 1):
         n_groups = out.sample.sizes.shape[1]

@@ -21,42 +21,45 @@ def warn_about(measured: Measured, n_resamples: int, settings: Settings) -> None
 
 def warn_about_people(measured: Measured) -> None:
     """Warn of undefined values, small groups, and doubtful standard errors."""
+    if (undefined := _undefined(measured)) is not None:
+        warnings.warn(undefined, UndefinedMetricWarning, stacklevel=outside())
+    for caution in cautions(measured):
+        warnings.warn(caution, UserWarning, stacklevel=outside())
+
+
+def _undefined(measured: Measured) -> str | None:
+    """Say which values are undefined; None if none is."""
     undefined = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
-    if undefined:
-        first = undefined[0]
-        where = text.label(first.group) + (f" ({text.label(first.stratum)})" if first.stratum is not None else "")
-        more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
-        says = " is" if first.other is None else f" against {text.label(first.other)}:"
-        warnings.warn(
-            f"{first.metric} of {where}{says} {first.reason}{more}: these comparisons are left out, see excluded_",
-            UndefinedMetricWarning,
-            stacklevel=outside(),
-        )
+    if not undefined:
+        return None
+    first = undefined[0]
+    where = text.label(first.group) + (f" ({text.label(first.stratum)})" if first.stratum is not None else "")
+    more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
+    says = " is" if first.other is None else f" against {text.label(first.other)}:"
+    return f"{first.metric} of {where}{says} {first.reason}{more}: these comparisons are left out, see excluded_"
+
+
+def cautions(measured: Measured) -> list[str]:
+    """Say what makes results doubtful, beside what is listed as excluded."""
+    found = []
     if measured.labels_as_scores:
-        warnings.warn(
+        found.append(
             f"{', '.join(measured.labels_as_scores)}: y_score holds nothing but 0 and 1, which look like predicted "
-            "labels; pass probabilities or decision values, or use a metric of labels",
-            UserWarning,
-            stacklevel=outside(),
+            "labels; pass probabilities or decision values, or use a metric of labels"
         )
     places = list(dict.fromkeys((metric, group) for metric, group, _ in measured.doubtful))
     if places:
         metric, group, why = measured.doubtful[0]
         more = f" (and {text.many(len(places) - 1, 'other value')})" if len(places) > 1 else ""
-        warnings.warn(
+        found.append(
             f"{metric} of {text.label(group)} {why}{more}: p-values and intervals of its comparisons are approximate, "
-            "and may be too small; a rate, such as 'true_positive_rate', has an exact test for any number of people",
-            UserWarning,
-            stacklevel=outside(),
+            "and may be too small; a rate, such as 'true_positive_rate', has an exact test for any number of people"
         )
     small = [e for e in measured.excluded if e.metric is None]
     if small:
         names = ", ".join(text.label(e.group) for e in small)
-        warnings.warn(
-            f"sensitive_features: {names} left out of comparisons, having fewer than 2 people; see excluded_",
-            UserWarning,
-            stacklevel=outside(),
-        )
+        found.append(f"sensitive_features: {names} left out of comparisons, having fewer than 2 people; see excluded_")
+    return found
 
 
 def warn_about_resamples(main: int, n_resamples: int, settings: Settings) -> None:

@@ -14,8 +14,8 @@ from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded
 from skfairtest.group._judge import equivalence_interval, judge, p_of
 from skfairtest.group._law import law_of
 from skfairtest.group._measure import cells_read, measure, permuted_within
-from skfairtest.group._random import check_seed
 from skfairtest.group._people import Given, asked_people, predicted_people
+from skfairtest.group._random import check_seed
 from skfairtest.group._rows import many_of
 from skfairtest.group._settings import Settings, check_settings
 from skfairtest.group._warnings import warn_about

@@ -2,7 +2,8 @@
 
 Sizes are distances: of a difference its absolute value, of a ratio the larger value over the smaller one. Where a
 disparity can go both ways, the farther of the two is meant, so that one of that size is found whichever way it goes;
-where only one way has room, that one. Infinity: no disparity there can be is found with that power.
+where only one way has room, that one. Infinity: no disparity there can be is found with that power. NaN: a ratio to a
+rate of 0, of which none can be named.
 
 References
 ----------
@@ -30,6 +31,7 @@ def detectable_rates(
     power: float,
     disparity: str = "difference",
     share: ArrayLike = 0.0,
+    direction: str = "farther",
 ) -> Floats:
     """Smallest disparity of two rates that the two-sided score test of equality finds.
 
@@ -45,6 +47,8 @@ def detectable_rates(
         What is asked for.
     share : array-like of shape (k,), default=0
         Share of the group in everyone, where the disparity to everyone is shown and the others are the rest.
+    direction : {"farther", "up", "down"}
+        Whether the group's rate lies above or below; "farther": whichever is harder to find, where both have room.
 
     Returns
     -------
@@ -60,13 +64,15 @@ def detectable_rates(
     z, beyond = float(norm.isf(alpha / 2)), float(norm.isf(1 - power))
     with np.errstate(divide="ignore", invalid="ignore"):
         sizes = [_one_way(p2, n1, n2, part, sign, z, beyond, disparity) for sign in (1.0, -1.0)]
-    return _farther(*sizes)
+    up, down = sizes if direction == "farther" else [sizes[direction == "down"]] * 2
+    found = _farther(up, down)
+    return np.where(p2 == 0, np.nan, found) if disparity == "ratio" else found
 
 
 def _one_way(
     p2: Floats, n1: Floats, n2: Floats, part: Floats, sign: float, z: float, beyond: float, disparity: str
 ) -> Floats:
-    """Find the disparity with the group's rate above (sign 1) or below (-1) that of the others; NaN if there is none."""
+    """Find the disparity with the group's rate above (sign 1) or below (-1) the others'; NaN if there is none."""
     room = 1 - p2 if sign > 0 else p2
 
     def found(gap: Floats) -> NDArray[np.bool_]:
@@ -85,7 +91,8 @@ def _one_way(
     if disparity == "ratio":
         p1 = p2 + sign * high
         shown = part * p1 + (1 - part) * p2
-        size = p1 / shown if sign > 0 else shown / p1
+        # No ratio to a rate of 0 can be named, and none of a rate of 0.
+        size = np.where((shown > 0) & (p1 > 0), p1 / shown if sign > 0 else shown / p1, np.nan)
     else:
         size = high * (1 - part)
     return np.asarray(np.where(possible, size, np.nan))

@@ -43,6 +43,9 @@ class Scale:
         return self.value is identity
 
 
+IDENTITY = Scale()
+
+
 @dataclass(frozen=True)
 class Question:
     """What is asked of every comparison.
@@ -324,7 +327,7 @@ def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
     if question.edges is None:
         log_p, label = _equality(pair, question.alternative, question.method)
         z, error = (float(v) for v in statistic(pair, scale, question.disparity, "score"))
-        return Answer(log_p, label, z, shown_error(pair, question, error))
+        return Answer(log_p, label, z, shown_error(pair, question, error, scale))
     lower, upper = question.edges
     if question.alternative == "greater":
         sides = [_beyond(pair, scale, question, upper, "greater")]
@@ -353,12 +356,13 @@ def _rest_to_everyone(pair: Pair) -> float:
     return float((d1 * d2 / (d1 + d2)).sum() / d1.sum()) if pair.overall else 1.0
 
 
-def shown_error(pair: Pair, question: Question, error: float) -> float:
+def shown_error(pair: Pair, question: Question, error: float, scale: Scale = IDENTITY) -> float:
     """Standard error of the disparity shown, from that of the difference of rates, when both are equal."""
-    error *= _rest_to_everyone(pair)
+    pooled = np.asarray((pair.x1 + pair.x2).sum() / (pair.d1 + pair.d2).sum())
+    error *= _rest_to_everyone(pair) * float(scale.slope(pooled))
     if question.disparity == "ratio":
-        pooled = float((pair.x1 + pair.x2).sum() / (pair.d1 + pair.d2).sum())
-        return error / pooled if pooled else float("nan")
+        value = float(scale.value(pooled))
+        return error / value if value else float("nan")
     return error
 
 

@@ -14,11 +14,11 @@ from skfairtest.report.record import AuditPart, AuditRecord, Verdict
 from skfairtest.report.text import (
     Table,
     by_group_table,
+    by_p_value,
     comparison_cells,
     disagreement,
     excluded_table,
     label,
-    most_telling,
     rate_cells,
     records,
 )
@@ -120,7 +120,7 @@ def leading_sentences(part: AuditPart) -> list[str]:
     list of str
         The three most telling findings; without a finding, the comparison with the smallest p-value.
     """
-    ordered = most_telling(part.comparisons)
+    ordered = by_p_value(part.facts, part.comparisons)
     found = _concerns(ordered)
     shown = found.head(TELLING) if len(found) else ordered.head(1)
     return [result_sentence(part.facts, row) for row in records(shown)]
@@ -145,7 +145,7 @@ def summary_frame(parts: Sequence[AuditPart]) -> pd.DataFrame:
     rows = []
     for part in parts:
         for metric in dict.fromkeys(part.comparisons["metric"]):
-            own = most_telling(part.comparisons[part.comparisons["metric"] == metric])
+            own = by_p_value(part.facts, part.comparisons[part.comparisons["metric"] == metric])
             counts = {"n_comparisons": len(own), "n_found": int(own["concern"].sum())}
             leading = {name: own.iloc[0][name] for name in shown}
             rows.append({"feature": part.feature, "metric": metric, **counts, **leading})
@@ -236,7 +236,7 @@ def _tables(part: AuditPart, complete: bool, more: str) -> list[Block]:
             blocks.append(Paragraph(f"{described[0].upper()}{described[1:]}.", "aside"))
         if (part.by_group["metric"] == metric).any():
             blocks.append(Grid(*_rates_tables(indexed(part, metric))))
-        ordered = most_telling(part.comparisons[part.comparisons["metric"] == metric])
+        ordered = by_p_value(part.facts, part.comparisons[part.comparisons["metric"] == metric])
         if not len(ordered):
             blocks.append(Paragraph("No comparison is defined: see what was left out."))
             continue
@@ -333,6 +333,18 @@ def _left_out(record: AuditRecord) -> list[Block]:
     return blocks
 
 
+def _kept(facts: Facts, comparisons: pd.DataFrame) -> str:
+    """Say how often audits raise a false concern: what exact laws keep for sure, others keep roughly."""
+    rough = sorted({method for method in comparisons["method"] if not method.startswith("exact")})
+    if not rough:
+        return f"At most {_level(facts)} of audits done like this raise even one false concern."
+    laws = f"{' and '.join(rough)} p-values"
+    return (
+        f"At most about {_level(facts)} of audits done like this raise even one false concern: about, because {laws} "
+        "keep the level approximately, the better the more people there are."
+    )
+
+
 def legend(record: AuditRecord, mark: str = " (*)") -> list[str]:
     """Say what the columns of the tables are, in which `mark` stands at concerns."""
     parts, verdict, facts = record.parts, record.verdict, record.facts
@@ -362,8 +374,8 @@ def legend(record: AuditRecord, mark: str = " (*)") -> list[str]:
     elif facts.adjust == "holm":
         lines.append(
             f"adjusted p: whoever asks {verdict.n_comparisons:,} questions finds something by luck. This p-value is "
-            f"corrected for that, over all groupings and metrics together (Holm's method). {concern} At most "
-            f"{_level(facts)} of audits done like this raise even one false concern."
+            f"corrected for that, over all groupings and metrics together (Holm's method). {concern} "
+            f"{_kept(facts, comparisons)}"
         )
     elif facts.adjust is None:
         lines.append(

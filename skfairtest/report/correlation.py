@@ -87,7 +87,7 @@ def correlation_summary(
         parts[-1] += "." + next((f" {_finding(facts, row)}" for row in strata if row["concern"]), "")
     low, high = (p_text(end) for end in p_value_interval)
     between = f"between {low} and {high}" if p_value_interval[0] > 0 else f"below {high}"
-    parts.append(f"Drawn anew, the p-value would lie {between}.")
+    parts.append(f"With resamples without end, the p-value would lie {between} (95 % limits).")
     parts += ["", "Null hypothesis", f"  {_null(facts)}"]
     first = f"The first {SHOWN} of {len(rows)} comparisons" if len(rows) > SHOWN else "Comparisons"
     parts += ["", f"{first} (* concern)", aligned(_table(facts, rows[:SHOWN]))]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,27 @@ def shorten(text: Any, width: int = 40) -> str:
     return f"{name[:start]}…{name[end:]}"
 
 
+def joined(pieces: Sequence[str], joints: Sequence[str], width: int = WIDEST) -> str:
+    """Join the pieces of a name, `joints` between them: long ones are cut so far that short ones need not be.
+
+    Examples
+    --------
+    >>> joined(["African-American", "Asian"], [" against "], 24)
+    'Afric…ican against Asian'
+    """
+    room, left = width - sum(map(display_width, joints)), len(pieces)
+    cut: dict[int, str] = {}
+    for place in sorted(range(len(pieces)), key=lambda i: display_width(pieces[i])):
+        cut[place] = shorten(pieces[place], max(room // left, 6))
+        room, left = room - display_width(cut[place]), left - 1
+    return cut[0] + "".join(joint + cut[place] for place, joint in enumerate(joints, 1))
+
+
+def row_size(labels: Sequence[Any]) -> str:
+    """Return how large rows with such labels are written, in one plot or in all of a figure."""
+    return "small" if any(display_width(label(name)) > WIDE for name in labels) else "medium"
+
+
 def draw_disparities(
     ax: Any,
     labels: Sequence[Any],
@@ -80,6 +102,8 @@ def draw_disparities(
     edges: tuple[float, float] | None = None,
     log: bool = False,
     xlabel: str = "",
+    size: str | None = None,
+    legend: bool = True,
 ) -> None:
     """Draw a forest: one row per comparison, from top to bottom, with its interval; findings stand out.
 
@@ -101,10 +125,14 @@ def draw_disparities(
         Whether the axis is logarithmic, as it is for ratios.
     xlabel : str
         What is on the axis.
+    size : str, optional
+        How large the labels are written; by default as `row_size` finds.
+    legend : bool
+        Whether the meaning of the marks stands below the axis.
     """
     values = [np.atleast_1d(np.asarray(v, dtype=float)) for v in (disparity, low, high)]
     is_found = np.atleast_1d(np.asarray(found, dtype=bool))
-    _rows(ax, labels)
+    _rows(ax, labels, size)
     _horizontal(ax, values, (null, *(edges or ())), log=log)
     if edges is not None:
         ax.axvspan(*edges, color=PALE, linewidth=0, zorder=0, label="tolerated")
@@ -112,7 +140,8 @@ def draw_disparities(
     for which, colour, marker, word in ((is_found, ORANGE, "D", "concern"), (~is_found, BLUE, "o", "no concern")):
         _intervals(ax, values, which, colour=colour, marker=marker, name=word)
     _xlabel(ax, xlabel)
-    legend_below(ax)
+    if legend:
+        legend_below(ax)
 
 
 def draw_groups(
@@ -125,6 +154,8 @@ def draw_groups(
     *,
     xlabel: str = "",
     reference: float | None = None,
+    size: str | None = None,
+    legend: bool = True,
 ) -> None:
     """Draw the value of each group with its interval; what rests on few people is hollow.
 
@@ -142,18 +173,23 @@ def draw_groups(
         What is on the axis.
     reference : float, optional
         Everybody's value, a dashed line.
+    size : str, optional
+        How large the labels are written; by default as `row_size` finds.
+    legend : bool
+        Whether the meaning of the marks stands below the axis.
     """
     values = [np.atleast_1d(np.asarray(v, dtype=float)) for v in (value, low, high)]
     is_small = np.atleast_1d(np.asarray(small, dtype=bool))
     known = reference is not None and np.isfinite(reference)
-    _rows(ax, labels)
+    _rows(ax, labels, size)
     _horizontal(ax, values, (float(reference),) if known and reference is not None else (), log=False)
     if known:
         ax.axvline(reference, color=GREY, linewidth=1, linestyle="--", zorder=1, label="everybody")
     _intervals(ax, values, ~is_small, colour=BLUE, marker="o", name="")
     _intervals(ax, values, is_small, colour=BLUE, marker="o", name="few people", hollow=True)
     _xlabel(ax, xlabel)
-    legend_below(ax)
+    if legend:
+        legend_below(ax)
 
 
 def draw_law(ax: Any, law: NullLaw, *, xlabel: str | None = None) -> None:
@@ -166,7 +202,7 @@ def draw_law(ax: Any, law: NullLaw, *, xlabel: str | None = None) -> None:
     law : NullLaw
         The law.
     xlabel : str, optional
-        What is on the axis; by default the law's statistic.
+        What is on the axis; by default the law's statistic and its unit.
     """
     low, high, mass, extreme = (np.asarray(v, dtype=float) for v in (law.low, law.high, law.mass, law.extreme))
     single = low == high
@@ -190,19 +226,18 @@ def draw_law(ax: Any, law: NullLaw, *, xlabel: str | None = None) -> None:
         ax.set_xlim(min(ends) - margin, max(ends) + margin)
     ax.set_ylim(0, 1.05 * float(mass.max()) if len(mass) and mass.max() > 0 else 1.0)
     _few_ticks(ax)
-    _xlabel(ax, law.statistic if xlabel is None else xlabel)
+    _xlabel(ax, statistic_axis(law) if xlabel is None else xlabel)
     ax.set_ylabel("probability")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     legend_below(ax)
 
 
-def _rows(ax: Any, labels: Sequence[Any]) -> None:
+def _rows(ax: Any, labels: Sequence[Any], size: str | None) -> None:
     """Give each label a row, the first on top."""
     n = len(labels)
     names = [shorten(name, WIDEST) for name in labels]
-    size = {"fontsize": "small"} if any(display_width(name) > WIDE for name in names) else {}
-    ax.set_yticks(np.arange(n), [_left_to_right(name) for name in names], **size)
+    ax.set_yticks(np.arange(n), [_left_to_right(name) for name in names], fontsize=size or row_size(names))
     for text in ax.get_yticklabels():
         literal(text)
     ax.set_ylim(n - 0.4, -0.6)
@@ -242,7 +277,60 @@ def _few_ticks(ax: Any) -> None:
     """So few ticks that their labels do not touch in a narrow one of several axes."""
     from matplotlib.ticker import MaxNLocator
 
-    ax.xaxis.set_major_locator(MaxNLocator(5))
+    inches = ax.bbox.width / ax.figure.dpi
+    ax.xaxis.set_major_locator(MaxNLocator(int(np.clip(2 * inches, 3, 5))))
+    ax.xaxis.set_major_formatter(_plain_formatter()())
+
+
+@cache
+def _plain_formatter() -> type:
+    """Return the formatter of `tick_text`: a class, because only its `format_ticks` is told of all ticks."""
+    from matplotlib.ticker import Formatter
+
+    class PlainFormatter(Formatter):
+        def __call__(self, x: float, pos: int | None = None) -> str:
+            return tick_text(x, [x])
+
+        def format_ticks(self, values: Sequence[float]) -> list[str]:
+            return [tick_text(value, values) for value in values]
+
+    return PlainFormatter
+
+
+def tick_text(value: float, ticks: ArrayLike) -> str:
+    """Write a tick so that it is told from the others, and needs no factor or offset beside the axis.
+
+    Examples
+    --------
+    >>> [tick_text(tick, [0, 0.25, 0.5]) for tick in (0, 0.25, 0.5)]
+    ['0.00', '0.25', '0.50']
+    >>> [tick_text(tick, [-1e7, 0, 1e7]) for tick in (-1e7, 0, 1e7)]
+    ['−1e7', '0', '1e7']
+    """
+    places = np.unique(np.append(np.asarray(ticks, dtype=float), value))
+    largest = float(np.abs(places).max())
+    step = float(np.diff(places).min()) if len(places) > 1 else largest
+    if value == 0 and not 1e-3 <= largest < 1e5:
+        return "0"
+    fixed = largest == 0 or 1e-3 <= largest < 1e5
+    scale = 1.0 if fixed else 10.0 ** np.floor(np.log10(abs(value)))
+    digits = next((d for d in range(13) if abs(round(step / scale, d) * scale - step) <= 1e-6 * step), 13)
+    if fixed:
+        text = f"{value + 0.0:.{digits}f}"
+    else:
+        mantissa, exponent = f"{value:.{digits}e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+        text = f"{mantissa}e{int(exponent)}"
+    return text.replace("-", "\N{MINUS SIGN}")
+
+
+def statistic_axis(law: NullLaw) -> str:
+    """Say what is on the axis of a law, with its unit where that is not the statistic's own."""
+    if law.statistic.startswith("studentized "):
+        return f"{law.statistic} (in standard errors)"
+    # Only counts of people are enumerated.
+    shares = law.kind == "enumerated" and law.statistic.startswith("difference")
+    return f"{law.statistic} (0.1 is 10 points)" if shares else law.statistic
 
 
 def _intervals(

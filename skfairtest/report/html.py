@@ -28,7 +28,7 @@ from skfairtest.report.sections import (
     values_of,
     verdict_of,
 )
-from skfairtest.report.text import excluded_table, most_telling, records
+from skfairtest.report.text import by_p_value, excluded_table, records
 from skfairtest.report.words import DETECTION_POWER, Facts, label, many, result_sentence
 
 try:
@@ -211,7 +211,7 @@ def _comparisons(part: AuditPart, folded: bool) -> list[Sheet]:
     """Write all comparisons, a table for each metric."""
     sheets = []
     for metric in dict.fromkeys(part.comparisons["metric"]):
-        ordered = most_telling(part.comparisons[part.comparisons["metric"] == metric])
+        ordered = by_p_value(part.facts, part.comparisons[part.comparisons["metric"] == metric])
         rows = records(ordered)
         found = int(ordered["concern"].sum())
         counted = f"{many(len(rows), 'comparison')}, {many(found, 'concern') if found else 'no concern'}"

@@ -4,11 +4,43 @@ from __future__ import annotations
 
 import unicodedata
 
-__all__ = ["inert", "isolated"]
+__all__ = ["escaped", "inert", "isolated"]
 
 #: Marks that keep the direction of what stands between them from what stands around them.
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
+#: Nobody sees them, and without them some words and pictures fall apart.
+JOINERS = frozenset("\u200c\u200d")
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+
+
+def escaped(text: str) -> str:
+    r"""Write what cannot be printed as escapes, but for joiners inside of words and of pictures.
+
+    A joiner between letters of ASCII, or at an end, would only make two names look alike.
+
+    Examples
+    --------
+    >>> escaped("a" + chr(27) + "[31m"), escaped("a" + chr(0x200D) + "b")
+    ('a\\x1b[31m', 'a\\u200db')
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or _joins(text, place) else c.encode("unicode_escape").decode("ascii")
+        for place, c in enumerate(text)
+    )
+
+
+def _joins(text: str, place: int) -> bool:
+    """Whether a joiner stands between two letters, or two pictures, that are not of ASCII."""
+    if text[place] not in JOINERS or not 0 < place < len(text) - 1:
+        return False
+    before, after = text[place - 1], text[place + 1]
+    # Marks and the colours of a skin (Sk) stand between what they change and the joiner.
+    kinds = unicodedata.category(before), unicodedata.category(after)
+    begins = kinds[0][0] in "LM" or kinds[0] in ("So", "Sk")
+    ends = kinds[1][0] == "L" or kinds[1] == "So"
+    return not before.isascii() and not after.isascii() and begins and ends
 
 
 def inert(text: str) -> str:
@@ -22,8 +54,7 @@ def inert(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     shown = " ".join(text.splitlines())
-    escaped = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in shown)
-    return isolated(escaped)
+    return isolated(escaped(shown))
 
 
 def isolated(text: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Self
 
+from skfairtest.report._schema import array, between, one_of, record, text
+
 
 @dataclass(frozen=True)
 class NullLaw:
@@ -55,20 +57,28 @@ class NullLaw:
 
         Raises
         ------
-        KeyError, TypeError, ValueError
+        ValueError
             If something is missing, or is not what it should be.
         """
-        low, high, mass, extreme = (tuple(float(v) for v in data[name]) for name in ("low", "high", "mass", "extreme"))
-        if not len(low) == len(high) == len(mass) == len(extreme):
-            raise ValueError("a law's low, high, mass and extreme must be of one length")
-        return cls(
-            str(data["kind"]),
-            str(data["statistic"]),
-            low,
-            high,
-            mass,
-            extreme,
-            float(data["observed"]),
-            float(data["p_value"]),
-            str(data["note"]),
-        )
+        found = FIELDS(data, "")
+        lengths = {name: len(found[name]) for name in ("low", "high", "mass", "extreme")}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"low, high, mass and extreme must be of one length; found {list(lengths.values())}")
+        return cls(**found)
+
+
+_SHARES = array(between(0, 1 + 1e-9))
+_ENDS = array(between())
+FIELDS = record(
+    {
+        "kind": one_of("enumerated", "drawn", "normal"),
+        "statistic": text,
+        "low": _ENDS,
+        "high": _ENDS,
+        "mass": _SHARES,
+        "extreme": _SHARES,
+        "observed": between(infinite=True),
+        "p_value": between(0, 1),
+        "note": text,
+    }
+)

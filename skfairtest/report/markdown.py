@@ -23,7 +23,7 @@ from skfairtest.report.sections import (
     values_of,
     verdict_of,
 )
-from skfairtest.report.text import excluded_table, most_telling, records
+from skfairtest.report.text import by_p_value, excluded_table, records
 from skfairtest.report.words import DETECTION_POWER, label, many
 
 __all__ = ["audit_markdown", "text"]
@@ -153,7 +153,7 @@ def _comparisons_lead(record: AuditRecord) -> str:
 
 def _comparisons(part: AuditPart) -> Iterator[str]:
     facts = part.facts
-    ordered = most_telling(part.comparisons)
+    ordered = by_p_value(part.facts, part.comparisons)
     shown = ordered.head(min(MOST, max(FEW, int(ordered["concern"].sum()))))
     if not len(ordered):
         return

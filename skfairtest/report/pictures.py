@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest.report.drawings import draw_disparities, draw_groups, draw_law, shorten
+from skfairtest.report.drawings import draw_disparities, draw_groups, draw_law, joined, row_size, shorten
 from skfairtest.report.law import NullLaw
 from skfairtest.report.record import AuditPart
-from skfairtest.report.sections import compared_with, values_of
+from skfairtest.report.sections import comparison_pieces, disparity_axis, value_axis, values_of
 from skfairtest.report.svg import WIDEST, drawn
-from skfairtest.report.text import display_width, most_telling, records
+from skfairtest.report.text import by_p_value, display_width, records
 from skfairtest.report.words import Facts, label, many
 
 __all__ = ["Picture", "disparities_picture", "law_picture", "values_picture"]
@@ -26,8 +26,8 @@ __all__ = ["Picture", "disparities_picture", "law_picture", "values_picture"]
 MOST_COMPARISONS, MOST_GROUPS, MOST_ROWS = 30, 20, 40
 #: Values by group are drawn side by side.
 COLUMNS = 2
-#: Inches: the width of a drawing, a row, the name above an axis, the numbers below it, a letter, what separates.
-WIDTH, ROW, HEAD, TICKS, LETTER, GAP = 6.4, 0.26, 0.3, 0.3, 0.088, 0.3
+#: Inches: the width of a drawing, a row, the name above an axis, numbers and words below it, a letter, what separates.
+WIDTH, ROW, HEAD, TICKS, LETTER, GAP = 6.4, 0.26, 0.3, 0.5, 0.088, 0.3
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,17 @@ def disparities_picture(part: AuditPart, prefix: str) -> Picture | None:
     """
     facts = part.facts
     drawable = part.comparisons[part.comparisons["group"].notna() & part.comparisons["disparity"].notna()]
-    ordered = most_telling(drawable)
+    ordered = by_p_value(part.facts, drawable)
     telling = ordered.head(MOST_COMPARISONS)
     metrics = [metric for metric in dict.fromkeys(drawable["metric"]) if (telling["metric"] == metric).any()]
     if not metrics:
         return None
     panels = [telling[telling["metric"] == metric] for metric in metrics]
-    names = [_fitting(_named(facts, row)) for panel in panels for row in records(panel)]
+    names = [joined(*comparison_pieces(facts, row), WIDEST) for panel in panels for row in records(panel)]
     shared = _share_a_scale(facts, metrics, telling)
-    left = _margin(names)
+    left, size = _margin(names), row_size(names)
     below = [0.0 if shared and place < len(panels) - 1 else TICKS for place in range(len(panels))]
+    said = [disparity_axis(facts, metric) if below[place] else "" for place, metric in enumerate(metrics)]
     heights = [ROW * (len(panel) + 0.2) for panel in panels]
     total_height = sum(heights) + sum(below) + HEAD * len(panels)
 
@@ -78,9 +79,12 @@ def disparities_picture(part: AuditPart, prefix: str) -> Picture | None:
             own, rows = rows[: len(panel)], rows[len(panel) :]
             ratio = facts.disparity_of(metric) == "ratio"
             columns = (panel[name].to_numpy() for name in ("disparity", "ci_low", "ci_high", "concern"))
-            draw_disparities(ax, own, *columns, null=1.0 if ratio else 0.0, edges=facts.edges, log=ratio)
+            draw_disparities(
+                ax, own, *columns, null=1.0 if ratio else 0.0, edges=facts.edges, log=ratio, xlabel=said[place],
+                size=size, legend=False,
+            )  # fmt: skip
             ax.tick_params(labelbottom=bool(below[place]))
-            _head(ax, titles[place])
+            _head(ax, titles[place], wide=True)
             axes.append(ax)
         if shared:
             limits = np.array([ax.get_xlim() for ax in axes])
@@ -111,24 +115,6 @@ def _as_many(shown: int, total: int) -> str:
     if shown == total:
         return f"All {total:,} comparisons." if total > 1 else "One comparison."
     return f"The {shown:,} comparisons with the smallest p-values of {total:,}; the tables have all of them."
-
-
-def _named(facts: Facts, row: dict[str, Any]) -> list[str]:
-    names = [label(row["group"])]
-    if facts.compare == "between_groups":
-        names.append(compared_with(facts, row))
-    return names if row["stratum"] is None else [*names, label(row["stratum"])]
-
-
-def _fitting(names: Sequence[str]) -> str:
-    """Join names to one that fits into a drawing: long ones are cut so far that short ones need not be."""
-    joints = [" – ", ", "][: len(names) - 1]
-    room, left = WIDEST - sum(map(len, joints)), len(names)
-    cut: dict[int, str] = {}
-    for place in sorted(range(len(names)), key=lambda i: display_width(names[i])):
-        cut[place] = shorten(names[place], room // left)
-        room, left = room - display_width(cut[place]), left - 1
-    return cut[0] + "".join(joint + cut[place] for place, joint in enumerate(joints, 1))
 
 
 def _share_a_scale(facts: Facts, metrics: Sequence[str], rows: pd.DataFrame) -> bool:
@@ -167,7 +153,7 @@ def values_picture(part: AuditPart, prefix: str) -> Picture | None:
         shorten(label(group) if stratum is None else f"{label(group)}, {label(stratum)}", 30)
         for group, stratum, _ in shown
     ]
-    left, height = _margin(names), ROW * (len(shown) + 0.2)
+    left, height, size = _margin(names), ROW * (len(shown) + 0.2), row_size(names)
     width = (WIDTH - left - GAP * columns) / columns
     line_height = height + HEAD + TICKS
 
@@ -179,9 +165,12 @@ def values_picture(part: AuditPart, prefix: str) -> Picture | None:
             ax = _axes(figure, left + column * (width + GAP), bottom, width, height)
             found = [values.get(metric, {}) for _, _, values in shown]
             value, low, high = ([f.get(name, np.nan) for f in found] for name in ("value", "ci_low", "ci_high"))
-            draw_groups(ax, own, value, low, high, [bool(f.get("small", False)) for f in found])
+            small = [bool(f.get("small", False)) for f in found]
+            draw_groups(
+                ax, own, value, low, high, small, xlabel=value_axis(part.facts, metric), size=size, legend=False
+            )
             ax.tick_params(labelleft=not column)
-            _head(ax, titles[place])
+            _head(ax, titles[place], wide=False)
 
     what = f"Values by {label(part.feature)}"
     some = f" The {len(shown)} largest groups of {len(rows):,}; the table has all." if len(shown) < len(rows) else ""
@@ -214,7 +203,7 @@ def law_picture(law: NullLaw, prefix: str) -> Picture:
     Picture
         The plot.
     """
-    said = replace(law, statistic=shorten(law.statistic, 80))
+    said = replace(law, statistic=shorten(law.statistic, 60))
     svg = drawn(
         lambda figure, _: draw_law(_axes(figure, 0.75, 0.8, WIDTH - 0.75 - GAP, 2.2), said),
         [],
@@ -228,7 +217,8 @@ def law_picture(law: NullLaw, prefix: str) -> Picture:
 
 
 def _margin(names: Sequence[str]) -> float:
-    return GAP + LETTER * max(display_width(name) for name in names)
+    letter = LETTER * (0.8 if row_size(names) == "small" else 1)
+    return GAP + letter * max(display_width(name) for name in names)
 
 
 def _title(metric: str, room: float) -> str:
@@ -242,8 +232,11 @@ def _axes(figure: Any, left: float, bottom: float, width: float, height: float) 
     return figure.add_axes((left / across, bottom / up, width / across, height / up))
 
 
-def _head(ax: Any, title: str) -> None:
-    """Name an axis after its metric; what the marks are stands below the drawing once."""
+def _head(ax: Any, title: str, *, wide: bool) -> None:
+    """Name axes after their metric, and place what is said below them, which may be `wide`."""
     ax.set_title(title, loc="left", fontsize=10, fontweight="bold")
-    if ax.get_legend() is not None:
-        ax.get_legend().remove()
+    label_below = ax.xaxis.label
+    label_below.set_fontsize("small")
+    if wide:
+        # From the right end it may run on below the names of rows, and never beyond the drawing.
+        label_below.set(x=1, horizontalalignment="right")

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from numbers import Integral, Real
 from typing import Any
@@ -42,8 +42,24 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skfairtest.report._schema import (
+    Reader,
+    anything,
+    array,
+    between,
+    count,
+    document_of,
+    either,
+    mapping,
+    number,
+    one_of,
+    record,
+    scalar,
+    text,
+    truth,
+)
 from skfairtest.report.law import NullLaw
-from skfairtest.report.words import Facts
+from skfairtest.report.words import FOUND, NOT_FOUND, Facts
 
 __all__ = ["AuditPart", "AuditRecord", "Verdict", "plain_label", "plain_value"]
 
@@ -71,7 +87,9 @@ def plain_label(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return tuple(plain_label(part) for part in value)
     if isinstance(value, Integral):
-        return int(value)
+        # Larger ones have no place in an index.
+        whole = int(value)
+        return whole if -(2**63) <= whole < 2**64 else str(whole)
     if isinstance(value, Real) and math.isfinite(float(value)):
         return float(value)
     return str(value)
@@ -162,16 +180,46 @@ class Verdict:
     pos_label: Any = None
 
 
+# What each field must be. Fields that are not named here, such as sentences, are made of those that are.
+
+_SHARE = between(0, 1, null=True)
+_SIZE = between(0, math.inf, null=True, infinite=True)
+_LEVEL = between(0, 1, inside=True)
+_ADJUST = one_of(None, "holm", "bonferroni", "fdr_bh", "fdr_by")
+_KIND = one_of("difference", "ratio")
+
+
+def _label_of(features: int) -> Reader:
+    """Return a reader of labels of so many features: a list where there are several, null where there is none."""
+    return array(scalar, features) if features > 1 else scalar if features else one_of(None)
+
+
+def _tables(sensitive: int, control: int) -> dict[str, Mapping[str, Reader]]:
+    """Declare the columns of the frames of a part with so many features."""
+    null, group, level = one_of(None), _label_of(sensitive), _label_of(control)
+    # Of a group's counterpart, which may be everybody else, and of what is left out for all of its part.
+    named, stratum = either(null, text, group), either(null, level)
+    return {
+        "by_group": {
+            "metric": text, "stratum": level, "group": group, "n": count, "n_effective": count, "value": number,
+            "standard_error": _SIZE, "ci_low": number, "ci_high": number, "small": truth,
+        },
+        "comparisons": {
+            "metric": text, "group": either(null, group), "other": named, "stratum": stratum, "n_group": count,
+            "n_other": count, "value_group": number, "value_other": number, "disparity": number,
+            "standard_error": _SIZE, "statistic": number, "ci_low": number, "ci_high": number, "p_value": _SHARE,
+            "p_value_adjusted": _SHARE, "minimum_detectable": _SIZE, "concern": truth,
+            "verdict": one_of(FOUND, NOT_FOUND), "method": text,
+        },
+        "excluded": {
+            "metric": either(null, text), "group": named, "other": named, "stratum": stratum, "reason": text,
+            "n": count, "n_effective": count, "comparisons": count,
+        },
+    }  # fmt: skip
+
+
 #: Columns of the frames of a part.
-BY_GROUP = (
-    "metric", "stratum", "group", "n", "n_effective", "value", "standard_error", "ci_low", "ci_high", "small",
-)  # fmt: skip
-COMPARISONS = (
-    "metric", "group", "other", "stratum", "n_group", "n_other", "value_group", "value_other", "disparity",
-    "standard_error", "statistic", "ci_low", "ci_high", "p_value", "p_value_adjusted", "minimum_detectable", "concern",
-    "verdict", "method",
-)  # fmt: skip
-EXCLUDED = ("metric", "group", "other", "stratum", "reason", "n", "n_effective", "comparisons")
+COLUMNS = {name: tuple(fields) for name, fields in _tables(1, 0).items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +245,7 @@ class AuditPart:
 
     def __post_init__(self) -> None:
         """Give the frames the schema's types, whatever they came from."""
-        for name, columns in (("by_group", BY_GROUP), ("comparisons", COMPARISONS), ("excluded", EXCLUDED)):
+        for name, columns in COLUMNS.items():
             object.__setattr__(self, name, _normalised(getattr(self, name)[list(columns)]))
 
     @property
@@ -289,64 +337,26 @@ class AuditRecord:
         ValueError
             If the text is no JSON, or no record of an audit that this version can read.
         """
-        try:
-            document = json.loads(text)
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise ValueError(f"text is not JSON: {error}") from error
+        document = document_of(text)
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
             found = document.get("schema") if isinstance(document, dict) else type(document).__name__
-            raise ValueError(f"text is not the record of an audit: its schema must be {SCHEMA!r}; found {found!r}")
+            raise ValueError(f"text is not the record of an audit: its schema must be {SCHEMA!r}; found {found!r:.60}")
         version = document.get("schema_version")
-        if version != SCHEMA_VERSION:
+        if isinstance(version, bool) or version != SCHEMA_VERSION:
             raise ValueError(
-                f"text has schema_version {version!r}, and this version of skfairtest reads {SCHEMA_VERSION}: read it "
-                "with the version that wrote it, which it names under versions"
+                f"text has schema_version {version!r:.60}, and this version of skfairtest reads {SCHEMA_VERSION}: read "
+                "it with the version that wrote it, which it names under versions"
             )
         try:
-            return cls._from_dict(document)
-        except KeyError as error:
-            raise ValueError(f"text is not a whole record of an audit: {error.args[0]!r} is missing") from error
-        except (TypeError, ValueError, AttributeError) as error:
+            found = READ(document, "")
+            place, row = found["leading"]
+            if place >= len(found["parts"]) or row >= len(found["parts"][place].comparisons):
+                raise ValueError(f"leading {[place, row]} is no comparison")
+            if found["verdict"].concern and not any(part.comparisons["concern"].any() for part in found["parts"]):
+                raise ValueError("verdict.concern must be false where no comparison is a concern; found True")
+        except ValueError as error:
             raise ValueError(f"text is not the record of an audit that to_json wrote: {error}") from error
-
-    @classmethod
-    def _from_dict(cls, document: dict[str, Any]) -> AuditRecord:
-        verdict = {f.name: document["verdict"][f.name] for f in fields(Verdict)}
-        low, high = verdict["p_value_interval"]
-        verdict |= {
-            "p_value": _number(verdict["p_value"]),
-            "p_value_interval": (_number(low), _number(high)),
-            "pos_label": _label(verdict["pos_label"]),
-        }
-        parts = tuple(
-            AuditPart(
-                tuple(map(str, part["sensitive"])),
-                tuple(map(str, part["control"])),
-                _facts_from_dict(part["facts"]),
-                _frame(part["by_group"], BY_GROUP),
-                _frame(part["comparisons"], COMPARISONS),
-                _frame(part["excluded"], EXCLUDED),
-            )
-            for part in document["parts"]
-        )
-        place, row = document["leading"]
-        if not 0 <= place < len(parts) or not 0 <= row < len(parts[place].comparisons):
-            raise ValueError(f"leading {[place, row]} is no comparison")
-        return cls(
-            created=str(document["created"]),
-            title=str(document["title"]),
-            subject=str(document["subject"]),
-            versions={str(k): str(v) for k, v in document["versions"].items()},
-            parameters=dict(document["parameters"]),
-            verdict=Verdict(**verdict),
-            parts=parts,
-            leading=(int(place), int(row)),
-            law=None if document["law"] is None else NullLaw.from_dict(document["law"]),
-            not_compared=tuple((str(each["sensitive"]), str(each["reason"])) for each in document["not_compared"]),
-            warnings=tuple(map(str, document["warnings"])),
-            about=tuple(map(str, document["about"])),
-            sources=tuple(map(str, document["sources"])),
-        )
+        return cls(**found)
 
 
 def _facts_to_dict(facts: Facts) -> dict[str, Any]:
@@ -357,13 +367,85 @@ def _facts_to_dict(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _facts_from_dict(given: Mapping[str, Any]) -> Facts:
-    found = {f.name: given[f.name] for f in fields(Facts)}
-    edges = found["edges"]
-    found |= {
-        "edges": None if edges is None else (_number(edges[0]), _number(edges[1])),
-        "words": {str(k): (str(happens), str(among)) for k, (happens, among) in found["words"].items()},
-        "functions": frozenset(found["functions"]),
-        "everybody": frozenset(found["everybody"]),
+def _made(make: Callable[..., Any], fields: Mapping[str, Reader]) -> Reader:
+    """Return a reader of objects that are made of their fields."""
+    read = record(fields)
+    return lambda value, place: make(**read(value, place))
+
+
+_NAMES: dict[str, Reader] = {"sensitive": array(text, least=1), "control": array(text)}
+_FACTS = _made(
+    Facts,
+    {
+        "compare": one_of("between_groups", "to_overall", "to_rest", "to_reference"),
+        "disparity": _KIND,
+        "alternative": one_of("two-sided", "greater", "less", "equivalence"),
+        "edges": either(one_of(None), array(between(infinite=True), 2)),
+        "alpha": _LEVEL,
+        "features": text,
+        "controls": text,
+        "words": mapping(array(text, 2)),
+        "functions": lambda value, place: frozenset(array(text)(value, place)),
+        "descriptions": mapping(text),
+        "everybody": lambda value, place: frozenset(array(text)(value, place)),
+        "disparities": mapping(_KIND),
+        "people": text,
+        "adjust": _ADJUST,
+        "within": one_of("auto", None, "y_true", "y_pred"),
+    },
+)
+_VERDICT = _made(
+    Verdict,
+    {
+        "concern": truth,
+        "p_value": _SHARE,
+        "p_value_interval": array(_SHARE, 2),
+        "alpha": _LEVEL,
+        "adjust": _ADJUST,
+        "n_samples": count,
+        "n_comparisons": count,
+        "n_found": count,
+        "pos_label": scalar,
+    },
+)
+
+
+def _part(value: Any, place: str) -> AuditPart:
+    """Read a part, whose features say how long labels are."""
+    names = record(_NAMES)(value, place)
+    columns = _tables(len(names["sensitive"]), len(names["control"]))
+    found = record({"facts": _FACTS, **{name: array(record(fields)) for name, fields in columns.items()}})(value, place)
+    frames = {name: _frame(found[name], list(fields)) for name, fields in columns.items()}
+    return AuditPart(names["sensitive"], names["control"], found["facts"], **frames)
+
+
+def _law(value: Any, place: str) -> NullLaw | None:
+    """Read the law of the leading comparison, if there is one."""
+    if value is None:
+        return None
+    record({})(value, place)
+    try:
+        return NullLaw.from_dict(value)
+    except ValueError as error:
+        raise ValueError(f"{place}.{error}") from error
+
+
+READ = record(
+    {
+        "created": text,
+        "title": text,
+        "subject": text,
+        "versions": mapping(text),
+        "parameters": mapping(anything),
+        "verdict": _VERDICT,
+        "parts": array(_part, least=1),
+        "leading": array(count, 2),
+        "law": _law,
+        "not_compared": array(
+            lambda value, place: tuple(record({"sensitive": text, "reason": text})(value, place).values())
+        ),
+        "warnings": array(text),
+        "about": array(text),
+        "sources": array(text),
     }
-    return Facts(**found)
+)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skfairtest.report.record import AuditPart, AuditRecord
+from skfairtest.report.words import Facts
 
 __all__ = ["METHODS", "Method", "methods_used"]
 
@@ -17,7 +18,7 @@ class Method:
     Parameters
     ----------
     when : str
-        What an audit has if it was used: one of the words of `_traits`.
+        What an audit has if it was used: one of the words that `_traits` yields.
     says : str
         What was done.
     citation : str
@@ -53,9 +54,16 @@ METHODS = (
         "Statistical Association 89, 1012-1016.",
     ),
     Method(
-        "asymptotic",
+        "score",
         "Rates of many people: the score test, which approximates the exact one.",
         "O. Miettinen and M. Nurminen (1985). Comparative analysis of two rates. Statistics in Medicine 4, 213-226.",
+    ),
+    Method(
+        "inverted interval",
+        "Beyond a margin, averages over strata and functions of rates, such as F1, are tested by the level at which "
+        "their interval reaches the margin.",
+        "J. Neyman (1937). Outline of a theory of statistical estimation based on the classical theory of "
+        "probability. Philosophical Transactions of the Royal Society A 236, 333-380.",
     ),
     Method(
         "permutation",
@@ -63,6 +71,18 @@ METHODS = (
         "valid for the equality of the metric alone, and not only of everything at once.",
         "C. DiCiccio, S. Vasudevan, K. Basu, K. Kenthapadi and D. Agarwal (2020). Evaluating fairness using "
         "permutation tests. KDD, 1467-1477.",
+    ),
+    Method(
+        "permutation of everybody",
+        "Metrics that look at all groups at once: everybody's labels are permuted.",
+        "E. J. G. Pitman (1937). Significance tests which may be applied to samples from any populations. "
+        "Supplement to the Journal of the Royal Statistical Society 4, 119-130.",
+    ),
+    Method(
+        "normal",
+        "Disparities divided by their standard errors are compared with the normal law.",
+        "A. Wald (1943). Tests of statistical hypotheses concerning several parameters when the number of "
+        "observations is large. Transactions of the American Mathematical Society 54, 426-482.",
     ),
     Method(
         "bootstrap",
@@ -75,6 +95,12 @@ METHODS = (
         "E. R. DeLong, D. M. DeLong and D. L. Clarke-Pearson (1988). Comparing the areas under two or more "
         "correlated receiver operating characteristic curves: a nonparametric approach. Biometrics 44, "
         "837-845.",
+    ),
+    Method(
+        "linearized",
+        "People with weights or in clusters: standard errors are linearized.",
+        "D. A. Binder (1983). On the variances of asymptotically normal estimators from complex surveys. "
+        "International Statistical Review 51, 279-292.",
     ),
     Method(
         "strata",
@@ -104,6 +130,19 @@ METHODS = (
         "Intervals of ratios averaged over strata.",
         "S. Greenland and J. M. Robins (1985). Estimation of a common effect parameter from sparse follow-up "
         "data. Biometrics 41, 55-68.",
+    ),
+    Method(
+        "interval by the delta method",
+        "Intervals of functions of rates, or of ratios to everyone, over strata: the delta method, after half a "
+        "person is added to each count.",
+        "A. Agresti (2013). Categorical Data Analysis, third edition. Wiley.",
+    ),
+    Method(
+        "interval by standard errors",
+        "Intervals of other disparities: the estimate plus and minus a critical value, that of the permutations "
+        "where there are any, times the standard error.",
+        "E. Chung and J. P. Romano (2013). Exact and asymptotically robust permutation tests. Annals of Statistics "
+        "41, 484-507.",
     ),
     Method(
         "rate",
@@ -143,13 +182,13 @@ METHODS = (
         " 4.2. Wiley.",
     ),
 )
-#: Laws of p-values that come from counts of people.
-COUNTED = ("exact conditional", "exact unconditional", "asymptotic")
 
 
 def methods_used(record: AuditRecord) -> list[Method]:
     """Name the methods that the numbers of a record come from, and no others."""
-    had = {trait for part in record.parts for trait in _traits(part)} | {str(record.verdict.adjust)}
+    had = {trait for part in record.parts for trait in _traits(part)}
+    if record.verdict.n_comparisons > 1:  # one comparison has nothing to be adjusted for
+        had.add(str(record.verdict.adjust))
     return [method for method in METHODS if method.when in had]
 
 
@@ -157,16 +196,50 @@ def _traits(part: AuditPart) -> Iterator[str]:
     """Yield what decides which methods were used in one grouping."""
     facts, comparisons = part.facts, part.comparisons
     for metric, stratum, law in zip(comparisons["metric"], comparisons["stratum"], comparisons["method"], strict=True):
-        yield "exact margin" if law == "exact unconditional" and facts.edges is not None else law
         pooled = stratum is None and bool(part.control)
+        if metric in facts.everybody:
+            yield "permutation of everybody"
+            continue
+        yield _law(facts, metric, law, pooled=pooled)
         if pooled:
             yield "strata"
-        if law in COUNTED:
-            kind = facts.disparity_of(metric)
-            function = " of a function" if metric in facts.functions else ""
-            yield f"interval of a stratified {kind}" if pooled else f"interval{function}"
-    yield from (metric for metric in dict.fromkeys(comparisons["metric"]) if metric == "roc_auc")
-    if set(part.by_group["metric"]) & set(facts.words):
+        if law != "bootstrap":
+            yield _interval(facts, metric, pooled=pooled)
+    shown = set(part.by_group["metric"])
+    if facts.people:
+        yield "linearized"
+    elif "roc_auc" in shown:
+        yield "roc_auc"
+    if any(_counted(facts, metric) for metric in shown):
         yield "rate"
     if comparisons["minimum_detectable"].notna().any():
         yield "detectable"
+
+
+def _counted(facts: Facts, metric: str) -> bool:
+    """Whether the metric is a rate, and people count alike: its laws come from counts."""
+    return metric in facts.words and not facts.people
+
+
+def _law(facts: Facts, metric: str, law: str, *, pooled: bool) -> str:
+    """Name the method of a p-value."""
+    if law == "exact unconditional" and facts.edges is not None:
+        return "exact margin"
+    if law != "asymptotic":
+        return law
+    if not _counted(facts, metric):
+        return "normal"
+    return "inverted interval" if facts.edges is not None and (pooled or metric in facts.functions) else "score"
+
+
+def _interval(facts: Facts, metric: str, *, pooled: bool) -> str:
+    """Name the method of the interval of a disparity."""
+    if not _counted(facts, metric):
+        return "interval by standard errors"
+    kind, function = facts.disparity_of(metric), metric in facts.functions
+    to_everyone = facts.compare == "to_overall" and kind == "ratio"
+    if (function and to_everyone) or (pooled and (function or to_everyone)):
+        return "interval by the delta method"
+    if pooled:
+        return f"interval of a stratified {kind}"
+    return "interval of a function" if function else "interval"

@@ -10,18 +10,21 @@ import numpy as np
 
 from skfairtest.report.audit import audit_verdict, metrics_of
 from skfairtest.report.record import AuditPart, AuditRecord, plain_value
-from skfairtest.report.text import most_telling, number_text, records
+from skfairtest.report.text import by_p_value, number_text, records
 from skfairtest.report.words import Facts, label, many, number, p_text, result_sentence
 
 __all__ = [
     "Findings",
     "compared_with",
+    "comparison_pieces",
     "comparison_row",
     "definitions",
+    "disparity_axis",
     "figures",
     "findings_of",
     "parameters_of",
     "shown",
+    "value_axis",
     "value_cells",
     "values_of",
     "verdict_of",
@@ -29,6 +32,8 @@ __all__ = [
 
 #: Decimals say something between these sizes; beyond, digits do.
 SMALL, LARGE = 1e-3, 1e4
+#: Whom each group is compared with, where that is the same for all.
+EVERYBODY = {"to_overall": "everyone", "to_rest": "everyone else"}
 
 
 def shown(facts: Facts, metric: str, value: float) -> str:
@@ -44,7 +49,41 @@ def _span(facts: Facts, metric: str, low: float, high: float) -> str:
 
 def compared_with(facts: Facts, row: Mapping[str, Any]) -> str:
     """Name what a group is compared with."""
-    return {"to_overall": "everyone", "to_rest": "everyone else"}.get(facts.compare, label(row["other"]))
+    return EVERYBODY.get(facts.compare, label(row["other"]))
+
+
+def comparison_pieces(facts: Facts, row: Mapping[str, Any], *, alone: bool = False) -> tuple[list[str], list[str]]:
+    """Return the names that the row of a drawing is called by, and what stands between them.
+
+    What every row is compared with stands on the axis, unless the row is `alone`.
+    """
+    pieces, joints = [label(row["group"])], []
+    if alone or facts.compare not in EVERYBODY:
+        pieces.append(compared_with(facts, row))
+        joints.append(" against ")
+    if facts.controls:
+        pooled = row["stratum"] is None
+        pieces.append(f"all {label(facts.controls)}" if pooled else label(row["stratum"]))
+        joints.append(", " if pooled else " in ")
+    return pieces, joints
+
+
+def disparity_axis(facts: Facts, metric: str, *, alone: bool = False) -> str:
+    """Say what is on the axis of disparities, with its unit; see `comparison_pieces`."""
+    second = None if alone else EVERYBODY.get(facts.compare)
+    if facts.disparity_of(metric) == "ratio":
+        return f"ratio, {f'group to {second}' if second else 'first to second'} (log scale)"
+    minus = f"group minus {second}" if second else "first minus second"
+    if not facts.is_share(metric):
+        return f"difference, {minus}, in the metric's unit"
+    return f"difference, {minus} (0.1 is 10 points)"
+
+
+def value_axis(facts: Facts, metric: str) -> str:
+    """Say what is on the axis of values, with its unit."""
+    if not facts.is_share(metric):
+        return "in the metric's unit"
+    return "value from 0 to 1" if metric in facts.functions else "share of people"
 
 
 def comparison_row(facts: Facts, row: Mapping[str, Any]) -> dict[str, str]:
@@ -90,7 +129,7 @@ class Findings:
 
 def findings_of(part: AuditPart) -> Findings:
     """Say what was found in one grouping of the people."""
-    ordered = most_telling(part.comparisons)
+    ordered = by_p_value(part.facts, part.comparisons)
     found, total = ordered[ordered["concern"]], len(ordered)
     asked = many(total, "comparison")
     sentences = tuple(result_sentence(part.facts, row) for row in records(found if len(found) else ordered.head(1)))
@@ -160,7 +199,8 @@ def verdict_of(record: AuditRecord) -> str:
     low, high = record.verdict.p_value_interval
     if low == high:
         return said
-    return f"{said} Drawn anew, that p-value would lie between {p_text(low) if low else '0'} and {p_text(high)}."
+    between = f"{p_text(low) if low else '0'} and {p_text(high)}"
+    return f"{said} With resamples without end, that p-value would lie between {between} (95 % limits)."
 
 
 def parameters_of(record: AuditRecord) -> list[tuple[str, str]]:

@@ -33,7 +33,7 @@ COLOURS = {
     "#eeeeee": "rule",
 }
 #: Widest name in a drawing; the tables beside it have all of it.
-WIDEST = 40
+WIDEST = 48
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
 _DECIMAL = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skfairtest.report.inert import JOINERS
 from skfairtest.report.words import (
     Facts,
     disparity_writer,
@@ -25,6 +26,7 @@ __all__ = [
     "Table",
     "aligned",
     "by_group_table",
+    "by_p_value",
     "comparison_cells",
     "comparisons_table",
     "disagreement",
@@ -83,7 +85,8 @@ def display_width(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1 for c in text
+        0 if unicodedata.combining(c) or c in JOINERS else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1
+        for c in text
     )
 
 
@@ -195,6 +198,23 @@ def most_telling(comparisons: pd.DataFrame) -> pd.DataFrame:
     return comparisons.iloc[order]
 
 
+def by_p_value(facts: Facts, comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Order comparisons of one family, strata and averages alike, by p-value.
+
+    Ties are broken by the adjusted p-value, then by the statistic where it measures the distance from equality, then by
+    the distance of the disparity from equality. Under a margin a larger statistic may lie deeper inside of it.
+    """
+    ratios = np.array([facts.disparity_of(metric) == "ratio" for metric in comparisons["metric"]], dtype=bool)
+    disparity = comparisons["disparity"].to_numpy(dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = np.abs(np.where(ratios, np.log(disparity), disparity))
+    plain = facts.edges is None and facts.alternative == "two-sided"
+    statistic = comparisons["statistic"].abs().to_numpy() if plain else np.zeros(len(comparisons))
+    p, adjusted = (comparisons[name].to_numpy() for name in ("p_value", "p_value_adjusted"))
+    order = np.lexsort((-np.nan_to_num(distance, nan=-1.0), -np.nan_to_num(statistic, nan=-1.0), adjusted, p))
+    return comparisons.iloc[order]
+
+
 def notes(facts: Facts, comparisons: pd.DataFrame, adjust: str | None) -> list[str]:
     """Explain the columns: what intervals are, how p-values were adjusted, and where the two disagree."""
     names = {
@@ -274,7 +294,7 @@ def summary(
         parts.append(f"Its {level} interval, which the test of equivalence inverts, is {low} to {high}.")
     if p_value_interval[0] != p_value_interval[1]:
         low, high = (p_text(end) if end else "0" for end in p_value_interval)
-        parts.append(f"Drawn anew, the p-value would lie between {low} and {high}.")
+        parts.append(f"With resamples without end, the p-value would lie between {low} and {high} (95 % limits).")
     strata = ordered[~ordered["stratum"].isna()]
     if len(strata):
         parts.append(_strata_sentence(facts, strata))

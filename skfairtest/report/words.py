@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest.report.inert import escaped
+
 #: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.
 FOUND, NOT_FOUND = "disparity found", "no disparity found"
 #: Probability with which the smallest detectable disparity would have been found.
@@ -92,9 +94,7 @@ def label(value: Any) -> str:
     text = str(value)
     if not text or text != text.strip(" "):
         text = f"'{text}'"
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return escaped(text)
 
 
 def p_text(p: float) -> str:
@@ -131,17 +131,19 @@ def points(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """Write a value of any size with four significant digits.
+    """Write a value of any size with four significant digits; from 10,000 to a million, as a whole number.
 
     Examples
     --------
-    >>> number(0.123456), number(-1234.56), number(0.0), number(float("inf"))
-    ('0.1235', '-1235', '0', 'infinity')
+    >>> number(0.123456), number(-1234.56), number(45720.4), number(float("inf"))
+    ('0.1235', '-1235', '45,720', 'infinity')
     """
     if np.isnan(value):
         return "undefined"
     if np.isinf(value):
         return "infinity" if value > 0 else "-infinity"
+    if 9999.5 <= abs(value) < 1e6:
+        return f"{value:,.0f}"
     return f"{value + 0.0:.4g}" if 1e-4 <= abs(value) < 1e6 or value == 0 else f"{value:.3e}"
 
 
@@ -279,22 +281,45 @@ def size_text(facts: Facts, metric: str, size: float) -> str:
     """Write the size of a disparity: an absolute difference, or a ratio above 1 with its reciprocal."""
     write, unit = disparity_writer(facts, metric)
     if facts.disparity_of(metric) == "ratio":
-        return f"{ratio(size)} (or {ratio(1 / size)})"
+        return f"{ratio(size)} (or {ratio(1 / size) if size else 'infinity'})"
     return f"{write(size)}{unit}"
 
 
 def _direction(facts: Facts, row: Mapping[str, Any]) -> str:
     """Say by how much the group's value is above or below the other's, with the interval."""
-    metric, disparity = row["metric"], row["disparity"]
+    metric, disparity, low, high = row["metric"], row["disparity"], row["ci_low"], row["ci_high"]
     write, unit = disparity_writer(facts, metric)
-    interval = f"interval {write(row['ci_low'])} to {write(row['ci_high'])}"
+    known = not (np.isnan(low) or np.isnan(high))
     if facts.disparity_of(metric) == "ratio":
+        interval = f"interval: {write(low)} to {write(high)} times" if known else "no interval"
         return f"{write(disparity)} times as much ({interval})"
-    if disparity == 0:
-        return f"no difference ({interval})"
     share = facts.is_share(metric) and metric not in facts.functions
-    up, down = ("more", "less") if share and metric in facts.words else ("higher", "lower")
-    return f"{write(abs(disparity))}{unit} {up if disparity > 0 else down} ({interval})"
+    words = ("more", "less") if share and metric in facts.words else ("higher", "lower")
+    interval = f"interval: {_span(write, low, high, *words)}" if known else "no interval"
+    if disparity == 0:
+        said = "no difference"
+    elif np.isnan(disparity):
+        said = "an undefined difference"
+    elif _is_nothing(write, disparity):
+        said = f"less than 0.1{unit} apart"  # only points are rounded so
+    else:
+        said = f"{write(abs(disparity))}{unit} {words[disparity < 0]}"
+    return f"{said} ({interval})"
+
+
+def _is_nothing(write: Any, value: float) -> bool:
+    return write(abs(value)) in ("0", points(0.0))
+
+
+def _span(write: Any, low: float, high: float, more: str, less: str) -> str:
+    """Write an interval of a difference without signs: "6.5 less to 2.3 more", "4.9 to 19.6 less"."""
+    sizes = [write(abs(end)) for end in (low, high)]
+    ways = ["" if _is_nothing(write, end) else f" {less if end < 0 else more}" for end in (low, high)]
+    if ways[0] == ways[1] or not all(ways):
+        # From the end that is nearer to equality.
+        nearer, farther = sizes if high > 0 or not any(ways) else reversed(sizes)
+        return f"{nearer} to {farther}{ways[0] or ways[1]}"
+    return f"{sizes[0]}{ways[0]} to {sizes[1]}{ways[1]}"
 
 
 def result_sentence(facts: Facts, row: Mapping[str, Any]) -> str:
@@ -324,12 +349,14 @@ def result_sentence(facts: Facts, row: Mapping[str, Any]) -> str:
         return f"{_sentence(said)}{sure}"
     group, other = _who(facts, row)
     lead = f"No disparity{beyond} was found between {group} and {other} in {label(metric)}."
+    inside = "" if np.isnan(row["ci_low"]) else "Nothing inside the interval is ruled out"
     if np.isinf(size):
-        unseen = "So few people would probably have shown no disparity, of whatever size."
+        unseen = "a disparity of any size would probably have gone unseen here"
     elif shown:
-        unseen = f"One below about {shown} could not be ruled out: it would probably have gone unseen."
+        unseen = f"a disparity below about {shown} may well have gone unseen"
     else:
-        unseen = "What could have gone unseen is not known."
+        unseen = "how small a disparity would have been found is not known"
+    unseen = f"{inside}, and {unseen}." if inside else _sentence(unseen)
     return f"{lead} {_sentence(said)} {unseen}"
 
 

@@ -81,13 +81,13 @@ def test_a_group_is_compared_with_another_or_with_the_rest():
         None, score, sensitive_features=group, group="a", other="c", thresholds=[0.5]
     )
     assert pair.disparity[0] == pytest.approx(pred[group == "a"].mean() - pred[group == "c"].mean())
-    assert pair.comparison == "a \u2212 c"
+    assert pair.comparison == "a against c"
     rest = ThresholdDisplay.from_predictions(None, score, sensitive_features=group, group="a", thresholds=[0.5])
     assert rest.disparity[0] == pytest.approx(pred[group == "a"].mean() - pred[group != "a"].mean())
-    assert rest.comparison == "a \u2212 rest"
+    assert rest.comparison == "a against rest"
     frame = pd.DataFrame({"g": group, "h": 1})
     both = ThresholdDisplay.from_predictions(None, score, sensitive_features=frame, group=("a", 1), other=["c", 1])
-    assert both.comparison == "a, 1 \u2212 c, 1"
+    assert both.comparison == "a, 1 against c, 1"
 
 
 def test_a_model_is_asked_for_its_scores(people):
@@ -119,7 +119,7 @@ def test_own_rates_and_line_styles(people):
     rate = Rate("miss_rate", event="~y_pred", given="y_true")
     display = draw(people, metric=rate, color="black", linestyle=":", confidence_level=0.9)
     assert (display.line_.get_color(), display.line_.get_linestyle()) == ("black", ":")
-    assert display.ax_.get_ylabel() == "difference of miss_rate\na \u2212 b"
+    assert display.ax_.get_ylabel() == "difference of miss_rate\na against b"
     mirrored = draw(people, metric="recall", confidence_level=0.9)
     np.testing.assert_allclose(display.disparity, -mirrored.disparity, atol=1e-12)
     assert display.kept_.get_hatch()

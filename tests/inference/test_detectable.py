@@ -57,3 +57,12 @@ def test_estimates_are_found_at_both_quantiles_from_the_edge():
 
 def test_no_error_is_no_knowledge():
     assert np.isnan(detectable_estimates([0.0, np.nan], alpha=0.05, power=0.8)).all()
+
+
+def test_a_direction_can_be_asked_for():
+    up, down = (detectable_rates(0.05, 400, 400, alpha=0.1, power=0.8, direction=way)[0] for way in ("up", "down"))
+    assert down < up == detectable_rates(0.05, 400, 400, alpha=0.1, power=0.8)[0]
+
+
+def test_no_ratio_to_zero_is_known():
+    assert np.isnan(detectable_rates(0.0, 100, 100, alpha=0.05, power=0.8, disparity="ratio")).all()

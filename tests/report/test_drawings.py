@@ -13,7 +13,9 @@ from skfairtest.report.drawings import (
     draw_groups,
     draw_law,
     height_of,
+    row_size,
     shorten,
+    tick_text,
     width_of,
 )
 from skfairtest.report.law import NullLaw
@@ -139,7 +141,7 @@ def test_the_extreme_part_is_hatched_and_adds_up(ax):
     assert not any(bar.get_hatch() for bar in bars)
     assert [line.get_xdata()[0] for line in ax.get_lines()] == [0.5]
     assert "data 0.5" in legend(ax)
-    assert ax.get_xlabel() == "difference"
+    assert ax.get_xlabel() == "difference (0.1 is 10 points)"
 
 
 def test_data_far_beyond_the_law_are_on_the_axis(ax):
@@ -221,3 +223,36 @@ def test_names_are_cut_in_the_middle_by_their_width():
 def test_more_rows_need_more_room():
     assert height_of(1) == height_of(2) < height_of(3) < height_of(40) < 13
     assert width_of(["a"]) == width_of([]) < width_of(["x" * 40]) < width_of(["x" * 300]) < 10
+
+
+def shown_ticks(ax):
+    ax.figure.canvas.draw()
+    return [text.get_text() for text in ax.get_xticklabels()]
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-4, 1.0, 123.0, 4e4, 2.5e7, 3e12])
+@pytest.mark.parametrize("middle", [0.0, 5.0, 1000.0])
+def test_ticks_need_no_factor_or_offset_beside_the_axis(ax, scale, middle):
+    value = scale * (middle + np.linspace(-1, 1, 2))
+    draw_groups(ax, ["a", "b"], value, value - scale / 2, value + scale / 2, [False, False])
+    ticks = shown_ticks(ax)
+    assert ax.xaxis.get_offset_text().get_text() == ""
+    assert len(set(ticks)) == len(ticks) > 2
+    read = np.array([float(text.replace("\N{MINUS SIGN}", "-")) for text in ticks])
+    np.testing.assert_allclose(read, ax.get_xticks(), rtol=1e-9, atol=1e-9 * scale)
+
+
+def test_a_tick_alone_is_written():
+    assert [tick_text(value, [value]) for value in (0.0, 1.0, 2e9, -0.5)] == ["0", "1", "2e9", "\N{MINUS SIGN}0.5"]
+
+
+def test_all_rows_of_a_figure_may_be_of_one_size(ax):
+    assert (row_size(["short"]), row_size(["short", "x" * 29])) == ("medium", "small")
+    draw_groups(ax, ["short"], [0.2], [0.1], [0.3], [True], size="small", legend=False)
+    assert ax.get_legend() is None
+    assert {text.get_fontsize() for text in ax.get_yticklabels()} == {10 * 0.833}
+
+
+def test_the_unit_of_a_studentized_statistic_is_on_the_axis(ax):
+    draw_law(ax, law(statistic="studentized difference"))
+    assert ax.get_xlabel() == "studentized difference (in standard errors)"

@@ -325,3 +325,63 @@ def test_text_and_drawings_stand_out_from_what_is_behind_them(whole, place):
     for mark in ("blue", "orange", "grey"):
         assert contrast(shown[mark], shown["paper"]) >= 3, mark
     assert contrast(shown["bar"], shown["orange"]) >= 1.2
+
+
+def read(*, numbers=False, factor=1.0, **given):
+    random = np.random.default_rng(0)
+    y = random.normal(size=(2, 200)) * factor if numbers else random.integers(0, 2, (2, 200))
+    group = random.choice(["25 - 45", "Greater than 45", "Less than 25"], 200)
+    chosen = {"metrics": "selection_rate", "random_state": 0} | given
+    return Page(audit_html(FairnessAudit.from_predictions(*y, sensitive_features={"age": group}, **chosen).record_))
+
+
+def drawn_texts(page):
+    return [text for tag, text in page.texts if tag == "text"]
+
+
+@pytest.mark.parametrize(
+    ("given", "disparities", "values"),
+    [
+        ({}, "difference, first minus second (0.1 is 10 points)", "share of people"),
+        ({"metrics": "f1"}, "difference, first minus second (0.1 is 10 points)", "value from 0 to 1"),
+        ({"disparity": "ratio"}, "ratio, first to second (log scale)", "share of people"),
+        ({"compare": "to_rest"}, "difference, group minus everyone else (0.1 is 10 points)", "share of people"),
+        (
+            {"numbers": True, "factor": 1e6, "metrics": "mean_prediction", "method": "asymptotic"},
+            "difference, first minus second, in the metric's unit",
+            "in the metric's unit",
+        ),
+    ],
+)
+def test_every_axis_says_what_is_on_it_and_its_unit(given, disparities, values):
+    texts = drawn_texts(read(**given))
+    assert texts.count(disparities) == 1
+    assert texts.count(values) == 1
+
+
+def test_a_row_is_named_after_both_groups_and_where_they_are_compared():
+    texts = drawn_texts(read(control_features={"sex": ["f", "m"] * 100}))
+    assert "25 - 45 against Greater than 45, all sex" in texts
+    assert "25 - 45 against Greater than 45 in f" in texts
+    texts = drawn_texts(read(disparity="ratio"))
+    assert "25 - 45 against Greater than 45" in texts
+    texts = drawn_texts(read(compare="to_rest"))
+    assert "25 - 45" in texts
+    assert not any("against" in text for text in texts)
+
+
+def test_rows_of_one_drawing_have_one_size():
+    text = audit_html(
+        FairnessAudit.from_predictions(
+            [0, 1] * 100, [0, 0, 1, 1] * 50, sensitive_features=["a"] * 90 + ["b"] * 90 + ["x" * 40] * 20,
+            metrics=["selection_rate", "true_positive_rate", "false_positive_rate"],
+        ).record_
+    )  # fmt: skip
+    sizes = re.findall(r'<text style="font-size: ([\d.]+)px[^>]*>[^<]* against [^<]*</text>', text)
+    assert len(sizes) == 9
+    assert len(set(sizes)) == 1
+
+
+def test_limits_of_a_drawn_p_value_say_what_they_are():
+    said = " ".join(Page(audit_html(scored().record_)).words().split())
+    assert re.search(r"With resamples without end, that p-value would lie between \S+ and \S+ \(95 % limits\)\.", said)

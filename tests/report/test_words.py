@@ -1,8 +1,21 @@
 """Names and numbers in words."""
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from skfairtest.report.words import Facts, finding_sentence, label, null_sentence, points, verdict_sentence
+from skfairtest.report.inert import inert
+from skfairtest.report.text import by_p_value
+from skfairtest.report.words import (
+    Facts,
+    finding_sentence,
+    label,
+    null_sentence,
+    number,
+    points,
+    result_sentence,
+    verdict_sentence,
+)
 
 
 @pytest.mark.parametrize(
@@ -62,3 +75,91 @@ def test_a_group_of_several_features_is_bracketed_in_a_sentence():
 def test_the_null_of_all_pairs_says_any_two_groups():
     facts = Facts(features="sex", words={"r": ("are called", "people")})
     assert null_sentence(facts, "r") == "r: among people, the share who are called is the same in any two groups of sex"
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (45720, "45,720"), (999_999, "999,999"), (-12345.6, "-12,346"), (9999, "9999"), (9999.6, "10,000"),
+        (1e6, "1.000e+06"), (1234.56, "1235"),
+    ],
+)  # fmt: skip
+def test_large_numbers_are_whole_with_separators(value, written):
+    assert number(value) == written
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", True),  # Persian: two parts of a word
+        ("\U0001f469\u200d\U0001f469\u200d\U0001f466", True),  # a family
+        ("\U0001f469\U0001f3fd\u200d\U0001f4bb", True),  # with the colour of a skin
+        ("\u0915\u094d\u200d\u0937", True),  # Devanagari, after a sign
+        ("a\u200db", False),
+        ("\u200d\U0001f469", False),
+        ("\u0645\u200c", False),
+        ("\u0645\u200c\u200c\u0645", False),
+        ("\u0645\u200e\u0645", False),
+    ],
+)
+def test_joiners_stay_where_words_and_pictures_need_them(name, kept):
+    assert (label(name) == name) is kept
+    assert ("\\u200" in label(name)) is not kept
+    assert ("\\u200" in inert(name)) is not kept
+
+
+def told(size, low, high, **params):
+    row = {
+        "metric": "r", "group": "f", "other": "m", "stratum": None, "value_group": 0.5, "value_other": 0.5,
+        "disparity": size, "ci_low": low, "ci_high": high, "p_value": 0.1, "p_value_adjusted": 0.2,
+        "minimum_detectable": np.nan, "concern": True,
+    }  # fmt: skip
+    facts = Facts(words={"r": ("are called", "people")}, **params)
+    return result_sentence(facts, row).split(": ", 1)[1].removesuffix(", adjusted p = 0.200.")
+
+
+@pytest.mark.parametrize(
+    ("disparity", "low", "high", "said"),
+    [
+        (-0.123, -0.196, -0.049, "12.3 points less (interval: 4.9 to 19.6 less)"),
+        (0.123, 0.049, 0.196, "12.3 points more (interval: 4.9 to 19.6 more)"),
+        (-0.021, -0.065, 0.023, "2.1 points less (interval: 6.5 less to 2.3 more)"),
+        (0.0001, -0.047, 0.046, "less than 0.1 points apart (interval: 4.7 less to 4.6 more)"),
+        (0.0, -0.047, 0.046, "no difference (interval: 4.7 less to 4.6 more)"),
+        (0.02, 0.0, 0.04, "2.0 points more (interval: 0.0 to 4.0 more)"),
+        (-0.02, -0.04, -0.0001, "2.0 points less (interval: 0.0 to 4.0 less)"),
+        (0.0001, -0.0001, 0.0002, "less than 0.1 points apart (interval: 0.0 to 0.0)"),
+        (0.02, np.nan, np.nan, "2.0 points more (no interval)"),
+    ],
+)
+def test_the_interval_is_told_the_same_way_as_the_difference(disparity, low, high, said):
+    assert told(disparity, low, high) == said
+
+
+def test_values_are_higher_and_lower_and_ratios_are_times():
+    assert told(-30, -45720, 2, descriptions={"r": "the cost"}) == "30 lower (interval: 45,720 lower to 2 higher)"
+    assert told(0.8, 0.7, 0.9, disparity="ratio") == "0.80 times as much (interval: 0.70 to 0.90 times)"
+
+
+def comparisons(**columns):
+    n = len(columns["p_value"])
+    plain = {
+        "metric": ["r"] * n, "statistic": [0.0] * n, "p_value_adjusted": columns["p_value"], "stratum": [None] * n,
+        "disparity": [0.0] * n,
+    }  # fmt: skip
+    return pd.DataFrame({**plain, **columns})
+
+
+def test_the_smallest_p_value_comes_first_in_a_stratum_or_not():
+    frame = comparisons(p_value=[0.3, 0.1, 0.2], stratum=[None, "x", None])
+    assert by_p_value(Facts(), frame).index.tolist() == [1, 2, 0]
+
+
+def test_ties_go_to_what_is_farther_from_equality_and_under_a_margin_not_to_the_statistic():
+    frame = comparisons(p_value=[0.2] * 3, statistic=[9.0, 1.0, 2.0], disparity=[0.01, -0.3, 0.2])
+    assert by_p_value(Facts(), frame).index.tolist() == [0, 2, 1]
+    assert by_p_value(Facts(edges=(-0.1, 0.1)), frame).index.tolist() == [1, 2, 0]
+    ratios = comparisons(p_value=[0.2] * 3, disparity=[1.5, 0.5, np.nan])
+    assert by_p_value(Facts(disparity="ratio", edges=(0.8, 1.25)), ratios).index.tolist() == [1, 0, 2]
+    adjusted = comparisons(p_value=[0.2] * 2, p_value_adjusted=[0.6, 0.4], disparity=[0.5, 0.1])
+    assert by_p_value(Facts(), adjusted).index.tolist() == [1, 0]

@@ -1,0 +1,92 @@
+"""From judged comparisons to the record that every report is made of."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from skfairtest._version import __version__
+from skfairtest.audit._detectable import level_of_one, minimum_detectable
+from skfairtest.group._facts import facts_of
+from skfairtest.group._frames import comparisons_frame, excluded_frame, values_frame
+from skfairtest.group._judge import Verdict as Judged
+from skfairtest.group._judge import p_of
+from skfairtest.group._law import law_of
+from skfairtest.group._rows import Measured
+from skfairtest.group._settings import Settings
+from skfairtest.group._warnings import cautions
+from skfairtest.report.record import AuditPart, AuditRecord, Verdict
+from skfairtest.report.words import FOUND, NOT_FOUND
+
+#: Libraries whose versions may change a number, or a drawing where it is installed.
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
+
+
+def record_of(
+    measured: Sequence[tuple[Measured, Settings]],
+    judged: Judged,
+    settings: Settings,
+    *,
+    n_samples: int,
+    subject: str,
+    parameters: Mapping[str, Any],
+    not_compared: Sequence[tuple[str, str]],
+) -> AuditRecord:
+    """Return the record of an audit, made now."""
+    parts = [part for part, _ in measured]
+    rows = [row for part in parts for row in part.rows]
+    alpha = level_of_one(settings, len(rows))
+    return AuditRecord(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        title=f"Fairness audit of {subject}",
+        subject=subject,
+        versions=_versions(),
+        parameters=parameters,
+        verdict=Verdict(
+            concern=judged.concern,
+            p_value=p_of(judged.log_p),
+            p_value_interval=judged.limits,
+            alpha=round(settings.alpha, 12),
+            adjust=settings.adjust,
+            n_samples=n_samples,
+            n_comparisons=len(rows),
+            n_found=sum(row.concern for row in rows),
+            pos_label=parts[0].pos_label,
+        ),
+        parts=tuple(_part_of(part, own, alpha) for part, own in measured),
+        leading=next(
+            (place, i) for place, part in enumerate(parts) for i, row in enumerate(part.rows) if row is judged.leading
+        ),
+        law=law_of(judged.leading, settings),
+        not_compared=tuple(not_compared),
+        warnings=tuple(dict.fromkeys(caution for part in parts for caution in cautions(part))),
+    )
+
+
+def _part_of(part: Measured, own: Settings, alpha: float) -> AuditPart:
+    comparisons = comparisons_frame(part.rows)
+    comparisons["minimum_detectable"] = minimum_detectable(part.rows, alpha, own)
+    comparisons["verdict"] = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
+    return AuditPart(
+        part.sample.sensitive_names,
+        part.sample.control_names,
+        facts_of(part, own),
+        values_frame(part),
+        comparisons,
+        excluded_frame(part.excluded),
+    )
+
+
+def _versions() -> dict[str, str]:
+    found = {"skfairtest": __version__, "python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # an extra that is not installed
+            continue
+    return found

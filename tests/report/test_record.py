@@ -1,0 +1,187 @@
+"""The record of an audit: what `from_json` takes, and what it refuses in one sentence that names the place."""
+
+import json
+
+import numpy as np
+import pytest
+
+from skfairtest import FairnessAudit
+from skfairtest.report.record import AuditRecord, plain_label
+
+
+def walk(value, place=()):
+    """Yield the place of every leaf, and of every list and object, of a document."""
+    yield place
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
+        yield from walk(child, (*place, key))
+
+
+def put(text, place, value):
+    """Return a document with another value at a place."""
+    document = json.loads(text)
+    if not place:
+        return value
+    *way, last = place
+    target = document
+    for key in way:
+        target = target[key]
+    target[last] = value
+    return document
+
+
+@pytest.fixture(scope="module")
+def small():
+    """Write an audit with two features, their intersection, a control feature, and something left out."""
+    audit = FairnessAudit.from_predictions(
+        [0, 1] * 20,
+        [0, 1, 1, 1, 0, 0, 1, 0] * 5,
+        sensitive_features={"sex": list("fmfm") * 10, "town": ["x"] * 18 + ["y"] * 22},
+        control_features={"age": [20, 40] * 10 + [40] * 20},
+        metrics=["selection_rate", "f1"],
+    )
+    return audit.to_json()
+
+
+def test_what_was_written_is_read(small):
+    assert AuditRecord.from_json(small).to_json() == small
+    assert AuditRecord.from_json(small.encode()).to_json() == small
+
+
+FIRST = ("parts", 0, "comparisons", 0)
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ((*FIRST, "concern"), "false", r"parts\[0\].comparisons\[0\].concern must be true or false; found 'false'"),
+        ((*FIRST, "concern"), 0, "concern must be true or false"),
+        ((*FIRST, "method"), None, r"comparisons\[0\].method must be a text; found None"),
+        ((*FIRST, "metric"), None, "metric must be a text"),
+        ((*FIRST, "group"), {}, r"comparisons\[0\].group must be a label"),
+        ((*FIRST, "group"), ["f", "x"], r"comparisons\[0\].group must be a label"),
+        (("parts", 2, "by_group", 0, "group"), ["f"], r"parts\[2\].by_group\[0\].group must be a list of 2"),
+        ((*FIRST, "stratum"), [1, 2], "stratum must be a label"),
+        ((*FIRST, "p_value"), "0.5", 'p_value must be a number from 0 to 1, null; found \'0.5\''),
+        ((*FIRST, "p_value"), True, "p_value must be a number from 0 to 1"),
+        ((*FIRST, "p_value"), 1.5, "p_value must be a number from 0 to 1"),
+        ((*FIRST, "disparity"), "nan", 'disparity must be a finite number, null, "inf" or "-inf"; found \'nan\''),
+        ((*FIRST, "ci_low"), HUGE, "ci_low must be a finite number"),
+        ((*FIRST, "minimum_detectable"), -1, "minimum_detectable must be a number from 0"),
+        ((*FIRST, "standard_error"), -1, "standard_error must be a number from 0"),
+        ((*FIRST, "n_group"), 1e308, "n_group must be a whole number"),
+        ((*FIRST, "n_group"), 2**63, "n_group must be a whole number"),
+        ((*FIRST, "n_other"), -1, "n_other must be a whole number"),
+        ((*FIRST, "verdict"), "fair", "verdict must be one of 'disparity found', 'no disparity found'; found 'fair'"),
+        (FIRST, [], r"parts\[0\].comparisons\[0\] must be an object; found \[\]"),
+        (("parts", 0, "by_group", 0, "n"), 2.0, r"parts\[0\].by_group\[0\].n must be a whole number"),
+        (("parts", 0, "by_group", 0, "small"), None, "small must be true or false"),
+        (("parts", 0, "by_group"), None, r"parts\[0\].by_group must be a list; found None"),
+        (("parts", 0, "sensitive"), [], r"parts\[0\].sensitive must be a list of at least 1"),
+        (("parts", 0, "control"), "age", "control must be a list"),
+        (("parts",), [], "parts must be a list of at least 1"),
+        (("parts", 0, "facts", "compare"), "else", r"facts.compare must be one of 'between_groups', .*; found 'else'"),
+        (("parts", 0, "facts", "compare"), [], "facts.compare must be one of"),
+        (("parts", 0, "facts", "disparity"), "gap", "facts.disparity must be one of"),
+        (("parts", 0, "facts", "alternative"), None, "facts.alternative must be one of"),
+        (("parts", 0, "facts", "within"), "sex", "facts.within must be one of 'auto', null, 'y_true', 'y_pred'"),
+        (("parts", 0, "facts", "edges"), [], "facts.edges must be a list of 2"),
+        (("parts", 0, "facts", "alpha"), 1, "facts.alpha must be a number between 0 and 1"),
+        (("parts", 0, "facts", "descriptions"), [], "facts.descriptions must be an object"),
+        (("parts", 0, "facts", "disparities"), {"f1": "gap"}, r"facts.disparities\['f1'\] must be one of"),
+        (("parts", 0, "facts", "words"), {"f1": ["are"]}, r"facts.words\['f1'\] must be a list of 2"),
+        (("parts", 0, "facts", "functions"), "f1", "facts.functions must be a list"),
+        (("parts", 0, "facts", "everybody"), [1], r"facts.everybody\[0\] must be a text"),
+        (("verdict", "concern"), "true", "verdict.concern must be true or false; found 'true'"),
+        (("verdict", "n_samples"), "40", "verdict.n_samples must be a whole number"),
+        (("verdict", "alpha"), "0.05", "verdict.alpha must be a number"),
+        (("verdict", "adjust"), "max_t", "verdict.adjust must be one of null, 'holm'"),
+        (("verdict", "p_value_interval"), [0], "verdict.p_value_interval must be a list of 2"),
+        (("verdict", "pos_label"), {}, "verdict.pos_label must be a label"),
+        (("leading",), [0, True], r"leading\[1\] must be a whole number"),
+        (("leading",), [9, 0], r"leading \[9, 0\] is no comparison"),
+        (("leading",), [0, -1], r"leading\[1\] must be a whole number"),
+        (("law", "kind"), "guessed", "law.kind must be one of"),
+        (("law", "low", 0), "inf", r"law.low\[0\] must be a finite number; found 'inf'"),
+        (("law", "mass"), [], "law.low, high, mass and extreme must be of one length"),
+        (("law", "mass", 0), -0.5, r"law.mass\[0\] must be a number from 0 to 1"),
+        (("law", "observed"), None, "law.observed must be a finite number"),
+        (("law",), [], "law must be an object"),
+        (("versions", "numpy"), 2, "versions.*numpy.* must be a text"),
+        (("parameters",), None, "parameters must be an object"),
+        (("not_compared",), [{"sensitive": "sex"}], r"not_compared\[0\]: 'reason' is missing"),
+        (("warnings",), [None], r"warnings\[0\] must be a text"),
+        (("title",), 3, "title must be a text; found 3"),
+    ],
+)  # fmt: skip
+def test_what_is_not_as_it_should_be_is_named(small, place, value, message):
+    document = put(small, place, value)
+    with pytest.raises(
+        ValueError, match=f"text is not the record of an audit that to_json wrote: .*{message}"
+    ) as error:
+        AuditRecord.from_json(json.dumps(document))
+    assert len(str(error.value)) < 400
+
+
+def test_a_concern_without_a_finding_is_refused(small):
+    assert not json.loads(small)["verdict"]["n_found"]
+    with pytest.raises(ValueError, match="concern must be false where no comparison is a concern"):
+        AuditRecord.from_json(json.dumps(put(small, ("verdict", "concern"), True)))
+
+
+@pytest.mark.parametrize("text", [5, None, ["[]"], {}])
+def test_what_is_no_text_is_refused(text):
+    with pytest.raises(ValueError, match="text must be a text that holds JSON; found "):
+        AuditRecord.from_json(text)
+
+
+@pytest.mark.parametrize("text", ["", "{", b"\xff\xfe\xff", "[" * 100_000, '{"schema": NaN}', "1" * 5000])
+def test_what_is_no_json_is_refused(text):
+    with pytest.raises(ValueError, match="text is not JSON"):
+        AuditRecord.from_json(text)
+
+
+def test_numbers_beyond_all_floats_and_lists_without_end_are_refused(small):
+    for odd, message in [("1e999", "must be a finite number"), ("[" * 50 + "]" * 50, "more than 20 deep")]:
+        text = json.dumps(put(small, ("parameters", "metrics"), "HERE")).replace('"HERE"', odd)
+        with pytest.raises(ValueError, match=message):
+            AuditRecord.from_json(text)
+
+
+ODD = (
+    None, True, 0, -1, 1, 2, 0.5, 1e308, -1e308, 5e-324, HUGE, 2**63 - 1, "", "inf", "-inf", "nan", "false", "\x1b[31m",
+    "{", [], [None], [1, 2], ["a", "b"], [0, 0], [[]], {}, {"a": 1},
+)  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:Glyph:UserWarning")
+def test_whatever_is_read_can_be_reported(small):
+    """Every place of a record takes every odd value: it is refused in one sentence, or everything can be written."""
+    places = [place for place in walk(json.loads(small)) if place[:1] != ("versions",)]
+    # One row of each table stands for all.
+    places = [place for place in places if all(key == 0 for key in place if isinstance(key, int))]
+    cases = [(place, value) for place in places for value in ODD]
+    read = refused = 0
+    for case in np.random.default_rng(0).choice(len(cases), 200, replace=False):
+        place, value = cases[case]
+        text = json.dumps(put(small, place, value))
+        try:
+            audit = FairnessAudit.from_json(text)
+        except ValueError:
+            refused += 1
+            continue
+        read += 1
+        assert AuditRecord.from_json(audit.to_json()).to_json() == audit.to_json()
+        assert str(audit)
+        assert audit.to_markdown()
+        # Drawings take their time, and text is not what they stumble over.
+        if isinstance(value, float) and read % 8 == 0:
+            assert audit.to_html()
+    assert read > 20
+    assert refused > 100
+
+
+@pytest.mark.parametrize(("value", "plain"), [(2**64 - 1, 2**64 - 1), (2**64, str(2**64)), (-(10**30), str(-(10**30)))])
+def test_labels_that_no_index_holds_are_text(value, plain):
+    assert plain_label(value) == plain
