@@ -8,6 +8,8 @@ from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
 from benchmarks._run import default_of
 from benchmarks._words import (
+    AUDIT,
+    AUDIT_DETECTABLE,
     INDIVIDUAL,
     INDIVIDUAL_DROPPED,
     INDIVIDUAL_LEARNED,
@@ -189,6 +191,37 @@ def model_selection(folder):
     ]  # fmt: skip
 
 
+def audits(folder):
+    """Show the figures of `benchmarks.audit` where they are."""
+    path = folder / "audit.json"
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    families = [
+        [
+            cell["design"], f"{cell['people']:,}", cell["predictions"], f"{cell['comparisons']:,}",
+            *(share_text(cell[key]) for key in ("false_concern", "true_concern")),
+            f"{cell['false_concern']['data_sets']:,}",
+        ]
+        for cell in document["families"]
+    ]  # fmt: skip
+    sizes = [
+        [
+            " and ".join(f"{n:,}" for n in cell["people"]), number(cell["rate"]), f"1 of {cell['comparisons']:,}",
+            *("none" if cell[key] is None else number(cell[key]) for key in ("size", "power")),
+        ]
+        for cell in document["detectable"]
+    ]  # fmt: skip
+    head = ["design", "people", "predictions", "comparisons", "false concern", "true concern", "data sets"]
+    return [
+        "## Audits", "",
+        AUDIT.format(file=path.name, level=number(document["level"])), "",
+        table(head, families), "",
+        AUDIT_DETECTABLE, "",
+        table(["people", "rate", "level", "size", "power"], sizes), "",
+    ]  # fmt: skip
+
+
 def judged_text(cell, *, fair):
     """Size or power, and coverage; bold as on the rest of the page."""
     rejected, covered = cell["rejected"], cell["coverage"]
@@ -329,6 +362,7 @@ def render(cells, records, folder):
             out += [f"## {title}", "", text, "", *section(chosen, records)]
     out += correlation(folder)
     out += model_selection(folder)
+    out += audits(folder)
     out += individual(folder)
     out += individual_tables(folder)
     out += ["## How it was run", "", _how(there, cells, records)]

@@ -156,6 +156,21 @@ MODEL_SELECTION = (
     "is not rejected, which with few people is almost everything."
 )
 
+AUDIT = (
+    "Measured by `python -m benchmarks.audit`, stored in `benchmarks/results/{file}`: how often an audit of three "
+    "sensitive features and all their crossings, by the standard metrics, raises even one false concern. *One feature "
+    "matters*: predictions are harsher on one sex; false are findings by race, age and both. *Base rates differ*: "
+    "labels depend on race, predictions on the label alone; false are findings in rates within the true label, in "
+    "accuracy and in AUC. *Small groups*: twenty groups of thirty people beside a large one, with skewed scores. The "
+    "level is {level}; with exact tests and Holm's adjustment the share is below it, because few people can reach only "
+    "few p-values."
+)
+AUDIT_DETECTABLE = (
+    "The size that an audit calls detectable, by normal approximation, for a rate of the others and two groups: the "
+    "power of the exact test there, where .8 is meant, the smaller of both directions. *1 of k*: at the level that "
+    "Holm's adjustment leaves the smallest of k p-values."
+)
+
 INDIVIDUAL = (
     "Measured by `python -m benchmarks.individual`, stored in `benchmarks/results/{file}`. People are two groups "
     "whose first feature is shifted, which is what the fair metric leaves free. First, a logistic model whose audit "
