@@ -200,8 +200,8 @@ def audits(folder):
     families = [
         [
             cell["design"], f"{cell['people']:,}", cell["predictions"], f"{cell['comparisons']:,}",
-            *(share_text(cell[key]) for key in ("false_concern", "true_concern")),
-            f"{cell['false_concern']['data_sets']:,}",
+            f"{share_text(cell['false_concern'])} ± {number(cell['false_concern']['error'])}",
+            share_text(cell["true_concern"]), f"{cell['false_concern']['data_sets']:,}",
         ]
         for cell in document["families"]
     ]  # fmt: skip

@@ -162,13 +162,13 @@ AUDIT = (
     "matters*: predictions are harsher on one sex; false are findings by race, age and both. *Base rates differ*: "
     "labels depend on race, predictions on the label alone; false are findings in rates within the true label, in "
     "accuracy and in AUC. *Small groups*: twenty groups of thirty people beside a large one, with skewed scores. The "
-    "level is {level}; with exact tests and Holm's adjustment the share is below it, because few people can reach only "
-    "few p-values."
+    "level is {level}. Exact tests with Holm's adjustment stay below it where few people can reach only few p-values. "
+    "Behind each share is the error of so few data sets."
 )
 AUDIT_DETECTABLE = (
     "The size that an audit calls detectable, by normal approximation, for a rate of the others and two groups: the "
     "power of the exact test there, where .8 is meant, the smaller of both directions. *1 of k*: at the level that "
-    "Holm's adjustment leaves the smallest of k p-values."
+    "Holm's adjustment leaves the smallest of k p-values. With few people in one group and a rare event it falls short."
 )
 
 INDIVIDUAL = (
