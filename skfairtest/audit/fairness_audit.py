@@ -21,7 +21,7 @@ from skfairtest.audit._reported import ReportedAudit
 from skfairtest.group._errors import GroupsMissing
 from skfairtest.group._judge import judge
 from skfairtest.group._measure import cells_read, measure
-from skfairtest.group._people import Given, asked_people, predicted_people, read_people
+from skfairtest.group._people import Given, asked_people, check_cells, counted_people, predicted_people, read_people
 from skfairtest.group._progress import progress
 from skfairtest.group._random import check_seed, seed_sequence
 from skfairtest.group._rows import Measured
@@ -237,10 +237,10 @@ class FairnessAudit(ReportedAudit):
         return self._fit(X, y, None, given)
 
     def _fit(self, X: Any, y: Any, y_score: Any, given: Given) -> FairnessAudit:
-        settings = self._settings()
+        settings, metrics = self._check()
         if given.sensitive_features is None:
             raise self._without_groups("the groups to compare", "sex")
-        metrics, seed = self._named(), self._seed()
+        seed = self._seed()
         without: list[tuple[str, str]] = []
         if self.estimator is None and X is not None:
             predictions_from_X(X)
@@ -266,7 +266,6 @@ class FairnessAudit(ReportedAudit):
 
     def _seed(self) -> int:
         """Return one number from which all that is random can be drawn again: predictions, and laws."""
-        check_seed(self.random_state)
         if isinstance(self.random_state, Integral):
             return int(self.random_state)
         return int(seed_sequence(self.random_state).generate_state(1)[0])
@@ -353,24 +352,17 @@ class FairnessAudit(ReportedAudit):
             group other stratum  disparity
         1  Female  Male       A        0.2
         """
-        if not isinstance(table, CountTable):
-            raise ValueError(f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts")
+        sample = counted_people(table)
         audit = cls(**params)
-        settings, metrics = audit._settings(), audit._named()
+        settings, metrics = audit._check()
         without: list[tuple[str, str]] = []
-        sample = Sample.from_table(table)
         if metrics is None:
             metrics, without = audit._standard(sample)
-        missing = sorted(cells_read(metrics, settings) - set(table.cell_names))
-        if missing:
-            names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads)
-            raise ValueError(
-                f"table has no {' and no '.join(missing)}, which {names} needs; "
-                f"its cells are {', '.join(table.cell_names)}"
-            )
+        check_cells(sample, metrics, cells_read(metrics, settings))
         return audit._fit_sample(sample, settings, metrics, without, "a table of counts", audit._seed())
 
-    def _settings(self) -> Settings:
+    def _check(self) -> tuple[Settings, list[Metric] | None]:
+        """Check the parameters; return what will be run, and the metrics that were named."""
         check_seed(self.random_state)
         if self.compare == "to_reference":
             raise ValueError(
@@ -382,7 +374,7 @@ class FairnessAudit(ReportedAudit):
         if not isinstance(self.intersections, bool | np.bool_):
             raise ValueError(f"intersections must be True or False; found {self.intersections!r}")
         metrics = self._named()
-        return check_settings(
+        settings = check_settings(
             compare=self.compare,
             reference_group=None,
             disparity=self.disparity,
@@ -399,6 +391,7 @@ class FairnessAudit(ReportedAudit):
             unit=metrics is not None
             and all(isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics),
         )
+        return settings, metrics
 
     def _named(self) -> list[Metric] | None:
         """Return the metrics that were named; None for the standard ones, which depend on the predictions."""
@@ -429,9 +422,10 @@ class FairnessAudit(ReportedAudit):
         seed: int,
     ) -> FairnessAudit:
         classes = classes_of(self.estimator)
-        levels = {name: len(sample.regroup([name]).groups) for name in sample.sensitive_names}
+        single = {name: sample.regroup([name]) for name in sample.sensitive_names}
+        levels = {name: len(people.groups) for name, people in single.items()}
         asked = list(groupings(levels, intersections=bool(self.intersections)))
-        samples = [sample.regroup(names) for names in asked]
+        samples = [single[names[0]] if len(names) == 1 else sample.regroup(names) for names in asked]
         crossed = replace(settings, compare="to_rest", crossed=True)
         questions = [settings if len(names) == 1 else crossed for names in asked]
         places = 1 + len(sample.strata) * bool(sample.control_names)

@@ -9,7 +9,7 @@ from typing import Any
 from skfairtest.group._responses import responses_of
 from skfairtest.metrics import Metric
 from skfairtest.readers import check_rows, predict, predictions_from_X, scores
-from skfairtest.tables import Sample
+from skfairtest.tables import CountTable, Sample
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,35 @@ def asked_people(
         responses, names = responses_of(metrics)
         y_score = scores(estimator, X, responses, metric=names, pos_label=pos_label, y_true=y, **common)
     return read_people(y, y_pred, y_score, given)
+
+
+def counted_people(table: Any) -> Sample:
+    """Read the people of a table.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    if not isinstance(table, CountTable):
+        raise ValueError(f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts")
+    return Sample.from_table(table)
+
+
+def check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:
+    """Refuse a table whose cells do not hold what metrics, or the place where labels are permuted, read.
+
+    Raises
+    ------
+    ValueError
+        If something is missing.
+    """
+    missing = sorted(needed - set(sample.columns))
+    if missing:
+        names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads) or "within"
+        raise ValueError(
+            f"table has no {' and no '.join(missing)}, which {names} needs; its cells are {', '.join(sample.columns)}"
+        )
 
 
 def read_people(y: Any, y_pred: Any, y_score: Any, given: Given) -> Sample:

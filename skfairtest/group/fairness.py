@@ -14,7 +14,7 @@ from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded
 from skfairtest.group._judge import equivalence_interval, judge, p_of
 from skfairtest.group._law import law_of
 from skfairtest.group._measure import cells_read, measure, permuted_within
-from skfairtest.group._people import Given, asked_people, predicted_people
+from skfairtest.group._people import Given, asked_people, check_cells, counted_people, predicted_people
 from skfairtest.group._random import check_seed
 from skfairtest.group._rows import many_of
 from skfairtest.group._settings import Settings, check_settings
@@ -401,19 +401,11 @@ class FairnessTest(ModelTest):
         >>> round(test.disparity_, 3), round(test.p_value_, 2)
         (0.018, 0.23)
         """
-        if not isinstance(table, CountTable):
-            raise ValueError(f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts")
+        sample = counted_people(table)
         test = cls(**params)
         settings, metrics = test._check()
-        needed = cells_read(metrics, settings)
-        missing = sorted(needed - set(table.cell_names))
-        if missing:
-            names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads) or "within"
-            raise ValueError(
-                f"table has no {' and no '.join(missing)}, which {names} needs; "
-                f"its cells are {', '.join(table.cell_names)}"
-            )
-        return test._fit_sample(Sample.from_table(table), settings, metrics, classes_of(test.estimator))
+        check_cells(sample, metrics, cells_read(metrics, settings))
+        return test._fit_sample(sample, settings, metrics, classes_of(test.estimator))
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_seed(self.random_state)
