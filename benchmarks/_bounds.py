@@ -9,6 +9,8 @@ from benchmarks._run import default_of
 
 #: Largest size of metrics without an exact law, and smallest coverage of intervals that are said to be 95 % ones.
 NEAR, COVERED = 0.065, 0.93
+#: Largest size of people in 20 clusters or more.
+CLUSTERED = 0.07
 
 
 @dataclass
@@ -40,6 +42,7 @@ def promises(cells, records, *, slack=0.0):
         "size at most .065: AUC up to .95, balanced accuracy and mildly skewed losses, with at least 200 people "
         "per class and group"
     )
+    clustered = Promise("size at most .07: groups that mix inside 20 clusters or more, however these are composed")
     covered = Promise(
         "95 % intervals of rates and F1 cover at least 93 %, where each group expects five events and five non-events"
     )
@@ -57,6 +60,8 @@ def promises(cells, records, *, slack=0.0):
             level.look(size <= ALPHA + 3 * own + 1e-9, where)
         if cell.bound == "near":
             near.look(size <= NEAR + slack * error, where)
+        if cell.bound == "clusters":
+            clustered.look(size <= CLUSTERED + slack * error, where)
         if "largest_size" in figures:
             sums.look(figures["largest_size"] <= ALPHA + 1e-6, f"{cell.name}: {figures['largest_size']:.5f}")
             fisher = record["methods"]["fisher"]["power"]
@@ -65,4 +70,4 @@ def promises(cells, records, *, slack=0.0):
             if key in figures and record.get(expected):
                 holds = figures[key] >= COVERED - slack * figures[key + "_error"]
                 covered.look(holds, f"{cell.name}, {key.replace('_', ' ')}: {figures[key]:.4f}")
-    return [level, sums, near, covered, power]
+    return [level, sums, near, clustered, covered, power]

@@ -21,8 +21,8 @@ class Cell:
     """One design.
 
     `denominators`: how many pairs of them are drawn for the enumerated tests. `bound`: what is promised of the default
-    method's size there. "level": at most 5 % and three Monte-Carlo errors; "near": at most 6.5 %; None: nothing, it is
-    published as it is.
+    method's size there. "level": at most 5 % and three Monte-Carlo errors; "near": at most 6.5 %; "clusters": at most
+    7 %; None: nothing, it is published as it is.
     """
 
     name: str
@@ -341,14 +341,35 @@ def row_cells():
         null = (("weights", sigma, rate, 1.0), ("weights", sigma, rate, factor))
         yield Cell(f"weights/selection_rate/{label}/{_sizes(people)}", "row", "selection_rate", people, null, None,
                    200 if people[0] == 1000 else 400, quick=people == (200, 500))  # fmt: skip
+    for first, second in ((10, 40), (8, 60)):
+        null = (("clusters", first, "even", 0.1), ("clusters", second, "even", 0.1))
+        yield Cell(f"clusters/selection_rate/{first} and {second} clusters of 5 to 15, rate .1", "row",
+                   "selection_rate", (), null, None, 1000)  # fmt: skip
     yield Cell("clusters/selection_rate/60 clusters of 5 to 15, both groups in each", "row", "selection_rate", (),
                (("inside", 60, "even", 0.3),) * 2, None, 400)  # fmt: skip
+    for units in (20, 40, 80):
+        for label, rate, slope, start in (
+            ("composed by their rates", 0.3, 4.0, 0.0),
+            ("composed against their rates", 0.3, -4.0, 0.0),
+            ("composed strongly by their rates", 0.3, 10.0, 0.0),
+            ("rate .1, composed by their rates", 0.1, 4.0, 0.0),
+            ("composed by their rates, few of one group", 0.3, 4.0, -1.5),
+        ):
+            yield Cell(f"clusters/selection_rate/{units} clusters of 3 to 8, {label}", "row", "selection_rate", (),
+                       (("composed", units, "small", rate, slope, start),), None, 1000, bound="clusters",
+                       quick=units == 40 and rate == 0.1)  # fmt: skip
+    whole = (("clusters", 10, "even", 0.3), ("clusters", 10, "even", 0.3))
+    mixture = ("mixture", *whole, ("composed", 20, "small", 0.3, 4.0, 0.0))
+    yield Cell("clusters/selection_rate/10 and 10 of one group, 20 composed by their rates", "row", "selection_rate",
+               (), (mixture,), None, 1000, bound="clusters")  # fmt: skip
     areas, laws = (scores(0.5, 0.8), scores(0.3, 0.8, 2.0)), ("normal", "uniform")
     for metric, populations in (("roc_auc", areas), ("mean_squared_error", laws)):
         for units in [(30, 30), (15, 40)]:
             null = tuple(("clusters", n, "even", law) for n, law in zip(units, populations, strict=True))
             yield Cell(f"clusters/{metric}/{units[0]} and {units[1]} clusters of 5 to 15", "row", metric, (), null,
                        None, 400)  # fmt: skip
+        yield Cell(f"clusters/{metric}/40 clusters of 5 to 15, both groups in each", "row", metric, (),
+                   (("inside", 40, "even", populations[0]),), None, 400, bound="clusters")  # fmt: skip
     # Equal mean costs: .25 of missing and .1 of false alarms, .2 and .15.
     costs = (by_truth(0.5, 0.9, 0.2), by_truth(0.2, 0.8, 0.1875))
     for metric, populations in (("roc_auc", areas), ("mean_squared_error", laws), ("cost", costs)):

@@ -1,18 +1,25 @@
 """People one by one, with weights or in clusters, as FairnessTest is given them.
 
 A group's population is ("clusters", number of clusters, their sizes, what), ("inside", number of clusters that both
-groups share, their sizes, what) or ("weights", deviation of their logarithm, what, factor). What: the selection rate,
-the scores of `_cells.scores`, a law of losses or the four cells of a table. The factor multiplies the weights of the
+groups share, their sizes, what), ("composed", the same, and how much the second group's log odds of being there rise
+with a cluster's rate and where they start) or ("weights", deviation of their logarithm, what, factor). What: the
+selection rate, the scores of `_cells.scores`, a distribution of losses or the four cells of a table. A ("mixture",
+first group's, second group's, composed) has clusters of one group and of both. The factor multiplies the weights of the
 selected, of those missed for a cost.
 """
 
 import warnings
+from functools import lru_cache
 
 import numpy as np
+from scipy.optimize import brentq
 
 from benchmarks._cells import LAWS
 from benchmarks._methods import PREDICTED, TRUE, Outcomes
 from skfairtest import FairnessTest, ScoreMetric
+from skfairtest.inference.resampling import monte_carlo_p
+from skfairtest.inference.score import studentize
+from skfairtest.inference.sign_flips import Side, flipped, random_signs
 
 #: Cost of a missed positive; a false alarm costs 1.
 MISSED = 5.0
@@ -32,9 +39,18 @@ METRICS = {"cost": ScoreMetric("cost", mean_cost)}
 def draw_rows(cell, rng):
     """Columns of all people: group, cluster or weight, y_pred (or what the AUC ranks), and y_true if it is read."""
     if cell.null[0][0] == "inside":
-        return _both_in_each(cell.null[0], rng)
+        return _both_in_each(cell, cell.null[0], rng)
+    if cell.null[0][0] == "composed":
+        return _composed(cell.null[0], rng)
+    if cell.null[0][0] == "mixture":
+        return _mixture(cell.null[0][1:], rng)
+    return _apart(cell, cell.null, rng)
+
+
+def _apart(cell, null, rng):
+    """Groups that share no cluster."""
     groups = []
-    for g, population in enumerate(cell.null):
+    for g, population in enumerate(null):
         made = _in_clusters(population, rng) if population[0] == "clusters" else {"n": cell.people[g]}
         columns = DRAWS[cell.metric](made, population, rng)
         if "cluster" in made:
@@ -44,12 +60,14 @@ def draw_rows(cell, rng):
 
 
 def _in_clusters(population, rng):
-    _, units, sizes, _ = population
+    units, sizes = population[1:3]
     people = _cluster_sizes(units, sizes, rng)
     return {"n": int(people.sum()), "units": units, "cluster": np.repeat(np.arange(units), people)}
 
 
 def _cluster_sizes(units, sizes, rng):
+    if sizes == "small":
+        return rng.integers(3, 9, units)
     if "heavy" in sizes:
         return np.ceil(rng.lognormal(1.0, 1.0 if sizes == "heavy" else 1.8, units)).astype(int)
     return np.full(units, 5) if sizes == "five" else rng.integers(5, 16, units)
@@ -59,15 +77,52 @@ def _rates_of_clusters(units, rate, rng):
     return rng.beta(2.0, 2.0 * (1 - rate) / rate, units)  # correlation about .13
 
 
-def _both_in_each(population, rng):
+def _both_in_each(cell, population, rng):
     """Groups that vary inside clusters: at least one person of each, in shares that have nothing to do with rates."""
-    made, rate = _in_clusters(population, rng), population[3]
-    own = _rates_of_clusters(made["units"], rate, rng)[made["cluster"]]
+    made = _in_clusters(population, rng)
+    columns = DRAWS[cell.metric](made, population, rng)
     people = np.bincount(made["cluster"])
     first = np.clip(rng.binomial(people, rng.random(len(people))), 1, people - 1)
     place = np.arange(made["n"]) - np.repeat(np.cumsum(people) - people, people)
-    group = (place >= first[made["cluster"]]).astype(int)
-    return {"group": group, "y_pred": (rng.random(made["n"]) < own).astype(int), "cluster": made["cluster"]}
+    return {"group": (place >= first[made["cluster"]]).astype(int), "cluster": made["cluster"], **columns}
+
+
+def _odds(own, rate, slope, start):
+    """Probability that a person of a cluster with this rate belongs to the second group."""
+    return 1 / (1 + np.exp(-slope * (own - rate) - start))
+
+
+@lru_cache
+def _factor(rate, slope, start):
+    """By how much the second group's rates differ from the first's in each cluster, so that both are equal overall."""
+    own = _rates_of_clusters(400_000, rate, np.random.default_rng(0))
+    second = _odds(own, rate, slope, start)
+    overall = ((1 - second) * own).sum() / (1 - second).sum()
+    return brentq(lambda k: (second * np.minimum(k * own, 1)).sum() / second.sum() - overall, 0.01, 1 / rate)
+
+
+def _composed(population, rng):
+    """Groups whose shares in a cluster depend on its rate; their rates differ in each cluster and are equal overall."""
+    _, _, _, rate, slope, start = population
+    made = _in_clusters(population[:4], rng)
+    own = _rates_of_clusters(made["units"], rate, rng)
+    second = rng.random(made["n"]) < _odds(own, rate, slope, start)[made["cluster"]]
+    probability = np.where(
+        second, np.minimum(_factor(rate, slope, start) * own, 1)[made["cluster"]], own[made["cluster"]]
+    )
+    selected = (rng.random(made["n"]) < probability).astype(int)
+    return {"group": second.astype(int), "y_pred": selected, "cluster": made["cluster"]}
+
+
+def _mixture(populations, rng):
+    """Clusters of one group and clusters of both."""
+    *whole, composed = populations
+    parts = [_composed(composed, rng)]
+    for g, population in enumerate(whole):
+        made = _in_clusters(population, rng)
+        columns = _draw_selected(made, population, rng)
+        parts.append({"group": np.full(made["n"], g), "cluster": made["cluster"] + 10_000 * (g + 1), **columns})
+    return {name: np.concatenate([part[name] for part in parts]) for name in ("group", "y_pred", "cluster")}
 
 
 def _draw_selected(made, population, rng):
@@ -151,4 +206,21 @@ def judge_rows(cell, _population, size, rng):
                 test = FairnessTest.from_predictions(random_state=int(rng.integers(2**31)), **common, **extra)
             interval = test.confidence_interval_ if method != "raw" else (np.nan, np.nan)
             out.add(method, test.p_value_, *interval)
+        if cell.metric == "selection_rate" and "cluster" in columns:
+            out.add("signs", _by_signs(columns, cell.resamples, rng), np.nan, np.nan)
     return out.arrays()
+
+
+def _by_signs(columns, n_resamples, rng):
+    """P-value by random signs of the clusters' parts, also where each cluster lies in one group."""
+    sides = []
+    for group in (0, 1):
+        there = columns["group"] == group
+        value = columns["y_pred"][there].mean()
+        clusters = np.unique(columns["cluster"], return_inverse=True)[1]
+        parts = np.bincount(clusters, there * (columns["y_pred"] - value)) / there.sum()
+        sides.append(Side(value, parts, np.bincount(clusters, there)))
+    signs = np.vstack([np.ones(len(parts)), random_signs(n_resamples, len(parts), rng)])
+    first, q1, second, q2, covariance = flipped(*sides, signs)
+    statistics = studentize(first - second, np.sqrt(np.maximum(q1 + q2 - 2 * covariance, 0)))
+    return monte_carlo_p(statistics[1:], statistics[0], "two-sided")[0]

@@ -19,6 +19,7 @@ METHODS = {
     "basic_bootstrap": "basic bootstrap",
     "lift": "LiFT",
     "fairlearn": "fairlearn",
+    "signs": "signs",
     "ignored": "ignored",
 }
 
@@ -119,7 +120,9 @@ SECTIONS = [
         ".3, the positives' standard deviation twice as large in the second group: half of the variance of their "
         "scores is their cluster's. Mean squared error 1 of normal and of uniform errors: people of one cluster share "
         "a factor (correlation of squared errors .14 and .29). Where both groups are in each cluster, their shares "
-        "vary and labels are permuted inside the clusters. *Ignored*: the default test of people as if they were "
+        "vary, and where clusters are composed by their rates, the groups' rates differ in each cluster and are equal "
+        "overall. Whole clusters are permuted where each lies in one group, otherwise the signs of their parts are "
+        "flipped. *Signs*: signs are flipped everywhere. *Ignored*: the default test of people as if they were "
         "independent, exact for rates.",
     ),
     (

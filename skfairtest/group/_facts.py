@@ -7,6 +7,12 @@ from skfairtest.group._settings import Settings
 from skfairtest.metrics import Omnibus, Rate
 from skfairtest.report.words import Facts
 
+#: What each method does to clusters.
+CLUSTERS = {
+    "permutation": "whole clusters were permuted",
+    "sign flipping": "the signs of the clusters' parts of the difference were flipped at random",
+}
+
 
 def facts_of(measured: Measured, settings: Settings) -> Facts:
     """Collect what sentences say about how people were tested."""
@@ -38,8 +44,12 @@ def _people(measured: Measured) -> str:
     if sample.weight is not None:
         told.append("Values are weighted by sample_weight, and standard errors allow for it.")
     if sample.clusters is not None:
-        whole = "whole clusters were permuted" if measured.whole else "labels were permuted inside clusters"
+        methods = {row.method for row in measured.rows}
+        how = [what for method, what in CLUSTERS.items() if method in methods]
         told.append(
-            f"People come in {len(sample.clusters.levels):,} clusters: {whole}, and standard errors are cluster-robust."
+            f"People come in {len(sample.clusters.levels):,} clusters: "
+            + "".join(f"{what}, " for what in how)
+            + ("and " if how else "")
+            + "standard errors are cluster-robust."
         )
     return " ".join(told)

@@ -12,7 +12,7 @@ import numpy as np
 
 from skfairtest.group._counted import enumerable
 from skfairtest.group._errors import NothingDefined
-from skfairtest.group._rows import Measured, Row
+from skfairtest.group._rows import RESAMPLED, Measured, Row
 from skfairtest.group._settings import Settings
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import Floats
@@ -121,7 +121,7 @@ def _studentized_interval(
     if _bootstrap_speaks(row):
         low, high = _bootstrap_interval(row, settings, error)
         return max(row.ends[0], low), min(row.ends[1], high)
-    drawn = row.drawn if row.method == "permutation" and not settings.adaptive else None
+    drawn = row.drawn if row.method in RESAMPLED and not settings.adaptive else None
     values = two_sides.critical_values(drawn, question.alternative, error, studentized=row.studentized)
     if critical is not None:
         values = (critical if np.isfinite(values[0]) else np.inf, critical if np.isfinite(values[1]) else np.inf)
@@ -277,7 +277,7 @@ def _decide(main: list[Row], measured: Sequence[Measured], settings: Settings, *
                 pooled = row.contrast.stratum is None
                 row.concern = not at_most(row.log_p_adjusted, settings.alpha) and (concern or not pooled)
     drew = any(row.drawn is not None or row.joint is not None for row in main)
-    resampled = any(row.method in ("permutation", "bootstrap") for row in main)
+    resampled = any(row.method in RESAMPLED for row in main)
     limits_of_p = _monte_carlo_limits(leading, main, measured, settings) if drew else None
     bounds = (p, p) if limits_of_p is None else (min(p, limits_of_p[0]), max(p, limits_of_p[1]))
     n_resamples = settings.n_resamples if resampled or drew else 0

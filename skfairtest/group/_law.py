@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from skfairtest.group._judge import p_of
-from skfairtest.group._rows import Row
+from skfairtest.group._rows import RESAMPLED, Row
 from skfairtest.group._settings import Settings
 from skfairtest.inference import null_law
 from skfairtest.inference.margin import normal_log_p
@@ -13,6 +13,13 @@ from skfairtest.inference.null_law import Bins
 from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.report.law import NullLaw
 from skfairtest.report.words import label, many, p_text
+
+#: What the resamples of a method are.
+RESAMPLES = {
+    "permutation": "permutations of the labels",
+    "sign flipping": "resamples in which the signs of the clusters' parts are random",
+    "bootstrap": "bootstrap samples, centred",
+}
 
 
 def law_of(row: Row, settings: Settings) -> NullLaw | None:
@@ -22,7 +29,7 @@ def law_of(row: Row, settings: Settings) -> NullLaw | None:
         found = _enumerated(row)
         if found is not None:
             return found
-    if row.drawn is not None and row.method in ("permutation", "bootstrap"):
+    if row.drawn is not None and row.method in RESAMPLED:
         return _drawn(row, settings)
     if np.isnan(row.statistic):
         return None
@@ -72,7 +79,7 @@ def _drawn(row: Row, settings: Settings) -> NullLaw | None:
     if found is None:
         return None
     extreme = shares[side][1]
-    what = "bootstrap samples, centred" if row.method == "bootstrap" else "permutations of the labels"
+    what = RESAMPLES[row.method]
     twice = "; twice this share" if times == 2 else ""
     note = (
         f"The statistic in {found.n_defined:,} {what}, of which {extreme:,} are at least as extreme as the data"

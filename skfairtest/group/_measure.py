@@ -62,12 +62,8 @@ def measure(
     out = Measured(sample, list(metrics))
     out.pos_label = positive_label(sample, metrics, pos_label, classes)
     _check_weights(sample, metrics)
-    out.whole = clusters_are_whole(sample)
-    if sample.clusters is not None and out.whole and settings.within in ("y_true", "y_pred"):
-        raise ValueError(
-            f"within={settings.within!r} permutes labels of single people, and clusters are permuted whole: use "
-            "within='auto'"
-        )
+    if sample.clusters is not None:
+        check_clusters(sample, settings)
     kept = kept_groups(sample, out.excluded, settings, len(metrics))
     check_how_many(sample, len(kept), len(metrics), settings)
     for metric in metrics:
@@ -282,42 +278,29 @@ def _studentized(
     question = replace(settings.question, disparity=metric.disparity or settings.question.disparity)
     positive = out.pos_label if isinstance(metric, Rate) else _positive_for(out, metric, asked)
     within = _within(metric, settings)
-    return Studentized(metric, kinds, positive, question, variance, within, out.whole)
+    return Studentized(metric, kinds, positive, question, variance, within)
 
 
-def clusters_are_whole(sample: Sample) -> bool:
-    """Whether every cluster lies in one group; False if groups vary inside clusters.
+def check_clusters(sample: Sample, settings: Settings) -> None:
+    """Refuse clusters that reach over strata, and labels permuted among single people.
 
     Raises
     ------
     ValueError
-        If some clusters of several people lie in one group and others do not.
+        If that is so.
     """
-    if sample.clusters is None:
-        return True
-    codes, group = sample.clusters.codes, sample.group_codes
-    crossing = len(np.unique(np.stack([codes, sample.stratum_codes]), axis=1).T) - len(sample.clusters.levels)
-    if crossing:
+    assert sample.clusters is not None
+    if settings.within in ("y_true", "y_pred"):
+        raise ValueError(
+            f"within={settings.within!r} permutes labels of single people, and people in clusters are resampled by "
+            "cluster: use within='auto', or control_features for a comparison within strata"
+        )
+    crossing = len(np.unique(np.stack([sample.clusters.codes, sample.stratum_codes]), axis=1).T)
+    if crossing > len(sample.clusters.levels):
         raise ValueError(
             f"clusters: some lie in several strata of control_features ({' x '.join(sample.control_names)}), which are "
-            "permuted apart from each other: leave control_features out, or one of the strata"
+            "tested as if they were independent: leave control_features out, or one of the strata"
         )
-    n = len(sample.clusters.levels)
-    sizes = np.bincount(codes, minlength=n)
-    low, high = np.full(n, np.iinfo(np.intp).max), np.full(n, -1)
-    np.minimum.at(low, codes, group)
-    np.maximum.at(high, codes, group)
-    mixed = low != high
-    if not mixed.any():
-        return True
-    alike = ~mixed & (sizes > 1)
-    if alike.any():
-        raise ValueError(
-            f"clusters: in {int(mixed.sum()):,} clusters the group varies and {int(alike.sum()):,} others of several "
-            "people lie in one group; labels can be permuted inside clusters or with them, not both: leave the "
-            "people of one kind out, or pass sensitive_features that are one of the two"
-        )
-    return False
 
 
 def permuted_within(metrics: Sequence[Metric], settings: Settings, *, clustered: bool = False) -> Any:

@@ -20,6 +20,8 @@ from skfairtest.tables import Sample
 
 #: A group's value is flagged when it rests on fewer people than this.
 SMALL = 10
+#: Methods whose p-values count resamples.
+RESAMPLED = frozenset({"permutation", "sign flipping", "bootstrap"})
 #: The scale of a rate itself.
 RATE = Scale()
 #: A group takes part in comparisons from this many people on.
@@ -111,7 +113,6 @@ class Measured:
     sample: Sample
     metrics: list[Metric]
     pos_label: Any = None
-    whole: bool = True  # whether clusters lie within groups
     values: dict[str, GroupValues] = field(default_factory=dict)
     conditions: dict[str, np.ndarray] = field(default_factory=dict)  # per rate, which cells meet its condition
     errors: dict[str, str | None] = field(default_factory=dict)  # per metric, what its standard error is

@@ -76,8 +76,6 @@ class Studentized:
         Which standard error was asked for.
     within : str or None
         Where labels are permuted: a column, everywhere (None), or "condition".
-    whole : bool
-        Whether clusters lie within groups.
     """
 
     metric: ScoreMetric | Rate
@@ -86,7 +84,6 @@ class Studentized:
     question: Question
     variance: str | None
     within: str | None
-    whole: bool = True
 
     @property
     def name(self) -> str:
@@ -300,6 +297,11 @@ class Comparison:
         spread = float((share**2 * (self.tested.first_variance + self.tested.second_variance)).sum())
         return float((share**3 * self.third).sum()) / spread**1.5 if spread > 0 else 0.0
 
+    def resampling(self, place: int | None) -> str:
+        """Return what a resample does to the strata of a row."""
+        nested = all(stratum.clusters_nested for stratum in self.strata[self.at(place)])
+        return "permutation" if nested else "sign flipping"
+
     def at(self, place: int | None) -> slice:
         """Return where a stratum is among those that are compared; None: all of them."""
         if place is None:
@@ -324,9 +326,18 @@ def _compare(out: Measured, made: Studentized, base: Contrast) -> tuple[Comparis
             made.check(
                 out, kinds, counts[1], f"the rest, everybody but {out.sample.group_labels[base.first]!r}", stratum
             )
-        plain = Stratum(functional, counts, made.block(kinds), kinds.rows, kinds.cluster, made.whole)
+        plain = Stratum(functional, counts, made.block(kinds), kinds.rows, kinds.cluster)
+        if not plain.clusters_nested and made.variance is None:  # signs are given to parts, which raw values have not
+            plain = replace(plain, functional=replace(made, variance="auto").functional(kinds))
         moments = plain.observed(np.random.default_rng(0))
-        sides = [np.isnan(moments.first + moments.first_variance), np.isnan(moments.second + moments.second_variance)]
+        # Elsewhere what is shown is what is tested.
+        apart = base.overall or isinstance(made.metric, Rate) or not plain.clusters_nested
+        seen = replace(plain, overall=base.overall).observed(np.random.default_rng(0), null=False) if apart else moments
+        with np.errstate(invalid="ignore"):
+            sides = [
+                np.isnan(moments.first + moments.first_variance + seen.first_variance),
+                np.isnan(moments.second + moments.second_variance + seen.second_variance),
+            ]
         if any(sides):
             undefined[stratum] = (bool(sides[0]), bool(sides[1]))
             continue
@@ -338,9 +349,7 @@ def _compare(out: Measured, made: Studentized, base: Contrast) -> tuple[Comparis
         tested.append(moments)
         moved = functional.third_moment(counts)
         third.append(float(moved[0] - moved[1]))
-        apart = base.overall or isinstance(made.metric, Rate)  # elsewhere what is shown is what is tested
-        same = replace(plain, overall=base.overall)
-        shown.append(same.observed(np.random.default_rng(0), null=False) if apart else moments)
+        shown.append(seen)
     if comparison.strata:
         comparison.weights, comparison.balanced = np.array(weights), np.array(balanced)
         comparison.third = np.array(third)
@@ -455,7 +464,7 @@ def _test(
             first = rows is families[0][0] and made.name not in out.announced
             _permute(made, rows, comparison, settings, own, len(families) if first else 0)
         for row in rows:
-            row.method = method
+            row.method = comparison.resampling(row.contrast.stratum) if method == "permutation" else method
             if method == "asymptotic":
                 _asymptotic(row)
             elif method == "bootstrap":
@@ -545,7 +554,7 @@ def _draw_bootstrap(
     for place in places:
         groups = [np.arange(n_groups) == g for g in range(n_groups)]
         kinds, counts = made.kinds.within(place, groups)
-        strata.append(Sides(made.functional(kinds), counts, np.array(sets), kinds.rows, kinds.cluster, made.whole))
+        strata.append(Sides(made.functional(kinds), counts, np.array(sets), kinds.rows, kinds.cluster))
     draw = partial(two_sides.draw_bootstrap, strata, pairs)
     chunks = resample(draw, settings, seed, what=made.name)
     for number, (rows, comparison) in enumerate(families):

@@ -16,7 +16,7 @@ from skfairtest.group._law import law_of
 from skfairtest.group._measure import cells_read, measure, permuted_within
 from skfairtest.group._people import Given, asked_people, check_cells, counted_people, predicted_people
 from skfairtest.group._random import check_seed
-from skfairtest.group._rows import many_of
+from skfairtest.group._rows import RESAMPLED, many_of
 from skfairtest.group._settings import Settings, check_settings
 from skfairtest.group._warnings import warn_about
 from skfairtest.metrics import Metric, Rate, resolve_metrics
@@ -255,7 +255,8 @@ class FairnessTest(ModelTest):
         sample_weight : array-like of shape (n_samples,), optional
             What each person counts, at least 0.
         clusters : array-like of shape (n_samples,), optional
-            Who belongs together, such as the repeated decisions on one person.
+            Who belongs together, such as the repeated decisions on one person. The null hypothesis stays that of the
+            groups' values; disparities within clusters are tested by passing them as `control_features`.
         predict_params : dict, optional
             Further arguments of the estimator's ``predict``.
 
@@ -336,7 +337,8 @@ class FairnessTest(ModelTest):
         sample_weight : array-like of shape (n_samples,), optional
             What each person counts, at least 0.
         clusters : array-like of shape (n_samples,), optional
-            Who belongs together, such as the repeated decisions on one person.
+            Who belongs together, such as the repeated decisions on one person. The null hypothesis stays that of the
+            groups' values; disparities within clusters are tested by passing them as `control_features`.
         **params
             Parameters of the test.
 
@@ -457,12 +459,12 @@ class FairnessTest(ModelTest):
         self.excluded_ = excluded_frame(measured.excluded)
         self.null_distribution_ = null_distribution(measured, verdict.n_resamples)
         self.p_value_interval_ = verdict.limits
-        laws = {row.method.split()[0] for row in measured.rows}
+        laws = {row.method if row.method in RESAMPLED else row.method.split()[0] for row in measured.rows}
         laws |= {"bootstrap"} if any(row.joint is not None for row in measured.rows) else set()
         self.method_ = "+".join(sorted(laws | ({"permutation"} if verdict.drawn else set())))
         tested = list(dict.fromkeys(row.metric for row in measured.rows if row.metric in measured.errors))
         self.variance_ = many_of(measured.errors, tested) if tested else None
-        self.within_ = permuted_within(metrics, settings, clustered=sample.clusters is not None and measured.whole)
+        self.within_ = permuted_within(metrics, settings, clustered=sample.clusters is not None)
         self.adjust_ = settings.adjust
         self.n_resamples_ = verdict.n_resamples
         self.groups_ = sample.group_labels

@@ -1,9 +1,10 @@
 """One comparison of any metric: both sides' values in the data, under permuted labels, and in bootstrap samples.
 
 People are cells with counts in two sides (a group, and those it is compared with), stratum by stratum. Where many
-people share a cell a permutation is one draw of a table; where everyone is a cell it is a random set of members. Each
-resample gives both sides' values *and* their variances, so that every statistic is divided by its own standard error
-(DiCiccio et al. 2020, sections 2 and 3).
+people share a cell a permutation is one draw of a table; where everyone is a cell it is a random set of members, or of
+whole clusters where each lies in one side. Where clusters reach over both sides, the signs of their parts are flipped
+instead (see `sign_flips`). Each resample gives both sides' values *and* their variances, so that every statistic is
+divided by its own standard error (DiCiccio et al. 2020, sections 2 and 3).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from skfairtest.inference.draws import MOST_PEOPLE, draw_first_rows
 from skfairtest.inference.memberships import memberships, resampled_counts
 from skfairtest.inference.resampling import at_least_as_extreme
 from skfairtest.inference.score import studentize
+from skfairtest.inference.sign_flips import Side, flipped, random_signs
 
 #: Resamples that are drawn with one seed: a fixed division of the work, whoever does it.
 CHUNK = 200
@@ -69,6 +71,9 @@ class Measure(Protocol):
     def split(self, members: NDArray[Any]) -> tuple[Floats, Floats, Floats, Floats, Floats] | None:
         """Return the moments of both sides from memberships (b, K) in the first, where there is a fast way."""
 
+    def units(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the value, and each cluster's part of its error and of what it is divided by."""
+
 
 @dataclass(frozen=True)
 class Stratum:
@@ -85,9 +90,7 @@ class Stratum:
     rows : bool
         Whether each cell is one person.
     cluster : ndarray of int, shape (K,), optional
-        Cluster of each person.
-    whole : bool
-        Whether clusters lie in one side each, and are permuted whole; otherwise labels are permuted inside them.
+        Cluster of each person: permuted whole where each lies in one side, otherwise given random signs.
     overall : bool
         Whether the values shown are those of the first side and of everybody.
     """
@@ -97,7 +100,6 @@ class Stratum:
     block: NDArray[np.intp]
     rows: bool = False
     cluster: NDArray[np.intp] | None = None
-    whole: bool = True
     overall: bool = False
 
     @property
@@ -106,11 +108,18 @@ class Stratum:
         first, second = self.counts.sum(axis=1).tolist()
         return float(first), float(second)
 
+    @cached_property
+    def clusters_nested(self) -> bool:
+        """Whether each cluster lies in one side; so does everybody without one."""
+        return self.cluster is None or are_nested(self.cluster, self.counts)
+
     def observed(self, rng: np.random.Generator | None = None, *, null: bool = True) -> Moments:
         """Return both sides in the data, the second being everyone where that is shown.
 
         With `null` errors are those of resamples, which may be errors of two equal values.
         """
+        if null and not self.overall and not self.clusters_nested:
+            return Moments(*(array[0] for array in self._flipped(np.ones((1, self._n_clusters)))))
         if self.rows and not self.overall:
             fast = self.functional.split(self.counts[:1].astype(np.uint8, copy=False))
             if fast is not None:
@@ -120,11 +129,33 @@ class Stratum:
         return Moments(*self.functional.pair(first, shown, shared=self.overall, null=null, rng=rng))
 
     def permuted(self, size: int, rng: np.random.Generator) -> Moments:
-        """Return both sides, arrays of shape (size,), when labels are permuted; the second side is never everyone."""
+        """Return both sides, arrays of shape (size,), when labels are permuted; the second side is never everyone.
+
+        Where clusters reach over both sides, their parts have random signs instead.
+        """
+        if not self.clusters_nested:
+            n = self._n_clusters
+            pieces = max(1, MASSES // n)
+            sizes = [min(pieces, size - start) for start in range(0, size, pieces)]
+            return _stack([self._flipped(random_signs(piece, n, rng)) for piece in sizes])
         if self.rows:
             return _stack([self._evaluate(members, rng) for members in self._members(size, rng)])
         tables = (drawn.astype(float) for drawn in self._tables(size, rng))
         return _stack([Moments(*self.functional.pair(drawn[:, 0], drawn[:, 1], rng=rng)) for drawn in tables])
+
+    @cached_property
+    def _by_cluster(self) -> tuple[Side, Side]:
+        """Both sides by cluster, evaluated once."""
+        first, second = (self.functional.units(side) for side in self.counts.astype(float))
+        return Side(float(first[0]), *first[1:]), Side(float(second[0]), *second[1:])
+
+    @property
+    def _n_clusters(self) -> int:
+        return len(self._by_cluster[0].parts)
+
+    def _flipped(self, signs: Floats) -> Moments:
+        """Return both sides when clusters' parts at the pooled value have these signs, arrays (B, clusters)."""
+        return Moments(*flipped(*self._by_cluster, signs))
 
     def _evaluate(self, members: NDArray[Any], rng: np.random.Generator) -> Moments:
         fast = self.functional.split(members)
@@ -154,7 +185,7 @@ class Stratum:
         observed = (self.counts[0] > 0).astype(np.uint8)
         for start in range(0, size, pieces):
             count = min(pieces, size - start)
-            if self.cluster is not None and self.whole:
+            if self.cluster is not None:
                 units = np.unique(self.cluster)
                 in_first = np.zeros(int(self.cluster.max()) + 1, dtype=np.uint8)
                 in_first[self.cluster] = observed
@@ -168,7 +199,7 @@ class Stratum:
     @cached_property
     def _exchangeable(self) -> tuple[NDArray[np.intp], list[Any]]:
         """The block of each person and, where blocks are few, the places of each block's people."""
-        block = self.block if self.cluster is None else _crossed(self.block, self.cluster)
+        block = self.block
         numbers = np.unique(block[block >= 0])
         places: list[Any] = []
         if len(numbers) <= FEW_BLOCKS:
@@ -179,10 +210,10 @@ class Stratum:
         return block, places
 
 
-def _crossed(block: NDArray[np.intp], cluster: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Number the combinations of block and cluster; nobody is exchanged where the block says so."""
-    _, crossed = np.unique(np.stack([block, cluster]), axis=1, return_inverse=True)
-    return np.where(block < 0, -1, crossed.reshape(-1))
+def are_nested(cluster: NDArray[np.intp], counts: NDArray[Any]) -> bool:
+    """Whether each cluster has people in one row of counts (G, K) only."""
+    present = [np.unique(cluster[side > 0]) for side in counts]
+    return len(np.unique(np.concatenate(present))) == sum(map(len, present))
 
 
 def _permuted_within(
@@ -335,9 +366,7 @@ class Sides:
     rows : bool
         Whether each cell is one person.
     cluster : ndarray of int, shape (K,), optional
-        Cluster of each person.
-    whole : bool
-        Whether each cluster lies in one group.
+        Cluster of each person: resampled within groups where each lies in one, otherwise all together.
     """
 
     functional: Measure
@@ -345,7 +374,6 @@ class Sides:
     sides: NDArray[np.bool_]
     rows: bool = False
     cluster: NDArray[np.intp] | None = None
-    whole: bool = True
 
     def bootstrapped(
         self, pairs: Sequence[tuple[int, int, bool]], size: int, rng: np.random.Generator
@@ -371,7 +399,7 @@ class Sides:
     def _draw(self, size: int, rng: np.random.Generator) -> NDArray[Any]:
         """Return counts (G, size, K)."""
         out = np.zeros((len(self.counts), size, self.counts.shape[1]), dtype=np.int64)
-        if self.cluster is not None and not self.whole:
+        if self.cluster is not None and not are_nested(self.cluster, self.counts):
             units = np.unique(self.cluster)
             times = np.zeros((size, int(self.cluster.max()) + 1), dtype=np.int64)
             times[:, units] = resampled_counts(len(units), size, rng)

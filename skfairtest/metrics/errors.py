@@ -34,6 +34,10 @@ class Wrapped(Functional):
         """Return the metric."""
         return self.functional.values(masses)
 
+    def base(self, masses: Floats) -> Floats:
+        """Return the metric's own."""
+        return self.functional.base(masses)
+
     def effective(self, counts: Floats) -> Floats:
         """Return the metric's own."""
         return self.functional.effective(counts)
@@ -121,6 +125,10 @@ class ByCell(Wrapped):
         slope -= ratio_of((slope * cells).sum(axis=-1), total)[..., None]
         return value, masses * slope[..., self.cell]
 
+    def base(self, masses: Floats) -> Floats:
+        """Return the masses."""
+        return np.asarray(masses, dtype=float)
+
     def effective(self, counts: Floats) -> Floats:
         """Return the metric's own."""
         return self.functional.effective(self._by_cell(np.asarray(counts, dtype=float)))
@@ -151,6 +159,22 @@ class Bootstrap(Wrapped, Undifferentiated):
             variance[row] = found.var(ddof=1) if len(found) > 1 else np.nan
         spread: Floats = variance.reshape(value.shape)
         return value, np.where(spread <= ROUNDING * np.abs(value), 0.0, spread)
+
+    def units(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the metric, and each cluster's part of its error by leaving the cluster out, with its base."""
+        counts = np.asarray(counts, dtype=float)
+        assert self.cluster is not None
+        units, of = np.unique(self.cluster, return_inverse=True)
+        base = np.asarray(np.bincount(of.reshape(-1), self.functional.base(counts), len(units)), dtype=float)
+        share = base / base.sum()
+        value = float(self.functional.values(counts))
+        parts = np.zeros(len(units))
+        for unit in np.flatnonzero(base > 0).tolist():
+            # For a mean this is the cluster's part, whatever the clusters' sizes.
+            parts[unit] = (1 - share[unit]) * (value - float(self.functional.values(np.where(of == unit, 0.0, counts))))
+        # A metric that one cluster's absence leaves undefined says nothing about that cluster.
+        parts = np.where(np.isnan(parts), 0.0, parts)
+        return np.asarray(value), parts - share * parts.sum(), base
 
     def _drawn(self, table: Floats, people: int, rng: np.random.Generator) -> Floats:
         """Resample the people of a table, or their clusters."""
@@ -244,9 +268,9 @@ class Robust(Functional):
         first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
         return linearized_pair(self, first, second, shared=shared, clustered=self.clustered)
 
-    def denominator(self, masses: Floats) -> Floats:
+    def base(self, masses: Floats) -> Floats:
         """Return the metric's own, of counts of people."""
-        return self.functional.denominator(self.masses(masses))
+        return self.functional.base(self.masses(masses))
 
     def effective(self, counts: Floats) -> Floats:
         """Return the effective number of people (Kish 1965) or of clusters."""

@@ -130,9 +130,20 @@ class Functional:
         """Return how many people the value rests on: the smallest of its denominators."""
         return np.asarray(counts.sum(axis=-1), dtype=float)
 
+    def base(self, masses: Floats) -> Floats:
+        """Return how much of what the value is divided by each cell has."""
+        return np.asarray(masses, dtype=float)
+
     def denominator(self, masses: Floats) -> Floats:
         """Return what the value is divided by: how much it counts beside that of another stratum."""
-        return np.asarray(masses.sum(axis=-1), dtype=float)
+        return np.asarray(self.base(masses).sum(axis=-1))
+
+    def units(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the metric, and each sampled unit's (person's or cluster's) part of its error and of its base."""
+        counts = np.asarray(counts, dtype=float)
+        value, parts = self.parts(counts)
+        (each, times), (base, _) = self.sampled(parts, counts), self.sampled(self.base(counts), counts)
+        return value, each * times, base * times
 
     def informative(self, counts: Floats) -> Floats:
         """Return how many people tell how uncertain the value is; with fewer than ten or so nobody knows.
@@ -253,9 +264,9 @@ class Share(Functional):
         """Return the rate's denominator."""
         return np.asarray(counts @ self.given)
 
-    def denominator(self, masses: Floats) -> Floats:
+    def base(self, masses: Floats) -> Floats:
         """Return the mass of those who meet the condition."""
-        return np.asarray(masses @ self.given)
+        return np.asarray(masses * self.given)
 
     def informative(self, counts: Floats) -> Floats:
         """Return the rate's denominator: its error is taken around the pooled rate."""

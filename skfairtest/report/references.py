@@ -73,6 +73,13 @@ METHODS = (
         "permutation tests. KDD, 1467-1477.",
     ),
     Method(
+        "sign flipping",
+        "Clusters with people of both sides: the signs of each cluster's part of the difference are flipped at random, "
+        "and each flipped disparity is divided by its own standard error.",
+        "J. Hemerik, J. J. Goeman and L. Finos (2020). Robust testing in generalized linear models by sign flipping "
+        "score contributions. Journal of the Royal Statistical Society B 82, 841-864.",
+    ),
+    Method(
         "permutation of everybody",
         "Metrics that look at all groups at once: everybody's labels are permuted.",
         "E. J. G. Pitman (1937). Significance tests which may be applied to samples from any populations. "

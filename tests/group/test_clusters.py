@@ -1,4 +1,4 @@
-"""People who come in clusters: laws, robust standard errors, size, and clusters that cannot be permuted."""
+"""People who come in clusters: null distributions, robust standard errors, size, and the null hypothesis."""
 
 import numpy as np
 import pytest
@@ -231,7 +231,7 @@ def test_whole_clusters_are_permuted_by_default(whole):
     assert test.p_value_ > 0.25
 
 
-def test_labels_stay_in_their_clusters_where_groups_vary_there():
+def test_pairs_are_compared_by_the_signs_of_their_differences():
     # Two people a cluster, one of each group, far apart between clusters: a paired test of signs.
     rng = np.random.default_rng(0)
     n = 12
@@ -244,18 +244,116 @@ def test_labels_stay_in_their_clusters_where_groups_vary_there():
     assert FairnessTest.from_predictions(None, number, **params).p_value_ > 0.5
     difference = number[::2] - number[1::2]
     assert paired.statistic_ == pytest.approx(difference.mean() / (difference.std(ddof=1) / np.sqrt(n)), rel=0.1)
+    assert paired.method_ == "sign flipping"
 
 
-def test_a_mixture_is_refused_with_what_to_do(whole, mixed):
-    group = np.concatenate([whole.group, mixed.group])
-    cluster = np.concatenate([whole.cluster, mixed.cluster + 1000])
-    with pytest.raises(ValueError, match=r"clusters: in 120 .*group varies") as error:
-        FairnessTest.from_predictions(
-            None, [0, 1] * (len(group) // 2) + [0] * (len(group) % 2), sensitive_features=group, clusters=cluster,
-            metric="selection_rate",
+# The null hypothesis --------------------------------------------------------------------------------------------------
+
+
+def composed(seed, slope, n=40):
+    """Clusters whose composition depends on their rate, with equal rates of both groups overall.
+
+    Half of the clusters have the rate .2, half .6; `slope` of each cluster's six people are of group a in the latter,
+    the others in the former. Group a's rates are moved so that both groups have .4 overall.
+    """
+    rng = np.random.default_rng(seed)
+    high = rng.random(n) < 0.5
+    share = np.where(high, slope, 1 - slope)
+    cluster = np.repeat(np.arange(n), 6)
+    group = np.where(rng.random(6 * n) < share[cluster], "a", "b")
+    # Group b: (1 - slope) of it where the rate is .6. Group a has one more or less everywhere, so that it has as much.
+    rate = np.where(high, 0.6, 0.2)[cluster]
+    overall = {"a": slope * 0.6 + (1 - slope) * 0.2, "b": (1 - slope) * 0.6 + slope * 0.2}
+    rate = rate + np.where(group == "a", 0.4 - overall["a"], 0.4 - overall["b"])
+    return (rng.random(6 * n) < rate).astype(int), group, cluster
+
+
+def test_a_disparity_between_clusters_is_one():
+    # Everybody in a cluster has the same outcome, and group a is where it is 1: nothing differs within clusters.
+    rng = np.random.default_rng(0)
+    outcome = np.repeat([1, 0], 30)
+    first = np.where(outcome == 1, 4, 1)  # of five people
+    cluster = np.repeat(np.arange(60), 5)
+    group = np.where(np.tile(np.arange(5), 60) < first[cluster], "a", "b")
+    params = {"metric": "selection_rate", "random_state": 0, "n_resamples": 999}
+    label = np.where(rng.random(300) < 0.02, 1 - outcome[cluster], outcome[cluster])
+    test = FairnessTest.from_predictions(None, label, sensitive_features=group, clusters=cluster, **params)
+    assert test.disparity_ > 0.5
+    assert abs(test.statistic_) > 5
+    assert test.p_value_ <= 0.001
+    # Within clusters is another question, which is asked with control features.
+    within = FairnessTest.from_predictions(None, label, sensitive_features=group, control_features=cluster, **params)
+    assert within.p_value_ > 0.05
+
+
+@pytest.mark.parametrize("slope", [0.8, 0.3])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_equal_rates_are_rejected_as_often_as_said_however_clusters_are_composed(slope, alternative):
+    n = 150
+    rejected = 0
+    for seed in range(n):
+        label, group, cluster = composed(seed, slope)
+        test = FairnessTest.from_predictions(
+            None, label, sensitive_features=group, clusters=cluster, metric="selection_rate", n_resamples=99,
+            random_state=seed, alternative=alternative,
         )  # fmt: skip
-    # It names arguments that can be changed.
-    assert any(word in str(error.value) for word in ("leave", "drop", "sensitive_features", "pass "))
+        rejected += test.p_value_ <= 0.05
+    assert binomtest(rejected, n, 0.05, alternative="greater").pvalue > 1e-3
+
+
+def test_clusters_of_either_kind_go_together(whole, mixed):
+    group = np.concatenate([whole.group, mixed.group])
+    params = {"sensitive_features": group, "clusters": np.concatenate([whole.cluster, mixed.cluster + 1000])}
+    number = np.concatenate([whole.number, mixed.number])
+    for metric in ("mean_prediction", lambda y_true, y_pred: float(np.mean(y_pred))):
+        test = FairnessTest.from_predictions(
+            number, number + 2.0 * (group == "a"), metric=metric, random_state=0, n_resamples=199, **params
+        )
+        assert test.method_ == "sign flipping"
+        assert test.p_value_ == pytest.approx(1 / 200)
+
+
+def test_comparisons_decide_each_for_themselves_which_clusters_reach_over_both_sides():
+    # Groups a and b share clusters, group c has its own.
+    data = Clustered(n=60, size=(2, 6), mixed=True)
+    group = np.where(data.cluster % 3 == 0, "c", data.group)
+    test = FairnessTest.from_predictions(
+        None, data.label, sensitive_features=group, clusters=data.cluster, metric="selection_rate", random_state=0,
+        n_resamples=199,
+    )  # fmt: skip
+    assert test.comparisons_["method"].tolist() == ["sign flipping", "permutation", "permutation"]
+    assert test.method_ == "permutation+sign flipping"
+    assert "whole clusters were permuted" in str(test)
+    assert "signs of the clusters' parts" in str(test)
+
+
+@pytest.mark.parametrize("variance", ["auto", None])
+def test_a_function_of_ones_own_has_the_parts_of_the_mean_that_it_is(mixed, variance):
+    def own(y_true, y_pred):
+        return float(np.mean(y_pred))
+
+    found = [
+        FairnessTest.from_predictions(
+            mixed.number, mixed.number, sensitive_features=mixed.group, clusters=mixed.cluster, metric=metric,
+            random_state=0, n_resamples=199, variance=variance,
+        )
+        for metric in (own, "mean_prediction")
+    ]  # fmt: skip
+    assert found[0].p_value_ == found[1].p_value_
+    assert found[0].statistic_ == pytest.approx(found[1].statistic_, rel=1e-9)
+
+
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+@pytest.mark.parametrize("compare", ["between_groups", "to_rest", "to_overall"])
+def test_swapped_groups_have_the_same_answer(mixed, compare, disparity):
+    params = {"metric": "selection_rate", "random_state": 0, "n_resamples": 199, "compare": compare}
+    one, two = (
+        FairnessTest.from_predictions(
+            None, mixed.label, sensitive_features=groups, clusters=mixed.cluster, disparity=disparity, **params
+        )
+        for groups in (mixed.group, np.where(mixed.group == "a", "b", "a"))
+    )
+    assert one.p_value_ == two.p_value_
 
 
 def test_people_alone_go_with_either_kind(mixed):
@@ -324,11 +422,13 @@ def test_a_metric_of_all_groups_at_once_takes_no_clusters(whole):
         whole.test("normalized_mutual_info")
 
 
-def test_where_labels_were_permuted_is_said(whole):
-    # Whole clusters change places whatever the labels of their people are.
-    assert whole.test("recall").within_ is None
-    with pytest.raises(ValueError, match="within"):
-        whole.test("recall", within="y_true")
+@pytest.mark.parametrize("data", ["whole", "mixed"])
+def test_where_labels_were_permuted_is_said(data, request):
+    # Clusters are resampled whatever the labels of their people are.
+    data = request.getfixturevalue(data)
+    assert data.test("recall").within_ is None
+    with pytest.raises(ValueError, match=r"within='y_true'.*by cluster"):
+        data.test("recall", within="y_true")
 
 
 def test_a_printout_says_that_people_come_in_clusters(whole):

@@ -25,6 +25,8 @@ from skfairtest.inference.two_sides import (
     only,
     sequential_p,
 )
+from skfairtest.metrics.errors import Robust
+from skfairtest.metrics.functionals import Mean
 
 
 class Recorder:
@@ -172,27 +174,26 @@ def test_whole_clusters_are_permuted():
     cluster = np.array([3, 0, 0, 1, 2, 2, 2, 3, 4])
     in_first = np.array([1, 0, 0, 0, 1])
     first = in_first[cluster]
-    members = drawn(counts=np.stack([first, 1 - first]), rows=True, cluster=cluster, whole=True)
+    members = drawn(counts=np.stack([first, 1 - first]), rows=True, cluster=cluster)
     by_cluster = np.stack([members[:, np.flatnonzero(cluster == c)[0]] for c in range(5)], axis=1)
     assert (by_cluster[:, cluster] == members).all()
     assert_law(by_cluster, Counter(row for row in product([0, 1], repeat=5) if sum(row) == 2))
 
 
-def test_labels_are_permuted_inside_clusters_and_blocks():
-    cluster = np.array([0, 0, 0, 1, 1, 1, 1, 2])
-    block = np.array([0, 0, 0, 0, 0, 1, 1, 0])
-    first = np.array([1, 0, 0, 1, 0, 1, 0, 1])
-    members = drawn(counts=np.stack([first, 1 - first]), block=block, rows=True, cluster=cluster, whole=False)
-    ways = [[(1, 0, 0), (0, 1, 0), (0, 0, 1)], [(1, 0), (0, 1)], [(1, 0), (0, 1)], [(1,)]]
-    assert_law(members, Counter(sum(parts, ()) for parts in product(*ways)))
-
-
-def test_nobody_moves_inside_clusters_whom_the_block_excludes():
-    cluster, block = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, -1, -1, 0, 0])
-    first = np.array([1, 0, 0, 1, 0, 1])
-    members = drawn(counts=np.stack([first, 1 - first]), block=block, rows=True, cluster=cluster, whole=False)
-    ways = [[(1, 0), (0, 1)], [(0, 1)], [(1, 0), (0, 1)]]
-    assert_law(members, Counter(sum(parts, ()) for parts in product(*ways)))
+def test_clusters_that_reach_over_both_sides_have_random_signs():
+    # Three pairs whose differences are 3, 1 and 1: eight ways to give them signs, two of them as far apart as the data.
+    cluster, first = np.repeat(np.arange(3), 2), np.tile([1, 0], 3)
+    z = np.array([5.0, 2.0, 8.0, 7.0, 1.0, 0.0])
+    stratum = Stratum(
+        Robust(Mean(z), None, cluster), np.stack([first, 1 - first]), np.zeros(6, dtype=int), True, cluster
+    )
+    assert not stratum.clusters_nested
+    observed = stratum.observed()
+    assert (observed.first, observed.second) == pytest.approx((14 / 3, 3))
+    moments = draw_permutations([stratum], 4000, np.random.SeedSequence(0))
+    differences = (moments.first - moments.second)[:, 0]
+    expected = Counter(round(abs(3 * a + b + c) / 3, 6) for a, b, c in product([-1, 1], repeat=3))
+    assert_law(np.abs(differences).round(6)[:, None], Counter({(size,): times for size, times in expected.items()}))
 
 
 @pytest.mark.parametrize("overall", [False, True])
@@ -457,7 +458,7 @@ def test_whole_clusters_are_resampled_within_their_group():
     cluster = np.array([0, 0, 1, 2, 2, 2, 3, 4])
     group = np.array([0, 0, 0, 0, 0, 0, 1, 1])
     counts = np.stack([group == 0, group == 1]).astype(int)
-    recorder = resampled(counts, [[1, 0], [0, 1]], [(0, 1, False)], rows=True, cluster=cluster, whole=True)
+    recorder = resampled(counts, [[1, 0], [0, 1]], [(0, 1, False)], rows=True, cluster=cluster)
     by_cluster = recorder.first[:, [0, 2, 3]]
     np.testing.assert_array_equal(recorder.first[:, :6], by_cluster[:, [0, 0, 1, 2, 2, 2]])
     assert (by_cluster.sum(axis=1) == 3).all()
@@ -469,7 +470,7 @@ def test_whole_clusters_are_resampled_within_their_group():
 def test_clusters_of_several_groups_are_resampled_together():
     cluster, group = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 0, 1])
     counts = np.stack([group == 0, group == 1]).astype(int)
-    recorder = resampled(counts, [[1, 0], [0, 1]], [(0, 1, False)], rows=True, cluster=cluster, whole=False)
+    recorder = resampled(counts, [[1, 0], [0, 1]], [(0, 1, False)], rows=True, cluster=cluster)
     np.testing.assert_array_equal(recorder.first[:, group == 0], recorder.second[:, group == 1])
     expected = 3 * (np.eye(3) / 3 - np.full((3, 3), 1 / 9))
     assert np.cov(recorder.first[:, group == 0].T) == pytest.approx(expected, abs=0.03)
