@@ -92,7 +92,8 @@ class FairnessAudit(ReportedAudit):
         One row per comparison: ``feature``, ``metric``, ``group``, ``other``, ``stratum``, ``n_group``, ``n_other``,
         ``value_group``, ``value_other``, ``disparity``, ``standard_error``, ``statistic``, ``ci_low``, ``ci_high``,
         ``p_value``, ``p_value_adjusted``, ``minimum_detectable``, ``concern``, ``verdict``, ``method`` and
-        ``sentence``. ``minimum_detectable`` is the smallest disparity that the comparison would have found with
+        ``sentence``. ``other`` is a group, "rest", "overall" or, for the rest of a parent group, for example
+        "rest of race = Black". ``minimum_detectable`` is the smallest disparity that the comparison would have found with
         power .8, by normal approximation, at the level that the adjustment leaves the smallest p-value: an absolute
         difference, or a ratio above 1; infinite where none would have been found, NaN where it is not known.
     by_group_ : DataFrame
@@ -138,7 +139,8 @@ class FairnessAudit(ReportedAudit):
 
     References
     ----------
-    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70. W. Hoeffding (1956), Annals of Mathematical Statistics
+    27, 713-721.
 
     Examples
     --------
@@ -174,6 +176,9 @@ class FairnessAudit(ReportedAudit):
     ...         index=False, float_format="{:.2f}".format
     ...     )
     ... )
+                             other  value_group  value_other  concern
+              rest of sex = Female         0.62         0.25     True
+    rest of age_cat = Less than 25         0.62         0.51    False
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {
