@@ -93,9 +93,9 @@ class FairnessAudit(ReportedAudit):
         ``value_group``, ``value_other``, ``disparity``, ``standard_error``, ``statistic``, ``ci_low``, ``ci_high``,
         ``p_value``, ``p_value_adjusted``, ``minimum_detectable``, ``concern``, ``verdict``, ``method`` and
         ``sentence``. ``other`` is a group, "rest", "overall" or, for the rest of a parent group, for example
-        "rest of race = Black". ``minimum_detectable`` is the smallest disparity that the comparison would have found with
-        power .8, by normal approximation, at the level that the adjustment leaves the smallest p-value: an absolute
-        difference, or a ratio above 1; infinite where none would have been found, NaN where it is not known.
+        "rest of race = Black". ``minimum_detectable`` is the smallest disparity that the comparison would have found
+        with power .8, by normal approximation, at the level that the adjustment leaves the smallest p-value: an
+        absolute difference, or a ratio above 1; infinite where none would have been found, NaN where it is not known.
     by_group_ : DataFrame
         ``feature``, ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``standard_error``,
         ``ci_low``, ``ci_high`` (pointwise) and ``small``.
