@@ -8,8 +8,8 @@ writes a report that an engineer, a lawyer and a manager can each use.
 
 # %%
 # The null hypotheses: each metric is equal in the groups that are compared. Races are compared with each other, and so
-# are the sexes; intersections are compared with everybody else. Where a metric is undefined in a group, a warning says
-# so, and the report lists it.
+# are the sexes; intersections are compared with everyone else (`compare_intersections` has other choices). Where a
+# metric is undefined in a group, a warning says so, and the report lists it.
 import warnings
 
 import matplotlib.pyplot as plt

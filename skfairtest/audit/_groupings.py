@@ -49,9 +49,11 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
             yield names
 
 
-def how_many(n_groups: int, compare: str) -> int:
-    """Count the comparisons of one metric between groups, undefined ones included."""
-    return comb(n_groups, 2) if compare == "between_groups" else n_groups
+def how_many(n_groups: int, n_features: int, compare: str) -> int:
+    """Count the comparisons of one metric between groups of so many features, undefined ones included."""
+    if compare == "between_groups":
+        return comb(n_groups, 2)
+    return n_groups * (n_features if compare == "to_parents" else 1)
 
 
 def enough_draws(settings: Settings, family: int) -> Settings:

@@ -31,14 +31,18 @@ from skfairtest.metrics import Metric, Rate, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of, predictions_from_X
 from skfairtest.tables import CountTable, Sample
 
+#: What crossed groups may be compared with.
+INTERSECTIONS = ("to_rest", "between_groups", "to_parents")
+
 
 class FairnessAudit(ReportedAudit):
     """Audit a model: every metric, every sensitive feature and every intersection, as one family of questions.
 
     Null hypothesis of each comparison: the metric is equal in the two groups that are compared (with `margin`: it does
     not differ by more than the margin). Each is tested as `FairnessTest` tests it; `adjust` then acts once, on all of
-    them together, so that with the default at most 5 % of audits raise even one false concern, or about 5 % where laws
-    are not exact.
+    them together, so that with the default at most 5 % of audits raise even one false concern, or about 5 % where
+    p-values are not exact. The p-value of a rate is exact between single groups; against several groups together it is
+    exact where the people in these are a random sample (see Notes).
 
     Parameters
     ----------
@@ -50,10 +54,15 @@ class FairnessAudit(ReportedAudit):
         numbers, mean prediction, mean residual, mean squared and mean absolute error. Without true labels, those of
         them that need none. Whole numbers without an estimator that says otherwise are labels.
     intersections : bool, default=True
-        Whether to cross the sensitive features as well: all pairs, all triples and so forth. Each crossed group is
-        compared with everybody else.
+        Whether to cross the sensitive features as well: all pairs, all triples and so forth.
     compare : {"between_groups", "to_overall", "to_rest"}, default="between_groups"
         What the groups of single features are compared with.
+    compare_intersections : {"to_rest", "between_groups", "to_parents"}, default="to_rest"
+        What crossed groups are compared with, and so the null hypothesis of their comparisons. "to_rest": everyone
+        else; the metric of the crossed group equals that of all people outside it. "between_groups": each other; the
+        metric is equal in the two crossed groups. "to_parents": the rest of each parent group, which are the people who
+        share all features of the group but one (Black women with Black men, and with other women); within the parent
+        group, the metric of the crossed group equals that of the parent's other people.
     disparity : {"difference", "ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
@@ -83,9 +92,10 @@ class FairnessAudit(ReportedAudit):
         One row per comparison: ``feature``, ``metric``, ``group``, ``other``, ``stratum``, ``n_group``, ``n_other``,
         ``value_group``, ``value_other``, ``disparity``, ``standard_error``, ``statistic``, ``ci_low``, ``ci_high``,
         ``p_value``, ``p_value_adjusted``, ``minimum_detectable``, ``concern``, ``verdict``, ``method`` and
-        ``sentence``. ``minimum_detectable`` is the smallest disparity that the comparison would have found with
-        power .8, by normal approximation, at the level that the adjustment leaves the smallest p-value: an absolute
-        difference, or a ratio above 1; infinite where none would have been found, NaN where it is not known.
+        ``sentence``. ``other`` is a group, "rest", "overall" or, for the rest of a parent group, for example
+        "rest of race = Black". ``minimum_detectable`` is the smallest disparity that the comparison would have found
+        with power .8, by normal approximation, at the level that the adjustment leaves the smallest p-value: an
+        absolute difference, or a ratio above 1; infinite where none would have been found, NaN where it is not known.
     by_group_ : DataFrame
         ``feature``, ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``standard_error``,
         ``ci_low``, ``ci_high`` (pointwise) and ``small``.
@@ -117,12 +127,20 @@ class FairnessAudit(ReportedAudit):
 
     With `control_features`, comparisons averaged over the strata and those within each of them are one family, too.
 
-    An intersection that is compared with everybody else shares people with its features' own comparisons; Holm's
-    adjustment holds however p-values depend on each other.
+    An intersection shares people with its features' own comparisons; Holm's adjustment holds however p-values depend on
+    each other, and needs each of them to be valid. Against everyone else, or the rest of a parent group, the p-value of
+    a rate is valid when those people are a random sample of all such people. Where so many of each of their groups were
+    chosen in advance, and these differ from each other, the number of events among them is not binomial: the size is
+    usually below the level, and in the worst case found .088 at .05. ``compare_intersections="between_groups"`` has no
+    such condition, nor has "to_parents" where the feature that the parent leaves open has two values.
+
+    With "to_parents", a finding says that a crossed group differs from people who share all its features but one. It is
+    no sign of an interaction by itself: where women differ from men whatever their race, Black women do so too.
 
     References
     ----------
-    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70. W. Hoeffding (1956), Annals of Mathematical Statistics
+    27, 713-721.
 
     Examples
     --------
@@ -142,6 +160,25 @@ class FairnessAudit(ReportedAudit):
     ...     ].item()
     ... )
     No disparity was found between Female and Male in selection_rate. Among all people, 42.4 % of Female against ...
+
+    Young women against young men, and against older women:
+
+    >>> audit = FairnessAudit.from_predictions(
+    ...     compas.y_true,
+    ...     compas.y_pred,
+    ...     sensitive_features=compas.sensitive_features[["sex", "age_cat"]],
+    ...     metrics="false_positive_rate",
+    ...     compare_intersections="to_parents",
+    ... )
+    >>> young = audit.to_frame().query("group == 'Female, Less than 25'")
+    >>> print(
+    ...     young[["other", "value_group", "value_other", "concern"]].to_string(
+    ...         index=False, float_format="{:.2f}".format
+    ...     )
+    ... )
+                             other  value_group  value_other  concern
+              rest of sex = Female         0.62         0.25     True
+    rest of age_cat = Less than 25         0.62         0.51    False
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {
@@ -159,6 +196,7 @@ class FairnessAudit(ReportedAudit):
         metrics: Any = "standard",
         intersections: bool = True,
         compare: str = "between_groups",
+        compare_intersections: str = "to_rest",
         disparity: str = "difference",
         method: str = "auto",
         adjust: str | None = "holm",
@@ -174,6 +212,7 @@ class FairnessAudit(ReportedAudit):
         self.metrics = metrics
         self.intersections = intersections
         self.compare = compare
+        self.compare_intersections = compare_intersections
         self.disparity = disparity
         self.method = method
         self.adjust = adjust
@@ -373,6 +412,9 @@ class FairnessAudit(ReportedAudit):
             raise ValueError("adjust='max_t' has no joint law across groupings of the same people: use adjust='holm'")
         if not isinstance(self.intersections, bool | np.bool_):
             raise ValueError(f"intersections must be True or False; found {self.intersections!r}")
+        if not isinstance(self.compare_intersections, str) or self.compare_intersections not in INTERSECTIONS:
+            options = ", ".join(map(repr, INTERSECTIONS))
+            raise ValueError(f"compare_intersections must be one of {options}; found {self.compare_intersections!r}")
         metrics = self._named()
         settings = check_settings(
             compare=self.compare,
@@ -426,13 +468,16 @@ class FairnessAudit(ReportedAudit):
         levels = {name: len(people.groups) for name, people in single.items()}
         asked = list(groupings(levels, intersections=bool(self.intersections)))
         samples = [single[names[0]] if len(names) == 1 else sample.regroup(names) for names in asked]
-        crossed = replace(settings, compare="to_rest", crossed=True)
+        crossed = replace(settings, compare=self.compare_intersections, crossed=True)
         questions = [settings if len(names) == 1 else crossed for names in asked]
         places = 1 + len(sample.strata) * bool(sample.control_names)
         planned = (
             places
             * len(metrics)
-            * sum(how_many(len(people.groups), own.compare) for people, own in zip(samples, questions, strict=True))
+            * sum(
+                how_many(len(people.groups), len(names), own.compare)
+                for names, people, own in zip(asked, samples, questions, strict=True)
+            )
         )
         questions = [enough_draws(own, planned) for own in questions]
         measured: list[tuple[Measured, Settings]] = []

@@ -21,6 +21,7 @@ _OPTIONS = {
     "metric": "--metric",
     "metrics": "--metric",
     "compare": "--compare",
+    "compare_intersections": "--compare-intersections",
     "disparity": "--disparity",
     "margin": "--margin",
     "adjust": "--adjust",

@@ -96,6 +96,14 @@ class Compare(StrEnum):
     to_rest = "to_rest"
 
 
+class CompareIntersections(StrEnum):
+    """What a crossed group is compared with."""
+
+    to_rest = "to_rest"
+    between_groups = "between_groups"
+    to_parents = "to_parents"
+
+
 class PowerCompare(StrEnum):
     """What a group is compared with, where groups have positions."""
 
@@ -182,8 +190,14 @@ PosLabelOption = Annotated[
     typer.Option("--pos-label", metavar="VALUE", help="The positive label.  [default: 1 of 0/1 or -1/1, or True]"),
 ]
 AlphaOption = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the whole audit.")]
-CompareOption = Annotated[
-    Compare, typer.Option("--compare", help="What a group is compared with; a crossed one always with the rest.")
+CompareOption = Annotated[Compare, typer.Option("--compare", help="What a group of one column is compared with.")]
+CompareIntersectionsOption = Annotated[
+    CompareIntersections,
+    typer.Option(
+        "--compare-intersections",
+        help="What a group of several columns is compared with; to_parents: with the others who share all its values "
+        "but one.",
+    ),
 ]
 DisparityOption = Annotated[Disparity, typer.Option("--disparity", help="How two values are compared.")]
 MarginOption = Annotated[

@@ -91,7 +91,7 @@ def _rows(
     for place in places_of(sample):
         label = None if place is None else strata[place]
         for base, other in contrasts:
-            contrast = Contrast(base.first, base.second, base.overall, place)
+            contrast = replace(base, stratum=place)
             pair = pair_of(events, denominators, contrast)
             people = pair_of(sizes, sizes, contrast)
             n_group = int(people.x1.sum())

@@ -69,7 +69,7 @@ def measure(
     for metric in metrics:
         if isinstance(metric, Omnibus):
             check_omnibus(metric, settings)
-    contrasts = list(contrasts_of(sample, kept, settings))
+    contrasts = list(contrasts_of(sample, kept, settings, out.excluded, len(metrics)))
     counted: list[Counted] = []
     others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
     table = None

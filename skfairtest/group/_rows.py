@@ -16,6 +16,7 @@ from skfairtest.inference._discrete import Floats
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, Question, Scale
 from skfairtest.metrics import Metric
+from skfairtest.report.words import label
 from skfairtest.tables import Sample
 
 #: A group's value is flagged when it rests on fewer people than this.
@@ -156,7 +157,7 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
     for g, n in enumerate(totals.tolist()):
         if n < SMALLEST_GROUP:
             reason = f"fewer than {SMALLEST_GROUP} people: compared with nobody"
-            partners = len(kept) if settings.compare == "between_groups" else 1
+            partners = {"between_groups": len(kept), "to_parents": len(sample.sensitive_names)}.get(settings.compare, 1)
             excluded.append(Exclusion(None, labels[g], None, None, reason, n, n, partners * n_metrics))
     return kept
 
@@ -169,14 +170,21 @@ def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Sett
     found = comb(n_groups, 2) * n_metrics * places
     if found > MOST_COMPARISONS:
         names = " x ".join(sample.sensitive_names)
+        fewer = (
+            "compare_intersections='to_rest' or 'to_parents'"
+            if settings.crossed
+            else ("compare='to_rest' or 'to_reference'")
+        )
         raise ValueError(
             f"sensitive_features ({names}) makes {n_groups:,} groups, whose pairs are {found:,} comparisons; at most "
-            f"{MOST_COMPARISONS:,} are made: use compare='to_rest' or 'to_reference', or fewer sensitive features"
+            f"{MOST_COMPARISONS:,} are made: use {fewer}, or fewer sensitive features"
         )
 
 
-def contrasts_of(sample: Sample, kept: list[int], settings: Settings) -> Iterable[tuple[Contrast, Any]]:
-    """Pair each contrast with the label of what the group is compared with."""
+def contrasts_of(
+    sample: Sample, kept: list[int], settings: Settings, excluded: list[Exclusion], n_metrics: int
+) -> Iterable[tuple[Contrast, Any]]:
+    """Pair each contrast with the label of what the group is compared with; list those that are left out."""
     labels = sample.group_labels
     if settings.compare == "between_groups":
         if len(kept) > 2 and settings.question.alternative in ("greater", "less"):
@@ -200,10 +208,36 @@ def contrasts_of(sample: Sample, kept: list[int], settings: Settings) -> Iterabl
         for first in kept:
             if first != second:
                 yield Contrast(first, second), labels[second]
+    elif settings.compare == "to_parents":
+        yield from _to_parents(sample, kept, excluded, n_metrics)
     else:
         overall = settings.compare == "to_overall"
         for first in kept:
             yield Contrast(first, None, overall), "overall" if overall else "rest"
+
+
+def _to_parents(
+    sample: Sample, kept: list[int], excluded: list[Exclusion], n_metrics: int
+) -> Iterable[tuple[Contrast, str]]:
+    """Pair each crossed group with the other people of each of its parents, who share all its features but one."""
+    names, groups, labels = sample.sensitive_names, sample.groups, sample.group_labels
+    sizes = sample.sizes.sum(axis=0).tolist()
+    parents: dict[tuple[Any, ...], list[int]] = {}
+    shared = list(combinations(range(len(names)), len(names) - 1))
+    for group, key in enumerate(groups):
+        for places in shared:
+            parents.setdefault((places, *(key[i] for i in places)), []).append(group)
+    for first in kept:
+        for places in shared:
+            key = tuple(groups[first][i] for i in places)
+            among = tuple(parents[places, *key])
+            parent = ", ".join(f"{label(names[i])} = {label(value)}" for i, value in zip(places, key, strict=True))
+            n, others = sizes[first], sum(sizes[group] for group in among) - sizes[first]
+            if others >= SMALLEST_GROUP:
+                yield Contrast(first, None, among=among), f"rest of {parent}"
+                continue
+            reason = f"{'only one other person has' if others else 'nobody else has'} {parent}"
+            excluded.append(Exclusion(None, labels[first], f"rest of {parent}", None, reason, n, n, n_metrics))
 
 
 def places_of(sample: Sample) -> list[int | None]:

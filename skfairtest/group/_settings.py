@@ -39,7 +39,7 @@ class Settings:
     asked_variance: str | None = "auto"
     adaptive: bool = False
     verbose: int = 0
-    #: Whether groups are crossings, which are compared with the rest whatever was asked for.
+    #: Whether groups are the intersections of an audit, for which `compare` may be "to_parents" as well.
     crossed: bool = False
 
 

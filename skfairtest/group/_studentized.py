@@ -310,7 +310,9 @@ class Comparison:
         return slice(at, at + 1)
 
 
-def _compare(out: Measured, made: Studentized, base: Contrast) -> tuple[Comparison, dict[int, tuple[bool, bool]]]:
+def _compare(
+    out: Measured, made: Studentized, base: Contrast, other: Any
+) -> tuple[Comparison, dict[int, tuple[bool, bool]]]:
     """Evaluate both sides in every stratum; return also the strata where one is undefined, and which."""
     sizes = out.sample.sizes
     first, second = _sides(sizes.shape[1], base)
@@ -323,8 +325,9 @@ def _compare(out: Measured, made: Studentized, base: Contrast) -> tuple[Comparis
         kinds, counts = made.kinds.within(stratum, [first, second])
         functional = made.functional(kinds)
         if base.second is None:
+            rest = "rest" if base.overall else other
             made.check(
-                out, kinds, counts[1], f"the rest, everybody but {out.sample.group_labels[base.first]!r}", stratum
+                out, kinds, counts[1], f"the {rest}, everybody but {out.sample.group_labels[base.first]!r}", stratum
             )
         plain = Stratum(functional, counts, made.block(kinds), kinds.rows, kinds.cluster)
         if not plain.clusters_nested and made.variance is None:  # signs are given to parts, which raw values have not
@@ -364,7 +367,7 @@ def _rows(
     sample, question = out.sample, made.question
     groups, labels, sizes = sample.group_labels, sample.stratum_labels, sample.sizes
     first, second = _sides(sizes.shape[1], base)
-    comparison, undefined = _compare(out, made, base)
+    comparison, undefined = _compare(out, made, base, other)
     rows = []
     for place in places_of(sample):
         label = None if place is None else labels[place]
@@ -379,7 +382,7 @@ def _rows(
             out.excluded.append(Exclusion(made.name, groups[base.first], other, label, reason, n_group, n_group, 1))
             continue
         row.group, row.other, row.stratum = groups[base.first], other, label
-        row.contrast = Contrast(base.first, base.second, base.overall, place)
+        row.contrast = replace(base, stratum=place)
         row.n_group, row.n_other = n_group, n_second + (n_group if base.overall else 0)
         row.ends = ends_of(made.bounds, question.disparity)
         rows.append(row)
@@ -389,13 +392,7 @@ def _rows(
 
 
 def _sides(n_groups: int, contrast: Contrast) -> tuple[np.ndarray, np.ndarray]:
-    first = np.zeros(n_groups, dtype=bool)
-    first[contrast.first] = True
-    second = ~first
-    if contrast.second is not None:
-        second = np.zeros(n_groups, dtype=bool)
-        second[contrast.second] = True
-    return first, second
+    return np.arange(n_groups) == contrast.first, contrast.others(n_groups)
 
 
 def _explain(

@@ -57,7 +57,7 @@ def cautions(measured: Measured) -> list[str]:
         )
     small = [e for e in measured.excluded if e.metric is None]
     if small:
-        names = ", ".join(text.label(e.group) for e in small)
+        names = ", ".join(dict.fromkeys(text.label(e.group if e.other is None else e.other) for e in small))
         found.append(f"sensitive_features: {names} left out of comparisons, having fewer than 2 people; see excluded_")
     return found
 

@@ -51,7 +51,8 @@ class FairnessTest(ModelTest):
         prediction. A dict's keys rename.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
         All pairs of groups, or each group against everyone, against everyone else, or against `reference_group`. The
-        p-value against everyone is the one against everyone else.
+        p-value against everyone is the one against everyone else; for rates it is exact where everyone else is a random
+        sample of the people not in the group.
     reference_group : label or tuple of labels, optional
         Only with ``compare="to_reference"``; a tuple for several sensitive features.
     disparity : {"difference", "ratio"}, default="difference"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.draws import Counts, bootstrapped, permuted
@@ -19,16 +20,29 @@ from skfairtest.inference.score import studentize
 
 @dataclass(frozen=True)
 class Contrast:
-    """One comparison: group `first` against group `second`, or against everyone else where that is None.
+    """One comparison: group `first` against other groups (see `others`).
 
-    `stratum` is the only stratum looked at; None pools all of them. With `overall` the disparity is shown against
-    everyone.
+    These are group `second`, or everyone else where that is None: everyone else in the groups `among`, such as those
+    of a parent group, or in all groups where that is None too. `stratum` is the only stratum looked at; None pools all
+    of them. With `overall` the disparity is shown against everyone.
     """
 
     first: int
     second: int | None
     overall: bool = False
     stratum: int | None = None
+    among: tuple[int, ...] | None = None
+
+    def others(self, n_groups: int) -> NDArray[np.bool_]:
+        """Say which of so many groups `first` is compared with."""
+        if self.second is not None:
+            chosen: list[int] = [self.second]
+        else:
+            everyone = range(n_groups) if self.among is None else self.among
+            chosen = [group for group in everyone if group != self.first]
+        found = np.zeros(n_groups, dtype=bool)
+        found[chosen] = True
+        return found
 
 
 @dataclass(frozen=True)
@@ -53,9 +67,9 @@ class RateTable:
         return np.asarray(counts[..., self.given].sum(axis=-1))
 
     def only(self, contrast: Contrast) -> RateTable:
-        """Return the two rows that one contrast compares: the group, and the second group or everyone else."""
+        """Return the two rows that one contrast compares: the group, and those it is compared with."""
         first = self.counts[:, contrast.first]
-        second = self.counts.sum(axis=1) - first if contrast.second is None else self.counts[:, contrast.second]
+        second = self.counts[:, contrast.others(self.counts.shape[1])].sum(axis=1)
         return RateTable(np.stack([first, second], axis=1), self.event, self.given, self.blocks)
 
 
@@ -65,11 +79,8 @@ def pair_of(events: Counts, denominators: Counts, contrast: Contrast) -> Pair:
         keep = slice(contrast.stratum, contrast.stratum + 1)
         events, denominators = events[..., keep, :], denominators[..., keep, :]
     x1, d1 = events[..., contrast.first], denominators[..., contrast.first]
-    if contrast.second is None:
-        x2, d2 = events.sum(axis=-1) - x1, denominators.sum(axis=-1) - d1
-    else:
-        x2, d2 = events[..., contrast.second], denominators[..., contrast.second]
-    return Pair(x1, d1, x2, d2, contrast.overall)
+    others = contrast.others(events.shape[-1])
+    return Pair(x1, d1, events[..., others].sum(axis=-1), denominators[..., others].sum(axis=-1), contrast.overall)
 
 
 def to_rest(contrasts: Sequence[Contrast]) -> list[Contrast]:

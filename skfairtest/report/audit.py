@@ -333,15 +333,24 @@ def _left_out(record: AuditRecord) -> list[Block]:
     return blocks
 
 
-def _kept(facts: Facts, comparisons: pd.DataFrame) -> str:
-    """Say how often audits raise a false concern: what exact laws keep for sure, others keep roughly."""
+def _kept(parts: Sequence[AuditPart], comparisons: pd.DataFrame) -> str:
+    """Say how often audits raise a false concern, and what that takes for granted."""
+    level = _level(parts[0].facts)
     rough = sorted({method for method in comparisons["method"] if not method.startswith("exact")})
     if not rough:
-        return f"At most {_level(facts)} of audits done like this raise even one false concern."
-    laws = f"{' and '.join(rough)} p-values"
+        said = f"At most {level} of audits done like this raise even one false concern."
+    else:
+        laws = f"{' and '.join(rough)} p-values"
+        said = (
+            f"At most about {level} of audits done like this raise even one false concern: about, because {laws} "
+            "keep the level approximately, the better the more people there are."
+        )
+    if not any(part.pools_groups for part in parts):
+        return said
     return (
-        f"At most about {_level(facts)} of audits done like this raise even one false concern: about, because {laws} "
-        "keep the level approximately, the better the more people there are."
+        f"{said} Where a group is compared with several groups together (everyone, everyone else, the rest of a parent "
+        "group), this assumes that the people in these are a random sample: if so many of each were chosen in advance, "
+        "false concerns can be more frequent."
     )
 
 
@@ -375,7 +384,7 @@ def legend(record: AuditRecord, mark: str = " (*)") -> list[str]:
         lines.append(
             f"adjusted p: whoever asks {verdict.n_comparisons:,} questions finds something by luck. This p-value is "
             f"corrected for that, over all groupings and metrics together (Holm's method). {concern} "
-            f"{_kept(facts, comparisons)}"
+            f"{_kept(parts, comparisons)}"
         )
     elif facts.adjust is None:
         lines.append(

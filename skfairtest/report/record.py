@@ -27,7 +27,8 @@ warnings            what was said while people were tested
 ==================  ===================================================================================================
 
 Undefined numbers are null, infinite ones the strings "inf" and "-inf". A group of several features is a list. A label
-that is no text, number or truth value is written as text.
+that is no text, number or truth value is written as text. What a group is compared with (other) is a group, or the text
+"overall", "rest" or, for the rest of a parent group, "rest of race = Black".
 """
 
 from __future__ import annotations
@@ -253,6 +254,14 @@ class AuditPart:
         """The name of the grouping: "race", "race x sex"."""
         return self.facts.features
 
+    @property
+    def pools_groups(self) -> bool:
+        """Whether a group is compared with several groups together."""
+        groups = {group if isinstance(group, tuple) else (group,) for group in self.by_group["group"]}
+        if self.facts.compare == "to_parents":  # a parent leaves one feature open
+            return any(len(set(values)) > 2 for values in zip(*groups, strict=True))
+        return self.facts.compare in ("to_overall", "to_rest") and len(groups) > 2
+
 
 @dataclass(frozen=True, eq=False)
 class AuditRecord:
@@ -377,7 +386,7 @@ _NAMES: dict[str, Reader] = {"sensitive": array(text, least=1), "control": array
 _FACTS = _made(
     Facts,
     {
-        "compare": one_of("between_groups", "to_overall", "to_rest", "to_reference"),
+        "compare": one_of("between_groups", "to_overall", "to_rest", "to_reference", "to_parents"),
         "disparity": _KIND,
         "alternative": one_of("two-sided", "greater", "less", "equivalence"),
         "edges": either(one_of(None), array(between(infinite=True), 2)),

@@ -158,6 +158,13 @@ METHODS = (
         "of the American Statistical Association 22, 209-212.",
     ),
     Method(
+        "several groups together",
+        "Comparisons with several groups together (everyone, everyone else, the rest of a parent group) take the people"
+        " in these as a random sample; numbers chosen group by group make the count of events another than binomial.",
+        "W. Hoeffding (1956). On the distribution of the number of successes in independent trials. Annals of "
+        "Mathematical Statistics 27, 713-721.",
+    ),
+    Method(
         "holm",
         "P-values adjusted for the number of questions, so that even one false concern is rare (Holm).",
         "S. Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
@@ -213,6 +220,8 @@ def _traits(part: AuditPart) -> Iterator[str]:
         if law != "bootstrap":
             yield _interval(facts, metric, pooled=pooled)
     shown = set(part.by_group["metric"])
+    if part.pools_groups:
+        yield "several groups together"
     if facts.people:
         yield "linearized"
     elif "roc_auc" in shown:

@@ -23,7 +23,7 @@ class Facts:
     Parameters
     ----------
     compare, disparity, alternative : str
-        As in the test.
+        As in the test; `compare` is "to_parents" too.
     edges : (float, float) or None
         Tolerated disparities.
     alpha : float
@@ -188,6 +188,10 @@ def null_sentence(facts: Facts, metric: str) -> str:
         "to_overall": f"each group of {features} and everyone else",
         "to_rest": f"each group of {features} and everyone else",
         "to_reference": f"each group of {features} and the reference group",
+        "to_parents": (
+            f"each group of {features} and the rest of each of its parent groups (the people who share all its "
+            "features but one)"
+        ),
     }[facts.compare]
     inside = f", within every {label(facts.controls)}" if facts.controls else ""
     # Equal shares are equal values of any function of them; a margin is one of the values.
@@ -220,7 +224,8 @@ def null_sentence(facts: Facts, metric: str) -> str:
 def _who(facts: Facts, row: Mapping[str, Any]) -> tuple[str, str]:
     """Name a group, and what it is compared with."""
     group, other = (f"({label(g)})" if isinstance(g, tuple) else label(g) for g in (row["group"], row["other"]))
-    return group, {"to_overall": "everyone", "to_rest": "everyone else"}.get(facts.compare, other)
+    named = {"to_overall": "everyone", "to_rest": "everyone else", "to_parents": f"the {other}"}
+    return group, named.get(facts.compare, other)
 
 
 def _where(facts: Facts, row: Mapping[str, Any]) -> str:

@@ -427,6 +427,24 @@ def test_groups_are_compared_with_everyone_or_the_rest(people, capsys, compare):
     assert "ratio" in text
 
 
+@pytest.mark.parametrize("compare", ["to_rest", "between_groups", "to_parents"])
+def test_crossed_groups_are_compared_as_asked(people, capsys, compare):
+    options = [*BOTH, "--sensitive", "sex", "--sensitive", "city", "--metric", "accuracy", "--format", "json"]
+    audit(people, *options, "--compare-intersections", compare)
+    found = json.loads(capsys.readouterr().out)
+    assert found["parameters"]["compare_intersections"] == compare
+    others = {str(row["other"]) for row in found["parts"][2]["comparisons"]}
+    parents = {"rest of sex = f", "rest of sex = m", "rest of city = x", "rest of city = y"}
+    pairs = {"['f', 'y']", "['m', 'x']", "['m', 'y']"}
+    assert others == {"to_rest": {"rest"}, "between_groups": pairs, "to_parents": parents}[compare]
+
+
+def test_crossed_groups_are_compared_with_the_rest_where_nothing_is_asked(people, capsys):
+    audit(people, *DEMOGRAPHIC, "--sensitive", "sex", "--sensitive", "city", "--format", "json")
+    found = json.loads(capsys.readouterr().out)
+    assert {row["other"] for row in found["parts"][2]["comparisons"]} == {"rest"}
+
+
 def test_metrics_repeat(people, capsys):
     assert (
         audit(people, *BOTH, "--sensitive", "city", "--metric", "accuracy", "--metric", "f1", "--format", "json") == 0
