@@ -243,7 +243,7 @@ def audit(
     disparity: DisparityOption = Disparity.difference,
     margin: MarginOption = None,
     alpha: AlphaOption = 0.05,
-    adjust: AdjustOption = Adjust.holm,
+    adjust: AdjustOption = Adjust.auto,
     intersections: IntersectionOption = True,
     n_resamples: ResamplesOption = "9999",
     seed: SeedOption = 0,
