@@ -105,13 +105,14 @@ def _components(hypotheses: Sequence[Equality | None]) -> list[tuple[list[int], 
             parent[side] = side = parent[parent[side]]
         return side
 
-    ends = [() if h is None else tuple((h.of, side) for side in h.sides) for h in hypotheses]
-    for first, second in filter(None, ends):
+    alone = [Equality(object(), frozenset("ab")) if h is None else h for h in hypotheses]
+    ends = [tuple((h.of, side) for side in h.sides) for h in alone]
+    for first, second in ends:
         parent[root(first)] = root(second)
     members: dict[Hashable, list[int]] = {}
     sides: dict[Hashable, set[Hashable]] = {}
     for place, pair in enumerate(ends):
-        key = root(pair[0]) if pair else place
+        key = root(pair[0])
         members.setdefault(key, []).append(place)
         sides.setdefault(key, set()).update(pair)
     return [(members[key], len(sides[key])) for key in members]
