@@ -3,7 +3,8 @@
 METHODS = {
     "exact": "**exact**",
     "permutation": "**studentized permutation**",
-    "holm": "**Holm**",
+    "shaffer": "**Holm, Shaffer's factors**",
+    "holm": "Holm",
     "fisher": "Fisher",
     "boschloo_scipy": "Boschloo (SciPy)",
     "score": "score, permuted",
@@ -80,7 +81,9 @@ SECTIONS = [
         "families",
         "Several groups, several rates",
         "Familywise error: how often any comparison of equal groups is rejected, whatever else differs. Power: the "
-        "average share of different pairs that are found. AUC: .8, .8 and .9, base rates .5, .3 and .4, the positives' "
+        "average share of different pairs that are found. *Holm, Shaffer's factors*: the default for all pairs of "
+        "groups, which is Holm's adjustment where there are two. Every pattern of equal ones among four groups is a "
+        "design. AUC: .8, .8 and .9, base rates .5, .3 and .4, the positives' "
         "standard deviation twice as large in the second group; mean squared error: of normal, uniform and 1.5 times "
         "of normal errors; p-values from studentized permutations, max-T from bootstrap samples.",
     ),
