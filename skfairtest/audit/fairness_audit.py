@@ -142,11 +142,11 @@ class FairnessAudit(ReportedAudit):
     >>> audit.rejected_, len(audit.results_)
     (True, 50)
     >>> print(
-    ...     audit.results_.query("feature == 'sex' and metric == 'selection_rate'")[
+    ...     audit.results_.query("feature == 'sex' and metric == 'accuracy'")[
     ...         "sentence"
     ...     ].item()
     ... )
-    No disparity was found between Female and Male in selection_rate. Among all people, 42.4 % of Female against ...
+    No disparity was found between Female and Male in accuracy. Among all people, 65.4 % of Female against ...
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {
