@@ -142,9 +142,7 @@ class FairnessAudit(ReportedAudit):
     >>> audit.rejected_, len(audit.results_)
     (True, 50)
     >>> print(
-    ...     audit.results_.query("feature == 'sex' and metric == 'accuracy'")[
-    ...         "sentence"
-    ...     ].item()
+    ...     audit.results_.query("feature == 'sex' and metric == 'accuracy'")["sentence"].item()
     ... )
     No disparity was found between Female and Male in accuracy. Among all people, 65.4 % of Female against ...
     """
