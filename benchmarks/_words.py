@@ -165,8 +165,8 @@ AUDIT = (
     "matters*: predictions are harsher on one sex; false are findings by race, age and both. *Base rates differ*: "
     "labels depend on race, predictions on the label alone; false are findings in rates within the true label, in "
     "accuracy and in AUC. *Small groups*: twenty groups of thirty people beside a large one, with skewed scores. The "
-    "level is {level}. Exact tests with Holm's adjustment stay below it where few people can reach only few p-values. "
-    "Behind each share is the error of so few data sets."
+    "level is {level}. Exact tests, adjusted for their number, stay below it where few people can reach only few "
+    "p-values. Behind each share is the error of so few data sets."
 )
 AUDIT_DETECTABLE = (
     "The size that an audit calls detectable, by normal approximation, for a rate of the others and two groups: the "

@@ -77,9 +77,10 @@ def count(
     out.values[rate.name] = _values(events, denominators, made.scale, settings)
     made.rows = list(_rows(out, made, contrasts, events, denominators))
     for row in made.rows:
-        strata = np.flatnonzero(pair_of(events, denominators, replace(row.contrast, stratum=None)).defined())
-        here = strata.tolist() if row.contrast.stratum is None else [row.contrast.stratum]
-        name_hypothesis(row, out, what[0], here, complement=what[1])
+        strata = [row.contrast.stratum or 0]
+        if row.contrast.stratum is None and len(counts) > 1:
+            strata = np.flatnonzero(pair_of(events, denominators, row.contrast).defined()).tolist()
+        name_hypothesis(row, out, what[0], strata, complement=what[1])
     out.rows.extend(made.rows)
     return made
 
