@@ -34,8 +34,8 @@ def promises(cells, records, *, slack=0.0):
     sets of a quick run chance alone breaks those.
     """
     level = Promise(
-        "size at most .05 and three Monte-Carlo errors: rates, F1 and equalized odds, two groups, and familywise for 3 "
-        "and 6 groups of which all or some are equal"
+        "size at most .05 and three Monte-Carlo errors: rates, F1 and equalized odds, two groups, and familywise for "
+        "3, 4 and 6 groups of which all or some are equal"
     )
     sums = Promise("enumerated size at most .05 for every pair of denominators that was drawn")
     near = Promise(

@@ -276,7 +276,7 @@ def _f1(*values):
 
 
 def family_cells():
-    six = (20, 50, 100, 200, 500, 1000)
+    four, six = (60, 60, 60, 60), (20, 50, 100, 200, 500, 1000)
     selection, odds, f1 = "selection_rate", "equalized_odds", "f1"
     bases = (0.2, 0.5, 0.3, 0.7, 0.4, 0.6)
     designs = [
@@ -284,6 +284,13 @@ def family_cells():
         ("3 groups, two equal", selection, (50, 200, 1000), _rates_only(0.1, 0.1, 0.4)),
         ("3 groups, two equal, rare", selection, (30, 1000, 5000), _rates_only(0.003, 0.003, 0.5)),
         ("3 groups, two equal, rare, large", selection, (30, 10000, 10000), _rates_only(0.005, 0.005, 0.5)),
+        # Every pattern in which some of four groups are equal.
+        ("4 groups, all equal", selection, four, _rates_only(0.3, 0.3, 0.3, 0.3)),
+        ("4 groups, three equal", selection, four, _rates_only(0.3, 0.3, 0.3, 0.55)),
+        ("4 groups, two and two equal", selection, four, _rates_only(0.3, 0.3, 0.55, 0.55)),
+        ("4 groups, two equal", selection, four, _rates_only(0.3, 0.3, 0.55, 0.8)),
+        ("4 groups, three equal", selection, (30, 60, 120, 240), _rates_only(0.1, 0.1, 0.1, 0.4)),
+        ("4 groups, two and two equal", selection, (30, 60, 120, 240), _rates_only(0.1, 0.4, 0.1, 0.4)),
         ("6 groups, all equal", selection, six, _rates_only(*[0.2] * 6)),
         ("6 groups, three equal", selection, six, _rates_only(0.1, 0.1, 0.3, 0.1, 0.5, 0.8)),
         ("2 groups, both equal", odds, (200, 200), _odds((0.8, 0.9, 0.1), (0.2, 0.9, 0.1))),
@@ -291,6 +298,10 @@ def family_cells():
         ("2 groups, both equal, unequal sizes", odds, (50, 1000), _odds((0.5, 0.9, 0.1), (0.3, 0.9, 0.1))),
         ("3 groups, all equal", odds, (100, 300, 600), _odds(*((b, 0.8, 0.1) for b in bases[:3]))),
         ("3 groups, two equal", odds, (100, 300, 600), _odds((0.2, 0.8, 0.1), (0.5, 0.8, 0.1), (0.3, 0.5, 0.3))),
+        ("4 groups, three equal", odds, (100, 200, 300, 400),
+         _odds((0.2, 0.8, 0.1), (0.5, 0.8, 0.1), (0.3, 0.8, 0.1), (0.4, 0.5, 0.3))),
+        ("4 groups, two and two equal", odds, (100, 200, 300, 400),
+         _odds((0.2, 0.8, 0.1), (0.5, 0.8, 0.1), (0.3, 0.5, 0.3), (0.4, 0.5, 0.3))),
         ("6 groups, all equal", odds, six, _odds(*((b, 0.8, 0.1) for b in bases))),
         ("6 groups, three equal", odds, six,
          _odds(*((b, t, f) for b, (t, f) in zip(

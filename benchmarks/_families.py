@@ -22,7 +22,7 @@ from benchmarks._methods import (
 )
 from skfairtest import FairnessTest
 from skfairtest.inference.max_t import max_t_p
-from skfairtest.inference.multiplicity import holm
+from skfairtest.inference.multiplicity import Equality, holm, shaffer
 from skfairtest.inference.rate_draws import Contrast, RateTable, joint_permutations, observed_statistics
 from skfairtest.inference.two_sides import Stratum
 from skfairtest.metrics.rates import CRITERIA
@@ -79,15 +79,19 @@ def _exact_pairs(cell, counts, rng):
     if defined.any():
         joint = max_t_p(np.hstack(drawn)[:, defined], np.concatenate(observed)[defined], "two-sided")
         max_t[defined] = np.maximum(joint, p[defined])
-    return {"holm": _holm(p), "max_t": max_t, "unadjusted": np.where(defined, p, 1.0)}
+    return {**_adjusted(p, len(counts)), "max_t": max_t, "unadjusted": np.where(defined, p, 1.0)}
 
 
-def _holm(p):
-    """Adjust the comparisons that are defined; the others are never rejected."""
-    adjusted = np.ones(len(p))
+def _adjusted(p, groups):
+    """Adjust the comparisons that are defined, rate by rate and pair by pair; the others are never rejected."""
+    pairs = list(combinations(range(groups), 2))
+    hypotheses = [Equality(i // len(pairs), frozenset(pairs[i % len(pairs)])) for i in range(len(p))]
+    out = {"shaffer": np.ones(len(p)), "holm": np.ones(len(p))}
     defined = ~np.isnan(p)
-    adjusted[defined] = np.exp(holm(np.log(np.maximum(p[defined], 1e-300))))
-    return adjusted
+    log_p = np.log(np.maximum(p[defined], 1e-300))
+    out["holm"][defined] = np.exp(holm(log_p))
+    out["shaffer"][defined] = np.exp(shaffer(log_p, [hypotheses[i] for i in np.flatnonzero(defined)]))
+    return out
 
 
 def _score_draws(rate, counts, pairs, cell, rng):
@@ -106,7 +110,11 @@ def _studentized_pairs(cell, counts, rng):
         everywhere = Stratum(functional, counts[[a, b]], np.zeros(4, dtype=int))
         p.append(default[0])
         raw.append(studentized(everywhere, cell.resamples, rng)[1])
-    return {"holm": _holm(np.array(p)), "raw_holm": _holm(np.array(raw)), "unadjusted": np.nan_to_num(p, nan=1.0)}
+    return {
+        **_adjusted(np.array(p), len(counts)),
+        "raw_holm": _adjusted(np.array(raw), len(counts))["holm"],
+        "unadjusted": np.nan_to_num(p, nan=1.0),
+    }
 
 
 def _pairs_of_rows(cell, rng):
@@ -122,14 +130,15 @@ def _pairs_of_rows(cell, rng):
     common["random_state"] = int(rng.integers(2**31))
     out = {}
     for method, asked in (
-        ("holm", {}),
+        ("shaffer", {}),
         ("max_t", {"adjust": "max_t"}),
-        ("raw_holm", {"variance": None, "within": None}),
+        ("raw_holm", {"variance": None, "within": None, "adjust": "holm"}),
     ):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found = FairnessTest.from_predictions(**common, **asked).comparisons_
         out[method] = found["p_value_adjusted"].to_numpy()
-        if method == "holm":
+        if method == "shaffer":
             out["unadjusted"] = found["p_value"].to_numpy()
+            out["holm"] = _adjusted(out["unadjusted"], len(cell.people))["holm"]
     return out

@@ -3,7 +3,8 @@
 METHODS = {
     "exact": "**exact**",
     "permutation": "**studentized permutation**",
-    "holm": "**Holm**",
+    "shaffer": "**Holm, Shaffer's factors**",
+    "holm": "Holm",
     "fisher": "Fisher",
     "boschloo_scipy": "Boschloo (SciPy)",
     "score": "score, permuted",
@@ -81,7 +82,9 @@ SECTIONS = [
         "families",
         "Several groups, several rates",
         "Familywise error: how often any comparison of equal groups is rejected, whatever else differs. Power: the "
-        "average share of different pairs that are found. AUC: .8, .8 and .9, base rates .5, .3 and .4, the positives' "
+        "average share of different pairs that are found. *Holm, Shaffer's factors*: the default for all pairs of "
+        "groups, which is Holm's adjustment where there are two. Every pattern of equal ones among four groups is a "
+        "design. AUC: .8, .8 and .9, base rates .5, .3 and .4, the positives' "
         "standard deviation twice as large in the second group; mean squared error: of normal, uniform and 1.5 times "
         "of normal errors; p-values from studentized permutations, max-T from bootstrap samples.",
     ),
@@ -165,8 +168,8 @@ AUDIT = (
     "matters*: predictions are harsher on one sex; false are findings by race, age and both. *Base rates differ*: "
     "labels depend on race, predictions on the label alone; false are findings in rates within the true label, in "
     "accuracy and in AUC. *Small groups*: twenty groups of thirty people beside a large one, with skewed scores. The "
-    "level is {level}. Exact tests with Holm's adjustment stay below it where few people can reach only few p-values. "
-    "Behind each share is the error of so few data sets."
+    "level is {level}. Exact tests, adjusted for their number, stay below it where few people can reach only few "
+    "p-values. Behind each share is the error of so few data sets."
 )
 AUDIT_DETECTABLE = (
     "The size that an audit calls detectable, by normal approximation, for a rate of the others and two groups: the "

@@ -5,7 +5,8 @@ raises a false concern. *Nobody differs*: features mean nothing. *One feature ma
 sex; false are the findings by race, by age and by both. *Base rates differ*: labels depend on race and predictions on
 the label alone; false are findings in rates within the true label, and in accuracy. *Small groups*: twenty of thirty
 people beside a large one, and scores that are right on average and very skewed; nobody differs. Rates are exact, AUC
-and calibration of scores are drawn until 20 resamples were as extreme, Holm's adjustment runs over everything.
+and calibration of scores are drawn until 20 resamples were as extreme, one adjustment runs over everything: Holm's,
+with Shaffer's factors for pairs of groups.
 
 Detectable size: the exact power of a comparison whose true disparity is the ``minimum_detectable`` that the audit
 names, by normal approximation, as found with probability .8.

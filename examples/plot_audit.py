@@ -26,7 +26,8 @@ with warnings.catch_warnings():
     )
 
 # %%
-# What was found, by feature and metric. Holm's adjustment runs over all comparisons of the audit.
+# What was found, by feature and metric. One adjustment runs over all comparisons of the audit: Holm's, with
+# Shaffer's factors where all pairs of groups are compared.
 columns = ["feature", "metric", "n_comparisons", "n_found", "p_value_adjusted"]
 print(audit.summary_[columns].to_string(index=False, float_format="{:.2g}".format))
 

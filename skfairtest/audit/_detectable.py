@@ -14,13 +14,13 @@ from skfairtest.inference.rates import linearized
 from skfairtest.report.words import DETECTION_POWER
 
 
-def level_of_one(settings: Settings, n_comparisons: int) -> float:
-    """Return the level that the adjustment leaves the smallest of so many p-values."""
+def level_of_one(settings: Settings, n_hypotheses: int) -> float:
+    """Return the level that the adjustment leaves the smallest p-value of so many hypotheses."""
     if settings.adjust is None:
         return settings.alpha
     if settings.adjust == "fdr_by":
-        return settings.alpha / (n_comparisons * float((1 / np.arange(1, n_comparisons + 1)).sum()))
-    return settings.alpha / n_comparisons
+        return settings.alpha / (n_hypotheses * float((1 / np.arange(1, n_hypotheses + 1)).sum()))
+    return settings.alpha / n_hypotheses
 
 
 def minimum_detectable(rows: Sequence[Row], alpha: float, settings: Settings) -> NDArray[np.float64]:

@@ -12,8 +12,10 @@ from math import comb
 
 import numpy as np
 
+from skfairtest.group._rows import numbers_of
 from skfairtest.group._settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
+from skfairtest.tables import Sample
 
 
 def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tuple[str, ...]]:
@@ -47,6 +49,23 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
                     f"{' and '.join(names)} crossed: rename it, or set intersections=False"
                 )
             yield names
+
+
+def sets_of(sample: Sample, people: Sample) -> list[int]:
+    """Return a number for the set of people in each group of a grouping: equal for equal sets of all groupings.
+
+    Parameters
+    ----------
+    sample : Sample
+        People grouped by all features together.
+    people : Sample
+        The same people, grouped by some of them.
+    """
+    place = [sample.sensitive_names.index(name) for name in people.sensitive_names]
+    found = dict.fromkeys(people.groups, 0)
+    for key, number in zip(sample.groups, numbers_of(len(sample.groups)), strict=True):
+        found[tuple(key[p] for p in place)] ^= number
+    return list(found.values())
 
 
 def how_many(n_groups: int, n_features: int, compare: str) -> int:

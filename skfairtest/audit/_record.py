@@ -40,7 +40,7 @@ def record_of(
     """Return the record of an audit, made now."""
     parts = [part for part, _ in measured]
     rows = [row for part in parts for row in part.rows]
-    alpha = level_of_one(settings, len(rows))
+    alpha = level_of_one(settings, judged.n_hypotheses)
     return AuditRecord(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         title=f"Fairness audit of {subject}",

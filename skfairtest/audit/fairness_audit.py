@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils import Tags
 
 from skfairtest.audit._asked import asked_of, kinds_of
-from skfairtest.audit._groupings import enough_draws, groupings, how_many
+from skfairtest.audit._groupings import enough_draws, groupings, how_many, sets_of
 from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
 from skfairtest.group._errors import GroupsMissing
@@ -67,8 +67,9 @@ class FairnessAudit(ReportedAudit):
         ``value_group - value_other`` or ``value_group / value_other``.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
         Law of the p-values, as in `FairnessTest`.
-    adjust : {"holm", "auto", "bonferroni", "fdr_bh", "fdr_by", None}, default="holm"
-        How p-values are adjusted for the number of comparisons, over the whole audit; "auto" is Holm.
+    adjust : {"auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
+        How p-values are adjusted for the number of hypotheses, over the whole audit. "auto" is Holm, with Shaffer's
+        smaller factors where all pairs of groups are compared, as in `FairnessTest`.
     margin : float, optional
         Tolerated disparity, as in `FairnessTest`.
     confidence_level : float, default=0.95
@@ -127,20 +128,24 @@ class FairnessAudit(ReportedAudit):
 
     With `control_features`, comparisons averaged over the strata and those within each of them are one family, too.
 
-    An intersection shares people with its features' own comparisons; Holm's adjustment holds however p-values depend on
-    each other, and needs each of them to be valid. Against everyone else, or the rest of a parent group, the p-value of
-    a rate is valid when those people are a random sample of all such people. Where so many of each of their groups were
-    chosen in advance, and these differ from each other, the number of events among them is not binomial: the size is
-    usually below the level, and in the worst case found .088 at .05. ``compare_intersections="between_groups"`` has no
-    such condition, nor has "to_parents" where the feature that the parent leaves open has two values.
+    An intersection shares people with its features' own comparisons; Holm's and Shaffer's adjustments hold however
+    p-values depend on each other, and need each of them to be valid. Against everyone else, or the rest of a parent
+    group, the p-value of a rate is valid when those people are a random sample of all such people. Where so many of
+    each of their groups were chosen in advance, and these differ from each other, the number of events among them
+    is not binomial: the size is usually below the level, and in the worst case found .088 at .05.
+    ``compare_intersections="between_groups"`` has no such condition, nor has "to_parents" where the feature that
+    the parent leaves open has two values.
 
     With "to_parents", a finding says that a crossed group differs from people who share all its features but one. It is
     no sign of an interaction by itself: where women differ from men whatever their race, Black women do so too.
 
+    A hypothesis counts once, however many comparisons test it: rates of complementary events, groups that are swapped,
+    and groups of several features that hold the same people. All these comparisons have one adjusted p-value.
+
     References
     ----------
-    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70. W. Hoeffding (1956), Annals of Mathematical Statistics
-    27, 713-721.
+    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70. J. P. Shaffer (1986), Journal of the American
+    Statistical Association 81, 826-831. W. Hoeffding (1956), Annals of Mathematical Statistics 27, 713-721.
 
     Examples
     --------
@@ -155,11 +160,9 @@ class FairnessAudit(ReportedAudit):
     >>> audit.rejected_, len(audit.results_)
     (True, 50)
     >>> print(
-    ...     audit.results_.query("feature == 'sex' and metric == 'selection_rate'")[
-    ...         "sentence"
-    ...     ].item()
+    ...     audit.results_.query("feature == 'sex' and metric == 'accuracy'")["sentence"].item()
     ... )
-    No disparity was found between Female and Male in selection_rate. Among all people, 42.4 % of Female against ...
+    No disparity was found between Female and Male in accuracy. Among all people, 65.4 % of Female against ...
 
     Young women against young men, and against older women:
 
@@ -199,7 +202,7 @@ class FairnessAudit(ReportedAudit):
         compare_intersections: str = "to_rest",
         disparity: str = "difference",
         method: str = "auto",
-        adjust: str | None = "holm",
+        adjust: str | None = "auto",
         margin: float | None = None,
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
@@ -486,7 +489,8 @@ class FairnessAudit(ReportedAudit):
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
             for names, people, own in zip(asked, samples, questions, strict=True):
                 try:
-                    measured.append((measure(people, metrics, own, self.pos_label, classes, seed), own))
+                    sets = sets_of(sample, people)
+                    measured.append((measure(people, metrics, own, self.pos_label, classes, seed, sets), own))
                 except GroupsMissing as error:  # another grouping may still be comparable
                     not_compared.append((" x ".join(names), str(error)))
                     missing = missing or error
@@ -495,16 +499,18 @@ class FairnessAudit(ReportedAudit):
             assert missing is not None
             raise missing
         judged = judge([part for part, _ in measured], questions[0], together=True)
+        measured = [(part, replace(own, adjust=judged.adjust)) for part, own in measured]
+        settings = replace(questions[0], adjust=judged.adjust)
         rows = [row for part, _ in measured for row in part.rows]
         for part, _ in measured:
             warn_about_people(part)
         if any(row.drawn is not None for row in rows):
-            warn_about_resamples(len(rows), judged.n_resamples, questions[0])
+            warn_about_resamples(judged.n_hypotheses, judged.n_resamples, settings)
         self._set(
             record_of(
                 measured,
                 judged,
-                questions[0],
+                settings,
                 n_samples=sample.n_samples,
                 subject=subject,
                 parameters=self._parameters(metrics, seed),

@@ -245,7 +245,7 @@ def audit(
     disparity: DisparityOption = Disparity.difference,
     margin: MarginOption = None,
     alpha: AlphaOption = 0.05,
-    adjust: AdjustOption = Adjust.holm,
+    adjust: AdjustOption = Adjust.auto,
     intersections: IntersectionOption = True,
     compare_intersections: CompareIntersectionsOption = CompareIntersections.to_rest,
     n_resamples: ResamplesOption = "9999",

@@ -123,6 +123,7 @@ class Disparity(StrEnum):
 class Adjust(StrEnum):
     """How p-values are corrected for the number of comparisons."""
 
+    auto = "auto"
     holm = "holm"
     bonferroni = "bonferroni"
     fdr_bh = "fdr_bh"

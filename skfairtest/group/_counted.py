@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,13 +10,23 @@ import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfairtest.group._progress import progress
-from skfairtest.group._rows import Exclusion, GroupValues, Measured, Missing, Row, ends_of, places_of
+from skfairtest.group._rows import (
+    Exclusion,
+    GroupValues,
+    Measured,
+    Missing,
+    Row,
+    by_hypothesis,
+    ends_of,
+    name_hypothesis,
+    places_of,
+)
 from skfairtest.group._settings import Settings
 from skfairtest.inference import rate_draws
 from skfairtest.inference.intervals import wilson
 from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast, RateTable, pair_of
-from skfairtest.inference.rates import Question, Scale, answer, disparity_of, quantiles, shown_error, values
+from skfairtest.inference.rates import Answer, Question, Scale, answer, disparity_of, quantiles, shown_error, values
 from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.inference.score import studentize
 from skfairtest.inference.two_sides import sequential_p
@@ -52,8 +62,12 @@ def count(
     table: tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]],
     contrasts: Sequence[tuple[Contrast, Any]],
     settings: Settings,
+    what: tuple[Hashable, bool],
 ) -> Counted:
-    """Make the rows of one rate, not tested yet. `table` is (counts, event, given, roles)."""
+    """Make the rows of one rate, not tested yet.
+
+    `table` is (counts, event, given, roles); `what` is equal if the rate is, and whether that is its complement.
+    """
     counts, event, given, roles = table
     events, denominators = counts[:, :, event].sum(axis=2), counts[:, :, given].sum(axis=2)
     question = replace(settings.question, disparity=rate.disparity or settings.question.disparity)
@@ -62,6 +76,11 @@ def count(
     out.errors[rate.name] = settings.variance
     out.values[rate.name] = _values(events, denominators, made.scale, settings)
     made.rows = list(_rows(out, made, contrasts, events, denominators))
+    for row in made.rows:
+        strata = [row.contrast.stratum or 0]
+        if row.contrast.stratum is None and len(counts) > 1:
+            strata = np.flatnonzero(pair_of(events, denominators, row.contrast).defined()).tolist()
+        name_hypothesis(row, out, what[0], strata, complement=what[1])
     out.rows.extend(made.rows)
     return made
 
@@ -146,46 +165,63 @@ def rate_table(made: Counted, settings: Settings) -> RateTable:
     return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
 
 
-def run_counted(made: Counted, settings: Settings, seed: np.random.SeedSequence, *, draw: bool, joint: bool) -> None:
-    """Give each row of one rate its p-value; draw their law where a resampled method or max-T (`joint`) needs it."""
+def run_counted(
+    out: Measured, made: Counted, settings: Settings, seed: np.random.SeedSequence, *, draw: bool, joint: bool
+) -> None:
+    """Give each row of one rate its p-value; draw tables where a resampled method or max-T (`joint`) needs them.
+
+    A hypothesis is tested once: further rows with it take the p-value of the first.
+    """
     rows, question = made.rows, made.question
     bootstrap = question.method == "bootstrap"
     counted = rate_table(made, settings)
     contrasts = [row.contrast for row in rows]
     if not bootstrap:
         contrasts = rate_draws.to_rest(contrasts)
-    arguments = (contrasts, made.scale, question.disparity, settings.variance)
+    shape = (made.scale, question.disparity, settings.variance)
+    firsts = [out.first_of(row) for row in rows]
+    new = [place for place, (row, first) in enumerate(zip(rows, firsts, strict=True)) if row is first]
     if draw:
-        n = settings.n_resamples
-        if bootstrap:
-            drawn = rate_draws.bootstrap_statistics(counted, *arguments, n, np.random.default_rng(seed))
-        elif joint:
-            drawn = rate_draws.joint_permutations(counted, *arguments, n, np.random.default_rng(seed))
-        else:
-            with progress(made.rate.name, len(rows), bool(settings.verbose)) as advance:
-                drawn = rate_draws.pairwise_permutations(counted, *arguments, n, seed.spawn(len(rows)), advance)
-        for row, column in zip(rows, drawn.T, strict=True):
-            row.drawn = column
+        n, places = settings.n_resamples, new
+        if bootstrap or joint:
+            places, rng = list(range(len(rows))), np.random.default_rng(seed)
+            draw_all = rate_draws.bootstrap_statistics if bootstrap else rate_draws.joint_permutations
+            drawn = draw_all(counted, contrasts, *shape, n, rng)
+        elif new:
+            seeds, own = seed.spawn(len(rows)), [contrasts[place] for place in new]
+            with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
+                drawn = rate_draws.pairwise_permutations(
+                    counted, own, *shape, n, [seeds[place] for place in new], advance
+                )
+        for column, place in enumerate(places):
+            rows[place].drawn = drawn[:, column]
     if question.method in ("permutation", "bootstrap"):
-        statistics, errors = rate_draws.observed_statistics(counted, *arguments)
-        for row, statistic, error in zip(rows, statistics.tolist(), errors.tolist(), strict=True):
+        statistics, errors = rate_draws.observed_statistics(counted, contrasts, *shape)
+        for row, first, statistic, error in zip(rows, firsts, statistics.tolist(), errors.tolist(), strict=True):
             row.statistic, row.standard_error, row.method = statistic, error, question.method
             row.studentized = settings.variance is not None
-            resampled_log_p(row, settings)
+            if row is first or bootstrap:
+                resampled_log_p(row, settings)
+            else:
+                row.take(first)
             if settings.variance == "score":
                 row.standard_error = shown_error(row.counted, question, error, row.scale)
         return
-    jobs = (delayed(answer)(row.pair, row.scale, question) for row in rows)
+    jobs = (delayed(answer)(rows[place].pair, rows[place].scale, question) for place in new)
     answers = Parallel(n_jobs=settings.n_jobs, return_as="generator")(jobs)
-    with progress(made.rate.name, len(rows), bool(settings.verbose)) as advance:
-        found_all = []
-        for found in answers:
-            found_all.append(found)
+    with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
+        for place, found in zip(new, answers, strict=True):
+            _set(rows[place], found)
             advance()
-    for row, found in zip(rows, found_all, strict=True):
-        row.log_p, row.method = found.log_p, found.method
-        row.statistic, row.standard_error = found.statistic, found.standard_error
-        row.beyond = float(oriented(np.asarray(found.statistic), question.alternative))
+    for row, first in zip(rows, firsts, strict=True):
+        if row is not first:
+            _set(row, answer(row.counted, row.scale, question, known=(first.log_p, first.method)))
+
+
+def _set(row: Row, found: Answer) -> None:
+    row.log_p, row.method = found.log_p, found.method
+    row.statistic, row.standard_error = found.statistic, found.standard_error
+    row.beyond = float(oriented(np.asarray(found.statistic), row.question.alternative))
 
 
 def resampled_log_p(row: Row, settings: Settings) -> None:
@@ -258,7 +294,8 @@ def needs_draws(rows: Sequence[Row], settings: Settings) -> bool:
         return True
     if settings.adjust != "max_t":
         return False
-    pooled = [row for row in rows if row.contrast.stratum is None]
-    strata = [row for row in rows if row.contrast.stratum is not None]
+    tested = [same[0] for same in by_hypothesis(rows)]
+    pooled = [row for row in tested if row.contrast.stratum is None]
+    strata = [row for row in tested if row.contrast.stratum is not None]
     # One comparison has nothing to be adjusted for.
     return any(len(family) > 1 and not enumerable(family) for family in (pooled, strata))

@@ -6,18 +6,18 @@ Several tables (a model's predictions by race, by sex, and by both) can be judge
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from skfairtest.group._counted import enumerable
 from skfairtest.group._errors import NothingDefined
-from skfairtest.group._rows import RESAMPLED, Measured, Row
+from skfairtest.group._rows import RESAMPLED, Measured, Row, by_hypothesis
 from skfairtest.group._settings import Settings
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile, oriented, product_log_p
-from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, holm
+from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, are_tied, holm, shaffer
 from skfairtest.inference.rates import blocks_of, limits, limits_of_all, quantiles
 from skfairtest.inference.resampling import p_value_limits, studentized_limits
 
@@ -47,13 +47,15 @@ class Verdict:
     concern: bool
     n_resamples: int
     drawn: bool  # tables were drawn for the adjustment of p-values that were not
+    adjust: str | None  # the adjustment that was run: "shaffer" is Holm's where no hypothesis follows from others
+    n_hypotheses: int  # those of the family that decides, each counted once
 
 
 def judge(measured: Sequence[Measured], settings: Settings, *, together: bool = False) -> Verdict:
     """Adjust the rows of one or several tables as one family, set their intervals and verdicts, and say what decides.
 
     With control features the pooled rows are the family that decides and the strata's rows are a second one, unless
-    `together` makes all of them one.
+    `together` makes all of them one. A hypothesis counts once in its family, however many rows test it.
 
     Raises
     ------
@@ -67,27 +69,38 @@ def judge(measured: Sequence[Measured], settings: Settings, *, together: bool = 
         raise NothingDefined(f"no comparison is defined: {'; '.join(reasons)}")
     families = [main, [] if together else [row for row in rows if row.contrast.stratum is not None]]
     # The p-values of one adjusted family; the strata's are adjusted among themselves.
-    for family in families:
-        if family:
-            _adjust(family, measured, settings)
-    return _decide(main, measured, settings, together=together)
+    tested = [by_hypothesis(family) for family in families]
+    if settings.adjust == "shaffer" and not any(are_tied([same[0].equality for same in one]) for one in tested):
+        settings = replace(settings, adjust="holm")
+    for one in tested:
+        if one:
+            _adjust(one, measured, settings)
+    return _decide(tested[0], measured, settings, together=together)
 
 
-def _adjust(family: list[Row], measured: Sequence[Measured], settings: Settings) -> None:
-    log_p = np.array([row.log_p for row in family])
-    k, alpha = len(family), settings.alpha
+def _log_p(tested: list[list[Row]]) -> Floats:
+    """Return the p-value of each hypothesis: rows that test the same one differ by what was drawn for them at most."""
+    return np.array([max(row.log_p for row in same) for same in tested])
+
+
+def _adjust(tested: list[list[Row]], measured: Sequence[Measured], settings: Settings) -> None:
+    log_p, family = _log_p(tested), [row for same in tested for row in same]
+    alpha = settings.alpha
     error, critical = alpha, None
     if settings.adjust == "max_t":
-        adjusted, error, critical = _max_t(family, measured, settings)
+        adjusted, error, critical = _max_t([same[0] for same in tested], measured, settings)
         # A joint law of another statistic must not undercut the comparison's own p-value.
         adjusted = np.maximum(adjusted, log_p)
+    elif settings.adjust == "shaffer":
+        adjusted = shaffer(log_p, [same[0].equality for same in tested])
     else:
         adjusted = ADJUSTMENTS[settings.adjust](log_p)
-        if settings.adjust in FAMILYWISE:
-            error = alpha / k
-    for row, value in zip(family, adjusted.tolist(), strict=True):
-        row.log_p_adjusted = value
-        row.concern = at_most(value, alpha)
+    if settings.adjust in FAMILYWISE and settings.adjust != "max_t":
+        error = alpha / len(tested)
+    for same, value in zip(tested, adjusted.tolist(), strict=True):
+        for row in same:
+            row.log_p_adjusted = value
+            row.concern = at_most(value, alpha)
     z_low, z_high = quantiles(settings.question.alternative, error)
     if critical is not None:
         z_low, z_high = (critical if np.isfinite(z) else z for z in (z_low, z_high))
@@ -253,9 +266,9 @@ def _leading(main: list[Row], tied: np.ndarray, *, worst: bool) -> Row:
     return main[int(np.argmax(np.where(np.abs(log_p - own) <= 1e-9 * max(1.0, abs(own)), sizes, -2.0)))]
 
 
-def _decide(main: list[Row], measured: Sequence[Measured], settings: Settings, *, together: bool) -> Verdict:
+def _decide(tested: list[list[Row]], measured: Sequence[Measured], settings: Settings, *, together: bool) -> Verdict:
     equivalence = settings.question.alternative == "equivalence"
-    log_p = np.array([row.log_p for row in main])
+    log_p, main = _log_p(tested), [same[0] for same in tested]
     if equivalence:
         deciding = log_p
         target = log_p.max()
@@ -283,4 +296,5 @@ def _decide(main: list[Row], measured: Sequence[Measured], settings: Settings, *
     n_resamples = settings.n_resamples if resampled or drew else 0
     if n_resamples and settings.adaptive:
         n_resamples = max(row.extreme[1] for row in main if row.extreme is not None)
-    return Verdict(leading, float(target), bounds, rejected, concern, n_resamples, drew and not resampled)
+    drawn = drew and not resampled
+    return Verdict(leading, float(target), bounds, rejected, concern, n_resamples, drawn, settings.adjust, len(tested))

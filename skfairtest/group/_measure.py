@@ -18,7 +18,9 @@ from skfairtest.group._rows import (
     contrasts_of,
     kept_groups,
     many_of,
+    numbers_of,
     report_undefined_draws,
+    what_is_equal,
 )
 from skfairtest.group._settings import Settings
 from skfairtest.group._studentized import Studentized, measure_studentized
@@ -36,6 +38,7 @@ def measure(
     pos_label: Any,
     classes: tuple[Any, ...] | None,
     random_state: Any,
+    sets: Sequence[int] | None = None,
 ) -> Measured:
     """Test every comparison of every metric on its own.
 
@@ -53,13 +56,15 @@ def measure(
         The estimator's.
     random_state : int, RandomState, Generator or None
         Source of randomness for resampled laws; an enumerated law leaves it alone.
+    sets : sequence of int, optional
+        A number for the set of people in each group, where people are grouped in several ways (see `numbers_of`).
 
     Returns
     -------
     Measured
         Rows in the order metric, pooled before strata, contrast.
     """
-    out = Measured(sample, list(metrics))
+    out = Measured(sample, list(metrics), sets=numbers_of(len(sample.groups)) if sets is None else list(sets))
     out.pos_label = positive_label(sample, metrics, pos_label, classes)
     _check_weights(sample, metrics)
     if sample.clusters is not None:
@@ -79,12 +84,13 @@ def measure(
             counts, cells, labels = table
             event, given = metric.masks(cells, labels)
             roles = {name: labels[name] if len(sample.labels) > 2 else cells[name] for name in cells}
-            counted.append(count(out, metric, (counts, event, given, roles), contrasts, settings))
+            what = what_is_equal(out, metric, settings.question, scored=settings.variance == "score")
+            counted.append(count(out, metric, (counts, event, given, roles), contrasts, settings, what))
             continue
         kinds = _kinds(sample, metric, settings)
         rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(out, metric, kinds, settings, pos_label)
         if rate is not None:
-            counted.append(count(out, *rate, contrasts, settings))
+            counted.append(count(out, *rate, contrasts, settings, (metric.name, False)))
             del out.conditions[metric.name]  # of other cells than the rates'
         else:
             others.append((metric, kinds))
@@ -96,7 +102,8 @@ def measure(
     with progress(" x ".join(sample.sensitive_names), len(counted) + len(others), bool(settings.verbose)) as advance:
         for made, own in zip(counted, seed.spawn(len(counted)), strict=True):
             if made.rows:
-                run_counted(made, settings, seed if whole else own, draw=draw, joint=settings.adjust == "max_t")
+                joint = settings.adjust == "max_t"
+                run_counted(out, made, settings, seed if whole else own, draw=draw, joint=joint)
             advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
             if isinstance(metric, Omnibus):

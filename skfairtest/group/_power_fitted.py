@@ -56,8 +56,8 @@ def leading_of(test: Any) -> Leading:
     rate = next((r for r in declared if isinstance(r, Rate) and r.name == row["metric"]), None)
     sides = _sides_of(test, row, settings, rate)
     question = settings.question
-    # Holm leaves its smallest p-value the level over the number of comparisons that are defined.
-    alpha = settings.alpha if question.alternative == "equivalence" else settings.alpha / len(test.comparisons_)
+    # Holm leaves its smallest p-value the level over the number of hypotheses that were tested.
+    alpha = settings.alpha if question.alternative == "equivalence" else settings.alpha / test._n_hypotheses
     if test._facts.people:  # weights or clusters: no law of counts, but an error that allows for them
         return Leading(replace(sides, error=float(row["standard_error"])), settings, alpha, None)
     if rate is not None and rate.value is not None and question.edges is not None:

@@ -298,4 +298,7 @@ def contrasts_of(plan: Plan, groups: int) -> tuple[tuple[int, int | None], ...]:
     if compare == "to_reference":
         reference = (plan.reference if plan.reference is not None else -1) % groups
         return tuple((g, reference) for g in range(groups) if g != reference)
+    question = plan.settings.question
+    if groups == 2 and question.alternative == "two-sided" and question.edges is None:
+        return ((0, None),)  # against each other both ask the same
     return tuple((g, None) for g in range(groups))

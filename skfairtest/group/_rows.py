@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import combinations
 from math import comb
+from operator import xor
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,10 @@ import numpy as np
 from skfairtest.group._errors import GroupsMissing
 from skfairtest.group._settings import Settings
 from skfairtest.inference._discrete import Floats
+from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, Question, Scale
-from skfairtest.metrics import Metric
+from skfairtest.metrics import Metric, Rate
 from skfairtest.report.words import label
 from skfairtest.tables import Sample
 
@@ -69,6 +72,8 @@ class Row:
     log_p_adjusted: float = np.nan
     interval: tuple[float, float] = (np.nan, np.nan)
     concern: bool = False
+    equality: Equality | None = None  # the hypothesis, where it can be that of other rows too
+    sign: int = 1  # of the statistic, beside that of other rows with the same hypothesis
 
     @property
     def extreme_side(self) -> str:
@@ -80,6 +85,14 @@ class Row:
         """The counts of a rate's row."""
         assert self.pair is not None
         return self.pair
+
+    def take(self, first: Row) -> None:
+        """Take the permutation test of the first row with the same hypothesis: the statistic differs in its sign."""
+        sign = self.sign * first.sign
+        self.statistic = sign * first.statistic + 0.0  # + 0.0: no minus sign before 0
+        self.drawn = None if first.drawn is None else sign * first.drawn
+        self.log_p, self.method, self.studentized = first.log_p, first.method, first.studentized
+        self.extreme, self.undefined, self.beyond = first.extreme, first.undefined, first.beyond
 
 
 @dataclass
@@ -119,12 +132,80 @@ class Measured:
     errors: dict[str, str | None] = field(default_factory=dict)  # per metric, what its standard error is
     rows: list[Row] = field(default_factory=list)
     excluded: list[Exclusion] = field(default_factory=list)
+    #: A number for the set of people in each group (see `numbers_of`).
+    sets: list[int] = field(default_factory=list)
+    #: The first row of every hypothesis.
+    first: dict[Equality, Row] = field(default_factory=dict)
     #: Metrics of scores that were given labels.
     labels_as_scores: list[str] = field(default_factory=list)
     #: Metrics of which it was said that they take long.
     announced: set[str] = field(default_factory=set)
     #: Where a studentized law is doubtful: metric, group, and why.
     doubtful: list[tuple[str, Any, str]] = field(default_factory=list)
+
+    def first_of(self, row: Row) -> Row:
+        """Return the first row with the hypothesis of a row: itself, if there was none before."""
+        return row if row.equality is None else self.first.setdefault(row.equality, row)
+
+
+def numbers_of(sets: int) -> list[int]:
+    """Return numbers for disjoint sets of people, of which the exclusive or stands for several sets together.
+
+    Different unions get the same number with a probability of 2^-128.
+    """
+    words = np.random.default_rng(0).integers(0, 2**64, size=(sets, 2), dtype=np.uint64, endpoint=False)
+    return [high << 64 | low for high, low in words.tolist()]
+
+
+def what_is_equal(out: Measured, rate: Rate, question: Question, *, scored: bool) -> tuple[Hashable, bool]:
+    """Return what is equal where a rate is, and whether that is its complement.
+
+    `scored` statistics are of the rate, whatever the disparity and whichever function of the rate is shown. Others are
+    the same for the complement, but for their sign, where differences of the rate itself are compared; otherwise tests
+    of one hypothesis differ, and each counts.
+    """
+    what, complement = rate.equality(several_labels=len(out.sample.labels) > 2)
+    disparity = rate.disparity or question.disparity
+    if scored or (disparity == "difference" and rate.value is None):
+        return what, complement
+    return (what, complement, disparity, rate.value), False
+
+
+def name_hypothesis(
+    row: Row, out: Measured, what: Hashable, strata: Sequence[int], *, complement: bool = False
+) -> None:
+    """Say which hypothesis a row tests, if it is that two sides have one value.
+
+    Tests against margins and one-sided tests stay hypotheses of their own: swapped sides and complements ask something
+    else there, and one does not follow from others.
+
+    Parameters
+    ----------
+    row : Row
+        With its contrast and question.
+    out : Measured
+        Where the row belongs.
+    what : hashable
+        What is equal: the same for metrics that are equal at the same time.
+    strata : sequence of int
+        Strata in which both sides are defined. Averages over different strata are not transitive.
+    complement : bool
+        Whether the row's event is the complement of the one that `what` names.
+    """
+    if row.question.alternative != "two-sided" or row.question.edges is not None:
+        return
+    first = out.sets[row.contrast.first]
+    others = np.flatnonzero(row.contrast.others(len(out.sets))).tolist()
+    second = reduce(xor, (out.sets[group] for group in others))
+    place = 0 if len(out.sample.strata) == 1 else row.contrast.stratum
+    row.equality = Equality((what, place, tuple(strata)), frozenset({first, second}))
+    row.sign = (1 if first < second else -1) * (-1 if complement else 1)
+
+
+def by_hypothesis(rows: Iterable[Row]) -> list[list[Row]]:
+    """Put rows with the same hypothesis together, in the order of the first ones."""
+    listed = list(rows)
+    return [[listed[place] for place in places] for places in distinct([row.equality for row in listed])]
 
 
 def ends_of(bounds: tuple[float, float], disparity: str) -> tuple[float, float]:

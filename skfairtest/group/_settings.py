@@ -25,7 +25,10 @@ MOST_ADAPTIVE = 9999
 
 @dataclass(frozen=True)
 class Settings:
-    """Checked parameters; `question`, `variance`, `adjust` and `method` are what will be run."""
+    """Checked parameters; `question`, `variance`, `adjust` and `method` are what will be run.
+
+    "shaffer" is Holm's adjustment where no hypothesis follows from others.
+    """
 
     compare: str
     reference_group: Any
@@ -103,7 +106,7 @@ def check_settings(
     asked_variance = variance
     method, variance = _method(method, variance, within, edges)
     if adjust == "auto":
-        adjust = "holm"
+        adjust = "shaffer"
     if adaptive and (adjust == "max_t" or method == "bootstrap"):
         what = "adjust='max_t'" if adjust == "max_t" else "method='bootstrap'"
         raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -20,8 +20,11 @@ from skfairtest.group._rows import (
     Measured,
     Missing,
     Row,
+    by_hypothesis,
     ends_of,
+    name_hypothesis,
     places_of,
+    what_is_equal,
 )
 from skfairtest.group._settings import Settings
 from skfairtest.inference import two_sides
@@ -385,10 +388,18 @@ def _rows(
         row.contrast = replace(base, stratum=place)
         row.n_group, row.n_other = n_group, n_second + (n_group if base.overall else 0)
         row.ends = ends_of(made.bounds, question.disparity)
+        what, complement = _what(out, made)
+        name_hypothesis(row, out, what, comparison.places if place is None else [place], complement=complement)
         rows.append(row)
     if rows and made.variance is not None and abs(comparison.skewness()) > SKEWED:
         out.doubtful.append((made.name, rows[0].group, "depends on a few extreme people"))
     return rows, comparison
+
+
+def _what(out: Measured, made: Studentized) -> tuple[Hashable, bool]:
+    if isinstance(made.metric, Rate):
+        return what_is_equal(out, made.metric, made.question, scored=False)
+    return made.name, False
 
 
 def _sides(n_groups: int, contrast: Contrast) -> tuple[np.ndarray, np.ndarray]:
@@ -452,14 +463,21 @@ def _test(
     if method == "auto":
         method = "asymptotic" if question.edges is not None or _too_many(families) else "permutation"
     seeds = seed.spawn(len(families) + 1)
-    if method == "bootstrap" or (settings.adjust == "max_t" and sum(len(rows) for rows, _ in families) > 1):
+    tested = len(by_hypothesis(row for rows, _ in families for row in rows))
+    if method == "bootstrap" or (settings.adjust == "max_t" and tested > 1):
         n_groups = out.sample.sizes.shape[1]
         _draw_bootstrap(made, families, n_groups, settings, seeds[-1], bootstrap=method == "bootstrap")
     for (rows, comparison), own in zip(families, seeds[:-1], strict=True):
         if method == "permutation":
-            # What one comparison takes tells what all of them do.
-            first = rows is families[0][0] and made.name not in out.announced
-            _permute(made, rows, comparison, settings, own, len(families) if first else 0)
+            firsts = [out.first_of(row) for row in rows]
+            if any(row is first for row, first in zip(rows, firsts, strict=True)):
+                # What one comparison takes tells what all of them do.
+                leading = rows is families[0][0] and made.name not in out.announced
+                _permute(made, rows, comparison, settings, own, len(families) if leading else 0)
+            # A hypothesis is tested once: further rows with it take the test of the first.
+            for row, first in zip(rows, firsts, strict=True):
+                if row is not first:
+                    row.take(first)
         for row in rows:
             row.method = comparison.resampling(row.contrast.stratum) if method == "permutation" else method
             if method == "asymptotic":

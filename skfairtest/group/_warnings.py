@@ -13,12 +13,6 @@ from skfairtest.group._settings import Settings
 from skfairtest.report import text
 
 
-def warn_about(measured: Measured, n_resamples: int, settings: Settings) -> None:
-    """Warn of undefined values, small groups, doubtful standard errors, and too few resamples."""
-    warn_about_people(measured)
-    warn_about_resamples(sum(row.contrast.stratum is None for row in measured.rows), n_resamples, settings)
-
-
 def warn_about_people(measured: Measured) -> None:
     """Warn of undefined values, small groups, and doubtful standard errors."""
     if (undefined := _undefined(measured)) is not None:

@@ -343,7 +343,7 @@ class CorrelationFairnessTest(ModelTest):
             method="permutation",
             variance="auto",
             within="auto",
-            adjust=self.adjust,
+            adjust="holm" if isinstance(self.adjust, str) and self.adjust == "auto" else self.adjust,
             confidence_level=self.confidence_level,
             n_resamples=self.n_resamples,
             n_jobs=self.n_jobs,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pandas as pd
@@ -18,7 +19,7 @@ from skfairtest.group._people import Given, asked_people, check_cells, counted_p
 from skfairtest.group._random import check_seed
 from skfairtest.group._rows import RESAMPLED, many_of
 from skfairtest.group._settings import Settings, check_settings
-from skfairtest.group._warnings import warn_about
+from skfairtest.group._warnings import warn_about_people, warn_about_resamples
 from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import classes_of, predictions_from_X
 from skfairtest.report import text
@@ -75,9 +76,11 @@ class FairnessTest(ModelTest):
         or within the labels or predictions. Anything but "auto" changes the null hypothesis to equal conditional
         laws.
     adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
-        How p-values are adjusted for the number of comparisons; "auto" is Holm. "max_t" takes the largest statistic of
-        each drawn table of rates, which is exact only if all groups are alike, and of bootstrap samples within groups
-        for other metrics.
+        How p-values are adjusted for the number of hypotheses. "auto" is Holm's step-down, with Shaffer's smaller
+        factors where all pairs of three or more groups are compared: among four groups 6, 3, 3, 3, 2, 1 in place of 6,
+        5, 4, 3, 2, 1. `adjust_` then is "shaffer", elsewhere "holm". "max_t" takes the largest statistic of each
+        sampled table of rates, which is exact only if all groups are alike, and of bootstrap samples within groups for
+        other metrics.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
     n_resamples : int or "adaptive", default=9999
@@ -146,6 +149,10 @@ class FairnessTest(ModelTest):
     ``FrozenEstimator``, whatever scikit-learn's metadata routing says. A model that only votes at random has no scores:
     the AUC of its probabilities of a vote would be another model's.
 
+    A hypothesis counts once in every adjustment, and all its comparisons have one adjusted p-value: two groups, each
+    against everyone else; rates of complementary events (true positives' and false negatives'); a rate and a function
+    of it (Jaccard's index and F1). This holds for two-sided tests of equality.
+
     As the last step of a Pipeline, a test is fitted with ``fairnesstest__sensitive_features=...``, with metadata
     routing on with ``sensitive_features=...``. `clone` hands on the fitted model itself, whose parameters are not the
     test's; so ``cross_validate`` tests one and the same model on the training part of each fold, and trains none.
@@ -155,6 +162,7 @@ class FairnessTest(ModelTest):
     R. D. Boschloo (1970), Statistica Neerlandica 24, 1-35. C. DiCiccio et al. (2020), Evaluating Fairness Using
     Permutation Tests, KDD, sections 2 and 3. E. R. DeLong et al. (1988), Biometrics 44, 837-845. J. Besag and
     P. Clifford (1991), Biometrika 78, 301-304. S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+    J. P. Shaffer (1986), Journal of the American Statistical Association 81, 826-831.
 
     Examples
     --------
@@ -442,7 +450,9 @@ class FairnessTest(ModelTest):
     ) -> FairnessTest:
         measured = measure(sample, metrics, settings, self.pos_label, classes, self.random_state)
         verdict = judge([measured], settings)
-        warn_about(measured, verdict.n_resamples, settings)
+        settings = replace(settings, adjust=verdict.adjust)
+        warn_about_people(measured)
+        warn_about_resamples(verdict.n_hypotheses, verdict.n_resamples, settings)
         row = verdict.leading
         self.pos_label_ = measured.pos_label
         self.p_value_ = p_of(verdict.log_p)
@@ -474,6 +484,7 @@ class FairnessTest(ModelTest):
         self._law = law_of(row, settings)
         # Where the leading comparison stands in comparisons_.
         self._leading = next(i for i, row in enumerate(measured.rows) if row is verdict.leading)
+        self._n_hypotheses = verdict.n_hypotheses
         return self
 
     def to_frame(self) -> pd.DataFrame:

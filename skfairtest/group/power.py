@@ -85,7 +85,7 @@ def power(
     Several rates on complementary conditions are independent given the denominators. More than two groups share people
     between comparisons: 20,000 data sets are drawn from a fixed seed, the standard error is at most .0036, and the
     power is that of any comparison being found (with "equivalence", of all being certified). Holm's smallest adjusted
-    p-value, which is the global one, is at most alpha when one of k comparisons is below alpha / k.
+    p-value, which is the global one, is at most alpha when that of one of k hypotheses is at most alpha / k.
 
     Means are tested with Welch's statistic, whose power is that of the noncentral t distribution. The standard error of
     an area is Hanley and McNeil's, which supposes exponential scores.

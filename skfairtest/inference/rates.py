@@ -307,7 +307,7 @@ def _signed_distance(pair: Pair, scale: Scale, disparity: str, estimate: float, 
     return inside if towards == 0 else -inside
 
 
-def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
+def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str] | None = None) -> Answer:
     """Test one comparison with an enumerated or an asymptotic law.
 
     Parameters
@@ -318,6 +318,8 @@ def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
         How the metric follows from the rate.
     question : Question
         Disparity, alternative, margin and method.
+    known : (float, str), optional
+        Log p-value and label of the test of equality, if another comparison with the same hypothesis has had it.
 
     Returns
     -------
@@ -325,7 +327,7 @@ def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
         With a margin, two-sided, twice the smaller of the two one-sided p-values; for equivalence the larger.
     """
     if question.edges is None:
-        log_p, label = _equality(pair, question.alternative, question.method)
+        log_p, label = known or _equality(pair, question.alternative, question.method)
         z, error = (float(v) for v in statistic(pair, scale, question.disparity, "score"))
         return Answer(log_p, label, z, shown_error(pair, question, error, scale))
     lower, upper = question.edges

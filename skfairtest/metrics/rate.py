@@ -180,3 +180,35 @@ class Rate:
         """
         given = _mask(self.given, cells, self.name, labels)
         return _mask(self.event, cells, self.name, labels) & given, given
+
+    def equality(self, *, several_labels: bool = False) -> tuple[tuple[bytes, bytes], bool]:
+        """Say what is equal where this rate is equal: the condition, and the event or its complement within it.
+
+        A rate is equal on two sides if and only if that of the complementary event is, and if any increasing function
+        of it is. Conditions and events are compared on all combinations of labels there can be, whichever were seen.
+
+        Parameters
+        ----------
+        several_labels : bool
+            Whether there are more than two labels, so that two that are not positive can differ.
+
+        Returns
+        -------
+        what : tuple of bytes
+            Equal for rates that are equal at the same time.
+        complement : bool
+            Whether `what` names the complement of the event.
+
+        Examples
+        --------
+        >>> import skfairtest
+        >>> hit = skfairtest.Rate("hit_rate", event="y_pred", given="y_true")
+        >>> miss = skfairtest.Rate("miss_rate", event="~y_pred", given="y_true")
+        >>> hit.equality()[0] == miss.equality()[0]
+        True
+        """
+        n = 3 if several_labels else 2
+        labels = {"y_true": np.repeat(np.arange(n), n), "y_pred": np.tile(np.arange(n), n)}
+        event, given = self.masks({name: codes == 0 for name, codes in labels.items()}, labels)
+        events = event.tobytes(), (given & ~event).tobytes()
+        return (given.tobytes(), min(events)), events[1] < events[0]

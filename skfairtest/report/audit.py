@@ -360,7 +360,7 @@ def legend(record: AuditRecord, mark: str = " (*)") -> list[str]:
     comparisons = pd.concat([part.comparisons for part in parts], ignore_index=True)
     confidence = f"{100 * (1 - facts.alpha):g} % confidence"
     several = verdict.n_comparisons > 1
-    familywise = facts.adjust in ("holm", "bonferroni")
+    familywise = facts.adjust in ("holm", "shaffer", "bonferroni")
     together = f" for all {many(verdict.n_comparisons, 'comparison')} together" if several and familywise else ""
     sign = "minus" if facts.disparity == "difference" else "divided by"
     lines = [
@@ -380,10 +380,12 @@ def legend(record: AuditRecord, mark: str = " (*)") -> list[str]:
     concern = f"A comparison is a concern{mark} where the adjusted p is at most {facts.alpha:g}."
     if not several:
         lines.append(f"adjusted p: the p itself, because one question was asked. {concern}")
-    elif facts.adjust == "holm":
+    elif facts.adjust in ("holm", "shaffer"):
+        how = "Holm's method" if facts.adjust == "holm" else "Holm's method, with Shaffer's factors for pairs of groups"
         lines.append(
-            f"adjusted p: whoever asks {verdict.n_comparisons:,} questions finds something by luck. This p-value is "
-            f"corrected for that, over all groupings and metrics together (Holm's method). {concern} "
+            f"adjusted p: among {verdict.n_comparisons:,} comparisons, some have a small p by chance alone. This "
+            "p-value is corrected for that, over all groupings and metrics together; comparisons that test the same "
+            f"hypothesis count once ({how}). {concern} "
             f"{_kept(parts, comparisons)}"
         )
     elif facts.adjust is None:

@@ -186,7 +186,7 @@ class Verdict:
 _SHARE = between(0, 1, null=True)
 _SIZE = between(0, math.inf, null=True, infinite=True)
 _LEVEL = between(0, 1, inside=True)
-_ADJUST = one_of(None, "holm", "bonferroni", "fdr_bh", "fdr_by")
+_ADJUST = one_of(None, "holm", "shaffer", "bonferroni", "fdr_bh", "fdr_by")
 _KIND = one_of("difference", "ratio")
 
 

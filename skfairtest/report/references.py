@@ -171,6 +171,14 @@ METHODS = (
         "Statistics 6, 65-70.",
     ),
     Method(
+        "shaffer",
+        "P-values adjusted for the number of hypotheses, so that even one false concern is rare (Holm). All pairs of "
+        "groups count as often as they can be equal at once (Shaffer).",
+        "S. Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of "
+        "Statistics 6, 65-70. J. P. Shaffer (1986). Modified sequentially rejective multiple test procedures. Journal "
+        "of the American Statistical Association 81, 826-831.",
+    ),
+    Method(
         "bonferroni",
         "P-values multiplied by the number of questions (Bonferroni).",
         "O. J. Dunn (1961). Multiple comparisons among means. Journal of the American Statistical Association"

@@ -219,6 +219,7 @@ def notes(facts: Facts, comparisons: pd.DataFrame, adjust: str | None) -> list[s
     """Explain the columns: what intervals are, how p-values were adjusted, and where the two disagree."""
     names = {
         "holm": "Holm",
+        "shaffer": "Holm, with Shaffer's factors for all pairs of groups",
         "bonferroni": "Bonferroni",
         "max_t": "step-down max-T (rates: exact only if all groups are alike; other metrics: from bootstrap samples)",
         "fdr_bh": "Benjamini-Hochberg (false-discovery rate)",
@@ -226,7 +227,7 @@ def notes(facts: Facts, comparisons: pd.DataFrame, adjust: str | None) -> list[s
         None: "not at all",
     }
     level = f"{100 * (1 - facts.alpha):g} %"
-    simultaneous = adjust in ("holm", "bonferroni", "max_t")
+    simultaneous = adjust in ("holm", "shaffer", "bonferroni", "max_t")
     together = "for all comparisons together" if simultaneous else "for one comparison at a time"
     no_intervals = bool(comparisons["ci_low"].isna().all())
     out = [

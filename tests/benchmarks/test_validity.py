@@ -114,10 +114,14 @@ def test_adjusted_p_values_are_those_of_a_fairness_test(metric):
     found = _families._exact_pairs(cell, counts, rng)
     y_true, y_pred, group = expand(counts)
     test = FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, metric=metric)
-    adjusted = test.comparisons_["p_value_adjusted"].to_numpy()
-    # P-values below .001 are Fisher's there, and of those above .2 it is only known that they are.
-    close = np.isclose(found["holm"], adjusted, rtol=1e-6) | (np.maximum(found["holm"], adjusted) <= 0.01)
-    assert (close | (np.minimum(found["holm"], adjusted) > 0.2)).all()
+    assert test.adjust_ == "shaffer"
+    for method in ("shaffer", "holm"):
+        test.set_params(adjust="auto" if method == "shaffer" else "holm").fit(y_pred, y_true, sensitive_features=group)
+        adjusted = test.comparisons_["p_value_adjusted"].to_numpy()
+        # P-values below .001 are Fisher's there, and of those above .2 it is only known that they are.
+        close = np.isclose(found[method], adjusted, rtol=1e-6) | (np.maximum(found[method], adjusted) <= 0.01)
+        assert (close | (np.minimum(found[method], adjusted) > 0.2)).all()
+    assert (found["shaffer"] <= found["holm"]).all()
 
 
 def test_populations_are_equal_where_they_are_said_to_be():
@@ -135,10 +139,11 @@ def test_families_of_people_one_by_one_have_two_equal_groups_of_three(metric):
     for cell in (c for c in _cells.family_cells() if c.metric == metric):
         assert _families.true_nulls(cell).tolist() == [True, False, False], cell.name
     found = _families.judge_family(replace(cell, resamples=39), 3, np.random.default_rng(12))
-    assert {"holm", "max_t", "unadjusted"} <= set(found)
+    assert {"shaffer", "holm", "max_t", "unadjusted"} <= set(found)
     assert all(rejected.shape == (3, 3) for rejected in found.values())
-    # Adjusting never finds more.
-    assert (found["holm"] <= found["unadjusted"]).all()
+    # Adjusting never finds more, and Shaffer's factors never less than Holm's.
+    assert (found["shaffer"] <= found["unadjusted"]).all()
+    assert (found["holm"] <= found["shaffer"]).all()
 
 
 WEIGHTED = {
@@ -275,6 +280,16 @@ def test_stored_cells_are_not_computed_again_and_order_does_not_matter(few, caps
     capsys.readouterr()
     validity.main([])
     assert "1 of 3 cells computed" in capsys.readouterr().out
+
+
+def test_a_cell_without_the_default_method_is_computed_again(few, capsys):
+    validity.main(["--only", "f1"])
+    records = validity.load(validity.RESULTS)
+    del records["rates/f1/20-200"]["methods"]["exact"]
+    validity.store(validity.RESULTS, records, few)
+    capsys.readouterr()
+    validity.main(["--only", "f1"])
+    assert "1 of 1 cells computed" in capsys.readouterr().out
 
 
 def test_page_is_written_from_the_stored_figures(few, capsys):

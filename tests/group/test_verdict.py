@@ -38,12 +38,22 @@ def test_attributes_are_plain_numbers(confused):
     assert (type(test.n_samples_), type(test.n_resamples_)) == (int, int)
 
 
-def test_by_default_holm_decides(selected):
+def test_by_default_holm_decides_with_shaffers_factors_for_all_pairs(selected):
     test = FairnessTest.from_table(selected(FOUR), **RATE)
     rows = test.comparisons_
-    assert test.adjust_ == "holm"
-    np.testing.assert_allclose(rows["p_value_adjusted"], multipletests(rows["p_value"], method="holm")[1], rtol=1e-12)
+    assert test.adjust_ == "shaffer"
+    # Shaffer 1986, table 1: of six pairs at most three are equal once one is not.
+    p = np.sort(rows["p_value"])
+    expected = np.minimum(1, np.maximum.accumulate(p * [6, 3, 3, 3, 2, 1]))
+    np.testing.assert_allclose(np.sort(rows["p_value_adjusted"]), expected, rtol=1e-12)
     assert test.p_value_ == rows["p_value_adjusted"].min()
+    rest = FairnessTest.from_table(selected(FOUR), compare="to_rest", **RATE)
+    assert rest.adjust_ == "holm"
+    np.testing.assert_allclose(
+        rest.comparisons_["p_value_adjusted"],
+        multipletests(rest.comparisons_["p_value"], method="holm")[1],
+        rtol=1e-12,
+    )
 
 
 @pytest.mark.parametrize("adjust", ["bonferroni", "holm", "fdr_bh", "fdr_by"])
