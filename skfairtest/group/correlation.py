@@ -91,7 +91,8 @@ class CorrelationFairnessTest(ModelTest):
     statistic_, disparity_ : float
         Studentized and plain correlation of the feature that sets `p_value_`.
     confidence_interval_ : tuple of float
-        Limits of that correlation, simultaneous over all features; NaN for a callable `correlation`.
+        Limits of that correlation, simultaneous over all features (one by one with a false-discovery rule or
+        ``adjust=None``); NaN for a callable `correlation`. See the notes.
     comparisons_ : DataFrame
         One row per feature; with control features, more rows for single strata. ``standard_error`` is the
         correlation's wherever it lies, from its influence function; for "pearson" ``statistic`` divides by the standard
@@ -118,9 +119,22 @@ class CorrelationFairnessTest(ModelTest):
     Notes
     -----
     With control features, the outcome is permuted within strata, and the correlation is of deviations from the
-    stratum's mean (Spearman: of ranks within the stratum; a callable: its mean over people). Limits are asymptotic:
-    with fewer than about 30 people they cover too little where tails are heavy. With Spearman and fewer than about 10
-    people, standard errors are so uncertain that a perfect order is not the only extreme one.
+    stratum's mean (Spearman: of ranks within the stratum; a callable: its mean over people).
+
+    An interval holds the correlations that the test does not reject. The critical value is that of the permutations, at
+    the level of the p-value divided by the number of features ("max_t": of the largest statistic). For "pearson" the
+    standard error is taken at each correlation in question, so that the interval is not centred at the estimate; for
+    "spearman" it is taken at the estimate. Zero is inside wherever the comparison is not rejected at this level. It is
+    also inside where a comparison is rejected only because "holm" or "max_t" steps down, and sometimes with "adaptive"
+    and a p-value just below the level. With so few permutations that nothing can be rejected, the critical value is
+    Student's t.
+
+    Coverage is asymptotic but for a correlation of zero between independent variables. Measured at a nominal .95:
+    "pearson" .94 to .97 from 12 people on with Student's t (3 degrees of freedom), .92 to .97 with lognormal variables
+    and where the spread of the outcome follows the feature. It falls short where both mean and spread of the outcome
+    grow steeply (b x + eps x^2 with normal x and eps: .79 to .92 for 40 people, .90 for 1,000). "spearman" .92 to .96
+    from 40 people on. With Spearman and fewer than about 10 people, standard errors are so uncertain that a perfect
+    order is not the only extreme one.
 
     References
     ----------
