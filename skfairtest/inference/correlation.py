@@ -16,9 +16,10 @@ The mean of IF(rho) is r - rho, and IF(0) makes S. An interval is therefore made
 
     S(rho) = sum IF_i(rho) / sqrt(sum IF_i(rho)^2)
 
-at the critical value of the permutations of S = S(0): the solution of a quadratic inequality, which contains 0 where
-S does not reject it, and only there. With heavy tails the estimated variance of r is small just where r is far from the
-truth; the variance at each rho is not, and such an interval covers the truth where the other one does not.
+at the critical value of the permutations of S = S(0): the solutions around r of a quadratic inequality, among which 0
+is only if S does not reject it. With heavy tails the variance estimated at r is small just where r is far from the
+truth; the variance estimated at the truth is not, and such an interval covers it where the estimate plus and minus its
+standard error does not.
 
 Spearman's rho is the correlation of midranks. With a = F(x) - 1/2 and b = G(e) - 1/2 (F and G count ties as one half),
 C = mean(a b), V = mean(a^2), W = mean(b^2), rho = C / sqrt(V W), everybody's rank depends on everybody else::
