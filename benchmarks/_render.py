@@ -10,6 +10,7 @@ from benchmarks._run import default_of
 from benchmarks._words import (
     AUDIT,
     AUDIT_DETECTABLE,
+    CORRELATION_INTERVALS,
     INDIVIDUAL,
     INDIVIDUAL_DROPPED,
     INDIVIDUAL_LEARNED,
@@ -131,12 +132,36 @@ def correlation(folder):
         return []
     document = json.loads(path.read_text())
     sizes = [cell["studentized"]["size"] for cell in document["cells"] if "studentized" in cell]
-    return [
+    out = [
         "## Correlation", "",
         f"Measured by `python -m benchmarks.correlation`, stored in `benchmarks/results/{path.name}`: over "
         f"{len(sizes)} designs the studentized test's size lies between {number(min(sizes))} and "
         f"{number(max(sizes))}.", "",
     ]  # fmt: skip
+    cells = document.get("intervals", [])
+    if not cells:
+        return out
+    rows = [
+        [
+            cell["design"], f"{cell['people']:,}", f"{cell['true_correlation']:.3g}".replace("0.", "."),
+            _correlation_test(cell), judged_text(cell, fair=cell["true_correlation"] == 0),
+            share_text(cell["zero_outside_although_not_rejected"]), share_text(cell["zero_inside_although_rejected"]),
+        ]
+        for cell in cells
+    ]  # fmt: skip
+    head = ["design", "people", "correlation", "test", "rejected / coverage", "0 outside, not rejected",
+            "0 inside, rejected"]  # fmt: skip
+    counts = sorted({cell["coverage"]["data_sets"] for cell in cells})
+    text = CORRELATION_INTERVALS.format(data_sets=" to ".join(f"{n:,}" for n in counts))
+    return [*out, text, "", table(head, rows), ""]
+
+
+def _correlation_test(cell):
+    """Words for what differs from the default test of one feature."""
+    words = [cell["correlation"].capitalize()]
+    words += [cell["alternative"]] if cell["alternative"] != "two-sided" else []
+    words += [f"{cell['features']} features", cell["adjust"]] if cell["features"] > 1 else []
+    return ", ".join(words).replace("_", "-")
 
 
 def share_text(found):

@@ -162,6 +162,17 @@ MODEL_SELECTION = (
     "is not rejected, which with few people is almost everything."
 )
 
+CORRELATION_INTERVALS = (
+    "Few people and heavy tails ({data_sets} data sets): how often the test rejects, which is its size where the "
+    "correlation is 0, and how often the 95 % intervals contain the true correlations, those of three features "
+    "together. *eps x^2*: the outcome is normal noise times the square of the feature, which is normal unless "
+    "named. *Sum of*: feature and noise have the distribution named, and the outcome is a weighted sum of both. *b x "
+    "+ eps x^2*: mean and spread of the outcome grow with the feature; few people with the largest values decide "
+    "there, and the intervals cover too rarely. The last two columns are contradictions between interval and p-value: "
+    "the first must not occur; the second does where max-T rejects a feature only by stepping down, as Holm may (here "
+    "Holm's rows are compared at the level of their intervals)."
+)
+
 AUDIT = (
     "Measured by `python -m benchmarks.audit`, stored in `benchmarks/results/{file}`: how often an audit of three "
     "sensitive features and all their crossings, by the standard metrics, raises even one false concern. *One feature "

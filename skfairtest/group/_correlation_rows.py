@@ -31,9 +31,9 @@ from skfairtest.inference.correlation import (
     correlation_limits,
     permuted,
 )
-from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile, oriented
+from skfairtest.inference.max_t import max_t_extreme, max_t_p, oriented
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, holm
-from skfairtest.inference.resampling import monte_carlo_p, p_value_limits
+from skfairtest.inference.resampling import critical_value, monte_carlo_p, p_value_limits
 from skfairtest.inference.two_sides import sequential_p
 from skfairtest.readers import Column, classes_of, predict, scores
 from skfairtest.report import words
@@ -185,6 +185,7 @@ class Row:
     freedom: int
     correlation: float
     standard_error: float
+    variance: Floats
     statistic: float
     drawn: Floats
     p_value: float
@@ -230,6 +231,7 @@ def make_rows(
                 n - 1 - len(strata),
                 float(found.correlation[feature, place]),
                 float(found.standard_error[feature, place]),
+                found.variance[feature, place],
                 statistic,
                 draws,
                 p,
@@ -254,21 +256,32 @@ def judge(family: list[Row], settings: Settings, *, studentized: bool) -> None:
     """Adjust a family's p-values and set verdicts and limits."""
     side, alpha, several = settings.question.alternative, settings.alpha, len(family) > 1
     p = np.array([row.p_value for row in family])
-    error, critical = alpha / len(family) if settings.adjust in FAMILYWISE else alpha, np.inf
+    error, joint = alpha / len(family) if settings.adjust in FAMILYWISE else alpha, None
     if settings.adjust == "max_t":
         draws, observed = _joint(family, side)
         adjusted = np.maximum(max_t_p(draws, observed), p)
         if studentized and several:
-            critical = max_t_quantile(draws, "greater", 1 - alpha)
+            joint = critical_value(np.fmax.reduce(draws, axis=1), "greater", alpha)
     else:
         adjusted = np.exp(ADJUSTMENTS[settings.adjust](np.log(p)))
     for row, value in zip(family, adjusted.tolist(), strict=True):
         row.p_value_adjusted = value if several else row.p_value
         row.concern = row.p_value_adjusted <= alpha
-        z = float(student.isf(error / 2 if side == "two-sided" else error, row.freedom))
-        z = critical if np.isfinite(critical) else z
-        ends = (np.inf if side == "less" else z), (np.inf if side == "greater" else z)
-        row.interval = correlation_limits(row.correlation, row.standard_error, *ends)
+        if studentized:
+            row.interval = _interval(row, side, error, joint)
+            if not (row.p_value <= error if joint is None else row.concern):
+                row.interval = min(row.interval[0], 0.0), max(row.interval[1], 0.0)
+
+
+def _interval(row: Row, side: str, error: float, joint: float | None) -> tuple[float, float]:
+    """Invert the test at the critical value of a family's permutations, or of the row's own."""
+    critical = critical_value(row.drawn, side, error) if joint is None else joint
+    if critical is None:  # so few permutations that nothing can be rejected
+        critical = float(student.isf(error / 2 if side == "two-sided" else error, row.freedom))
+    # One-sided, of very skewed values hardly any permutation has a positive statistic.
+    critical = max(0.0, critical)
+    ends = (np.inf if side == "less" else critical), (np.inf if side == "greater" else critical)
+    return correlation_limits(row.correlation, row.variance, *ends)
 
 
 def _joint(family: list[Row], side: str) -> tuple[Floats, Floats]:

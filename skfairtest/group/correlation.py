@@ -91,7 +91,8 @@ class CorrelationFairnessTest(ModelTest):
     statistic_, disparity_ : float
         Studentized and plain correlation of the feature that sets `p_value_`.
     confidence_interval_ : tuple of float
-        Limits of that correlation, simultaneous over all features; NaN for a callable `correlation`.
+        Limits of that correlation, simultaneous over all features (one by one with a false-discovery rule or
+        ``adjust=None``); NaN for a callable `correlation`. See the notes.
     comparisons_ : DataFrame
         One row per feature; with control features, more rows for single strata. ``standard_error`` is the
         correlation's wherever it lies, from its influence function; for "pearson" ``statistic`` divides by the standard
@@ -118,9 +119,23 @@ class CorrelationFairnessTest(ModelTest):
     Notes
     -----
     With control features, the outcome is permuted within strata, and the correlation is of deviations from the
-    stratum's mean (Spearman: of ranks within the stratum; a callable: its mean over people). Limits are asymptotic:
-    with fewer than about 30 people they cover too little where tails are heavy. With Spearman and fewer than about 10
-    people, standard errors are so uncertain that a perfect order is not the only extreme one.
+    stratum's mean (Spearman: of ranks within the stratum; a callable: its mean over people).
+
+    An interval holds the correlations that the test does not reject. The critical value is that of the permutations, at
+    the level of the p-value divided by the number of features ("max_t": of the largest statistic). For "pearson" the
+    standard error is taken at each correlation in question, so that the interval is not centred at the estimate; for
+    "spearman" it is taken at the estimate. Zero is inside wherever the comparison is not rejected at this level. It is
+    also inside where a comparison is rejected only because "holm" or "max_t" steps down, and sometimes with "adaptive"
+    and a p-value just below the level. With so few permutations that nothing can be rejected, the critical value is
+    Student's t.
+
+    Measured coverage at a nominal .95: "pearson" .94 to .97 for 40 and 200 people with normal, lognormal and Student's
+    t variables (3 degrees of freedom), with an outcome whose spread follows the feature, and for three features
+    together; .92 to .97 for 8 to 20 people. "spearman" .92 to .97 for 40 and 200 people. Both are too low where mean
+    and spread of the outcome grow steeply with the feature: with b x + eps x^2, normal x and eps and a correlation of
+    .6, "pearson" covers .82 for 40 people, .86 for 200 and .92 for 1,000, and "spearman" .85 for 40 and .94 for 200.
+    With Spearman and fewer than about 10 people, standard errors are so uncertain that a perfect order
+    is not the only extreme one.
 
     References
     ----------

@@ -8,9 +8,18 @@ Pearson's r, with x and e centred (DiCiccio and Romano 2017; DiCiccio et al. 202
 
     S = sqrt(n) r / tau,    tau^2 = mean(x^2 e^2) / (mean(x^2) mean(e^2)),    so that S = sum(x e) / sqrt(sum(x^2 e^2)).
 
-tau is the standard error where r = 0 only. Intervals use the influence function, of the standardized x and e::
+tau is the standard error where r = 0 only. Elsewhere it is that of the influence function, of standardized x and e::
 
-    IF_i = x_i e_i - r (x_i^2 + e_i^2) / 2,    variance of r = sum(IF^2) / (n (n - n_strata - 1)).
+    IF_i(rho) = x_i e_i - rho (x_i^2 + e_i^2) / 2,    variance of r = sum(IF(r)^2) / (n (n - n_strata - 1)).
+
+The mean of IF(rho) is r - rho, and IF(0) makes S. An interval is therefore made of all rho that are not rejected by
+
+    S(rho) = sum IF_i(rho) / sqrt(sum IF_i(rho)^2)
+
+at the critical value of the permutations of S = S(0): the solutions around r of a quadratic inequality, among which 0
+is only if S does not reject it. With heavy tails the variance estimated at r is small just where r is far from the
+truth; the variance estimated at the truth is not, and such an interval covers it where the estimate plus and minus its
+standard error does not.
 
 Spearman's rho is the correlation of midranks. With a = F(x) - 1/2 and b = G(e) - 1/2 (F and G count ties as one half),
 C = mean(a b), V = mean(a^2), W = mean(b^2), rho = C / sqrt(V W), everybody's rank depends on everybody else::
@@ -20,7 +29,8 @@ C = mean(a b), V = mean(a^2), W = mean(b^2), rho = C / sqrt(V W), everybody's ra
     IF of rho = IF of C / sqrt(V W) - rho / 2 (IF of V / V + IF of W / W),    variance of rho = mean(IF^2) / n.
 
 Sorted once, h and k are cumulative sums. tau on ranks leaves h and k out, and rejects more than a tenth of true null
-hypotheses at a nominal 5 %.
+hypotheses at a nominal 5 %. Ranks have no heavy tails: an interval is rho plus and minus the critical value times the
+standard error.
 
 With strata, x and e are centred (or ranked) and e is permuted within each; the pooled correlation is of all people's
 centred values. Influence functions then have the stratum's C where C_s stands: a b + h + k - 2 C_s - C.
@@ -147,13 +157,15 @@ def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, orde
 class Estimates:
     """What the data say, each of shape (n_features, n_places): pooled first, then each stratum if there are any.
 
-    `standard_error` is of the correlation wherever it lies; `statistic` is studentized as in the permutations. NaN
-    where a stratum does not count, and as the standard error of a function.
+    `standard_error` is of the correlation wherever it lies; `statistic` is studentized as in the permutations.
+    `variance`, with a last axis of 3, holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 that the
+    correlation has if the true one is larger by d. NaN where a stratum does not count, and as the errors of a function.
     """
 
     correlation: Floats
     standard_error: Floats
     statistic: Floats
+    variance: Floats
 
 
 def estimate(pairs: Pairs, correlation: Correlation) -> Estimates:
@@ -183,10 +195,11 @@ def estimate(pairs: Pairs, correlation: Correlation) -> Estimates:
     0.8
     """
     method = _method(pairs, correlation)
-    value, error = method.estimate()
+    value, error, variance = method.estimate()
     statistic = method.statistics(method.outcome[None])[0]
     missing = _missing(pairs)
-    return Estimates(*(np.where(missing, np.nan, found) for found in (value, error, statistic)))
+    value, error, statistic = (np.where(missing, np.nan, found) for found in (value, error, statistic))
+    return Estimates(value, error, statistic, np.where(missing[..., None], np.nan, variance))
 
 
 def permuted(
@@ -230,40 +243,52 @@ def permuted(
     return np.where(_missing(pairs), np.nan, statistics)
 
 
-def correlation_limits(correlation: float, standard_error: float, z_low: float, z_high: float) -> tuple[float, float]:
-    """Limits of a correlation on Fisher's scale, to which the standard error is carried by the delta method.
-
-    The scale keeps limits inside [-1, 1]; the standard error is the data's, not the one of normal variables.
+def correlation_limits(
+    correlation: float, variance: ArrayLike, critical_low: float, critical_high: float
+) -> tuple[float, float]:
+    """Limits of the correlations that are not rejected: (estimate - rho)^2 <= critical^2 times the variance at rho.
 
     Parameters
     ----------
-    correlation, standard_error : float
-        Estimates; NaN gives NaN.
-    z_low, z_high : float
-        Normal quantiles; infinity for no limit on that side.
+    correlation : float
+        Estimate; NaN gives NaN.
+    variance : array-like, shape (3,)
+        Coefficients as in `Estimates.variance`.
+    critical_low, critical_high : float
+        Critical values of the studentized correlation for either limit, at least 0; infinity for no limit on that side.
 
     Returns
     -------
     tuple of float
-        Low and high limit; both are the estimate where it is -1 or 1.
+        Low and high limit, inside [-1, 1].
 
     Examples
     --------
-    >>> [round(limit, 3) for limit in correlation_limits(0.5, 0.1, 1.96, 1.96)]
-    [0.28, 0.67]
-    >>> correlation_limits(0.5, 0.1, 1.645, float("inf"))[1]
+    >>> [round(limit, 3) for limit in correlation_limits(0.5, [0.01, 0.0, 0.0], 1.96, 1.96)]
+    [0.304, 0.696]
+    >>> [round(limit, 3) for limit in correlation_limits(0.5, [0.01, 0.005, 0.02], 1.96, 1.96)]
+    [0.274, 0.684]
+    >>> correlation_limits(0.5, [0.01, 0.0, 0.0], 1.645, float("inf"))[1]
     1.0
     """
-    if np.isnan(correlation) or np.isnan(standard_error):
+    if np.isnan(correlation):
         return np.nan, np.nan
-    if abs(correlation) >= 1:
-        low = high = float(correlation)
-    else:
-        reach = standard_error / (1 - correlation**2)
-        middle = np.arctanh(correlation)
-        low = float(np.tanh(middle - z_low * reach)) if np.isfinite(z_low) else -1.0
-        high = float(np.tanh(middle + z_high * reach)) if np.isfinite(z_high) else 1.0
-    return (low if np.isfinite(z_low) else -1.0), (high if np.isfinite(z_high) else 1.0)
+    v, w, k = np.asarray(variance, dtype=float).tolist()
+    below, above = _distance(v, -w, k, critical_low), _distance(v, w, k, critical_high)
+    return max(-1.0, correlation - below), min(1.0, correlation + above)
+
+
+def _distance(v: float, w: float, k: float, critical: float) -> float:
+    """Smallest d > 0 beyond which d^2 <= critical^2 (v - 2 w d + k d^2) does not hold; infinity where there is none."""
+    if critical == np.inf:
+        return np.inf
+    v, w, k = critical**2 * v, critical**2 * w, critical**2 * k
+    if v == 0:  # then w is 0 too
+        return 0.0 if k < 1 else np.inf
+    # The root of (1 - k) d^2 + 2 w d - v = 0 that comes first, in the form in which nothing cancels.
+    square = w * w + (1 - k) * v
+    bottom = w + float(np.sqrt(square)) if square >= 0 else 0.0
+    return v / bottom if bottom > 0 else np.inf
 
 
 def _missing(pairs: Pairs) -> NDArray[np.bool_]:
@@ -293,8 +318,8 @@ class _Method(ABC):
     outcome: NDArray[Any]
 
     @abstractmethod
-    def estimate(self) -> tuple[Floats, Floats]:
-        """Correlations and their standard errors, each of shape (n_features, n_places)."""
+    def estimate(self) -> tuple[Floats, Floats, Floats]:
+        """Correlations, standard errors and variances, as in `Estimates`."""
 
     @abstractmethod
     def statistics(self, drawn: NDArray[Any]) -> Floats:
@@ -320,20 +345,19 @@ class _Pearson(_Method):
         self.scale = np.sqrt(within_x * within_e)
         self.pooled_scale = np.sqrt(within_x.sum(axis=1) * within_e.sum(axis=1))
 
-    def estimate(self) -> tuple[Floats, Floats]:
+    def estimate(self) -> tuple[Floats, Floats, Floats]:
         starts, counted = self.pairs.starts, self.pairs.counted()
         bounds = [*starts.tolist(), len(self.outcome)]
-        values, errors = [], []
+        out = []
         for x, inside in zip(self.x, counted.astype(bool), strict=True):
             places = [inside]
             if self.pairs.stratified:
                 strata = pairwise(bounds)
                 places += [inside & _between(start, stop, len(x)) for start, stop in strata]
             n_strata = int((_sums(inside.astype(int), starts) > 0).sum())
-            found = [_pearson(x[p], self.outcome[p], 1 if i else n_strata) for i, p in enumerate(places)]
-            values.append([value for value, _ in found])
-            errors.append([error for _, error in found])
-        return np.array(values), np.array(errors)
+            out.append([_pearson(x[p], self.outcome[p], 1 if i else n_strata) for i, p in enumerate(places)])
+        found = np.array(out)
+        return found[..., 0], found[..., 1], found[..., 2:]
 
     def statistics(self, drawn: NDArray[Any]) -> Floats:
         out = []
@@ -368,15 +392,19 @@ def _centred(values: Floats, pairs: Pairs) -> Floats:
     return np.asarray(centred / np.where(scale > 0, scale, 1.0))
 
 
-def _pearson(x: Floats, e: Floats, n_means: int) -> tuple[float, float]:
-    """Correlation of values centred at so many means, and its standard error by the influence function."""
+def _pearson(x: Floats, e: Floats, n_means: int) -> tuple[float, ...]:
+    """Correlation of values centred at so many means, its standard error and the coefficients of its variance."""
     if not (x.any() and e.any()):
-        return np.nan, np.nan
+        return (np.nan,) * 5
+    n = len(x)
     x, e = x / np.sqrt(np.mean(x * x)), e / np.sqrt(np.mean(e * e))
     r = float(np.clip(np.mean(x * e), -1.0, 1.0))
-    influence = x * e - r / 2 * (x * x + e * e)
-    # A correction of order 1 / n: without it the intervals of 20 people miss twice as often as they should.
-    return _rounded(r), float(_standard_error(np.mean(influence**2), len(x) - n_means - 1))
+    slope = (x * x + e * e) / 2
+    influence = x * e - r * slope
+    variance = float(_zero_rounded(np.mean(influence**2)))
+    moments = (variance, np.mean(influence * slope) if variance > 0 else 0.0, np.mean(slope**2))
+    # The correction of order 1 / n makes it the jackknife's; variances studentize as permutations are studentized.
+    return _rounded(r), np.sqrt(variance / (n - n_means - 1)), *(float(moment) / n for moment in moments)
 
 
 def _rounded(r: Any) -> Any:
@@ -385,8 +413,13 @@ def _rounded(r: Any) -> Any:
     return np.where(np.abs(r) >= 1 - _ZERO_CORRELATION, np.sign(r), r)[()]
 
 
+def _zero_rounded(variance: Any) -> Any:
+    """Squared standard errors with rounding errors of 0 removed."""
+    return np.where(variance <= _ZERO_VARIANCE, 0.0, variance)
+
+
 def _standard_error(variance: Any, n: Any) -> Any:
-    return np.sqrt(np.where(variance <= _ZERO_VARIANCE, 0.0, variance) / n)
+    return np.sqrt(_zero_rounded(variance) / n)
 
 
 @dataclass(frozen=True)
@@ -443,10 +476,10 @@ class _Spearman(_Method):
         self.ranks = [_ranked(x[order], pairs) for x, order in zip(pairs.x, self.order, strict=True)]
         self.outcome_ranks = _ranked(pairs.e, pairs)
 
-    def estimate(self) -> tuple[Floats, Floats]:
+    def estimate(self) -> tuple[Floats, Floats, Floats]:
         found = [self._values(self.outcome[None], feature) for feature in range(len(self.order))]
         values, errors = (np.stack([pair[i][0] for pair in found]) for i in range(2))
-        return np.asarray(_rounded(values)), errors
+        return np.asarray(_rounded(values)), errors, errors[..., None] ** 2 * [1.0, 0.0, 0.0]
 
     def statistics(self, drawn: NDArray[Any]) -> Floats:
         found = [self._values(drawn, feature) for feature in range(len(self.order))]
@@ -517,12 +550,12 @@ class _Own(_Method):
         self.function = function
         self.outcome = pairs.e
 
-    def estimate(self) -> tuple[Floats, Floats]:
+    def estimate(self) -> tuple[Floats, Floats, Floats]:
         value = self.statistics(self.outcome[None])[0]
         # The last place is a stratum where there are strata: the pooled one only tells that one of them is undefined.
         for feature, place in np.argwhere(~np.isfinite(value) & ~_missing(self.pairs)).tolist()[::-1]:
             raise UndefinedCorrelationError(feature, max(0, place - 1), f"returned {value[feature, place]}")
-        return value, np.full_like(value, np.nan)
+        return value, np.full_like(value, np.nan), np.full((*value.shape, 3), np.nan)
 
     def statistics(self, drawn: NDArray[Any]) -> Floats:
         pairs = self.pairs

@@ -36,6 +36,41 @@ def monte_carlo_p(drawn: Floats, observed: float, alternative: str) -> tuple[flo
     return (1 + extreme) / (1 + len(defined)), extreme, len(defined)
 
 
+def critical_value(drawn: Floats, alternative: str, error: float, fewest: int = 1) -> float | None:
+    """Return the size beyond which a statistic has a `monte_carlo_p` of at most `error`.
+
+    Parameters
+    ----------
+    drawn : ndarray, shape (n_resamples,)
+        Resampled statistics; NaN where undefined.
+    alternative : {"two-sided", "greater", "less"}
+        Which direction is extreme, and so the sign of the statistic whose size is meant.
+    error : float
+        Level of the test.
+    fewest : int
+        Resamples that must lie at or beyond it.
+
+    Returns
+    -------
+    float or None
+        None where there are too few resamples.
+
+    Examples
+    --------
+    >>> critical_value(np.arange(-49.0, 50.0), "greater", 0.1)
+    40.0
+    >>> critical_value(np.arange(-4.0, 4.0), "greater", 0.1) is None
+    True
+    """
+    defined = drawn[~np.isnan(drawn)]
+    # Of B resamples the k-th largest gives a p-value of k / (B + 1).
+    k = int(np.floor(error * (len(defined) + 1) * (1 + 1e-12)))
+    if k < fewest:
+        return None
+    sizes = {"greater": defined, "less": -defined}.get(alternative, np.abs(defined))
+    return float(np.partition(sizes, len(sizes) - k)[len(sizes) - k])
+
+
 def p_value_limits(extreme: int, defined: int, confidence_level: float = 0.95) -> tuple[float, float]:
     """Wilson limits of the p-value that infinitely many resamples would have given."""
     z = float(norm.isf((1 - confidence_level) / 2))

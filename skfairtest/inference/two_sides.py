@@ -22,7 +22,7 @@ from scipy.stats import norm
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.draws import MOST_PEOPLE, draw_first_rows
 from skfairtest.inference.memberships import memberships, resampled_counts
-from skfairtest.inference.resampling import at_least_as_extreme
+from skfairtest.inference.resampling import at_least_as_extreme, critical_value
 from skfairtest.inference.score import studentize
 from skfairtest.inference.sign_flips import Side, flipped, random_signs
 
@@ -477,14 +477,9 @@ def critical_values(
     """
     one_sided = alternative in ("greater", "less")
     z = float(norm.isf(error if one_sided else error / 2)) if studentized else np.inf
-    if drawn is not None:
-        defined = drawn[~np.isnan(drawn)]
-        # Of B draws the k-th largest gives a p-value of k / (B + 1).
-        k = int(np.floor(error * (len(defined) + 1) * (1 + 1e-12)))
-        if k >= FEW_BEYOND:
-            sizes = {"greater": defined, "less": -defined}.get(alternative, np.abs(defined))
-            drawn_z = float(np.partition(sizes, len(sizes) - k)[len(sizes) - k])
-            z = max(z, drawn_z) if studentized else drawn_z
+    drawn_z = None if drawn is None else critical_value(drawn, alternative, error, FEW_BEYOND)
+    if drawn_z is not None:
+        z = max(z, drawn_z) if studentized else drawn_z
     if alternative == "greater":
         return z, np.inf
     return (np.inf, z) if alternative == "less" else (z, z)

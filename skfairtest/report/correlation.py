@@ -146,17 +146,18 @@ def _table(facts: CorrelationFacts, rows: list[dict[str, Any]]) -> Table:
 def _notes(facts: CorrelationFacts, rows: list[dict[str, Any]], *, several: bool) -> list[str]:
     """Explain the columns; `several` says that there is a second family."""
     out = [f"p-values are adjusted for the number of sensitive features: {ADJUSTED[facts.adjust]}."]
+    familywise = facts.adjust in ("holm", "bonferroni", "max_t")
     if not facts.own:
-        familywise = facts.adjust in ("holm", "bonferroni", "max_t")
         together = "all features together" if familywise else "one feature at a time"
         out.append(f"Intervals are {100 * (1 - facts.alpha):g} %, for {together}.")
     if several:
         out.append("Single strata are a second family, adjusted by itself; the pooled comparisons decide.")
     disagree = sum(row["concern"] == (row["ci_low"] <= 0 <= row["ci_high"]) for row in rows if row["ci_low"] > -np.inf)
     if disagree:
+        how = "adjusted in a single step" if familywise else "not adjusted for the number of features"
         out.append(
             f"In {many(disagree, 'comparison')} p-value and interval disagree on whether the correlation is zero: "
-            "the interval is approximate, the p-value decides."
+            f"intervals are {how if len(rows) > 1 else 'approximate'}. The p-value decides."
         )
     return out
 

@@ -298,17 +298,62 @@ def test_a_function_that_gives_no_number_is_named_with_its_place(function, reaso
 
 
 def test_limits_stay_inside_and_are_open_on_one_side():
-    low, high = correlation_limits(0.95, 0.2, 1.96, 1.96)
-    assert -1 < low < 0.95 < high < 1
-    assert correlation_limits(0.5, 0.1, np.inf, 1.645)[0] == -1
-    assert correlation_limits(-1.0, 0.0, 1.96, 1.96) == (-1, -1)
-    assert correlation_limits(1.0, 0.0, 1.96, np.inf) == (1, 1)
-    assert np.isnan(correlation_limits(0.3, np.nan, 1.96, 1.96)).all()
+    low, high = correlation_limits(0.95, [0.04, 0, 0], 1.96, 1.96)
+    assert low == pytest.approx(0.95 - 1.96 * 0.2)
+    assert high == 1
+    assert correlation_limits(0.5, [0.01, 0, 0], np.inf, 1.645)[0] == -1
+    assert correlation_limits(0.5, [0.01, 0, 0], 1.645, np.inf)[1] == 1
+    assert np.isnan(correlation_limits(np.nan, [np.nan] * 3, 1.96, 1.96)).all()
 
 
-def test_limits_are_close_to_the_plain_ones_when_narrow():
-    low, high = correlation_limits(0.3, 0.001, 1.96, 1.96)
-    assert (low, high) == pytest.approx((0.3 - 0.00196, 0.3 + 0.00196), abs=1e-5)
+def studentized(x, e, rho):
+    """The statistic of a correlation of rho from its definition, with x and e centred."""
+    parts = (x / x.std()) * (e / e.std()) - rho / 2 * ((x / x.std()) ** 2 + (e / e.std()) ** 2)
+    return parts.sum() / np.sqrt(np.sum(parts**2))
+
+
+@pytest.mark.parametrize("critical", [0.5, 1.2, 2.0, 3.0])
+@pytest.mark.parametrize("name", [*samples(), "one outlier"])
+def test_pearsons_limits_are_the_correlations_that_the_statistic_does_not_reject(name, critical):
+    x, e = samples()[name] if name in samples() else (np.r_[np.arange(30.0), 300], np.r_[np.arange(30.0) % 4, 90])
+    found = estimate(arrange(x, e), "pearson")
+    low, high = correlation_limits(found.correlation[0, 0], found.variance[0, 0], critical, critical)
+    x, e = x - x.mean(), e - e.mean()
+    # The correlations from the estimate outwards until the first that is rejected.
+    r = found.correlation[0, 0]
+    for limit, end in ((low, -1), (high, 1)):
+        inside = [abs(studentized(x, e, rho)) <= critical for rho in np.linspace(r, limit, 50)[:-1]]
+        assert all(inside)
+        if limit == end:
+            assert abs(studentized(x, e, end)) <= critical * (1 + 1e-9)
+        else:
+            assert abs(studentized(x, e, limit)) == pytest.approx(critical)
+            assert abs(studentized(x, e, limit + 1e-4 * end)) > critical
+
+
+@pytest.mark.parametrize("name", samples())
+@pytest.mark.parametrize("method", METHODS)
+def test_a_limit_is_zero_at_the_critical_value_that_the_statistic_reaches(method, name):
+    """Pooled and in each stratum: the test of the p-value is the one that is inverted."""
+    x, e = samples()[name]
+    found = estimate(arrange(x, e, np.arange(len(x)) % 2), method)
+    for r, variance, statistic in zip(found.correlation[0], found.variance[0], found.statistic[0], strict=True):
+        for factor in (1 - 1e-6, 1 + 1e-6):
+            low, high = correlation_limits(r, variance, abs(statistic) * factor, abs(statistic) * factor)
+            assert (low if r > 0 else high) == pytest.approx(0, abs=1e-5)
+            assert (low <= 0 <= high) == (factor > 1)
+
+
+def test_a_perfect_line_is_certain_as_soon_as_zero_is_rejected():
+    for sign in (1, -1):
+        found = estimate(arrange([1, 2, 3, 4, 5], sign * np.array([3, 5, 7, 9, 11])), "pearson")
+        statistic = abs(found.statistic[0, 0])
+        r, variance = found.correlation[0, 0], found.variance[0, 0]
+        assert correlation_limits(r, variance, 0.999 * statistic, 0.999 * statistic) == (sign, sign)
+        assert correlation_limits(r, variance, 1.001 * statistic, 1.001 * statistic) == (-1, 1)
+    order = estimate(arrange([1, 2, 3, 4, 5], [1, 2, 4, 8, 16]), "spearman")
+    assert correlation_limits(order.correlation[0, 0], order.variance[0, 0], 9.0, 9.0) == (1, 1)
+    assert correlation_limits(order.correlation[0, 0], order.variance[0, 0], np.inf, np.inf) == (-1, 1)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -320,8 +365,7 @@ def test_intervals_cover_the_correlation_of_normal_variables(method):
     for _ in range(400):
         x = rng.normal(size=150)
         found = estimate(arrange(x, rho * x + np.sqrt(1 - rho**2) * rng.normal(size=150)), method)
-        z = stats.t.isf(0.025, 148)
-        low, high = correlation_limits(found.correlation[0, 0], found.standard_error[0, 0], z, z)
+        low, high = correlation_limits(found.correlation[0, 0], found.variance[0, 0], 1.97, 1.97)
         covered += low <= truth <= high
     assert 0.91 <= covered / 400 <= 0.985
 
@@ -352,6 +396,7 @@ def test_quick_benchmark_reports_every_design(capsys, monkeypatch):
     monkeypatch.setattr(correlation, "N_PEARSON", 60)
     monkeypatch.setattr(correlation, "N_SPEARMAN", 60)
     monkeypatch.setattr(correlation, "FAIRTEST_RESAMPLES", 100)
+    monkeypatch.setattr(correlation, "QUICK_DATA_SETS", 2)
     monkeypatch.setattr(correlation, "HIGHEST", 0.2)
     assert correlation.main(["--quick"]) == 0
     assert capsys.readouterr().out.count("(0.") >= 14

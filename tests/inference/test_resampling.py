@@ -5,6 +5,7 @@ import pytest
 
 from skfairtest.inference.resampling import (
     at_least_as_extreme,
+    critical_value,
     monte_carlo_p,
     p_value_limits,
     studentized_limits,
@@ -46,6 +47,27 @@ def test_an_infinite_statistic_ties_with_infinite_draws_only():
     assert monte_carlo_p(drawn, np.inf, "greater")[1] == 1
     assert monte_carlo_p(drawn, -np.inf, "two-sided")[1] == 2
     assert monte_carlo_p(drawn, -np.inf, "less")[1] == 1
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize(("n", "error"), [(199, 0.05), (200, 0.05), (999, 0.0123), (1000, 0.1)])
+def test_a_statistic_beyond_the_critical_value_is_rejected_and_one_at_it_is_not(alternative, n, error):
+    drawn = np.random.default_rng(0).normal(size=n)
+    sign = -1 if alternative == "less" else 1
+    value = critical_value(drawn, alternative, error)
+    assert monte_carlo_p(drawn, sign * value, alternative)[0] > error
+    assert monte_carlo_p(drawn, sign * value * (1 + 1e-6), alternative)[0] <= error
+    assert monte_carlo_p(drawn, sign * value * (1 - 1e-6), alternative)[0] > error
+    assert critical_value(np.r_[drawn, np.nan], alternative, error) == value
+
+
+def test_too_few_resamples_have_no_critical_value():
+    drawn = np.arange(99.0)
+    assert critical_value(drawn, "greater", 0.01) == 98
+    assert critical_value(drawn, "greater", 0.009) is None
+    assert critical_value(drawn, "greater", 0.05, fewest=5) == 94
+    assert critical_value(drawn, "greater", 0.05, fewest=6) is None
+    assert critical_value(np.empty(0), "greater", 0.05) is None
 
 
 def test_the_limits_of_a_p_value_are_wilsons():
