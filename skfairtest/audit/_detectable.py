@@ -27,7 +27,8 @@ def minimum_detectable(rows: Sequence[Row], alpha: float, settings: Settings) ->
     """Return sizes of disparities found with the usual power at the level `alpha` of one comparison.
 
     Of a rate in one stratum it is the power of the test that was run, with the two denominators and the others' rate as
-    they were seen; everything else is computed from its standard error. NaN where there is none, infinity where no disparity is found with that power.
+    they were seen; everything else is computed from its standard error. NaN where there is none, infinity where no
+    disparity is found with that power.
     """
     sizes = np.full(len(rows), np.nan)
     for disparity in ("difference", "ratio"):

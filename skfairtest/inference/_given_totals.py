@@ -159,7 +159,8 @@ def nearly_raised_level(d1: int, d2: int, alpha: float) -> float:
 
     def weights(angles: Floats) -> Floats:
         p = np.sin(angles)[:, None] ** 2
-        return np.exp(log_choose(people)[m] + m * np.log(p) + (people - m) * np.log1p(-p)) * steps
+        logs = log_choose(people)[m] + m * np.log(p) + (people - m) * np.log1p(-p)
+        return np.asarray(np.exp(logs) * steps)
 
     everywhere = weights(angles)
 

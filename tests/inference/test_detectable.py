@@ -7,9 +7,9 @@ from statsmodels.stats.power import NormalIndPower
 
 from skfairtest.inference._given_totals import given_totals, nearly_raised_level, raised_level
 from skfairtest.inference.detectable import detectable_estimates, detectable_rates
-from skfairtest.inference.regions import equality_region
 from skfairtest.inference.power_normal import normal_power
 from skfairtest.inference.rates import Question
+from skfairtest.inference.regions import equality_region
 
 
 @pytest.mark.parametrize("disparity", ["difference", "ratio"])
