@@ -183,9 +183,9 @@ AUDIT = (
     "p-values. Behind each share is the error of so few data sets."
 )
 AUDIT_DETECTABLE = (
-    "The size that an audit calls detectable, by normal approximation, for a rate of the others and two groups: the "
+    "The size that an audit calls detectable for a rate of the others and two groups: the "
     "power of the exact test there, where .8 is meant, the smaller of both directions. *1 of k*: at the level that "
-    "Holm's adjustment leaves the smallest of k p-values. With few people in one group and a rare event it falls short."
+    "Holm's adjustment leaves the smallest of k p-values."
 )
 
 INDIVIDUAL = (

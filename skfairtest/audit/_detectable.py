@@ -26,8 +26,9 @@ def level_of_one(settings: Settings, n_hypotheses: int) -> float:
 def minimum_detectable(rows: Sequence[Row], alpha: float, settings: Settings) -> NDArray[np.float64]:
     """Return sizes of disparities found with the usual power at the level `alpha` of one comparison.
 
-    Of a rate in one stratum the two denominators and the others' rate are taken as they were seen; of everything else
-    the standard error. NaN where there is none, infinity where no disparity is found with that power.
+    Of a rate in one stratum it is the power of the test that was run, with the two denominators and the others' rate as
+    they were seen; everything else is computed from its standard error. NaN where there is none, infinity where no
+    disparity is found with that power.
     """
     sizes = np.full(len(rows), np.nan)
     for disparity in ("difference", "ratio"):
@@ -38,7 +39,8 @@ def minimum_detectable(rows: Sequence[Row], alpha: float, settings: Settings) ->
             pairs = [rows[i].counted for i in counted]
             x2, d1, d2 = (np.array([float(getattr(pair, n)[0]) for pair in pairs]) for n in ("x2", "d1", "d2"))
             share = np.array([pair.share for pair in pairs])
-            sizes[counted] = detectable_rates(x2 / d2, d1, d2, share=share, **common)  # type: ignore[arg-type]
+            method = settings.question.method
+            sizes[counted] = detectable_rates(x2 / d2, d1, d2, share=share, method=method, **common)  # type: ignore[arg-type]
         for i in set(asked) - set(counted):
             edges = rows[i].question.edges
             edge = 0.0 if edges is None else float(np.log(edges[1]) if disparity == "ratio" else edges[1])

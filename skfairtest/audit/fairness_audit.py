@@ -95,8 +95,8 @@ class FairnessAudit(ReportedAudit):
         ``p_value``, ``p_value_adjusted``, ``minimum_detectable``, ``concern``, ``verdict``, ``method`` and
         ``sentence``. ``other`` is a group, "rest", "overall" or, for the rest of a parent group, for example
         "rest of race = Black". ``minimum_detectable`` is the smallest disparity that the comparison would have found
-        with power .8, by normal approximation, at the level that the adjustment leaves the smallest p-value: an
-        absolute difference, or a ratio above 1; infinite where none would have been found, NaN where it is not known.
+        with power .8 at the level that the adjustment leaves the smallest p-value (see Notes): an absolute
+        difference, or a ratio above 1; infinite where none would have been found, NaN where it is not known.
     by_group_ : DataFrame
         ``feature``, ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``standard_error``,
         ``ci_low``, ``ci_high`` (pointwise) and ``small``.
@@ -125,6 +125,9 @@ class FairnessAudit(ReportedAudit):
     -----
     Rates have exact laws. Those of other metrics are drawn, and a family of k comparisons needs more than k / alpha
     draws to find anything: that is what a large audit by metrics of scores takes its time for.
+
+    ``minimum_detectable`` of a rate is found from the power of the test that was run, within about .01; of other
+    metrics, and of rates with weights, strata or a margin, by normal approximation.
 
     With `control_features`, comparisons averaged over the strata and those within each of them are one family, too.
 

@@ -24,6 +24,8 @@ from skfairtest.inference.score import score_at
 BERGER_BOOS = 1e-6
 #: The reported maximum lies above the true one by no more than this, relatively.
 RELATIVE = 1e-3
+#: Scores that differ by less than this, relatively where they are above 1, are equal: they have at least ten digits.
+TIE = 1e-10
 
 
 def _clopper_pearson(x: int, d: int, error: float) -> tuple[float, float]:
@@ -35,8 +37,7 @@ def _clopper_pearson(x: int, d: int, error: float) -> tuple[float, float]:
 def _region(x1: int, d1: int, x2: int, d2: int, edge: float, disparity: str) -> Floats:
     """For every x1' = 0..d1, the largest x2' whose score is at least the observed one (-1 if none is)."""
     observed = float(score_at(x1, d1, x2, d2, edge, disparity)[0])
-    # Near a double root of its cubic a score has no more digits than this.
-    level = observed - 1e-7 * max(1.0, abs(observed))
+    level = observed - TIE * max(1.0, abs(observed))
     first = np.arange(d1 + 1)
     inside, outside = np.full(d1 + 1, -1), np.full(d1 + 1, d2 + 1)
     while (outside - inside).max() > 1:

@@ -31,14 +31,14 @@ from skfairtest.inference.power_designs import (
 )
 from skfairtest.inference.power_normal import normal_power
 from skfairtest.inference.rates import Question
-from skfairtest.inference.regions import EXACT_PEOPLE, Booleans, Region, equality_region, large_equality_power
-from skfairtest.inference.unconditional import within_cap
-
-
-def _law(question: Question, d1: int, d2: int) -> str:
-    if question.method == "asymptotic":
-        return "asymptotic"
-    return "conditional" if question.method == "permutation" or not within_cap(d1, d2) else "unconditional"
+from skfairtest.inference.regions import (
+    EXACT_PEOPLE,
+    Booleans,
+    Region,
+    equality_region,
+    large_equality_power,
+    reference_of,
+)
 
 
 def region_of(
@@ -46,7 +46,7 @@ def region_of(
 ) -> Region:
     """Region of one comparison at its level."""
     if question.edges is None:
-        return equality_region(d1, d2, alpha, question.alternative, _law(question, d1, d2))
+        return equality_region(d1, d2, alpha, question.alternative, reference_of(question.method, d1, d2))
     return margin_region(d1, d2, question, alpha, share=share, means=means)
 
 
@@ -56,7 +56,7 @@ def _one(
     """Power of one comparison given its denominators."""
     people = d1 + d2
     if question.edges is None and people > EXACT_PEOPLE:
-        law = _law(question, d1, d2)
+        law = reference_of(question.method, d1, d2)
         found = large_equality_power(d1, p1, d2, p2, alpha, question.alternative, law)
         if found is not None:
             return found, "exact"

@@ -21,6 +21,7 @@ from scipy.stats import norm
 
 from skfairtest.inference._discrete import Floats, binomial_log_pmf
 from skfairtest.inference._given_totals import Integers, given_totals, raised_level, width_held
+from skfairtest.inference.unconditional import within_cap
 
 Booleans = NDArray[np.bool_]
 
@@ -41,7 +42,7 @@ def _likely_totals(d1: int, p1: float, d2: int, p2: float) -> Integers:
     return np.arange(max(0, int(mean - 8 * spread) - 20), min(d1 + d2, int(mean + 8 * spread) + 20) + 1)
 
 
-def _one_minus_kept(first: Floats, second: Floats, m: Integers, lower: Integers, upper: Integers) -> float:
+def one_minus_kept(first: Floats, second: Floats, m: Integers, lower: Integers, upper: Integers) -> float:
     """Return 1 - P(lower <= x1 <= upper), summed over totals m, for two vectors of probabilities."""
     seen = np.flatnonzero(first > 1e-20)
     lower, upper = np.maximum(lower, seen[0]), np.minimum(upper, seen[-1])
@@ -71,7 +72,7 @@ class TotalRegion:
         first = _binomial(self.d1, p1)
         second = _binomial(self.d2, p2)
         m = _likely_totals(self.d1, p1, self.d2, p2)
-        return _one_minus_kept(first, second, m, self.lower[m], self.upper[m])
+        return one_minus_kept(first, second, m, self.lower[m], self.upper[m])
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,13 @@ class FirstRegion:
 
 
 Region = TotalRegion | FirstRegion
+
+
+def reference_of(method: str, d1: int, d2: int) -> str:
+    """Name the reference distribution by which a method of `FairnessTest` tests equality of two rates."""
+    if method in ("asymptotic", "bootstrap"):
+        return "asymptotic"
+    return "conditional" if method == "permutation" or not within_cap(d1, d2) else "unconditional"
 
 
 @lru_cache(maxsize=4096)
@@ -193,7 +201,7 @@ def large_equality_power(
         lower, upper = given_totals(d1, d2, m, alpha, alternative).kept(level)
         if alternative == "greater":
             lower = np.maximum(0, m - d2)
-    return _one_minus_kept(first, second, m, lower, upper)
+    return one_minus_kept(first, second, m, lower, upper)
 
 
 def kept_outcomes(d1: int, d2: int, m: Integers, alpha: float, law: str) -> tuple[Integers, Integers]:

@@ -368,7 +368,8 @@ def legend(record: AuditRecord, mark: str = " (*)") -> list[str]:
         f"{confidence} for that group alone.",
         f"{facts.disparity}: value {sign} against. Its interval has {confidence}{together}.",
         f"detectable: the smallest disparity, in either direction, that would have been found with a probability of "
-        f"{100 * DETECTION_POWER:g} %. By normal approximation.",
+        f"{100 * DETECTION_POWER:g} %. For rates by the power of the test that was run, for other metrics by normal "
+        "approximation.",
         "p: how often chance alone would show a disparity at least as telling as this one, if the null hypothesis were "
         f"true. Method: {', '.join(sorted(set(comparisons['method'])))}.",
     ]

@@ -238,7 +238,7 @@ def _comparison_columns(part: AuditPart, metric: str) -> list[Column]:
         Column(facts.disparity_of(metric)),
         Column("p"),
         Column("adjusted p"),
-        Column("detectable (approx.)"),
+        Column("detectable"),
         Column("verdict", "verdict-word"),
         Column("method", "word"),
     ]

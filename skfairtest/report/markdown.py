@@ -147,7 +147,7 @@ def _comparisons_lead(record: AuditRecord) -> str:
     )
     return (
         f"{adjusted} Detectable is the smallest disparity that would have been found with a probability of "
-        f"{100 * DETECTION_POWER:g} %, by normal approximation."
+        f"{100 * DETECTION_POWER:g} % (for metrics other than rates by normal approximation)."
     )
 
 

@@ -199,7 +199,7 @@ METHODS = (
     ),
     Method(
         "detectable",
-        "The smallest detectable disparity, by normal approximation.",
+        "The smallest detectable disparity, by normal approximation where it is not the power of an exact test.",
         "J. L. Fleiss, B. Levin and M. C. Paik (2003). Statistical Methods for Rates and Proportions, section"
         " 4.2. Wiley.",
     ),

@@ -636,6 +636,22 @@ def test_the_detectable_size_allows_for_the_adjustment_that_was_run():
     assert sizes[None] < sizes["holm"] == sizes["fdr_bh"] < sizes["fdr_by"]
 
 
+def test_no_sentence_says_that_any_size_would_have_gone_unseen_where_the_exact_test_finds_one():
+    # 10 against 300 of whom 56 % show the event, at the level of 1 of 100: not by normal approximation, but the exact
+    # test finds 56 points with a power of .91.
+    from skfairtest import power
+
+    decided = np.repeat([1, 0, 1, 0], [6, 4, 168, 132])
+    found = FairnessAudit.from_predictions(
+        None, decided, sensitive_features=["a"] * 10 + ["b"] * 300, confidence_level=1 - 0.05 / 100
+    )
+    assert "any size" not in found.results_["sentence"][0]
+    size = found.results_["minimum_detectable"][0]
+    common = {"metric": "selection_rate", "n_per_group": (10, 300), "alpha": 0.05 / 100}
+    assert power(rates=(0.0, 0.56), **common) == pytest.approx(0.91, abs=0.005)
+    assert power(rates=(0.56 - size, 0.56), **common) == pytest.approx(0.8, abs=0.015)
+
+
 def test_the_detectable_ratio_beyond_a_margin_is_on_the_scale_of_ratios():
     row = detectable_of(metrics="selection_rate", disparity="ratio", margin=0.8).iloc[0]
     a, b, n = row["value_group"], row["value_other"], 400

@@ -418,3 +418,17 @@ def test_the_confidence_level_sets_level_and_intervals(selected, level):
     expected = tuple(float(v) for v in miettinen_nurminen(*COUNTS, norm.isf((1 - level) / 2)))
     assert test.confidence_interval_ == pytest.approx(expected, rel=1e-9)
     assert test.rejected_ is (test.p_value_ <= 1 - level)
+
+
+def test_a_wider_margin_can_have_a_larger_p_value_as_the_notes_say():
+    # The example of FairnessTest's Notes and of doc/methods.md.
+    group, events = ["a"] * 49 + ["b"] * 15, [1] * 30 + [0] * 19 + [1] * 10 + [0] * 5
+    narrower, wider = (
+        FairnessTest.from_predictions(
+            None, events, sensitive_features=group, metric="selection_rate", alternative="equivalence", margin=margin
+        )
+        for margin in (0.27266, 0.2727)
+    )
+    assert narrower.p_value_ == pytest.approx(0.0489, abs=6e-5)
+    assert wider.p_value_ == pytest.approx(0.0511, abs=5e-5)
+    assert (narrower.concern_, wider.concern_) == (False, True)

@@ -9,6 +9,7 @@ from scipy.stats import beta, binom, norm
 
 from skfairtest.inference.margin import (
     BERGER_BOOS,
+    _region,
     margin_log_p,
     normal_log_p,
 )
@@ -116,6 +117,14 @@ def test_the_p_value_lies_between_the_confidence_regions_supremum_and_the_whole_
             # for small p-values.
             slack = 0.1 if everywhere > 1e-3 else 3.0
             assert ours <= everywhere * (1 + slack) + 2 * BERGER_BOOS, table
+
+
+def test_an_outcome_whose_score_is_slightly_less_extreme_is_not_counted():
+    # 1 of 3 against 25 of 246 lies 2e-7 below the score of 3 of 3 against 189 of 246: less than scores could once tell.
+    z = scores(3, 246, 0.5, "ratio")
+    assert 1e-7 < z[3, 189] - z[1, 25] < 3e-7
+    last = _region(3, 3, 189, 246, 0.5, "ratio")
+    np.testing.assert_array_equal(last, (z >= z[3, 189] - 1e-9).sum(axis=1) - 1)
 
 
 @pytest.mark.parametrize("design", SMALL[1:5])
