@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.score import score_at
@@ -41,7 +41,7 @@ def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
     return np.where(x == 0, np.where(d > 0, 0.0, np.nan), low), np.where(x == d, np.where(d > 0, 1.0, np.nan), high)
 
 
-def _root(inside: Floats, outside: Floats, covered: Callable[[Floats], Floats]) -> Floats:
+def farthest_covered(inside: Floats, outside: Floats, covered: Callable[[Floats], NDArray[np.bool_]]) -> Floats:
     """Bisect from a value that the interval covers towards one that it may not; vectorized."""
     near, far = inside.copy(), outside.copy()
     near = np.where(covered(far), far, near)
@@ -73,20 +73,20 @@ def miettinen_nurminen(
             estimate = np.where((x1 == 0) & (x2 == 0), np.pi / 4, np.arctan2(r1, r2))
             ends = (np.zeros_like(estimate), np.full_like(estimate, np.pi / 2))
 
-            def covered(angle: Floats) -> Floats:
+            def covered(angle: Floats) -> NDArray[np.bool_]:
                 edge = np.tan(np.clip(angle, 1e-15, np.pi / 2 - 1e-15))
                 return np.asarray(np.abs(score_at(x1, safe1, x2, safe2, edge, "ratio")[0]) <= z)
 
-            low = np.tan(np.where(x1 == 0, 0.0, _root(estimate, ends[0], covered)))
-            high = np.where(x2 == 0, np.inf, np.tan(_root(estimate, ends[1], covered)))
+            low = np.tan(np.where(x1 == 0, 0.0, farthest_covered(estimate, ends[0], covered)))
+            high = np.where(x2 == 0, np.inf, np.tan(farthest_covered(estimate, ends[1], covered)))
         else:
             estimate = np.where(undefined, 0.0, r1 - r2)
 
-            def covered(angle: Floats) -> Floats:
+            def covered(angle: Floats) -> NDArray[np.bool_]:
                 return np.asarray(np.abs(score_at(x1, safe1, x2, safe2, angle)[0]) <= z)
 
-            low = _root(estimate, np.full_like(estimate, -1.0), covered)
-            high = _root(estimate, np.full_like(estimate, 1.0), covered)
+            low = farthest_covered(estimate, np.full_like(estimate, -1.0), covered)
+            high = farthest_covered(estimate, np.full_like(estimate, 1.0), covered)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
 
 
