@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
 from skfairtest.inference.intervals import miettinen_nurminen
 from skfairtest.inference.linear_form import (
@@ -14,6 +14,8 @@ from skfairtest.inference.linear_form import (
 from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.inference.score import score_at
 from skfairtest.inference.two_sides import Moments
+from skfairtest.metrics.errors import Robust
+from skfairtest.metrics.functionals import Share
 
 Z = norm.isf(0.025)
 
@@ -111,3 +113,22 @@ def test_bootstrap_statistics_are_centred_at_the_data():
     np.testing.assert_allclose(found.centred(0.8), [-0.3 / np.sqrt(0.01 + 0.64 * 0.03), 0, 0], atol=1e-12)
     assert found.statistic(0.8) == 0
     assert found.test(0.8, "two-sided") == monte_carlo_p(found.centred(0.8), 0.0, "two-sided")
+
+
+@pytest.mark.parametrize(
+    ("people", "rate", "factor"), [((100, 100), 0.2, 2.0), ((200, 300), 0.3, 2.0), ((200, 300), 0.3, 0.5)]
+)
+def test_weights_that_follow_the_outcome_have_the_size_and_coverage_that_are_said(people, rate, factor):
+    # Everyone with the event weighs `factor`, as after post-stratification: enumerated over the events of both groups.
+    sides, shares = [], []
+    for n in people:
+        events = np.arange(n + 1.0)
+        counts = np.stack([events, n - events], axis=1)
+        share = Robust(Share(np.array([True, False]), np.ones(2, dtype=bool)), np.array([factor, 1.0]))
+        found = share.pair(counts, counts, null=False)
+        sides.append((found.first, effective_people(found.first, found.first_variance)))
+        shares.append(binom.pmf(events, n, rate / (factor - rate * (factor - 1))))
+    (r1, n1), (r2, n2) = sides
+    z = score_at((r1 * n1)[:, None], n1[:, None], r2 * n2, n2, 0.0)[0]
+    size = float((np.outer(*shares) * (np.abs(z) > Z)).sum())
+    assert 0.04 < size <= 0.053  # and its interval covers as often as equality is not rejected
