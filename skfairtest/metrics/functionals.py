@@ -545,6 +545,8 @@ def _with_two_more(functional: Functional, rate: Share, counts: Floats, side: _S
         own = functional.masses(counts) @ rate.event / total
         slope = np.ones_like(own) if rate.slope is None else rate.slope(own)
         usual = (weighed * per_person(weighed, counts)).sum(axis=-1) / total
+        if functional.clustered:  # of as many people as the clusters are worth, into however many rows they are split
+            usual = total * side.squares / slope**2 / (own * (1 - own))
         centre = (own * total + usual) / (total + 2 * usual)
         moved = own - centre
         across = (side.times * side.each * side.masses).sum(axis=-1)
@@ -558,8 +560,8 @@ def _with_two_more(functional: Functional, rate: Share, counts: Floats, side: _S
             # How alike people of a cluster are, only clusters can tell: where all are alike, each counts as one person.
             n = total**2 / side.units_squared
             least = (own * n + 1) / (n + 2)
-            alike = (own <= 0) | (own >= 1) | (side.units <= 1)
-            variance = np.where(alike, np.maximum(variance, least * (1 - least) / (n + 2)), variance)
+            alike = (own <= 0) | (own >= 1) | (side.units <= 1) | (usual <= ROUNDING * total)
+            variance = np.where(alike, least * (1 - least) / (n + 2), variance)
         return np.asarray(variance if rate.slope is None else variance * rate.slope(centre) ** 2)
 
 
