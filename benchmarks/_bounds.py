@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from benchmarks._cells import ALPHA
+from benchmarks._rows import SHARES
 from benchmarks._run import default_of
 
 #: Largest size of metrics without an exact law, and smallest coverage of intervals that are said to be 95 % ones.
@@ -46,11 +47,20 @@ def promises(cells, records, *, slack=0.0):
     covered = Promise(
         "95 % intervals of rates and F1 cover at least 93 %, where each group expects five events and five non-events"
     )
+    ratios = Promise(
+        "every method, ratios with rare events and weights that follow the outcome: size at most .05 and three "
+        "Monte-Carlo errors, with 20 to 40 clusters at most .07 and as many"
+    )
+    held = Promise("every method, the same designs: 95 % intervals cover at least 93 %")
+    agreed = Promise("every method, the same designs: no interval leaves equality out that is not rejected")
     power = Promise("the default exact test has at least the power of Fisher's")
     for cell in cells:
         if cell.name not in records:
             continue
         record = records[cell.name]
+        if cell.kind in SHARES:
+            _look_at_shares(cell, record["methods"], (ratios, held, agreed), slack)
+            continue
         figures = record["methods"][default_of(cell.kind)]
         error = np.sqrt(ALPHA * (1 - ALPHA) / cell.data_sets)
         size = figures["size"]
@@ -70,4 +80,19 @@ def promises(cells, records, *, slack=0.0):
             if key in figures and record.get(expected):
                 holds = figures[key] >= COVERED - slack * figures[key + "_error"]
                 covered.look(holds, f"{cell.name}, {key.replace('_', ' ')}: {figures[key]:.4f}")
-    return [level, sums, near, clustered, covered, power]
+    return [level, sums, near, clustered, covered, power, ratios, held, agreed]
+
+
+def _look_at_shares(cell, methods, promised, slack):
+    ratios, held, agreed = promised
+    most = CLUSTERED if cell.bound == "clusters" else ALPHA
+    for method, figures in methods.items():
+        where = f"{cell.name}, {method}"
+        error = np.sqrt(most * (1 - most) / cell.data_sets)
+        ratios.look(figures["size"] <= most + 3 * error + 1e-9, f"{where}: {figures['size']:.4f}")
+        for key in ("coverage", "coverage_effect"):
+            if key in figures:
+                holds = figures[key] >= COVERED - slack * figures[key + "_error"]
+                held.look(holds, f"{where}, {key.replace('_', ' ')}: {figures[key]:.4f}")
+        if "out" in figures:
+            agreed.look(figures["out"] == 0, f"{where}: {figures['out']:.4f}")

@@ -22,7 +22,8 @@ class Cell:
 
     `denominators`: how many pairs of them are drawn for the enumerated tests. `bound`: what is promised of the default
     method's size there. "level": at most 5 % and three Monte-Carlo errors; "near": at most 6.5 %; "clusters": at most
-    7 %; None: nothing, it is published as it is.
+    7 %; None: nothing, it is published as it is. Of ratios and of weights that follow the outcome it is promised of
+    every method, with three Monte-Carlo errors.
     """
 
     name: str
@@ -391,7 +392,41 @@ def row_cells():
             yield Cell(f"weights/{metric}/{label}/{_sizes(people)}", "row", metric, people, null, None, 400)
 
 
+def share_cells():
+    """Ratios with rare events by every method, at equality and at a margin, and weights that follow the outcome."""
+
+    def weights(sigma, rate, factor=1.0):
+        return ("weights", sigma, rate, factor)
+
+    def clusters(units, rate):
+        return ("clusters", units, "even", rate)
+
+    for people in [(20, 100), (50, 50)]:
+        for label, sigma in (("no weights", 0.0), ("weights log-normal(.5)", 0.5)):
+            yield Cell(f"ratios/{label}, rate .05/{_sizes(people)}", "ratio", "selection_rate", people,
+                       (weights(sigma, 0.05),) * 2, None, 1000, bound="level",
+                       quick=people == (50, 50) and sigma > 0)  # fmt: skip
+            yield Cell(f"ratios/{label}, margin .8, rates .04 and .05/{_sizes(people)}", "margin", "selection_rate",
+                       people, (weights(sigma, 0.04), weights(sigma, 0.05)), None, 1000, bound="level")  # fmt: skip
+    for units in [(20, 40), (40, 40)]:
+        yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, rate .05", "ratio", "selection_rate", (),
+                   tuple(clusters(n, 0.05) for n in units), None, 1000, bound="clusters")  # fmt: skip
+        yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, margin .8, rates .08 and .1", "margin",
+                   "selection_rate", (), tuple(clusters(n, r) for n, r in zip(units, (0.08, 0.1), strict=True)), None,
+                   1000, bound="clusters")  # fmt: skip
+    for label, people, sigma, factor, rates, other in (
+        ("twice for the event", (100, 100), 0.0, 2.0, (0.2, 0.2), 0.4),
+        ("twice for the event", (200, 500), 0.0, 2.0, (0.3, 0.3), 0.2),
+        ("half for the event", (200, 500), 0.0, 0.5, (0.3, 0.3), 0.2),
+        ("log-normal(.5), twice for the event", (200, 500), 0.5, 2.0, (0.3, 0.3), 0.2),
+        ("log-normal(.5), rate .05, independent of it", (50, 200), 0.5, 1.0, (0.05, 0.05), 0.2),
+    ):
+        null = tuple(weights(sigma, rate, factor) for rate in rates)
+        yield Cell(f"follow/{label}/{_sizes(people)}", "follow", "selection_rate", people, null,
+                   (null[0], weights(sigma, other, factor)), 1000, bound="level")  # fmt: skip
+
+
 def all_cells():
     """Every design, in the order in which they are shown."""
-    makers = (rate_cells, grid_cells, family_cells, table_cells, area_cells, loss_cells, row_cells)
+    makers = (rate_cells, grid_cells, family_cells, table_cells, area_cells, loss_cells, row_cells, share_cells)
     return [cell for maker in makers for cell in maker()]

@@ -98,7 +98,7 @@ def _score_draws(rate, counts, pairs, cell, rng):
     """Score statistics of all pairs, and the same of tables with labels permuted among all groups."""
     event, given = masks(rate)
     table = RateTable(counts[None], event, given, (tuple(np.flatnonzero(given).tolist()),))
-    arguments = ([Contrast(a, b) for a, b in pairs], scale_of(rate), "difference", "score")
+    arguments = ([Contrast(a, b) for a, b in pairs], scale_of(rate), "score")
     return observed_statistics(table, *arguments)[0], joint_permutations(table, *arguments, cell.resamples, rng)
 
 

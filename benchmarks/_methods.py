@@ -18,12 +18,12 @@ from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import (
     Contrast,
     RateTable,
-    bootstrap_statistics,
+    bootstrap_moments,
     joint_permutations,
     observed_statistics,
 )
 from skfairtest.inference.rates import Pair, Scale, limits_of_all
-from skfairtest.inference.resampling import monte_carlo_p, studentized_limits
+from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.metrics.auc import RankedScores
@@ -138,7 +138,7 @@ def rate_value(metric):
 
 def permuted_p(table, scale, variance, size, rng):
     """Permutation of all labels: the score, plug-in ("delta") or raw (None) statistic."""
-    arguments = (PAIR, scale, "difference", variance)
+    arguments = (PAIR, scale, variance)
     observed = float(observed_statistics(table, *arguments)[0][0])
     drawn = joint_permutations(table, *arguments, size, rng)[:, 0]
     return monte_carlo_p(drawn, observed, "two-sided")[0]
@@ -146,11 +146,9 @@ def permuted_p(table, scale, variance, size, rng):
 
 def studentized_bootstrap(table, scale, size, rng):
     """P-value and interval of ``method="bootstrap"``."""
-    distance = float(observed_statistics(table, PAIR, scale, "difference", None)[0][0])
-    statistic, error = (float(v[0]) for v in observed_statistics(table, PAIR, scale, "difference", "delta"))
-    drawn = bootstrap_statistics(table, PAIR, scale, "difference", "delta", size, rng)[:, 0]
-    p = monte_carlo_p(drawn, statistic, "two-sided")[0]
-    return p, *studentized_limits(distance, error, drawn, ALPHA / 2, ALPHA / 2)
+    (found,) = bootstrap_moments(table, PAIR, scale, "difference", "delta", size, rng)
+    sides = (("two-sided", ALPHA), ("two-sided", ALPHA))
+    return found.test(0.0, "two-sided")[0], *found.limits(sides, (-np.inf, np.inf))
 
 
 def judge_rates(cell, population, size, rng):
@@ -178,7 +176,7 @@ def judge_rates(cell, population, size, rng):
 
 def _permuted_rates(out, table, scale, cell, rng):
     out.add("score", permuted_p(table, scale, "score", cell.resamples, rng))
-    z = float(observed_statistics(table, PAIR, scale, "difference", "score")[0][0])
+    z = float(observed_statistics(table, PAIR, scale, "score")[0][0])
     out.add("score_normal", float(np.exp(normal_log_p(z, "two-sided"))))
     out.add("kdd", permuted_p(table, scale, "delta", cell.resamples, rng))
     out.add("raw", permuted_p(table, scale, None, cell.resamples, rng))
@@ -233,7 +231,7 @@ def studentized(stratum, size, rng):
         error = (bounds[1] - bounds[0]) / (min(stratum.people) + 1) if np.isfinite(bounds[1]) else 0.0
     critical = two_sides.critical_values(statistics, "two-sided", ALPHA)
     ends = (bounds[0] - bounds[1], bounds[1] - bounds[0])
-    interval = two_sides.limits(estimate, error, "difference", ends, critical)
+    interval = two_sides.limits(estimate, error, ends, critical)
     p = monte_carlo_p(statistics, s, "two-sided")[0]
     return (p, *interval), monte_carlo_p(raw(drawn), estimate, "two-sided")[0]
 
@@ -362,6 +360,8 @@ def true_values(cell, population):
         return [float(table_functional(cell.metric)[0].values(_normed(q))) for q in population]
     if cell.kind == "area":
         return [float(norm.cdf(mean / np.hypot(1.0, spread))) for _, mean, spread, _ in population]
+    if cell.kind == "follow":
+        return [rate for _, _, rate, _ in population]
     return [LAWS[law][1] * factor for law, factor in population]
 
 

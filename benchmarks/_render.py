@@ -102,7 +102,10 @@ def section(cells, records):
                 filter(None, (coverage_text(figures, "coverage"), coverage_text(figures, "coverage_effect")))
             ),
         )  # fmt: skip
-    return out
+    return out + block(
+        cells, records, "out", "Equality outside of the interval though not rejected / inside though rejected",
+        lambda figures, cell: f"{number(figures['out'])} / {number(figures['inside'])}",
+    )  # fmt: skip
 
 
 def paper(cell, record):

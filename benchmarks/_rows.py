@@ -9,6 +9,7 @@ selected, of those missed for a cost.
 """
 
 import warnings
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -177,6 +178,39 @@ DRAWS = {
     "mean_squared_error": _draw_errors,
     "cost": _draw_costs,
 }
+
+
+#: What is asked of rates of people with weights, in clusters or neither, and by which methods, by kind of cell.
+SHARES = {
+    "ratio": ({"disparity": "ratio"}, ("asymptotic", "permutation", "bootstrap_t")),
+    "margin": ({"disparity": "ratio", "margin": 0.8, "alternative": "less"}, ("asymptotic", "bootstrap_t")),
+    "follow": ({"disparity": "difference"}, ("asymptotic", "permutation")),
+}
+#: The disparity of groups that are equal, or at the margin.
+NULL = {"ratio": 1.0, "margin": 0.8}
+
+
+def judge_shares(cell, population, size, rng):
+    """Selection rates by every method of FairnessTest; one with nothing to compare is no rejection."""
+    out = Outcomes()
+    asked, methods = SHARES[cell.kind]
+    drawn = replace(cell, null=population)
+    plain = all(people[0] == "weights" and people[1] == 0 and people[3] == 1 for people in population)
+    for _ in range(size):
+        columns = draw_rows(drawn, rng)
+        if len(np.unique(columns["y_pred"])) < 2:
+            continue
+        known = {"clusters": columns["cluster"]} if "cluster" in columns else {"sample_weight": columns["weight"]}
+        for method in methods:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                test = FairnessTest.from_predictions(
+                    None, columns["y_pred"], sensitive_features=columns["group"], metric=cell.metric,
+                    method="bootstrap" if method == "bootstrap_t" else method, n_resamples=cell.resamples,
+                    random_state=int(rng.integers(2**31)), **asked, **({} if plain else known),
+                )  # fmt: skip
+            out.add(method, test.p_value_, *test.confidence_interval_)
+    return out.arrays()
 
 
 def judge_rows(cell, _population, size, rng):

@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks._cells import ALPHA
 from benchmarks._families import judge_family, true_nulls
 from benchmarks._methods import JUDGES, counted_events, draw_tables, expects_five, masks, true_values
-from benchmarks._rows import judge_rows
+from benchmarks._rows import NULL, SHARES, judge_rows, judge_shares
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.regions import conditional_region, probability_of, unconditional_region
 from skfairtest.inference.unconditional import unconditional_log_p
@@ -34,7 +34,7 @@ def run(cell):
     if cell.kind == "family":
         figures = _familywise(cell, first)
     else:
-        judge = judge_rows if cell.kind == "row" else JUDGES[cell.kind]
+        judge = {"row": judge_rows, **JUDGES, **dict.fromkeys(SHARES, judge_shares)}[cell.kind]
         null = judge(cell, cell.null, cell.data_sets, first)
         # The power of the grid's simulated methods is not asked for.
         asked = cell.effect is not None and cell.kind != "grid"
@@ -64,7 +64,10 @@ def _figures(null, effect, truth, cell, method):
     out = {}
     p = null[:, 0]
     out["size"], out["size_error"] = _share((p <= ALPHA * (1 + 1e-9)).sum(), cell.data_sets)
-    _cover(out, "coverage", null, 0.0)
+    equal = NULL.get(cell.kind, 0.0)
+    _cover(out, "coverage", null, equal)
+    if cell.kind in ("ratio", "follow"):
+        _contradict(out, null if effect is None else np.concatenate([null, effect]), equal)
     if effect is not None:
         rejected = effect[:, 0] <= ALPHA * (1 + 1e-9)
         out["power"], out["power_error"] = _share(rejected.sum(), cell.data_sets)
@@ -84,6 +87,14 @@ def _cover(out, name, rows, truth):
         slack = 1e-12
         inside = (low[defined] <= truth + slack) & (truth - slack <= high[defined])
         out[name], out[name + "_error"] = _share(inside.sum(), defined.sum())
+
+
+def _contradict(out, rows, equal):
+    """How often an interval leaves equality out that is not rejected, and how often it holds it where it is."""
+    inside = (rows[:, 1] <= equal) & (equal <= rows[:, 2])
+    rejected = rows[:, 0] <= ALPHA * (1 + 1e-9)
+    out["out"], out["out_error"] = _share((~inside & ~rejected).sum(), len(rows))
+    out["inside"], out["inside_error"] = _share((inside & rejected).sum(), len(rows))
 
 
 def _threshold(p, data_sets):

@@ -10,6 +10,7 @@ METHODS = {
     "score": "score, permuted",
     "score_normal": "score, normal",
     "max_t": "max-T",
+    "asymptotic": "normal",
     "bootstrap_t": "studentized bootstrap",
     "unadjusted": "not adjusted",
     "raw_holm": "un-studentized, Holm",
@@ -134,6 +135,19 @@ SECTIONS = [
         "Equal weighted values; weights with the law named. AUC and mean squared error as with clusters; cost: a "
         "function of counts in a ScoreMetric, 5 for the missed and 1 for false alarms, on average .35. *Ignored*: the "
         "default test without weights, exact for rates, which asks another question where weights depend on the event.",
+    ),
+    (
+        "ratios",
+        "Ratios with rare events",
+        "Selection rates of which many data sets show none in a group, so that their ratio is 0 or infinite, by every "
+        'method of FairnessTest with `disparity="ratio"`. At the margin .8 of the one-sided test whether the ratio is '
+        "below it, and its one-sided interval. Clusters share a rate (correlation about .02 at .05, .05 at .1).",
+    ),
+    (
+        "follow",
+        "Weights that follow the outcome",
+        "Differences of weighted selection rates, where those with the event weigh more or less, as after "
+        "post-stratification; rates .2 and .4, .3 and .2, and .05 and .2 where they differ.",
     ),
 ]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,23 @@ from skfairtest.group._rows import (
 )
 from skfairtest.group._settings import Settings
 from skfairtest.inference import rate_draws
+from skfairtest.inference._discrete import Floats
 from skfairtest.inference.intervals import wilson
+from skfairtest.inference.linear_form import Resampled
 from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast, RateTable, pair_of
-from skfairtest.inference.rates import Answer, Question, Scale, answer, disparity_of, quantiles, shown_error, values
+from skfairtest.inference.rates import (
+    Answer,
+    Question,
+    Scale,
+    answer,
+    disparity_of,
+    linearized,
+    quantiles,
+    shown_error,
+    values,
+)
 from skfairtest.inference.resampling import monte_carlo_p
-from skfairtest.inference.score import studentize
 from skfairtest.inference.two_sides import sequential_p
 from skfairtest.metrics import Rate
 
@@ -178,40 +190,52 @@ def run_counted(
     contrasts = [row.contrast for row in rows]
     if not bootstrap:
         contrasts = rate_draws.to_rest(contrasts)
-    shape = (made.scale, question.disparity, settings.variance)
+    shape = (made.scale, settings.variance)
     firsts = [out.first_of(row) for row in rows]
     new = [place for place, (row, first) in enumerate(zip(rows, firsts, strict=True)) if row is first]
-    if draw:
-        n, places = settings.n_resamples, new
-        if bootstrap or joint:
-            places, rng = list(range(len(rows))), np.random.default_rng(seed)
-            draw_all = rate_draws.bootstrap_statistics if bootstrap else rate_draws.joint_permutations
-            drawn = draw_all(counted, contrasts, *shape, n, rng)
+    if draw and bootstrap:
+        resampled = rate_draws.bootstrap_moments(
+            counted, contrasts, made.scale, question.disparity, settings.variance, settings.n_resamples,
+            np.random.default_rng(seed),
+        )  # fmt: skip
+        for row, found in zip(rows, resampled, strict=True):
+            row.resampled = found
+    elif draw:
+        places = list(range(len(rows))) if joint else new
+        if joint:
+            rng = np.random.default_rng(seed)
+            drawn = rate_draws.joint_permutations(counted, contrasts, *shape, settings.n_resamples, rng)
         elif new:
             seeds, own = seed.spawn(len(rows)), [contrasts[place] for place in new]
             with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
                 drawn = rate_draws.pairwise_permutations(
-                    counted, own, *shape, n, [seeds[place] for place in new], advance
+                    counted, own, *shape, settings.n_resamples, [seeds[place] for place in new], advance
                 )
         for column, place in enumerate(places):
             rows[place].drawn = drawn[:, column]
     if question.method in ("permutation", "bootstrap"):
         statistics, errors = rate_draws.observed_statistics(counted, contrasts, *shape)
         for row, first, statistic, error in zip(rows, firsts, statistics.tolist(), errors.tolist(), strict=True):
-            row.statistic, row.standard_error, row.method = statistic, error, question.method
-            row.studentized = settings.variance is not None
-            if row is first or bootstrap:
+            row.method, row.studentized = question.method, settings.variance is not None
+            row.standard_error = error
+            if settings.variance == "score":
+                row.standard_error = shown_error(row.counted, question, error, row.scale)
+            elif question.disparity == "ratio" and settings.variance is not None:
+                row.standard_error = log_error(row)
+            if bootstrap:
+                row.alike = _is_alike(row)
+                bootstrapped_log_p(row, partial(_asymptotic_log_p, row))
+            elif row is first:
+                row.statistic = statistic
                 resampled_log_p(row, settings)
             else:
                 row.take(first)
-            if settings.variance == "score":
-                row.standard_error = shown_error(row.counted, question, error, row.scale)
         return
     jobs = (delayed(answer)(rows[place].pair, rows[place].scale, question) for place in new)
     answers = Parallel(n_jobs=settings.n_jobs, return_as="generator")(jobs)
     with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
-        for place, found in zip(new, answers, strict=True):
-            _set(rows[place], found)
+        for place, answered in zip(new, answers, strict=True):
+            _set(rows[place], answered)
             advance()
     for row, first in zip(rows, firsts, strict=True):
         if row is not first:
@@ -225,54 +249,79 @@ def _set(row: Row, found: Answer) -> None:
 
 
 def resampled_log_p(row: Row, settings: Settings) -> None:
-    """Set a row's log p-value from its draws, and (extreme, defined) behind it where one count decides."""
+    """Set a row's log p-value from permutations, and (extreme, defined) behind it."""
     assert row.drawn is not None
     question = row.question
-    if question.edges is None:
-        row.beyond = float(oriented(np.asarray(row.statistic), question.alternative))
-        if settings.adaptive:
-            found = sequential_p(row.drawn, row.statistic, question.alternative)
-            if found is not None:
-                p, extreme, used = found
-                row.log_p, row.extreme = float(np.log(p)), (extreme, used)
-                row.undefined = int(np.isnan(row.drawn[np.cumsum(~np.isnan(row.drawn)) < used]).sum())
-                # What was drawn for other comparisons after this one had its answer is not part of it.
-                row.drawn = np.where(np.cumsum(~np.isnan(row.drawn)) <= used, row.drawn, np.nan)
-                return
-        p, extreme, defined = monte_carlo_p(row.drawn, row.statistic, question.alternative)
-        row.log_p, row.extreme, row.undefined = float(np.log(p)), (extreme, defined), len(row.drawn) - defined
-        return
-    with np.errstate(divide="ignore"):
-        estimate = float(np.log(row.disparity)) if question.disparity == "ratio" else row.disparity
-    if np.isinf(estimate):  # the logarithm of a ratio of 0 or infinity has no bootstrap law
-        row.beyond = -np.inf
-        row.log_p, row.extreme = 0.0, None
-        return
-    tests = tests_at_edges(question, estimate, row.standard_error)
-    row.beyond = max(statistic if side == "greater" else -statistic for statistic, side in tests)
-    results = [(monte_carlo_p(row.drawn, statistic, side), statistic) for statistic, side in tests]
+    row.beyond = float(oriented(np.asarray(row.statistic), question.alternative))
+    if settings.adaptive:
+        found = sequential_p(row.drawn, row.statistic, question.alternative)
+        if found is not None:
+            p, extreme, used = found
+            row.log_p, row.extreme = float(np.log(p)), (extreme, used)
+            row.undefined = int(np.isnan(row.drawn[np.cumsum(~np.isnan(row.drawn)) < used]).sum())
+            # What was drawn for other comparisons after this one had its answer is not part of it.
+            row.drawn = np.where(np.cumsum(~np.isnan(row.drawn)) <= used, row.drawn, np.nan)
+            return
+    p, extreme, defined = monte_carlo_p(row.drawn, row.statistic, question.alternative)
+    row.log_p, row.extreme, row.undefined = float(np.log(p)), (extreme, defined), len(row.drawn) - defined
+
+
+def bootstrapped_log_p(row: Row, asymptotic: Callable[[], float]) -> None:
+    """Set a row's log p-value from bootstrap samples, at equality or at a margin.
+
+    Where the people of a side are all alike, so are all of its samples: they say nothing about what is uncertain there,
+    and the p-value is not below the `asymptotic` one.
+    """
+    assert row.resampled is not None
+    question, found = row.question, row.resampled
+    tests = tests_of(question)
+    results = [(found.test(edge, side), found.statistic(edge)) for edge, side in tests]
     choose = max if question.alternative == "equivalence" else min
     (p, extreme, defined), row.statistic = choose(results, key=lambda result: result[0][0])
-    if question.alternative == "two-sided":
-        p, extreme = min(1.0, 2 * p), min(defined, 2 * extreme)
-    row.log_p, row.extreme = float(np.log(p)), (extreme, defined)
+    row.drawn, row.beyond = farthest_beyond(found, question)
+    row.tails = 2 if len(tests) == 2 and question.alternative == "two-sided" else 1
+    row.log_p, row.extreme = min(0.0, float(np.log(p) + np.log(row.tails))), (extreme, defined)
     row.undefined = int(np.isnan(row.drawn).sum())
+    if row.alike:
+        row.log_p = max(row.log_p, asymptotic())
 
 
-def tests_at_edges(question: Question, estimate: float, error: float) -> list[tuple[float, str]]:
-    """Return the one-sided tests that a margin asks for: the studentized distance to an edge, and which side is tested.
+def farthest_beyond(found: Resampled, question: Question) -> tuple[Floats, float]:
+    """Return bootstrap statistics, and that of the data oriented, each where it is farthest beyond what is tested."""
+    tests = tests_of(question)
+    columns = np.stack([found.centred(edge) for edge, _ in tests[: len({edge for edge, _ in tests})]])
+    largest = np.argmax(np.nan_to_num(np.abs(columns), nan=-1.0), axis=0)
+    beyond = max(float(oriented(np.asarray(found.statistic(edge)), side)) for edge, side in tests)
+    return np.take_along_axis(columns, largest[None], axis=0)[0], beyond
 
-    `estimate` and `error` are of the logarithm of a ratio.
-    """
-    assert question.edges is not None
-    lower, upper = (np.log(question.edges) if question.disparity == "ratio" else np.asarray(question.edges)).tolist()
-    above, below = (float(studentize(estimate - edge, error)) for edge in (upper, lower))
+
+def tests_of(question: Question) -> list[tuple[float, str]]:
+    """Return the tests that a question asks for: the disparity that is tested, and which side of it."""
+    if question.edges is None:
+        return [(question.null, question.alternative)]
+    lower, upper = question.edges
     return {
-        "greater": [(above, "greater")],
-        "less": [(below, "less")],
-        "equivalence": [(below, "greater"), (above, "less")],
-        "two-sided": [(above, "greater"), (below, "less")],
+        "greater": [(upper, "greater")],
+        "less": [(lower, "less")],
+        "equivalence": [(lower, "greater"), (upper, "less")],
+        "two-sided": [(upper, "greater"), (lower, "less")],
     }[question.alternative]
+
+
+def _is_alike(row: Row) -> bool:
+    """Whether everyone of a side shows the event, or no one does."""
+    pair = row.counted
+    return any(x.sum() in (0, d.sum()) for x, d in ((pair.x1, pair.d1), (pair.x2, pair.d2)))
+
+
+def _asymptotic_log_p(row: Row) -> float:
+    return answer(row.counted, row.scale, replace(row.question, method="asymptotic")).log_p
+
+
+def log_error(row: Row) -> float:
+    """Delta-method error of the logarithm of a rate's ratio; NaN where it is infinite."""
+    distance, error = (float(v) for v in linearized(row.counted, row.scale, "ratio"))
+    return error if np.isfinite(distance) else np.nan
 
 
 def enumerable(rows: Sequence[Row]) -> bool:

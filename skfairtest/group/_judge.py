@@ -19,7 +19,7 @@ from skfairtest.inference._discrete import Floats
 from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile, oriented, product_log_p
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, are_tied, holm, shaffer
 from skfairtest.inference.rates import blocks_of, limits, limits_of_all, quantiles
-from skfairtest.inference.resampling import p_value_limits, studentized_limits
+from skfairtest.inference.resampling import p_value_limits
 
 #: The smallest p-value a float can hold: what an enumerated law says when its logarithm is below that.
 SMALLEST = float(np.nextafter(0.0, 1.0))
@@ -107,10 +107,10 @@ def _adjust(tested: list[list[Row]], measured: Sequence[Measured], settings: Set
     inverted = _inverted(family, z_low, z_high)
     for row in family:
         rejected = at_most(row.log_p, error) if critical is None else at_most(row.log_p_adjusted, alpha)
-        if id(row) in inverted:
-            row.interval = _interval(row, inverted[id(row)], settings, error, rejected=rejected)
-        else:
-            row.interval = _studentized_interval(row, settings, error, critical, rejected=rejected)
+        low, high = _interval(row, inverted.get(id(row)), settings, error, critical)
+        if row.question.edges is None and not rejected:  # nor is equality rejected by the interval
+            low, high = min(low, row.question.null), max(high, row.question.null)
+        row.interval = max(row.ends[0], low), min(row.ends[1], high)
 
 
 def _inverted(family: list[Row], z_low: float, z_high: float) -> dict[int, tuple[float, float]]:
@@ -124,25 +124,31 @@ def _inverted(family: list[Row], z_low: float, z_high: float) -> dict[int, tuple
     return out
 
 
-def _studentized_interval(
-    row: Row, settings: Settings, error: float, critical: float | None, *, rejected: bool
+def _interval(
+    row: Row, inverted: tuple[float, float] | None, settings: Settings, error: float, critical: float | None
 ) -> tuple[float, float]:
-    """Return the estimate minus and plus critical values times the standard error; NaN where there is no estimate."""
-    if np.isnan(row.estimate):
+    """Return confidence limits; NaN where the disparity has none. `inverted` are those of a rate's score test."""
+    alternative = row.question.alternative
+    if row.pair is None and row.form is None:
         return np.nan, np.nan
-    question = row.question
-    if _bootstrap_speaks(row):
-        low, high = _bootstrap_interval(row, settings, error)
-        return max(row.ends[0], low), min(row.ends[1], high)
+    if _has_samples(row):
+        found = _bootstrap_interval(row, alternative, error)
+        if not row.alike:
+            return found
+        asymptotic = inverted or _form_limits(row, quantiles(alternative, error))
+        return min(found[0], asymptotic[0]), max(found[1], asymptotic[1])
+    if inverted is not None:
+        return inverted
     drawn = row.drawn if row.method in RESAMPLED and not settings.adaptive else None
-    values = two_sides.critical_values(drawn, question.alternative, error, studentized=row.studentized)
+    values = two_sides.critical_values(drawn, alternative, error, studentized=row.studentized)
     if critical is not None:
         values = (critical if np.isfinite(values[0]) else np.inf, critical if np.isfinite(values[1]) else np.inf)
-    spread = row.spread if row.studentized else 1.0
-    low, high = two_sides.limits(row.estimate, spread, question.disparity, row.ends, values)
-    if question.edges is None and not rejected:
-        return min(low, question.null), max(high, question.null)
-    return low, high
+    return _form_limits(row, values)
+
+
+def _form_limits(row: Row, critical: tuple[float, float]) -> tuple[float, float]:
+    assert row.form is not None
+    return row.form.limits(critical, row.ends)
 
 
 def _blocks(family: list[Row], measured: Sequence[Measured], settings: Settings) -> list[list[Row]]:
@@ -194,35 +200,22 @@ def _draws(row: Row) -> Floats:
     return drawn
 
 
-def _interval(
-    row: Row, interval: tuple[float, float], settings: Settings, error: float, *, rejected: bool
-) -> tuple[float, float]:
-    """Confidence limits; a comparison that is not rejected at this level has the null value in its interval."""
-    question = row.question
-    low, high = interval
-    if _bootstrap_speaks(row):
-        low, high = _bootstrap_interval(row, settings, error)
-    elif question.edges is None and not rejected:
-        low, high = min(low, question.null), max(high, question.null)
-    return max(question.ends[0], low), min(question.ends[1], high)
+def _has_samples(row: Row) -> bool:
+    """Whether bootstrap samples give an interval: a statistic without an error has none."""
+    return row.method == "bootstrap" and bool(np.isfinite(row.statistic))
 
 
-def _bootstrap_speaks(row: Row) -> bool:
-    """Whether draws give an interval: those that are all alike do not, nor does the logarithm of 0."""
-    return row.method == "bootstrap" and row.standard_error > 0 and bool(np.isfinite(row.statistic))
-
-
-def _bootstrap_interval(row: Row, settings: Settings, error: float) -> tuple[float, float]:
-    question = row.question
-    if question.alternative in ("greater", "less"):
-        low_error, high_error = (error, 0.0) if question.alternative == "greater" else (0.0, error)
+def _bootstrap_interval(row: Row, alternative: str, error: float) -> tuple[float, float]:
+    """Return the disparities that the bootstrap test of this alternative does not reject."""
+    assert row.resampled is not None
+    low, high = ("greater", error), ("less", error)
+    if alternative == "equivalence" or (alternative == "two-sided" and row.question.edges is not None):
+        sides = (("greater", error / 2), ("less", error / 2))  # two one-sided tests at a margin
+    elif alternative == "two-sided":
+        sides = (("two-sided", error), ("two-sided", error))
     else:
-        low_error = high_error = error / 2
-    ratio = question.disparity == "ratio"
-    with np.errstate(divide="ignore"):
-        estimate = float(np.log(row.disparity)) if ratio else row.disparity
-    low, high = studentized_limits(estimate, row.standard_error, _draws(row), low_error, high_error)
-    return (float(np.exp(low)), float(np.exp(high))) if ratio else (low, high)
+        sides = (low, None) if alternative == "greater" else (None, high)  # type: ignore[assignment]
+    return row.resampled.limits(sides, row.ends)
 
 
 def _monte_carlo_limits(
@@ -235,11 +228,13 @@ def _monte_carlo_limits(
         if len(rows) > 1 and not enumerable(rows):
             counts, times = max_t_extreme(_oriented_draws(rows), leading.beyond), len(blocks)
         elif leading.extreme is not None:
-            counts, times = leading.extreme, len(blocks)
+            counts, times = leading.extreme, len(blocks) * leading.tails
         else:
             return None
     elif leading.extreme is not None:
-        counts, times = leading.extreme, 1 if settings.question.alternative == "equivalence" else len(main)
+        counts, times = leading.extreme, leading.tails
+        if settings.question.alternative != "equivalence":
+            times *= len(main)
     else:
         return None
     low, high = p_value_limits(*counts)
@@ -248,12 +243,15 @@ def _monte_carlo_limits(
 
 def equivalence_interval(row: Row, settings: Settings) -> tuple[float, float]:
     """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
-    if _bootstrap_speaks(row):
-        return _bootstrap_interval(row, settings, 2 * settings.alpha)
     z, _ = quantiles("greater", settings.alpha)
     if row.pair is None:
-        return two_sides.limits(row.estimate, row.spread, row.question.disparity, row.ends, (z, z))
-    return limits(row.pair, row.scale, row.question.disparity, z, z)
+        asymptotic = _form_limits(row, (z, z))
+    else:
+        asymptotic = limits(row.pair, row.scale, row.question.disparity, z, z)
+    if not _has_samples(row):
+        return asymptotic
+    low, high = _bootstrap_interval(row, "equivalence", 2 * settings.alpha)
+    return (min(low, asymptotic[0]), max(high, asymptotic[1])) if row.alike else (low, high)
 
 
 def _leading(main: list[Row], tied: np.ndarray, *, worst: bool) -> Row:

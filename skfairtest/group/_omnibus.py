@@ -149,7 +149,7 @@ def _p_of(row: Row, metric: Omnibus, settings: Settings) -> None:
     row.drawn = drawn
     if len(sides) == 2 and row.extreme is not None:
         row.log_p = min(0.0, row.log_p + float(np.log(2)))
-        row.extreme = (min(row.extreme[1], 2 * row.extreme[0]), row.extreme[1])
+        row.tails = 2
     row.question = asked
     row.side = metric.extreme
     row.beyond = float(oriented(np.asarray(row.statistic), metric.extreme))

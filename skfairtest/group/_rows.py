@@ -15,6 +15,7 @@ import numpy as np
 from skfairtest.group._errors import GroupsMissing
 from skfairtest.group._settings import Settings
 from skfairtest.inference._discrete import Floats
+from skfairtest.inference.linear_form import Form, Resampled
 from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, Question, Scale
@@ -38,8 +39,9 @@ MOST_COMPARISONS = 100_000
 class Row:
     """One comparison. What `judge` sets later has no value yet.
 
-    A rate's row has the counts behind it (`pair`), from which its law and its interval follow. Other rows have an
-    `estimate` (the disparity, or the logarithm of a ratio) with the standard error `spread`.
+    A rate's row has the counts behind it (`pair`), from which its law and its interval follow. Other rows have a
+    `form`, from which their tests at a margin and their intervals follow, and `spread`: the standard error of the
+    difference, or of the logarithm of the ratio (NaN where that is infinite).
     """
 
     metric: str
@@ -56,7 +58,7 @@ class Row:
     pair: Pair | None = None
     scale: Scale = RATE
     ends: tuple[float, float] = (-1.0, 1.0)
-    estimate: float = np.nan
+    form: Form | None = None
     spread: float = np.nan
     studentized: bool = True
     log_p: float = np.nan
@@ -65,7 +67,10 @@ class Row:
     standard_error: float = np.nan
     drawn: Floats | None = field(default=None, repr=False)
     joint: Floats | None = field(default=None, repr=False)  # draws for the maximum over rows, where they are others
+    resampled: Resampled | None = field(default=None, repr=False)  # bootstrap samples, at any margin
+    alike: bool = False  # whether the people of a side are all alike, so that bootstrap samples of it are too
     extreme: tuple[int, int] | None = None  # draws at least as extreme as the statistic, of how many
+    tails: int = 1  # by how much the p-value of these is multiplied
     undefined: int = 0  # draws among these in which the statistic is undefined
     side: str | None = None
     beyond: float = np.nan  # the statistic, oriented: larger is more evidence

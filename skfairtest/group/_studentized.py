@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest.group._counted import resampled_log_p, tests_at_edges
+from skfairtest.group._counted import bootstrapped_log_p, farthest_beyond, resampled_log_p, tests_of
 from skfairtest.group._resample import announce_if_long, resample, sides_of
 from skfairtest.group._rows import (
     SMALL,
@@ -30,6 +30,14 @@ from skfairtest.group._settings import Settings
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.draws import MOST_PEOPLE
+from skfairtest.inference.linear_form import (
+    EffectiveRates,
+    Form,
+    Linearized,
+    effective_people,
+    resampled,
+    statistic_at,
+)
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast
@@ -57,6 +65,8 @@ from skfairtest.tables import Kinds
 UNHURRIED = 0.02
 #: Skewness of a difference's error from which on its law is too far from the normal one (that of six events is .4).
 SKEWED = 0.4
+#: A variance below this share of the largest square is a rounding error of 0.
+ROUNDING = 1e-24
 #: Kinds of people that are left out one by one at the most.
 MOST_LEFT_OUT = 64
 
@@ -97,6 +107,13 @@ class Studentized:
     def is_own(self) -> bool:
         """Whether it is somebody's own function."""
         return isinstance(self.metric, ScoreMetric) and not isinstance(self.metric, BuiltIn)
+
+    @property
+    def has_effective_people(self) -> bool:
+        """Whether it is a rate whose variance says how many people it rests on."""
+        return (
+            isinstance(self.metric, Rate) and self.metric.value is None and self.variance in ("auto", "delta", "score")
+        )
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -261,8 +278,7 @@ def _values(out: Measured, made: Studentized, settings: Settings, seed: np.rando
     for place in np.ndindex(shape):
         if not (np.isnan(value[place]) or np.isnan(error[place])):
             spread = _at_least(float(error[place]), float(n_effective[place]), made.bounds)
-            found_limits = two_sides.limits(float(value[place]), spread, "difference", made.bounds, (z, z))
-            low[place], high[place] = found_limits
+            low[place], high[place] = two_sides.limits(float(value[place]), spread, made.bounds, (z, z))
     rounded = np.floor(n_effective + 1e-9).astype(np.int64)
     return GroupValues(rounded, value, error, low, high)
 
@@ -292,6 +308,9 @@ class Comparison:
     balanced: Floats  # of the statistic: Mantel and Haenszel's
     shown: Moments  # (S,), the second side being everyone where that is shown
     tested: Moments
+    own: Moments  # the second side being never everyone, with errors of values that differ
+    people: tuple[Floats, Floats]  # (S,), how many the values of both sides rest on
+    part: Floats  # (S,), share of everyone that the first side is, where everyone is shown
     third: Floats  # (S,), third moment of the difference's error
 
     def skewness(self) -> float:
@@ -319,8 +338,9 @@ def _compare(
     """Evaluate both sides in every stratum; return also the strata where one is undefined, and which."""
     sizes = out.sample.sizes
     first, second = _sides(sizes.shape[1], base)
-    comparison = Comparison([], [], np.zeros(0), np.zeros(0), None, None, np.zeros(0))  # type: ignore[arg-type]
-    shown, tested, weights, balanced, third = [], [], [], [], []
+    none = np.zeros(0)
+    comparison = Comparison([], [], none, none, None, None, None, (none, none), none, none)  # type: ignore[arg-type]
+    shown, tested, apart, people, weights, balanced, part, third = [], [], [], [], [], [], [], []
     undefined = {}
     for stratum in range(sizes.shape[0]):
         if not (sizes[stratum][first].sum() and sizes[stratum][second].sum()):
@@ -337,12 +357,13 @@ def _compare(
             plain = replace(plain, functional=replace(made, variance="auto").functional(kinds))
         moments = plain.observed(np.random.default_rng(0))
         # Elsewhere what is shown is what is tested.
-        apart = base.overall or isinstance(made.metric, Rate) or not plain.clusters_nested
-        seen = replace(plain, overall=base.overall).observed(np.random.default_rng(0), null=False) if apart else moments
+        differs = made.has_effective_people or not plain.clusters_nested
+        own = plain.observed(np.random.default_rng(0), null=False) if differs else moments
+        known = moments if plain.clusters_nested else own
         with np.errstate(invalid="ignore"):
             sides = [
-                np.isnan(moments.first + moments.first_variance + seen.first_variance),
-                np.isnan(moments.second + moments.second_variance + seen.second_variance),
+                np.isnan(moments.first + moments.first_variance + known.first_variance),
+                np.isnan(moments.second + moments.second_variance + known.second_variance),
             ]
         if any(sides):
             undefined[stratum] = (bool(sides[0]), bool(sides[1]))
@@ -355,11 +376,17 @@ def _compare(
         tested.append(moments)
         moved = functional.third_moment(counts)
         third.append(float(moved[0] - moved[1]))
-        shown.append(seen)
+        people.append(functional.effective(counts.astype(float)))
+        part.append(mass[0] / mass.sum() if base.overall else 0.0)
+        apart.append(own)
+        everyone = replace(plain, overall=True)
+        shown.append(everyone.observed(np.random.default_rng(0), null=False) if base.overall else own)
     if comparison.strata:
         comparison.weights, comparison.balanced = np.array(weights), np.array(balanced)
         comparison.third = np.array(third)
+        comparison.part, comparison.people = np.array(part), (np.array(people)[:, 0], np.array(people)[:, 1])
         comparison.shown, comparison.tested = two_sides.columns(shown), two_sides.columns(tested)
+        comparison.own = two_sides.columns(apart)
     return comparison, undefined
 
 
@@ -380,8 +407,10 @@ def _rows(
             _explain(out, made, base, other, place, undefined, missing, n_group)
             continue
         row = _row(made, comparison, place)
-        if np.isnan(row.estimate):
+        if np.isnan(row.disparity):
             reason = "a value below 0, or both are 0: their ratio has no meaning (their difference has)"
+            if question.disparity == "difference":
+                reason = _why_undefined(made)
             out.excluded.append(Exclusion(made.name, groups[base.first], other, label, reason, n_group, n_group, 1))
             continue
         row.group, row.other, row.stratum = groups[base.first], other, label
@@ -397,9 +426,12 @@ def _rows(
 
 
 def _what(out: Measured, made: Studentized) -> tuple[Hashable, bool]:
-    if isinstance(made.metric, Rate):
-        return what_is_equal(out, made.metric, made.question, scored=False)
-    return made.name, False
+    if not isinstance(made.metric, Rate):
+        return made.name, False
+    question = made.question
+    if question.method != "bootstrap":  # the statistic is that of the difference, whatever is shown
+        question = replace(question, disparity="difference")
+    return what_is_equal(out, made.metric, question, scored=False)
 
 
 def _sides(n_groups: int, contrast: Contrast) -> tuple[np.ndarray, np.ndarray]:
@@ -428,27 +460,68 @@ def _explain(
 
 def _row(made: Studentized, comparison: Comparison, place: int | None) -> Row:
     at = comparison.at(place)
-    shown, tested = (two_sides.only(moments, at) for moments in (comparison.shown, comparison.tested))
+    shown = two_sides.only(comparison.shown, at)
     question, studentized = made.question, made.variance is not None
-    statistic = Statistic(question.disparity, comparison.weights[at], studentized)
+    statistic = Statistic(question.disparity, comparison.weights[at])
     first, second = (float(v) for v in statistic.sides(shown))
     estimate, spread = (float(v) for v in statistic.distance(shown))
-    balanced = Statistic(question.disparity, comparison.balanced[at], studentized)
-    tested_distance, tested_error = (float(v) for v in balanced.distance(tested))
-    ratio = question.disparity == "ratio"
-    with np.errstate(divide="ignore"):
-        disparity = (first / second if second else np.inf if first else np.nan) if ratio else first - second
+    disparity = first - second
+    if question.disparity == "ratio":
+        disparity = np.nan if np.isnan(estimate) else first / second if second else np.inf
     row = Row(made.name, None, None, None, Contrast(0, None), question, 0, 0, first, second, disparity)
-    row.estimate, row.studentized = estimate, studentized
-    row.statistic = float(studentize(tested_distance, tested_error)) if studentized else tested_distance
+    row.studentized = studentized
     row.standard_error = spread if studentized else np.nan
-    row.spread = spread
-    if not ratio and not spread > 0:
-        row.spread = max(
-            (_at_least(0.0, float(n), made.bounds) for stratum in comparison.strata for n in stratum.people),
-            default=0.0,
-        )
+    row.form = _form(made, comparison, at)
+    row.spread = float(row.form.at(0.0)[1]) if question.disparity == "difference" and not spread > 0 else spread
     return row
+
+
+def _form(made: Studentized, comparison: Comparison, at: slice) -> Form:
+    """Return the disparity at any size of it."""
+    weights, disparity = comparison.weights[at], made.question.disparity
+    if made.has_effective_people:
+        own = two_sides.only(comparison.own, at)
+        n1 = effective_people(own.first, own.first_variance)
+        n2 = effective_people(own.second, own.second_variance)
+        correlation = np.clip(own.covariance / np.sqrt(own.first_variance * own.second_variance), -0.999, 0.999)
+        share, part = weights / weights.sum(), comparison.part[at]
+        return EffectiveRates(own.first, own.second, n1, n2, share, part, correlation, disparity)
+    moments = two_sides.only(comparison.shown, at)
+    pooled = Statistic(disparity, weights).pooled(_spread_out(made, moments, comparison, at))
+    if made.variance is None:  # what is not studentized has one error everywhere
+        half = np.asarray(0.5)
+        pooled = Moments(pooled.first, half, pooled.second, half, np.asarray(0.0))
+    return Linearized(pooled, disparity)
+
+
+def _spread_out(made: Studentized, moments: Moments, comparison: Comparison, at: slice) -> Moments:
+    """Return moments with errors of sides whose people are all alike, which is no certainty.
+
+    They are taken to be as spread as the other side's; if those are all alike too, as if one person more were at the
+    other end of what is possible.
+    """
+    v1, v2 = moments.first_variance, moments.second_variance
+    n1, n2 = (side[at] for side in comparison.people)
+    noise = ROUNDING * np.maximum.reduce([v1, v2, moments.first**2, moments.second**2])
+    alike1, alike2 = v1 <= noise, v2 <= noise
+    width = made.bounds[1] - made.bounds[0]
+    return moments._replace(
+        first_variance=np.where(alike1, np.where(alike2, (width / (n1 + 1)) ** 2, v2 * n2 / n1), v1),
+        second_variance=np.where(alike2, np.where(alike1, (width / (n2 + 1)) ** 2, v1 * n1 / n2), v2),
+    )
+
+
+def _at_equality(row: Row, distance: float, error: float) -> None:
+    """Give the row's form at equality the error of the statistic tested there, so that its interval agrees with it."""
+    if row.question.edges is not None or row.form is None:
+        return
+    shown, own = (float(v) for v in row.form.at(row.question.null))
+    # A disparity to everyone is smaller than that to the rest, which is tested.
+    times = (shown / distance if distance else np.nan) if row.contrast.overall else 1.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = float(times * np.divide(error, own))
+    if np.isfinite(scale) and scale > 0:
+        row.form = replace(row.form, scale=scale)
 
 
 def _test(
@@ -465,8 +538,7 @@ def _test(
     seeds = seed.spawn(len(families) + 1)
     tested = len(by_hypothesis(row for rows, _ in families for row in rows))
     if method == "bootstrap" or (settings.adjust == "max_t" and tested > 1):
-        n_groups = out.sample.sizes.shape[1]
-        _draw_bootstrap(made, families, n_groups, settings, seeds[-1], bootstrap=method == "bootstrap")
+        _draw_bootstrap(made, families, out.sample.sizes.shape[1], settings, seeds[-1])
     for (rows, comparison), own in zip(families, seeds[:-1], strict=True):
         if method == "permutation":
             firsts = [out.first_of(row) for row in rows]
@@ -481,14 +553,13 @@ def _test(
         for row in rows:
             row.method = comparison.resampling(row.contrast.stratum) if method == "permutation" else method
             if method == "asymptotic":
-                _asymptotic(row)
+                row.log_p, row.statistic, row.beyond = _asymptotic(made, row, comparison)
             elif method == "bootstrap":
-                row.statistic = float(studentize(row.estimate, row.standard_error)) if row.studentized else row.estimate
+                row.alike = _is_alike(made, comparison, comparison.at(row.contrast.stratum))
                 row.standard_error = row.standard_error if row.studentized else 1.0
-                resampled_log_p(row, settings)
-            if row.joint is not None:
-                error = row.spread if row.studentized else 1.0
-                row.beyond = float(oriented(studentize(row.estimate, error), question.alternative))
+                bootstrapped_log_p(row, lambda: _asymptotic(made, row, comparison)[0])  # noqa: B023  # called at once
+            if method != "bootstrap" and row.resampled is not None:
+                row.joint, row.beyond = farthest_beyond(row.resampled, question)
 
 
 def _too_many(families: list[tuple[list[Row], Comparison]]) -> bool:
@@ -506,7 +577,13 @@ def _permute(
     statistics = []
     for row in rows:
         at = comparison.at(row.contrast.stratum)
-        statistics.append((row, at, Statistic(row.question.disparity, comparison.balanced[at], row.studentized)))
+        # Equality is one null hypothesis, whether a difference or a ratio is shown, and no logarithm is infinite.
+        statistic = Statistic("difference", comparison.balanced[at], row.studentized)
+        tested = two_sides.only(comparison.tested, at)
+        row.statistic = float(statistic(tested))
+        distance, error = (float(v) for v in statistic.distance(tested))
+        _at_equality(row, distance, error if row.studentized else 1.0)
+        statistics.append((row, at, statistic))
 
     def columns(parts: list[Moments]) -> list[Floats]:
         moments = sides_of(parts)
@@ -525,33 +602,42 @@ def _permute(
         resampled_log_p(row, settings)
 
 
-def _asymptotic(row: Row) -> None:
-    """Compare a row's statistic with the normal law, at equality or at a margin."""
-    question = row.question
-    if not np.isfinite(row.spread) or not row.spread > 0:  # people who are all alike are no evidence
-        row.statistic, row.log_p, row.beyond = 0.0, 0.0, 0.0
-        return
-    if question.edges is None:
-        if np.isinf(row.statistic):
-            row.statistic = row.estimate / row.spread
-        row.log_p = normal_log_p(row.statistic, question.alternative)
-        row.beyond = float(oriented(np.asarray(row.statistic), question.alternative))
-        return
-    tests = tests_at_edges(question, row.estimate, row.spread)
-    results = [(normal_log_p(statistic, side), statistic) for statistic, side in tests]
+def _asymptotic(made: Studentized, row: Row, comparison: Comparison) -> tuple[float, float, float]:
+    """Log p-value of the normal distribution at equality or at a margin, the statistic, and how far it is beyond."""
+    question, at = row.question, comparison.at(row.contrast.stratum)
+    assert row.form is not None
+    if question.edges is None and not made.has_effective_people:
+        tested = _spread_out(made, two_sides.only(comparison.tested, at), comparison, at)
+        distance, error = (float(v) for v in Statistic("difference", comparison.balanced[at]).distance(tested))
+        _at_equality(row, distance, error)
+        tests = [(float(studentize(distance, error)), question.alternative)]
+    else:
+        tests = [(statistic_at(row.form, edge), side) for edge, side in tests_of(question)]
+        error = float(row.form.at(0.0)[1])
+    # Without a finite error nothing is known, and nothing is evidence.
+    results = [(normal_log_p(statistic, side) if np.isfinite(error) else 0.0, statistic) for statistic, side in tests]
     choose = max if question.alternative == "equivalence" else min
-    row.log_p, row.statistic = choose(results, key=lambda result: result[0])
-    row.standard_error = row.spread
-    if question.alternative == "two-sided":
-        row.log_p = min(0.0, row.log_p + float(np.log(2)))
-    row.beyond = max(statistic if side == "greater" else -statistic for statistic, side in tests)
+    log_p, statistic = choose(results, key=lambda result: result[0])
+    if question.alternative == "two-sided" and len(tests) == 2:
+        log_p = min(0.0, log_p + float(np.log(2)))
+    return log_p, statistic, max(float(oriented(np.asarray(s), side)) for s, side in tests)
+
+
+def _is_alike(made: Studentized, comparison: Comparison, at: slice) -> bool:
+    """Whether the people of a side are all alike in every stratum."""
+    own = two_sides.only(comparison.own, at)
+    if made.has_effective_people or isinstance(made.metric, Rate):
+        return any(np.isin(value, (0.0, 1.0)).all() for value in (own.first, own.second))
+    spread = _spread_out(made, own, comparison, at)
+    changed = ((own.first_variance, spread.first_variance), (own.second_variance, spread.second_variance))
+    return any((before != after).all() for before, after in changed)
 
 
 def _draw_bootstrap(
     made: Studentized, families: list[tuple[list[Row], Comparison]], n_groups: int, settings: Settings,
-    seed: np.random.SeedSequence, *, bootstrap: bool,
+    seed: np.random.SeedSequence,
 ) -> None:  # fmt: skip
-    """Draw centred statistics of all rows together, from people resampled within their groups."""
+    """Draw both values of all rows together, from people resampled within their groups."""
     contrasts = [rows[0].contrast for rows, _ in families]
     sets: list[tuple[bool, ...]] = []
     pairs = []
@@ -578,11 +664,8 @@ def _draw_bootstrap(
         for row in rows:
             at = comparison.at(row.contrast.stratum)
             part = two_sides.only(Moments(*(array[:, there] for array in moments)), at)
-            distance, error = Statistic(row.question.disparity, comparison.weights[at]).distance(part)
-            with np.errstate(invalid="ignore"):
-                centred = distance - row.estimate
-            drawn = studentize(centred, error) if row.studentized else centred
-            if bootstrap:
-                row.drawn = drawn
-            else:
-                row.joint = drawn
+            pooled = Statistic(row.question.disparity, comparison.weights[at]).pooled
+            row.resampled = resampled(
+                pooled(two_sides.only(comparison.shown, at)), pooled(part), row.question.disparity,
+                studentized=row.studentized,
+            )  # fmt: skip

@@ -57,7 +57,7 @@ class FairnessTest(ModelTest):
     reference_group : label or tuple of labels, optional
         Only with ``compare="to_reference"``; a tuple for several sensitive features.
     disparity : {"difference", "ratio"}, default="difference"
-        ``value_group - value_other`` or ``value_group / value_other``.
+        ``value_group - value_other`` or ``value_group / value_other``. That both values are equal is tested alike.
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
         What would be a finding. "greater": the group's value is the greater one. "equivalence": the disparity lies
         within the margin.
@@ -117,13 +117,15 @@ class FairnessTest(ModelTest):
         looks at all groups at once.
     comparisons_ : DataFrame
         One row per comparison; ``n_group`` and ``n_other`` are people, ``stratum`` is None where strata are pooled.
+        ``standard_error`` is that of the difference, or of the logarithm of the ratio: NaN where that is infinite.
     excluded_ : DataFrame
         What was left out, with the reason and the counts.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics under permuted labels (bootstrap samples with ``method="bootstrap"``); None where every law was
         enumerated, NaN where one was.
     p_value_interval_ : tuple of float
-        95 % limits of the Monte-Carlo error of `p_value_`; both ends are `p_value_` where it is exact.
+        95 % limits of the Monte-Carlo error of `p_value_` (Clopper and Pearson's); both ends are `p_value_` where it is
+        exact.
     method_, variance_, within_, adjust_ : str or None
         What was run. `variance_` and `within_` are dicts where metrics differ in them.
     n_resamples_ : int

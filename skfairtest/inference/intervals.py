@@ -51,7 +51,7 @@ def _float(ordinal: NDArray[np.int64]) -> Floats:
     return np.where(ordinal < 0, -1.0, 1.0) * np.abs(ordinal).view(np.float64)
 
 
-def _last_covered(inside: Floats, outside: Floats, covered: Callable[[Floats], NDArray[np.bool_]]) -> Floats:
+def farthest_covered(inside: Floats, outside: Floats, covered: Callable[[Floats], NDArray[np.bool_]]) -> Floats:
     """Return the last float that is covered on the way from a covered one to the end; vectorized.
 
     Halving the number of floats in between finds a limit of 1e-9 with as many digits as one of .5.
@@ -103,7 +103,7 @@ def miettinen_nurminen(
     sides = np.stack([estimate > null, estimate < null])
     inside = np.where(sides & equal, null, estimate)
     outside = np.where(sides & ~equal, null, np.stack([np.full_like(estimate, end) for end in ends]))
-    low, high = _last_covered(inside, outside, covered)
+    low, high = farthest_covered(inside, outside, covered)
     if disparity == "ratio":
         high = np.where(x2 == 0, np.inf, high)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.draws import Counts, bootstrapped, permuted
-from skfairtest.inference.rates import Pair, Scale, linearized, statistic
-from skfairtest.inference.score import studentize
+from skfairtest.inference.linear_form import Resampled, resampled
+from skfairtest.inference.rates import Pair, Scale, plug_in_moments, statistic
+from skfairtest.inference.two_sides import Moments
 
 
 @dataclass(frozen=True)
@@ -89,11 +90,11 @@ def to_rest(contrasts: Sequence[Contrast]) -> list[Contrast]:
 
 
 def observed_statistics(
-    table: RateTable, contrasts: Sequence[Contrast], scale: Scale, disparity: str, variance: str | None
+    table: RateTable, contrasts: Sequence[Contrast], scale: Scale, variance: str | None
 ) -> tuple[Floats, Floats]:
     """Return statistics and standard errors of the contrasts in the data, each of shape (n_contrasts,)."""
     events, denominators = table.events(table.counts), table.denominators(table.counts)
-    found = [statistic(pair_of(events, denominators, c), scale, disparity, variance) for c in contrasts]
+    found = [statistic(pair_of(events, denominators, c), scale, variance) for c in contrasts]
     return np.array([float(s) for s, _ in found]), np.array([float(e) for _, e in found])
 
 
@@ -101,7 +102,6 @@ def joint_permutations(
     table: RateTable,
     contrasts: Sequence[Contrast],
     scale: Scale,
-    disparity: str,
     variance: str | None,
     n_resamples: int,
     rng: np.random.Generator,
@@ -112,7 +112,7 @@ def joint_permutations(
         events, denominators = table.events(drawn), table.denominators(drawn)
         parts.append(
             np.stack(
-                [statistic(pair_of(events, denominators, c), scale, disparity, variance)[0] for c in contrasts],
+                [statistic(pair_of(events, denominators, c), scale, variance)[0] for c in contrasts],
                 axis=-1,
             )
         )
@@ -123,7 +123,6 @@ def pairwise_permutations(
     table: RateTable,
     contrasts: Sequence[Contrast],
     scale: Scale,
-    disparity: str,
     variance: str | None,
     n_resamples: int,
     seeds: Sequence[np.random.SeedSequence],
@@ -134,15 +133,15 @@ def pairwise_permutations(
     for contrast, seed in zip(contrasts, seeds, strict=True):
         pair = Contrast(0, 1, stratum=contrast.stratum)
         columns.append(
-            joint_permutations(
-                table.only(contrast), [pair], scale, disparity, variance, n_resamples, np.random.default_rng(seed)
-            )[:, 0]
+            joint_permutations(table.only(contrast), [pair], scale, variance, n_resamples, np.random.default_rng(seed))[
+                :, 0
+            ]
         )
         advance()
     return np.stack(columns, axis=-1)
 
 
-def bootstrap_statistics(
+def bootstrap_moments(
     table: RateTable,
     contrasts: Sequence[Contrast],
     scale: Scale,
@@ -150,18 +149,16 @@ def bootstrap_statistics(
     variance: str | None,
     n_resamples: int,
     rng: np.random.Generator,
-) -> Floats:
-    """Centred statistics (T* - T) / SE*, (n_resamples, n_contrasts), when people are resampled within their groups."""
-    centres = observed_statistics(table, contrasts, scale, disparity, None)[0]
-    parts = []
-    for drawn in bootstrapped(table.counts, n_resamples, rng):
-        events, denominators = table.events(drawn), table.denominators(drawn)
-        columns = []
-        for contrast, centre in zip(contrasts, centres, strict=True):
-            pair = pair_of(events, denominators, contrast)
-            estimate, error = linearized(pair, scale, disparity)
-            error = np.ones_like(error) if variance is None else error
-            with np.errstate(invalid="ignore"):
-                columns.append(studentize(estimate - centre, error))
-        parts.append(np.stack(columns, axis=-1))
-    return np.concatenate(parts)
+) -> list[Resampled]:
+    """Both values of each contrast when people are resampled within their groups."""
+
+    def moments(counts: Counts) -> list[Moments]:
+        events, denominators = table.events(counts), table.denominators(counts)
+        return [plug_in_moments(pair_of(events, denominators, contrast), scale) for contrast in contrasts]
+
+    chunks = [moments(drawn) for drawn in bootstrapped(table.counts, n_resamples, rng)]
+    found = []
+    for observed, parts in zip(moments(table.counts), zip(*chunks, strict=True), strict=True):
+        drawn = Moments(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+        found.append(resampled(observed, drawn, disparity, studentized=variance is not None))
+    return found

@@ -16,6 +16,7 @@ from scipy.stats import norm
 from skfairtest.inference import conditional, intervals, margin, unconditional
 from skfairtest.inference._discrete import Floats
 from skfairtest.inference.score import score_at, studentize
+from skfairtest.inference.two_sides import Moments
 
 Counts = NDArray[np.int64]
 
@@ -147,15 +148,17 @@ def disparity_of(first: Floats, second: Floats, disparity: str) -> Floats:
     return np.asarray(first) - np.asarray(second)
 
 
-def statistic(pair: Pair, scale: Scale, disparity: str, variance: str | None) -> tuple[Floats, Floats]:
-    """Studentized disparity and its standard error, for counts of shape (..., strata).
+def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, Floats]:
+    """Studentized difference and its standard error, for counts of shape (..., strata).
 
-    "score": the rates' Mantel-Haenszel difference over its standard error when both are equal, on any scale: the
-    null hypothesis is the same. "delta": the disparity (the logarithm of a ratio) over its plug-in standard error.
-    None: the disparity itself, with a standard error of 1.
+    That two values are equal is one null hypothesis, whether their difference or their ratio is shown, and has one
+    statistic: the logarithm of a ratio of 0 is infinite, which is no evidence.
+
+    "score": the rates' Mantel-Haenszel difference over its standard error when both are equal, on any scale. "delta":
+    the difference of the values over its plug-in standard error. None: the difference, with a standard error of 1.
     """
     if variance != "score":
-        distance, error = linearized(pair, scale, disparity)
+        distance, error = linearized(pair, scale, "difference")
         if variance is None:
             return distance, np.ones_like(distance)
         return studentize(distance, error), error
@@ -180,17 +183,10 @@ def linearized(pair: Pair, scale: Scale, disparity: str, smooth: float = 0.0) ->
     The error is taken at counts plus `smooth` of events and of non-events, so that a group without events can have one.
     A disparity to everyone counts the group's own part in both values. 0 / 0 is undefined.
     """
-    x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     first, second = values(pair, scale)
     ratio = disparity == "ratio"
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        used = (d1 > 0) & (d2 > 0)
-        weights = _weights(d1, d2, overall=pair.overall)
-        share = weights / weights.sum(axis=-1, keepdims=True)
-        r1, r2 = (x1 + smooth) / (d1 + 2 * smooth), (x2 + smooth) / (d2 + 2 * smooth)
-        mix = d1 / (d1 + d2) if pair.overall else np.zeros_like(d1)
-        own = share * scale.slope(r1)
-        other = share * scale.slope(mix * r1 + (1 - mix) * r2)
+        own, other, mix, s1, s2 = _slopes(pair, scale, smooth)
         if ratio:
             distance = np.log(first) - np.log(second)
             own, other = own / first[..., None], other / second[..., None]
@@ -199,9 +195,37 @@ def linearized(pair: Pair, scale: Scale, disparity: str, smooth: float = 0.0) ->
             distance = first - second
         distance = np.where((first == second) & ~(ratio & (first == 0)), 0.0, distance)
         distance = np.where(np.isnan(first), np.nan, distance)
-        v1 = np.where(used, (own - mix * other) ** 2 * r1 * (1 - r1) / d1, 0.0).sum(axis=-1)
-        v2 = np.where(used, ((1 - mix) * other) ** 2 * r2 * (1 - r2) / d2, 0.0).sum(axis=-1)
+        v1 = ((own - mix * other) ** 2 * s1).sum(axis=-1)
+        v2 = (((1 - mix) * other) ** 2 * s2).sum(axis=-1)
         return distance, np.where(np.isnan(distance), np.nan, np.sqrt(v1 + v2))
+
+
+def _slopes(pair: Pair, scale: Scale, smooth: float) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    """Return by how much both values move with their rates, the group's share of everyone, and the rates' variances."""
+    x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
+    used = (d1 > 0) & (d2 > 0)
+    weights = _weights(d1, d2, overall=pair.overall)
+    share = weights / weights.sum(axis=-1, keepdims=True)
+    r1, r2 = (x1 + smooth) / (d1 + 2 * smooth), (x2 + smooth) / (d2 + 2 * smooth)
+    mix = d1 / (d1 + d2) if pair.overall else np.zeros_like(d1)
+    own = share * scale.slope(r1)
+    other = share * scale.slope(mix * r1 + (1 - mix) * r2)
+    s1, s2 = (np.where(used, r * (1 - r) / d, 0.0) for r, d in ((r1, d1), (r2, d2)))
+    return tuple(np.where(used, part, 0.0) for part in (own, other, mix, s1, s2))  # type: ignore[return-value]
+
+
+def plug_in_moments(pair: Pair, scale: Scale) -> Moments:
+    """Both values with their plug-in variances and covariance, for counts of shape (..., strata)."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        own, other, mix, s1, s2 = _slopes(pair, scale, 0.0)
+        first, second = values(pair, scale)
+        return Moments(
+            first,
+            (own**2 * s1).sum(axis=-1),
+            second,
+            (other**2 * (mix**2 * s1 + (1 - mix) ** 2 * s2)).sum(axis=-1),
+            (own * other * mix * s1).sum(axis=-1),
+        )
 
 
 def _rest_edge(edge: float, pair: Pair, disparity: str) -> float:
@@ -253,7 +277,7 @@ def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
             if unconditional.within_cap(counts[1], counts[3]):
                 return unconditional.unconditional_log_p(*counts, alternative), "exact unconditional"
             return conditional.conditional_log_p(*counts, alternative), "exact conditional"
-    z = float(statistic(pair, Scale(), "difference", "score")[0])
+    z = float(statistic(pair, Scale(), "score")[0])
     return margin.normal_log_p(z, alternative), "asymptotic"
 
 
@@ -328,7 +352,7 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
     """
     if question.edges is None:
         log_p, label = known or _equality(pair, question.alternative, question.method)
-        z, error = (float(v) for v in statistic(pair, scale, question.disparity, "score"))
+        z, error = (float(v) for v in statistic(pair, scale, "score"))
         return Answer(log_p, label, z, shown_error(pair, question, error, scale))
     lower, upper = question.edges
     if question.alternative == "greater":

@@ -298,9 +298,16 @@ class Statistic:
             variance = a**2 * moments.first_variance + b**2 * moments.second_variance - 2 * a * b * moments.covariance
             variance = np.where(share > 0, share**2 * variance, 0.0).sum(axis=-1)
             error = np.sqrt(np.maximum(variance, 0.0))
-            if self.disparity == "ratio":  # nothing is divided by the error of an infinite logarithm
-                error = np.where(np.isinf(distance), 1.0, error)
-        return distance, np.where(np.isnan(distance), np.nan, error)
+        # An infinite logarithm has no error: tests and intervals of ratios are those of `linear_form`.
+        return distance, np.where(np.isfinite(distance), error, np.nan)
+
+    def pooled(self, moments: Moments) -> Moments:
+        """Return both sides' averages over the strata, with their variances and covariance."""
+        share = self._share(moments)
+        first, second = self.sides(moments)
+        parts = (moments.first_variance, moments.second_variance, moments.covariance)
+        v1, v2, covariance = (np.where(share > 0, share**2 * part, 0.0).sum(axis=-1) for part in parts)
+        return Moments(first, v1, second, v2, covariance)
 
     def __call__(self, moments: Moments) -> Floats:
         """Return the statistic."""
@@ -447,23 +454,17 @@ def check_size(people: int) -> None:
 
 
 def limits(
-    estimate: float,
-    error: float,
-    disparity: str,
-    ends: tuple[float, float],
-    critical: tuple[float, float],
+    estimate: float, error: float, ends: tuple[float, float], critical: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return studentized limits of a disparity: its estimate minus and plus critical values times its standard error.
+    """Return studentized limits: an estimate minus and plus critical values times its standard error.
 
-    `estimate` is the logarithm of a ratio. Without an error (both sides without spread) the limits are the ends.
+    Without an error the limits are the ends.
     """
     low, high = critical
     if not np.isfinite(estimate) or not error > 0:
         return ends
     below = -np.inf if np.isinf(low) else estimate - low * error
     above = np.inf if np.isinf(high) else estimate + high * error
-    if disparity == "ratio":
-        below, above = float(np.exp(below)), float(np.exp(min(above, 700.0)) if np.isfinite(above) else np.inf)
     return max(ends[0], float(below)), min(ends[1], float(above))
 
 

@@ -501,61 +501,87 @@ def share_pair(
     """Return two shares of people who may be weighted or clustered, with errors that do not vanish without events.
 
     Under the null hypothesis squared deviations from the pooled rate are averaged with those of `PRIOR` units (people
-    or clusters) of the pooled spread, which many people outweigh; otherwise no variance is below that of independent
-    units at counts plus one.
+    or clusters) of the pooled spread, which many people outweigh; otherwise they are taken with one more person who
+    shows the event and one more who does not, of the usual weight: p (1 - p) / (n + 2) with p = (x + 1) / (n + 2) where
+    all weigh the same.
     """
     together = (second if shared else first + second) if null else None
-    found = []
-    for counts in (first, second):
-        value, parts = functional.parts(counts, together)
-        each, times = functional.sampled(parts, counts)
-        masses, _ = functional.sampled(functional.masses(counts) * rate.given, counts)
-        total = (times * masses).sum(axis=-1)
-        units = (times * (masses > 0)).sum(axis=-1)
-        found.append(
-            (value, each, times, total, units, (times * masses**2).sum(axis=-1), (times * each**2).sum(axis=-1))
-        )
-    (v1, u1, n1, d1, c1, m1, s1), (v2, u2, n2, d2, c2, m2, s2) = found
+    sides = [_share_of(functional, rate, counts, together) for counts in (first, second)]
     if null:
-        spread = ratio_of(s1 * d1**2 + s2 * d2**2, m1 + m2)  # per squared mass
-
-        def shrunk(own: Floats, total: Floats, units: Floats, squares: Floats) -> Floats:
-            share = ratio_of(units, units + PRIOR)
-            return share * own + (1 - share) * spread * ratio_of(squares, total**2)
-
-        q1, q2 = shrunk(s1, d1, c1, m1), shrunk(s2, d2, c2, m2)
+        squares = sum((side.squares * side.total**2 for side in sides), np.zeros(()))
+        spread = ratio_of(squares, sides[0].units_squared + sides[1].units_squared)  # per squared mass
+        variances = []
+        for side in sides:
+            share = ratio_of(side.units, side.units + PRIOR)
+            pooled = spread * ratio_of(side.units_squared, side.total**2)
+            variances.append(share * side.squares + (1 - share) * pooled)
     else:
+        variances = [
+            _with_two_more(functional, rate, counts, side) for counts, side in zip((first, second), sides, strict=True)
+        ]
+    covariance = np.zeros_like(sides[0].value)
+    if shared or functional.clustered:
+        covariance = _covariance(sides[0].each, sides[0].times, sides[1].each, sides[1].times)
+    return Moments(sides[0].value, variances[0], sides[1].value, variances[1], covariance)
 
-        def floored(value: Floats, own: Floats, total: Floats, units: Floats, squares: Floats) -> Floats:
-            effective = ratio_of(total**2, squares)
-            smooth = (_rate_of(rate, value) * effective + 1) / (effective + 2)
-            least = smooth * (1 - smooth) / (effective + 2)
-            if rate.slope is not None:
-                least = least * rate.slope(smooth) ** 2
-            own = own * ratio_of(units, units - 1)
-            # How alike people of a cluster are, nothing but clusters can tell.
-            return np.where(own > 0, own, least) if functional.clustered else np.maximum(own, least)
 
-        q1, q2 = floored(v1, s1, d1, c1, m1), floored(v2, s2, d2, c2, m2)
-    return Moments(v1, q1, v2, q2, _covariance(u1, n1, u2, n2) if shared or functional.clustered else np.zeros_like(v1))
+class _ShareOf(NamedTuple):
+    """A share of one side: arrays (..., U) of sampled units, which are people or clusters, and sums over them."""
+
+    value: Floats
+    each: Floats  # a unit's part of the value's error
+    times: Floats
+    masses: Floats
+    total: Floats
+    units: Floats  # those who have any mass
+    squares: Floats  # of the parts
+    units_squared: Floats  # masses
+
+
+def _share_of(functional: Functional, rate: Share, counts: Floats, together: Floats | None) -> _ShareOf:
+    value, parts = functional.parts(counts, together)
+    each, times = functional.sampled(parts, counts)
+    masses, _ = functional.sampled(functional.masses(counts) * rate.given, counts)
+    total, units = (times * masses).sum(axis=-1), (times * (masses > 0)).sum(axis=-1)
+    return _ShareOf(
+        value, each, times, masses, total, units, (times * each**2).sum(axis=-1), (times * masses**2).sum(axis=-1)
+    )
+
+
+def _with_two_more(functional: Functional, rate: Share, counts: Floats, side: _ShareOf) -> Floats:
+    """Return the variance with one event and one other more, of the usual weight."""
+    weighed = functional.masses(counts) * rate.given
+    with np.errstate(invalid="ignore", divide="ignore"):
+        total = side.total
+        own = functional.masses(counts) @ rate.event / total
+        slope = np.ones_like(own) if rate.slope is None else rate.slope(own)
+        usual = (weighed * per_person(weighed, counts)).sum(axis=-1) / total
+        if functional.clustered:  # of as many people as the clusters are worth, into however many rows they are split
+            usual = total * side.squares / slope**2 / (own * (1 - own))
+        centre = (own * total + usual) / (total + 2 * usual)
+        moved = own - centre
+        across = (side.times * side.each * side.masses).sum(axis=-1)
+        squares = side.squares * total**2 / slope**2
+        squares = squares + 2 * moved * total * across / slope + moved**2 * side.units_squared
+        if functional.clustered:
+            squares = squares * np.where(side.units > 1, side.units / (side.units - 1), 1.0)
+        more = usual**2 * ((1 - centre) ** 2 + centre**2)
+        variance = (squares + more) / (total + 2 * usual) ** 2
+        if functional.clustered:
+            # How alike people of a cluster are, only clusters can tell: where all are alike, each counts as one person.
+            n = total**2 / side.units_squared
+            least = (own * n + 1) / (n + 2)
+            alike = (own <= 0) | (own >= 1) | (side.units <= 1) | (usual <= ROUNDING * total)
+            variance = np.where(alike, least * (1 - least) / (n + 2), variance)
+        return np.asarray(variance if rate.slope is None else variance * rate.slope(centre) ** 2)
 
 
 def _covariance(u1: Floats, n1: Floats, u2: Floats, n2: Floats) -> Floats:
     """Return the covariance of two sides from the parts of the units that both have."""
     common = (np.minimum(n1, n2) * u1 * u2).sum(axis=-1)
-    return np.asarray(common * np.sqrt(correction(n1) * correction(n2)))
-
-
-def _rate_of(rate: Share, value: Floats) -> Floats:
-    """Return the rate that a value is a function of, by bisection."""
-    if rate.value is None:
-        return value
-    low, high = np.zeros_like(value), np.ones_like(value)
-    for _ in range(50):
-        middle = (low + high) / 2
-        below = rate.value(middle) < value
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return (low + high) / 2
+    # One unit alone says nothing about how units differ: nothing is corrected.
+    factors = (np.where(n.sum(axis=-1) > 1, correction(n), 1.0) for n in (n1, n2))
+    return np.asarray(common * np.sqrt(next(factors) * next(factors)))
 
 
 def shared_part(first: Floats, second: Floats, variance: Floats) -> Floats:

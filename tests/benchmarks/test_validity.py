@@ -180,6 +180,21 @@ def test_people_with_weights_or_in_clusters_are_equal_in_the_population(cell):
         assert low <= groups_of <= high
 
 
+@pytest.mark.parametrize("kind", sorted(_rows.SHARES))
+def test_ratios_and_weights_that_follow_the_outcome_are_run_by_every_method(kind):
+    cell = next(cell for cell in _cells.share_cells() if cell.kind == kind)
+    figures = _run.run(replace(cell, data_sets=6, resamples=39))["methods"]
+    assert list(figures) == list(_rows.SHARES[kind][1])
+    for found in figures.values():
+        assert {"size", "coverage"} <= set(found)
+        assert ("coverage_effect" in found) == (kind == "follow")
+        assert found.get("out", 0) == 0
+    ratios, held, agreed = _bounds.promises([cell], {cell.name: {"methods": figures}})[-3:]
+    assert ratios.checked == len(figures)
+    assert held.checked >= len(figures)
+    assert agreed.checked == (0 if kind == "margin" else len(figures))
+
+
 @pytest.mark.parametrize("law", sorted(_cells.LAWS))
 def test_losses_have_the_mean_that_is_said(law):
     draw, mean = _cells.LAWS[law]
@@ -346,8 +361,8 @@ def test_committed_figures_belong_to_the_designs_and_name_seed_and_versions():
 def test_committed_figures_keep_the_promises_of_the_exact_tests_and_the_page_is_up_to_date():
     cells = _cells.all_cells()
     records = validity.load(RESULTS / "validity.json")
-    level, sums, _, _, power = _bounds.promises(cells, records)
-    for promise in (level, sums, power):
+    level, sums, _, _, power, *shares = _bounds.promises(cells, records)
+    for promise in (level, sums, power, *shares):
         assert promise.checked
         assert promise.broken == []
     page = Path(__file__).parents[2] / "doc" / "validity.md"

@@ -178,18 +178,21 @@ def test_the_p_value_against_everybody_is_that_against_the_rest_in_strata_too(pe
 
 
 @every_metric
-def test_a_ratio_has_the_error_of_its_logarithm(people, metric):
+def test_a_ratio_has_the_error_of_its_logarithm_and_the_test_of_the_difference(people, metric):
+    # That two values are equal is one null hypothesis. The interval is Fieller's: the roots of a quadratic.
     test = people.test(metric, disparity="ratio", method="asymptotic", adjust=None)
+    difference = people.test(metric, method="asymptotic", adjust=None).comparisons_
+    np.testing.assert_array_equal(test.comparisons_["p_value"], difference["p_value"])
+    np.testing.assert_array_equal(test.comparisons_["statistic"], difference["statistic"])
     z = norm.isf(0.025)
     for row in test.comparisons_.itertuples():
         values, errors = (test.by_group_[name][[row.group, row.other]] for name in ("value", "standard_error"))
         error = np.sqrt(((errors / values) ** 2).sum())
-        log = np.log(row.value_group / row.value_other)
         assert row.disparity == pytest.approx(row.value_group / row.value_other)
         assert row.standard_error == pytest.approx(error)
-        assert row.statistic == pytest.approx(log / error)
-        assert row.p_value == pytest.approx(2 * norm.sf(abs(log / error)))
-        assert (row.ci_low, row.ci_high) == pytest.approx((np.exp(log - z * error), np.exp(log + z * error)))
+        (a, b), (v, w) = values, errors**2
+        roots = np.roots([b**2 - z**2 * w, -2 * a * b, a**2 - z**2 * v])
+        assert (row.ci_low, row.ci_high) == pytest.approx(tuple(np.sort(roots)))
 
 
 # Strata ---------------------------------------------------------------------------------------------------------------
@@ -304,18 +307,26 @@ def test_a_margin_is_tested_at_its_edge(metric, margin):
     assert test.concern_ == (not certified)
 
 
-def test_a_margin_of_a_ratio_is_tested_on_the_logarithm():
+def test_a_margin_of_a_ratio_is_tested_by_a_linear_form():
+    # Ratios of at least .8 are differences first - .8 second of at least 0, which exist where a value is 0.
     people = People(500, groups="ab", share=(0.6, 0.4))
-    plain = people.test("mean_squared_error", method="asymptotic", disparity="ratio").comparisons_.iloc[0]
-    log, error, edge = np.log(plain["disparity"]), plain["standard_error"], -np.log(0.8)
+    test = people.test("mean_squared_error", method="asymptotic", disparity="ratio")
+    (a, b), (v, w) = test.by_group_["value"], test.by_group_["standard_error"] ** 2
+
+    def z(edge):
+        return (a - edge * b) / np.sqrt(v + edge**2 * w)
+
     expected = {
-        "greater": norm.sf((log - edge) / error),
-        "less": norm.cdf((log + edge) / error),
-        "equivalence": max(norm.sf((log + edge) / error), norm.cdf((log - edge) / error)),
+        "greater": norm.sf(z(1.25)),
+        "less": norm.cdf(z(0.8)),
+        "two-sided": min(1, 2 * min(norm.sf(z(1.25)), norm.cdf(z(0.8)))),
+        "equivalence": max(norm.sf(z(0.8)), norm.cdf(z(1.25))),
     }
     for alternative, p in expected.items():
         test = people.test("mean_squared_error", margin=0.8, alternative=alternative, disparity="ratio")
         assert test.p_value_ == pytest.approx(p, rel=1e-9), alternative
+    low, high = test.equivalence_interval_
+    assert (z(low), z(high)) == pytest.approx((norm.isf(0.05), norm.ppf(0.05)))
 
 
 def test_equivalence_of_several_groups_is_that_of_the_worst_pair(people):
@@ -499,7 +510,9 @@ def test_a_bootstrap_t_interval_of_means_is_written_out():
     d = means[0] - means[1]
     error = np.sqrt(sum(side.var(ddof=1) / len(side) for side in sides))
     t = (drawn[0].mean(1) - drawn[1].mean(1) - d) / np.sqrt(sum(x.var(1, ddof=1) / x.shape[1] for x in drawn))
-    low, high = d - np.quantile(t, [0.975, 0.025]) * error
+    # As the p-value, the interval is of the size of the statistic: it leaves 0 out exactly where that is rejected.
+    reach = np.quantile(np.abs(t), 0.95) * error
+    low, high = d - reach, d + reach
     assert test.confidence_interval_ == pytest.approx((low, high), abs=0.05 * error)
     p = np.mean(np.abs(t) >= abs(d / error))
     assert test.p_value_ == pytest.approx(p, abs=5 * np.sqrt(p * (1 - p) / 9999))
@@ -527,7 +540,8 @@ def test_what_was_asked_for_is_what_is_run(people):
     assert raw.variance_ is None
     np.testing.assert_allclose(raw.comparisons_["statistic"], raw.comparisons_["disparity"])
     ratio = people.test("roc_auc", variance=None, disparity="ratio", **small).comparisons_
-    np.testing.assert_allclose(ratio["statistic"], np.log(ratio["disparity"]))
+    np.testing.assert_array_equal(ratio["statistic"], raw.comparisons_["statistic"])
+    np.testing.assert_array_equal(ratio["p_value"], raw.comparisons_["p_value"])
     with pytest.raises(ValueError, match="variance='score'"):
         people.test("roc_auc", variance="score")
     with pytest.raises(ValueError, match=r"variance='jackknife'.*bootstrap"):

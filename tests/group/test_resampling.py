@@ -131,15 +131,14 @@ def test_undefined_resamples_leave_numerator_and_denominator(confused):
     assert high == 1.0
 
 
-def test_an_undefined_ratio_leaves_numerator_and_denominator(selected):
-    # 0 / 0 is undefined in the data (excluded), hence in a resample: it is not a draw that speaks for or against.
-    test = FairnessTest.from_table(
-        selected({"a": (1, 4), "b": (2, 4)}), disparity="ratio", method="bootstrap", n_resamples=4000, random_state=0,
-        **RATE,
-    )  # fmt: skip
-    both_zero = (3 / 4) ** 4 * (1 / 2) ** 4
-    undefined = np.isnan(test.null_distribution_[:, 0]).mean()
-    assert undefined == pytest.approx(both_zero, abs=4 * np.sqrt(both_zero / 4000))
+def test_a_ratio_is_resampled_as_a_difference(selected):
+    # 0 / 0 is undefined, 0 - 0 is not: samples without an event count for a ratio as they do for a difference.
+    params = {"method": "bootstrap", "n_resamples": 4000, "random_state": 0, **RATE}
+    table = selected({"a": (1, 4), "b": (2, 4)})
+    difference, ratio = (FairnessTest.from_table(table, disparity=d, **params) for d in ("difference", "ratio"))
+    np.testing.assert_array_equal(ratio.null_distribution_, difference.null_distribution_)
+    assert not np.isnan(ratio.null_distribution_).any()
+    assert ratio.p_value_ == difference.p_value_
 
 
 @pytest.mark.parametrize("method", ["permutation", "bootstrap"])
@@ -231,6 +230,25 @@ def test_bootstrap_intervals_cover():
         assert abs(count / repetitions - 0.95) <= 3 * np.sqrt(0.05 * 0.95 / repetitions) + 0.01
 
 
+@pytest.mark.parametrize("variance", ["delta", None])
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_a_bootstrap_interval_leaves_equality_out_exactly_where_it_is_rejected(
+    selected, alternative, disparity, variance
+):
+    rng, null, seen = np.random.default_rng(5), float(disparity == "ratio"), set()
+    for seed in range(12):
+        x = rng.binomial([30, 60], [0.12, 0.35])
+        test = FairnessTest.from_table(
+            selected({"a": (int(x[0]), 30), "b": (int(x[1]), 60)}), method="bootstrap", alternative=alternative,
+            disparity=disparity, variance=variance, n_resamples=399, random_state=seed, **RATE,
+        )  # fmt: skip
+        low, high = test.confidence_interval_
+        assert (not low <= null <= high) == test.rejected_
+        seen.add(test.rejected_)
+    assert False in seen
+
+
 @pytest.mark.parametrize("alternative", ["greater", "less"])
 def test_one_sided_bootstrap_intervals_are_one_sided(selected, alternative):
     table = selected({"a": (48, 200), "b": (74, 200)})
@@ -243,17 +261,19 @@ def test_one_sided_bootstrap_intervals_are_one_sided(selected, alternative):
 
 @pytest.mark.parametrize("margin", [None, 0.8])
 @pytest.mark.parametrize("alternative", ["two-sided", "less", "greater"])
-def test_a_bootstrap_ratio_with_a_zero_claims_nothing(selected, alternative, margin):
-    # The logarithm of 0 has no bootstrap law: neither a point for an interval nor a division by zero.
-    test = FairnessTest.from_table(
-        selected({"a": (0, 20), "b": (5, 20)}), method="bootstrap", disparity="ratio", alternative=alternative,
-        margin=margin, n_resamples=199, random_state=0, **RATE,
-    )  # fmt: skip
-    low, high = test.confidence_interval_
-    assert low == test.disparity_ == 0
-    assert high > 0.2
-    assert 0 < test.p_value_ <= 1
-    assert not test.rejected_
+def test_a_bootstrap_ratio_with_a_zero_claims_no_more_than_the_score_test(selected, alternative, margin):
+    # All samples of a group without an event are alike, and say nothing about how uncertain its rate is. Fisher's test
+    # of 0 of 20 and 5 of 20 has p = .047; the bootstrap alone would say .001 or less of 0 of 5 and 30 of 60.
+    params = {"disparity": "ratio", "alternative": alternative, "margin": margin, "random_state": 0, **RATE}
+    for groups in ({"a": (0, 20), "b": (5, 20)}, {"a": (0, 5), "b": (30, 60)}):
+        table = selected(groups)
+        test = FairnessTest.from_table(table, method="bootstrap", n_resamples=1999, **params)
+        score = FairnessTest.from_table(table, method="asymptotic", **params)
+        low, high = test.confidence_interval_
+        assert low == test.disparity_ == 0
+        assert high >= score.confidence_interval_[1] > 0.2
+        assert test.p_value_ >= score.p_value_ * (1 - 1e-12)
+        assert np.isfinite(test.statistic_)
 
 
 def test_a_bootstrap_without_variation_claims_no_certainty(selected):

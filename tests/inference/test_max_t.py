@@ -60,7 +60,7 @@ def test_the_critical_value_is_a_quantile_of_the_largest_statistic():
 
 def score(x1, d1, x2, d2):
     pair = Pair(*(np.array([value]) for value in (x1, d1, x2, d2)))
-    return float(statistic(pair, Scale(), "difference", "score")[0])
+    return float(statistic(pair, Scale(), "score")[0])
 
 
 def law(x1, d1, x2, d2):

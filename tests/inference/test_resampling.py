@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from skfairtest.inference.resampling import (
     at_least_as_extreme,
     critical_value,
     monte_carlo_p,
     p_value_limits,
-    studentized_limits,
+    upper_quantile,
 )
 
 DRAWN = np.array([-3.0, -1.0, 0.0, 1.0, 2.0, 3.0, 0.5, -0.5, 2.0])
@@ -70,27 +71,28 @@ def test_too_few_resamples_have_no_critical_value():
     assert critical_value(np.empty(0), "greater", 0.05) is None
 
 
-def test_the_limits_of_a_p_value_are_wilsons():
-    # Newcombe (1998), Statistics in Medicine 17, 857-872, Table I: 15/148 gives .0624 to .1605.
-    assert p_value_limits(15, 148) == pytest.approx((0.0624, 0.1605), abs=5e-5)
-    low, high = p_value_limits(0, 9999)
-    assert low == 0.0
-    assert 0 < high < 1e-3
+def test_the_limits_of_a_p_value_are_those_of_clopper_and_pearson():
+    # Newcombe (1998), Statistics in Medicine 17, 857-872, Table I, method 5: .0578 to .1617, 0 to .1684.
+    assert p_value_limits(15, 148) == pytest.approx((0.0578, 0.1617), abs=5e-5)
+    assert p_value_limits(0, 20) == pytest.approx((0.0, 0.1684), abs=5e-5)
+    assert p_value_limits(20, 20)[1] == 1.0
 
 
-def test_bootstrap_t_limits_are_the_estimate_minus_quantiles_of_the_draws():
-    # 99 draws -49..49; a quantile is the smallest draw with at least that share at or below it: 97.5 % 47, 2.5 % -47.
-    drawn = np.arange(-49.0, 50.0)
-    assert studentized_limits(10.0, 0.1, drawn, 0.025, 0.025) == pytest.approx((10 - 4.7, 10 + 4.7))
-    assert studentized_limits(10.0, 0.1, drawn, 0.05, 0.0) == (pytest.approx(10 - 4.5), np.inf)
-    assert studentized_limits(10.0, 0.1, drawn, 0.0, 0.05) == (-np.inf, pytest.approx(10 + 4.5))
+@pytest.mark.parametrize("p", [0.00024, 0.0002, 0.001, 0.05])
+def test_the_limits_of_a_p_value_cover_it_however_small_it_is(p):
+    # Enumerated over the number of extreme resamples of 9,999; Wilson's limits cover .887 at .00024.
+    extreme = np.arange(800)
+    limits = np.array([p_value_limits(int(k), 9999) for k in extreme])
+    inside = (limits[:, 0] <= p) & (p <= limits[:, 1])
+    assert binom.pmf(extreme[inside], 9999, p).sum() >= 0.95
 
 
-def test_bootstrap_t_limits_lean_against_the_skewness_of_the_draws():
-    low, high = studentized_limits(0.0, 1.0, np.array([-1.0, 0.0, 0.0, 0.0, 10.0]), 0.1, 0.1)
-    assert (low, high) == (-10.0, 1.0)
-
-
-def test_bootstrap_t_limits_without_a_defined_draw_are_all_there_is():
-    assert studentized_limits(0.1, 0.2, np.full(9, np.nan), 0.025, 0.025) == (-np.inf, np.inf)
-    assert studentized_limits(0.1, 0.0, np.array([-np.inf, np.inf]), 0.025, 0.025) == (-np.inf, np.inf)
+def test_an_upper_quantile_is_the_largest_statistic_that_is_not_rejected():
+    drawn = np.arange(-49.0, 50.0)  # 99 resamples: the k-th largest has p = (k + 1) / 100
+    for alternative, level in (("greater", 0.05), ("less", 0.05), ("two-sided", 0.1)):
+        sign = -1 if alternative == "less" else 1
+        most = upper_quantile(drawn, alternative, level)
+        assert monte_carlo_p(drawn, sign * most, alternative)[0] > level
+        assert monte_carlo_p(drawn, sign * (most + 0.5), alternative)[0] <= level
+    assert upper_quantile(drawn, "greater", 0.009) == np.inf
+    assert upper_quantile(np.full(9, np.nan), "two-sided", 0.05) == np.inf

@@ -16,7 +16,7 @@ DESIGNS = ((10, 40), (40, 10), (30, 30), (1, 20), (20, 1), (1, 1), (15, 60), (3,
 def score_standard_error(x1, d1, x2, d2):
     """Standard error of the package's score statistic of one stratum."""
     pair = Pair(*(np.array([value]) for value in (x1, d1, x2, d2)))
-    return float(statistic(pair, Scale(), "difference", "score")[1])
+    return float(statistic(pair, Scale(), "score")[1])
 
 
 def maximiser(x1, d1, x2, d2, edge, disparity):

@@ -236,6 +236,35 @@ def test_two_rates_have_their_errors_around_the_pooled_rate():
     assert float(apart.first_variance) == pytest.approx(smooth * (1 - smooth) / (d1 + 2), rel=1e-12)
 
 
+def test_weights_that_follow_the_event_have_their_own_error_not_that_of_kish():
+    # A post-stratified sample: everyone with the event weighs 2, the others 1. Its linearized variance is
+    # sum w^2 (y - p)^2 / W^2, taken with one event and one other more of the usual weight, sum w^2 / sum w.
+    x, n = 140, 200
+    event = np.array([True, False])
+    robust = Robust(_share(event, np.ones(2, dtype=bool)), np.array([2.0, 1.0]))
+    counts = np.array([x, n - x], dtype=float)
+    total, squares = 2.0 * x + (n - x), 4.0 * x + (n - x)
+    usual = squares / total
+    p = (2.0 * x + usual) / (total + 2 * usual)
+    expected = (4 * x * (1 - p) ** 2 + (n - x) * p**2 + usual**2 * ((1 - p) ** 2 + p**2)) / (total + 2 * usual) ** 2
+    found = float(robust.pair(counts, counts, null=False).first_variance)
+    assert found == pytest.approx(expected, rel=1e-12)
+    rate = 2 * x / total
+    assert found == pytest.approx((4 * x * (1 - rate) ** 2 + (n - x) * rate**2) / total**2, rel=0.03)
+    assert found < 0.7 * rate * (1 - rate) * squares / total**2  # Kish's
+
+
+@pytest.mark.parametrize("null", [True, False])
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("weight", [None, np.array([0.3, 2.0])])
+def test_one_person_alone_has_an_error(null, shared, weight):
+    robust = Robust(_share(np.array([True, False]), np.ones(2, dtype=bool)), weight)
+    alone, others = np.array([1.0, 0.0]), np.array([4.0, 6.0])
+    found = robust.pair(alone, others, null=null, shared=shared)
+    assert np.isfinite(found).all()
+    assert float(found.first_variance) > 0.02
+
+
 def test_a_rate_of_nobody_is_undefined():
     share = _share(PREDICTED == 1, TRUE == 1)
     nobody = np.where(TRUE == 1, 0, COUNTS).astype(float)

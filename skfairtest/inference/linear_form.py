@@ -1,0 +1,314 @@
+"""The disparity of two values at any size of it, as a linear form that exists where one of the values is 0.
+
+That two values differ by `edge` means first - second - edge = 0, and that their ratio is `edge` means
+first - edge * second = 0. The form over its standard error is the statistic of a test of that edge, and the edges that
+the test does not reject are an interval (Fieller 1954): a ratio of 0 or infinity, whose logarithm has no error, is an
+ordinary one.
+
+References
+----------
+E. C. Fieller (1954). Some problems in interval estimation. Journal of the Royal Statistical Society B 16, 175-185.
+O. Miettinen and M. Nurminen (1985). Comparative analysis of two rates. Statistics in Medicine 4, 213-226.
+J. N. K. Rao and A. J. Scott (1992). A simple method for the analysis of clustered binary data. Biometrics 48, 577-585:
+rates of people with weights or in clusters are tested as counts of an effective number of people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest.inference._discrete import Floats
+from skfairtest.inference.intervals import farthest_covered
+from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, upper_quantile
+from skfairtest.inference.score import restricted_rates, studentize
+from skfairtest.inference.two_sides import Moments, limits
+
+#: Angles of ratios closer to 0 and infinity than this are these.
+NEAREST = 1e-15
+
+
+def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple[Floats, Floats]:
+    """Return first - second - edge, or first - edge * second for a ratio, and its variance."""
+    if disparity == "ratio":
+        other = edge * moments.second
+        distance = moments.first - other
+        variance = moments.first_variance + edge**2 * moments.second_variance - 2 * edge * moments.covariance
+    else:
+        other = moments.second + edge
+        distance = moments.first - moments.second - edge
+        variance = moments.first_variance + moments.second_variance - 2 * moments.covariance
+    # What ought to be 0 is not left as a rounding error.
+    noise = 1e-13 * np.maximum(np.abs(moments.first), np.abs(other))
+    return np.where(np.abs(distance) <= noise, 0.0, distance), np.maximum(variance, 0.0)
+
+
+#: Which of some edges are not rejected.
+Covered = Callable[[Floats], NDArray[np.bool_]]
+
+
+def limits_of_ratio(first: float, second: float, above: Covered, below: Covered) -> tuple[float, float]:
+    """Return the smallest and the largest ratio that are not rejected.
+
+    `above` says of ratios below that of the data whether the data do not lie significantly above them; `below` the
+    opposite. On the scale atan(first / second) a ratio of infinity is an ordinary end.
+    """
+
+    def on_angles(covered: Covered) -> Covered:
+        return lambda angle: np.asarray(covered(np.tan(np.clip(angle, NEAREST, np.pi / 2 - NEAREST))))
+
+    angle = np.atleast_1d(np.arctan2(first, second))
+    low = farthest_covered(angle, np.zeros(1), on_angles(above))
+    high = farthest_covered(angle, np.full(1, np.pi / 2), on_angles(below))
+    return (
+        0.0 if low[0] <= NEAREST else float(np.tan(low[0])),
+        np.inf if high[0] >= np.pi / 2 - NEAREST else float(np.tan(high[0])),
+    )
+
+
+@dataclass(frozen=True)
+class Linearized:
+    """Two values with their variances: the form's variance is v1 + edge^2 v2 - 2 edge c.
+
+    Parameters
+    ----------
+    moments : Moments of float
+        Averages over strata.
+    disparity : {"difference", "ratio"}
+        What `edge` is.
+    scale : float, default=1
+        What the standard error is multiplied by, which makes it at equality that of the statistic tested.
+    """
+
+    moments: Moments
+    disparity: str
+    scale: float = 1.0
+
+    def at(self, edge: float | Floats) -> tuple[Floats, Floats]:
+        """Return the form and its standard error."""
+        distance, variance = linear_form(self.moments, self.disparity, edge)
+        return distance, self.scale * np.sqrt(variance)
+
+    def limits(self, critical: tuple[float, float], ends: tuple[float, float]) -> tuple[float, float]:
+        """Return the edges at which the statistic does not exceed the critical values above and below."""
+        if self.disparity == "ratio":
+            values = float(self.moments.first), float(self.moments.second)
+            return _limits_at(self.at, values, "ratio", critical, ends)
+        distance, error = (float(v) for v in self.at(0.0))
+        return limits(distance, error, ends, critical)
+
+
+@dataclass(frozen=True)
+class EffectiveRates:
+    """Two rates per stratum with the numbers of people that their variances are worth.
+
+    The variance at an edge is that of the rates of highest likelihood there (Miettinen and Nurminen), which does not
+    vanish where a side shows no event.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (S,)
+        Rates of the group and of those it is compared with.
+    first_people, second_people : ndarray of shape (S,)
+        Effective numbers of people.
+    share : ndarray of shape (S,)
+        Weights of the strata, of sum 1.
+    part : ndarray of shape (S,)
+        What share of everyone the group is, where the disparity is shown against everyone; 0 elsewhere.
+    correlation : ndarray of shape (S,)
+        Correlation of the rates' errors.
+    disparity : {"difference", "ratio"}
+        What `edge` is.
+    scale : float, default=1
+        What the standard error is multiplied by at equality, which makes it that of the statistic tested there; towards
+        the estimate it fades, as the errors of two equal rates hold for equal rates.
+    """
+
+    first: Floats
+    second: Floats
+    first_people: Floats
+    second_people: Floats
+    share: Floats
+    part: Floats
+    correlation: Floats
+    disparity: str
+    scale: float = 1.0
+
+    def at(self, edge: float | Floats) -> tuple[Floats, Floats]:
+        """Return the form and its standard error."""
+        edge = np.asarray(edge, dtype=float)
+        each, n1, n2 = edge[..., None], self.first_people, self.second_people
+        # Everyone's rate is part * first + (1 - part) * second.
+        if self.disparity == "ratio":
+            own, other = 1 - each * self.part, each * (1 - self.part)
+            apart = other / np.maximum(own, 1e-9)
+            constant = np.zeros_like(edge)
+        else:
+            own = other = np.broadcast_to(1 - self.part, np.broadcast_shapes(each.shape, self.part.shape))
+            apart = np.clip(each / (self.share * (1 - self.part)).sum(), -1 + 1e-9, 1 - 1e-9)
+            constant = edge
+        p1, p2 = restricted_rates(self.first * n1, n1, self.second * n2, n2, apart, self.disparity)
+        e1, e2 = own * np.sqrt(p1 * (1 - p1) / n1), other * np.sqrt(p2 * (1 - p2) / n2)
+        people = n1 + n2
+        variance = (e1**2 + e2**2 - 2 * self.correlation * e1 * e2) * people / np.maximum(people - 1, 1)
+        distance = (self.share * (own * self.first - other * self.second)).sum(axis=-1) - constant
+        error = np.sqrt(np.maximum((self.share**2 * variance).sum(axis=-1), 0.0))
+        return np.where(np.abs(distance) < 1e-14, 0.0, distance), self._scale_at(edge) * error
+
+    def _scale_at(self, edge: Floats) -> Floats:
+        """Return `scale` at equality and beyond it; towards the estimate it fades, and beyond that it is 1."""
+        first, second = self._values
+        if self.disparity == "ratio":
+            estimate, place = np.arctan2(first, second) - np.pi / 4, np.arctan(edge) - np.pi / 4
+        else:
+            estimate, place = first - second, edge
+        way = place / estimate if estimate else np.zeros_like(edge)
+        return np.asarray(self.scale ** (1 - np.clip(way, 0.0, 1.0)))
+
+    @property
+    def _values(self) -> tuple[float, float]:
+        second = self.part * self.first + (1 - self.part) * self.second
+        return float((self.share * self.first).sum()), float((self.share * second).sum())
+
+    def limits(self, critical: tuple[float, float], ends: tuple[float, float]) -> tuple[float, float]:
+        """Return the edges at which the statistic does not exceed the critical values above and below."""
+        return _limits_at(self.at, self._values, self.disparity, critical, ends)
+
+
+Form = Linearized | EffectiveRates
+
+
+def statistic_at(form: Form, edge: float) -> float:
+    """Return the form over its standard error; 0 where this is not known."""
+    distance, error = (float(v) for v in form.at(edge))
+    return 0.0 if np.isnan(error) else float(studentize(distance, error))
+
+
+def _limits_at(
+    at: Callable[[Floats], tuple[Floats, Floats]],
+    values: tuple[float, float],
+    disparity: str,
+    critical: tuple[float, float],
+    ends: tuple[float, float],
+) -> tuple[float, float]:
+    """Move away from the estimate as long as the statistic does not exceed the critical values."""
+
+    def above(edge: Floats) -> NDArray[np.bool_]:
+        distance, error = at(edge)
+        return np.asarray(~(distance > critical[0] * error))
+
+    def below(edge: Floats) -> NDArray[np.bool_]:
+        distance, error = at(edge)
+        return np.asarray(~(-distance > critical[1] * error))
+
+    first, second = values
+    if disparity == "ratio":
+        low, high = limits_of_ratio(first, second, above, below)
+    else:
+        estimate = np.atleast_1d(first - second)
+        low = float(farthest_covered(estimate, np.full(1, ends[0]), above)[0])
+        high = float(farthest_covered(estimate, np.full(1, ends[1]), below)[0])
+    low, high = max(ends[0], low), min(ends[1], high)
+    return (ends[0] if np.isinf(critical[0]) else low), (ends[1] if np.isinf(critical[1]) else high)
+
+
+def effective_people(rate: Floats, variance: Floats) -> Floats:
+    """Return how many people a rate's variance is worth.
+
+    It is the n at which n people of this rate, and one more with and one more without the event, have this variance:
+    p (1 - p) / (n + 2) with p = (n rate + 1) / (n + 2).
+    """
+    rate, variance = np.broadcast_arrays(np.asarray(rate, dtype=float), np.asarray(variance, dtype=float))
+    low, high = np.full(rate.shape, -20.0), np.full(rate.shape, 80.0)  # logarithms
+    for _ in range(100):
+        middle = (low + high) / 2
+        n = np.exp(middle)
+        more = (n * rate + 1) / (n + 2) * ((n * (1 - rate) + 1) / (n + 2)) / (n + 2) > variance
+        low, high = np.where(more, middle, low), np.where(more, high, middle)
+    return np.asarray(np.exp((low + high) / 2))
+
+
+@dataclass(frozen=True)
+class Resampled:
+    """Two values in the data and in bootstrap samples, from which the form at any edge follows.
+
+    Parameters
+    ----------
+    observed : Moments of float
+        In the data.
+    drawn : Moments of shape (B,)
+        In bootstrap samples; NaN where undefined.
+    disparity : {"difference", "ratio"}
+        What `edge` is.
+    studentized : bool
+        Whether forms are divided by their standard errors.
+    """
+
+    observed: Moments
+    drawn: Moments
+    disparity: str
+    studentized: bool = True
+
+    def statistic(self, edge: float) -> float:
+        """Return the form in the data over its standard error."""
+        return float(self._over(*linear_form(self.observed, self.disparity, edge)))
+
+    def centred(self, edge: float) -> Floats:
+        """Return forms in bootstrap samples, less that in the data, over their standard errors; shape (B,)."""
+        distance, variance = linear_form(self.drawn, self.disparity, edge)
+        middle = distance - linear_form(self.observed, self.disparity, edge)[0]
+        # What ought to be 0 is not left as a rounding error.
+        return self._over(np.where(np.abs(middle) < 1e-14, 0.0, middle), variance)
+
+    def _over(self, distance: Floats, variance: Floats) -> Floats:
+        return studentize(distance, np.sqrt(variance)) if self.studentized else distance
+
+    def test(self, edge: float, alternative: str) -> tuple[float, int, int]:
+        """P-value of one edge, how many resamples are at least as extreme, and of how many; two-sided by size."""
+        return monte_carlo_p(self.centred(edge), self.statistic(edge), alternative)
+
+    def limits(
+        self, sides: tuple[tuple[str, float] | None, tuple[str, float] | None], ends: tuple[float, float]
+    ) -> tuple[float, float]:
+        """Return the edges that are not rejected below and above the estimate.
+
+        `sides` holds for the lower and the upper limit the alternative and the level of the test that it inverts; None:
+        no limit.
+        """
+        if self.disparity == "ratio":
+
+            def covered(side: tuple[str, float] | None) -> Covered:
+                if side is None:
+                    return lambda edge: np.ones(edge.shape, dtype=bool)
+                return lambda edge: np.array([not self._rejected(float(e), *side) for e in edge.tolist()])
+
+            low, high = limits_of_ratio(
+                float(self.observed.first), float(self.observed.second), covered(sides[0]), covered(sides[1])
+            )
+            return max(ends[0], low), min(ends[1], high)
+        distance, variance = (float(v) for v in linear_form(self.observed, self.disparity, 0.0))
+        error, drawn = float(np.sqrt(variance)) if self.studentized else 1.0, self.centred(0.0)
+
+        def reach(side: tuple[str, float] | None) -> float:
+            most = np.inf if side is None else upper_quantile(drawn, *side)
+            return most * error if np.isfinite(most) and error > 0 else 0.0 if error == 0 else np.inf
+
+        return max(ends[0], distance - reach(sides[0])), min(ends[1], distance + reach(sides[1]))
+
+    def _rejected(self, edge: float, alternative: str, level: float) -> bool:
+        value = self.statistic(edge)
+        size = {"greater": value, "less": -value}.get(alternative, abs(value))
+        return size > upper_quantile(self.centred(edge), alternative, level) + TOLERANCE * abs(size)
+
+
+def resampled(observed: Moments, drawn: Moments, disparity: str, *, studentized: bool) -> Resampled:
+    """Keep of bootstrap samples what forms need: of a difference two numbers each, not five."""
+    if disparity == "difference":
+        none = np.zeros(())
+        observed, drawn = (
+            Moments(*linear_form(moments, disparity, 0.0), none, none, none) for moments in (observed, drawn)
+        )
+    return Resampled(observed, drawn, disparity, studentized)
