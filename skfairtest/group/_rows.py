@@ -16,6 +16,7 @@ from skfairtest.inference._discrete import Floats
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, Question, Scale
 from skfairtest.metrics import Metric
+from skfairtest.readers import is_label
 from skfairtest.tables import Sample
 
 #: A group's value is flagged when it rests on fewer people than this.
@@ -189,11 +190,12 @@ def contrasts_of(sample: Sample, kept: list[int], settings: Settings) -> Iterabl
         reference = settings.reference_group
         if isinstance(reference, list):
             reference = tuple(reference)
-        if reference not in labels:
+        found = [place for place, label in enumerate(labels) if is_label(label, reference)]
+        if not found:
             raise GroupsMissing(
                 f"reference_group={reference!r} is not a group; the groups are {', '.join(map(repr, labels))}"
             )
-        second = labels.index(reference)
+        second = found[0]
         if second not in kept:
             raise GroupsMissing(f"reference_group={reference!r} has fewer than {SMALLEST_GROUP} people")
         for first in kept:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-__all__ = ["listed", "plain_scalar", "sort_levels", "unify_numbers"]
+__all__ = ["is_label", "is_unicode", "listed", "plain_scalar", "sort_levels", "unify_numbers"]
 
 
 def plain_scalar(value: Any) -> Any:
@@ -16,6 +16,10 @@ def plain_scalar(value: Any) -> Any:
 
     Negative zero becomes zero: the two are one level.
     """
+    if isinstance(value, np.str_):  # .item() of text drops NULs at its end
+        return str.__str__(value)
+    if isinstance(value, np.bytes_):
+        return bytes(value)
     if isinstance(value, np.datetime64):
         # .item() of a nanosecond date is a bare integer.
         return pd.Timestamp(value)
@@ -26,6 +30,33 @@ def plain_scalar(value: Any) -> Any:
     elif isinstance(value, np.generic):
         value = value.item()
     return value + 0.0 if isinstance(value, float) else value
+
+
+def is_label(label: Any, asked: Any) -> bool:
+    """Tell whether a label is the one asked for; what cannot be compared with it is another one.
+
+    Examples
+    --------
+    >>> is_label(1, 1.0), is_label(1, pd.NA)
+    (True, False)
+    """
+    try:
+        return bool(label == asked)
+    except (TypeError, ValueError):
+        return False
+
+
+def is_unicode(value: Any) -> bool:
+    """Tell whether text, also inside a tuple, is free of lone surrogates; True of anything else.
+
+    Examples
+    --------
+    >>> is_unicode("日本"), is_unicode("\ud800"), is_unicode(3)
+    (True, False, True)
+    """
+    if isinstance(value, str):
+        return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return not isinstance(value, tuple) or all(map(is_unicode, value))
 
 
 def _number_kind(kind: type) -> type | None:

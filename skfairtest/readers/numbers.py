@@ -1,5 +1,6 @@
 """Columns of numbers: scores, targets of a regression, weights. What has few distinct values is read as labels."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,14 @@ from skfairtest.readers.containers import one_dimensional
 from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed
 
-__all__ = ["as_numbers", "read_values", "read_weights"]
+__all__ = ["as_numbers", "check_magnitude", "read_values", "read_weights"]
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
+#: Numbers of which the largest is no larger, and no smaller than one over this: powers of squared errors are floats.
+LARGEST_NUMBER = 1e40
+#: How many times as large as the smallest positive weight the largest may be.
+LARGEST_WEIGHT = 1e50
 
 
 def read_values(data: Any, parameter: str) -> Column | Numbers:
@@ -58,12 +63,12 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
     if not many:
         column = read_column(data, parameter, name=parameter)
         numeric = all(isinstance(level, int | float) for level in column.levels)
-        if numeric and not np.isfinite(np.array(column.levels, dtype=float)).all():
+        if numeric and not np.isfinite(_floats(column.levels)).all():
             raise ValueError(_infinite(parameter, column.levels))
         whole = all(isinstance(level, int) for level in column.levels)
         if not numeric or len(column.levels) <= (FEW_WHOLE if whole else FEW):
             return column
-        return Numbers(parameter, np.array(column.levels, dtype=float)[column.codes], column.index)
+        return Numbers(parameter, _floats(column.levels)[column.codes], column.index)
     index = values.index if isinstance(values, pd.Series) else None
     missing = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
     if missing:
@@ -78,8 +83,14 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
 
 
 def _infinite(parameter: str, values: Any) -> str:
-    found = [value for value in values if isinstance(value, float) and not np.isfinite(value)]
+    found = [value for value, number in zip(values, _floats(values), strict=True) if not np.isfinite(number)]
     return f"{parameter} must hold finite numbers; found {listed(found, 3)}."
+
+
+def _floats(values: Any) -> NDArray[np.float64]:
+    """Return numbers as floats; integers beyond all floats are infinite."""
+    fits = [isinstance(value, float) or abs(value) < 1 << 1023 for value in values]
+    return np.array([value if fit else np.inf for value, fit in zip(values, fits, strict=True)], dtype=float)
 
 
 def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
@@ -88,16 +99,37 @@ def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
         return column.values
     if not all(isinstance(level, int | float) for level in column.levels):
         return None
-    return np.array(column.levels, dtype=float)[column.codes]
+    return _floats(column.levels)[column.codes]
+
+
+def check_magnitude(columns: Mapping[str, Column | Numbers]) -> None:
+    """Check that a metric can square the numbers that it reads, if they are numbers.
+
+    Raises
+    ------
+    ValueError
+        If the largest is so large, or so small, that the squares of squared errors are no floats.
+    """
+    values = {name: as_numbers(column) for name, column in columns.items()}
+    largest = {name: float(np.abs(found).max(initial=0.0)) for name, found in values.items() if found is not None}
+    name = max(largest, key=lambda name: largest[name], default="")
+    if name and largest[name] and not 1 / LARGEST_NUMBER <= largest[name] <= LARGEST_NUMBER:
+        raise ValueError(
+            f"{name} holds numbers of up to {largest[name]:g} in magnitude, of which squares and standard errors "
+            f"cannot be computed: rescale {' and '.join(largest)}, so that the largest lies between "
+            f"{1 / LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}."
+        )
 
 
 def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
     """Read one weight per person.
 
+    Only ratios of weights matter: where squares of weights could not be computed, all are divided by a power of two.
+
     Raises
     ------
     ValueError
-        If a weight is missing, negative or no number, or all are 0.
+        If a weight is missing, negative or no number, all are 0, or they are too different from each other.
     """
     column = read_values(data, parameter)
     values = as_numbers(column)
@@ -112,4 +144,12 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
         )
     if not (values > 0).any():
         raise ValueError(f"{parameter} is 0 for everybody: nobody would be counted.")
+    smallest, largest = float(values[values > 0].min()), float(values.max())
+    if smallest < largest / LARGEST_WEIGHT:
+        raise ValueError(
+            f"{parameter} holds positive weights from {smallest:g} to {largest:g}: beside the largest, those below "
+            f"{largest / LARGEST_WEIGHT:g} count nothing. Set them to 0, or leave these people out of every argument."
+        )
+    if not 1 / LARGEST_WEIGHT <= smallest <= largest <= LARGEST_WEIGHT:
+        values = np.ldexp(values, -int(np.frexp(largest)[1]))
     return Numbers(parameter, values, column.index)
