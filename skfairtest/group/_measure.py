@@ -267,7 +267,7 @@ def _as_rate(
         return None
     z = functional.z + functional.centre
     ones = np.abs(z - 1) < 1e-12
-    if not (ones | (np.abs(z) < 1e-12)).all():
+    if not (ones | (np.abs(z) < 1e-12)).all() or (z.any() and not ones.any()):  # numbers may all be small
         return None
     rate = Rate(metric.name, "y_pred", None, disparity=metric.disparity)
     roles = {name: getattr(values.column, "codes", np.zeros(n, dtype=np.intp)) for name, values in kinds.values.items()}

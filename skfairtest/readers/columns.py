@@ -368,17 +368,10 @@ def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.I
     if type(index) is not type(other) or index.dtype != other.dtype:
         # Labels of different kinds are compared one by one: pandas would convert them, or refuse.
         index, other = (_one_by_one(labels) for labels in (index, other))
-    try:
-        shared = index.isin(other)
-        all_shared = bool(shared.all() and other.isin(index).all())
-    except TypeError as error:
-        raise ValueError(
-            f"the pandas indexes of {first} and {second} cannot be compared ({error}): pass arrays (.to_numpy()) if "
-            "the order is right as it is."
-        ) from error
+    shared = index.isin(other)
     if not shared.any():
         return
-    if all_shared:
+    if shared.all() and other.isin(index).all():
         found = "hold the same labels in another order"
     else:
         found = f"share {int(shared.sum()):,} of {len(index):,} labels, but not all"

@@ -122,7 +122,7 @@ def _split_rows(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
             f"{parameter} is a list of rows of different lengths {sorted(widths)}: every row "
             "needs one value per column."
         )
-    return [(None, list(column)) for column in zip(*data, strict=True)] if widths != {0} else []
+    return [(None, _objects(column)) for column in zip(*data, strict=True)] if widths != {0} else []
 
 
 def _split_array(array: NDArray[Any], parameter: str) -> list[tuple[str | None, Any]]:
@@ -169,7 +169,7 @@ def one_dimensional(data: Any, parameter: str) -> Any:
             )
         return _native(data)
     if isinstance(data, Sequence) and not is_table(data):
-        return np.fromiter(data, dtype=object, count=len(data))
+        return _objects(data)
     if is_table(data):
         raise ValueError(
             f"{parameter} must have one dimension, one value per person; found "
@@ -191,6 +191,10 @@ def _native(values: Any) -> Any:
     return values
 
 
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
 def _from_other_library(data: Any) -> Any:
     if isinstance(data, np.ndarray):
         return _native(data)
@@ -198,12 +202,18 @@ def _from_other_library(data: Any) -> Any:
         if type(data.type).__name__ == "DictionaryType":
             # Arrow does not convert dictionaries with unsigned indices, polars makes such.
             data = data.cast(data.type.value_type)
-        return data.to_pandas()
+        try:
+            return data.to_pandas()
+        except (ValueError, TypeError, NotImplementedError):  # of types that pandas has not
+            return _objects(data.to_pylist())
     series = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
         # Arrow is the shorter way, strings stay where they are; of objects it keeps addresses.
         if series.dtype != nw.Object and find_spec("pyarrow") is not None:
-            return _from_other_library(series.to_arrow())
+            try:  # without its name: polars cannot hand every name over
+                return _from_other_library(series.alias("").to_arrow())
+            except (ValueError, TypeError, NotImplementedError):  # of types that Arrow has not
+                return _objects(series.to_list())
         return series.to_numpy()
     if isinstance(data, Iterator) or not hasattr(data, "__len__"):
         return np.array(0)

@@ -91,10 +91,12 @@ def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
     kinds = {_number_kind(kind) for kind in types} - {None}
     if len(kinds) < 2:
         return list(values)
-    return [
-        int(value) if _number_kind(type(value)) and math.isfinite(value) and value == int(value) else value
-        for value in values
-    ]
+    return [int(value) if _is_whole(value) else value for value in values]
+
+
+def _is_whole(value: Any) -> bool:
+    kind = _number_kind(type(value))
+    return kind in (bool, int) or (kind is float and math.isfinite(value) and value == int(value))
 
 
 def _sort_key(value: Any) -> tuple[str, Any]:

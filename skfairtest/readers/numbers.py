@@ -1,6 +1,7 @@
 """Columns of numbers: scores, targets of a regression, weights. What has few distinct values is read as labels."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from skfairtest.readers.containers import one_dimensional
 from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed
 
-__all__ = ["as_numbers", "check_magnitude", "read_values", "read_weights"]
+__all__ = ["as_floats", "as_numbers", "check_magnitude", "read_values", "read_weights"]
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
@@ -63,12 +64,12 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
     if not many:
         column = read_column(data, parameter, name=parameter)
         numeric = all(isinstance(level, int | float) for level in column.levels)
-        if numeric and not np.isfinite(_floats(column.levels)).all():
+        if numeric and not np.isfinite(as_floats(column.levels)).all():
             raise ValueError(_infinite(parameter, column.levels))
         whole = all(isinstance(level, int) for level in column.levels)
         if not numeric or len(column.levels) <= (FEW_WHOLE if whole else FEW):
             return column
-        return Numbers(parameter, _floats(column.levels)[column.codes], column.index)
+        return Numbers(parameter, as_floats(column.levels)[column.codes], column.index)
     index = values.index if isinstance(values, pd.Series) else None
     missing = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
     if missing:
@@ -83,14 +84,26 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
 
 
 def _infinite(parameter: str, values: Any) -> str:
-    found = [value for value, number in zip(values, _floats(values), strict=True) if not np.isfinite(number)]
+    found = [value for value, number in zip(values, as_floats(values), strict=True) if not np.isfinite(number)]
     return f"{parameter} must hold finite numbers; found {listed(found, 3)}."
 
 
-def _floats(values: Any) -> NDArray[np.float64]:
-    """Return numbers as floats; integers beyond all floats are infinite."""
-    fits = [isinstance(value, float) or abs(value) < 1 << 1023 for value in values]
-    return np.array([value if fit else np.inf for value, fit in zip(values, fits, strict=True)], dtype=float)
+def as_floats(values: Iterable[Any]) -> NDArray[np.float64]:
+    """Return numbers of any kind as floats; those beyond all floats are infinite.
+
+    Examples
+    --------
+    >>> as_floats([1, True, 10**400])
+    array([ 1.,  1., inf])
+    """
+    return np.array([_float(value) for value in values], dtype=float)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
@@ -99,7 +112,7 @@ def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
         return column.values
     if not all(isinstance(level, int | float) for level in column.levels):
         return None
-    return _floats(column.levels)[column.codes]
+    return as_floats(column.levels)[column.codes]
 
 
 def check_magnitude(columns: Mapping[str, Column | Numbers]) -> None:
