@@ -343,6 +343,8 @@ def changed(call, random, first):
     }
     for name, values in groups.items():
         kinds = {type(value) for value in values}
+        if any(isinstance(value, tuple) for name in ("y_true", "y_pred") for value in arguments[name] or ()):
+            return None  # a list of these would be a table
         if len(kinds) > 1 or not kinds <= {int, str, float, bool}:
             return None
         places = {value: f"group {place:03d}" for place, value in enumerate(sorted(set(values)))}
@@ -352,7 +354,8 @@ def changed(call, random, first):
         scales |= dict.fromkeys(("y_true", "y_pred"), 2.0 ** random.choice((-30, 3, 30)))
     for name, scale in scales.items():
         values = arguments.get(name)
-        if values and all(type(value) is float for value in values):
+        sizes = [abs(value) for value in values or () if type(value) is float and value]
+        if sizes and max(sizes) < 1e200 and min(sizes) > 1e-200 and all(type(value) is float for value in values):
             arguments[name] = [value * scale for value in values]
     return Call(call.test, arguments, call.params, arguments)
 

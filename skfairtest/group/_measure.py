@@ -175,7 +175,7 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
 def _check_numbers(out: Measured, metric: Metric, asked: Any) -> None:
     """Refuse numbers of which a built-in metric cannot compute squares."""
     if isinstance(metric, BuiltIn) and metric.positive.startswith("if") and _positive_for(out, metric, asked) is None:
-        check_magnitude({name: out.sample.columns[name] for name in metric.columns})
+        check_magnitude({name: out.sample.columns[name] for name in metric.columns}, metric.power)
 
 
 def _label_table(

@@ -1,5 +1,6 @@
 """One-dimensional values -> levels and codes, at about the cost of one hash table."""
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -92,7 +93,7 @@ def _encode_by_hash(values: Any) -> tuple[tuple[Any, ...], NDArray[np.intp], int
 def _unify_objects(values: Any, found: list[Any]) -> list[Any]:
     if getattr(values, "dtype", None) != np.dtype(object):
         return found
-    if not any(isinstance(value, (int, float)) for value in found):
+    if not any(isinstance(value, Number) for value in found):
         return found
     if not pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
         return found

@@ -1,8 +1,9 @@
 """Distinct values: as plain Python scalars, in one order that nothing but the values decides."""
 
-import math
 import numbers
 from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -60,21 +61,21 @@ def is_unicode(value: Any) -> bool:
 
 
 def _number_kind(kind: type) -> type | None:
-    """Return which of bool, int and float a type is, or None for other types."""
+    """Return which kind of number a type is, or None for other types."""
     if issubclass(kind, (bool, np.bool_)):
         return bool
     if issubclass(kind, numbers.Integral):
         return int
     if issubclass(kind, (float, np.floating)):
         return float
-    return None
+    return next((other for other in (Decimal, Fraction, complex) if issubclass(kind, other)), None)
 
 
 def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
     """Write equal numbers in one way when several kinds of number meet in a column.
 
-    ``True``, ``1`` and ``1.0`` are equal, so they are one level; which of them represents it
-    must not depend on which came first.
+    ``True``, ``1``, ``1.0`` and ``Decimal(1)`` are equal, so they are one level; which of them represents it must not
+    depend on which came first.
 
     Parameters
     ----------
@@ -86,17 +87,23 @@ def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
     Returns
     -------
     list
-        The values; where two of bool, int and float occur, whole numbers are ints.
+        The values; where several kinds of number occur, whole numbers are ints and others floats, if equal to one.
     """
     kinds = {_number_kind(kind) for kind in types} - {None}
-    if len(kinds) < 2:
-        return list(values)
-    return [int(value) if _is_whole(value) else value for value in values]
+    return list(values) if len(kinds) < 2 else [_plainest(value) for value in values]
 
 
-def _is_whole(value: Any) -> bool:
-    kind = _number_kind(type(value))
-    return kind in (bool, int) or (kind is float and math.isfinite(value) and value == int(value))
+def _plainest(value: Any) -> Any:
+    if _number_kind(type(value)) is None:
+        return value
+    number = value.real if isinstance(value, complex) and not value.imag else value
+    for kind in (int, float):
+        try:
+            if kind(number) == number:
+                return kind(number)
+        except (OverflowError, TypeError, ValueError):  # infinite, too large, or complex
+            continue
+    return value
 
 
 def _sort_key(value: Any) -> tuple[str, Any]:

@@ -17,8 +17,8 @@ __all__ = ["as_floats", "as_numbers", "check_magnitude", "read_values", "read_we
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
-#: Numbers of which the largest is no larger, and no smaller than one over this: powers of squared errors are floats.
-LARGEST_NUMBER = 1e40
+#: Values whose third powers are floats, as are those of one over it.
+LARGEST_NUMBER = 1e102
 #: How many times as large as the smallest positive weight the largest may be.
 LARGEST_WEIGHT = 1e50
 
@@ -115,22 +115,30 @@ def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
     return as_floats(column.levels)[column.codes]
 
 
-def check_magnitude(columns: Mapping[str, Column | Numbers]) -> None:
-    """Check that a metric can square the numbers that it reads, if they are numbers.
+def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> None:
+    """Check that the squares of a metric of numbers can be computed, if the columns that it reads are numbers.
+
+    Parameters
+    ----------
+    columns : mapping of str to Column or Numbers
+        What it reads.
+    power : int, default=1
+        By which power of the numbers it grows.
 
     Raises
     ------
     ValueError
-        If the largest is so large, or so small, that the squares of squared errors are no floats.
+        If the largest number is so large, or so small, that squares are no floats.
     """
     values = {name: as_numbers(column) for name, column in columns.items()}
     largest = {name: float(np.abs(found).max(initial=0.0)) for name, found in values.items() if found is not None}
     name = max(largest, key=lambda name: largest[name], default="")
-    if name and largest[name] and not 1 / LARGEST_NUMBER <= largest[name] <= LARGEST_NUMBER:
+    most = LARGEST_NUMBER ** (1 / power)
+    if name and largest[name] and not 1 / most <= largest[name] <= most:
         raise ValueError(
             f"{name} holds numbers of up to {largest[name]:g} in magnitude, of which squares and standard errors "
-            f"cannot be computed: rescale {' and '.join(largest)}, so that the largest lies between "
-            f"{1 / LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}."
+            f"cannot be computed: rescale {' and '.join(largest)}, so that the largest lies between {1 / most:g} and "
+            f"{most:g}."
         )
 
 

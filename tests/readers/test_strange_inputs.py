@@ -5,6 +5,7 @@ import io
 import json
 from collections import UserList, deque
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -227,6 +228,23 @@ def test_numbers_beyond_64_bits_are_labels(values):
     assert len(set(column.levels)) == len(column.levels)
 
 
+@pytest.mark.parametrize(
+    ("values", "levels"),
+    [
+        ([Decimal(2), 2.0, Decimal("2.5"), 2.5], (2, 2.5)),
+        ([Fraction(1, 2), 0.5, Fraction(1, 3), 1], (Fraction(1, 3), 0.5, 1)),
+        ([1 + 0j, 1, 1.0], (1,)),
+        ([Decimal("0.1"), 0.1, float("inf")], (Decimal("0.1"), 0.1, float("inf"))),
+        ([Decimal(2), Decimal("2.5")], (Decimal(2), Decimal("2.5"))),
+    ],
+)
+def test_equal_numbers_are_written_in_one_way_whichever_came_first(values, levels):
+    for ordered in (values, values[::-1]):
+        found = read_column(ordered, "x").levels
+        assert found == levels
+        assert list(map(type, found)) == list(map(type, levels))
+
+
 def test_integers_beyond_all_floats_are_infinite_numbers():
     with pytest.raises(ValueError, match="sample_weight must hold finite numbers; found 1000"):
         read_weights([1, 2, 10**400])
@@ -258,11 +276,18 @@ def test_weights_that_cannot_be_added_up_are_an_error_that_names_their_range():
 
 
 @pytest.mark.parametrize("metric", ["mean_squared_error", "mean_absolute_error", "mean_prediction", "mean_residual"])
-@pytest.mark.parametrize("scale", [1e300, 1e160, 1e41, 1e-42, 1e-300])
+@pytest.mark.parametrize("scale", [1e300, 1e160, 1e102, 1e-103, 1e-300])
 def test_numbers_whose_squares_are_no_floats_are_an_error(metric, scale):
     y = np.arange(8) % 5 * scale
     with pytest.raises(ValueError, match=r"^y_(true|pred) holds numbers of up to 4e.*: rescale "):
         run(y_true=y, y_pred=y[::-1], metric=metric)
+
+
+@pytest.mark.parametrize("scale", [1e51, 1e-52])
+def test_squared_errors_are_squared_once_more(scale):
+    y = np.arange(8) % 5 * scale
+    with pytest.raises(ValueError, match=r"the largest lies between 1e-51 and 1e\+51"):
+        run(y_true=y, y_pred=y[::-1], metric={"loss": "mean_squared_error"})
 
 
 @pytest.mark.parametrize("metric", ["mean_squared_error", "mean_absolute_error", "mean_prediction", "mean_residual"])
