@@ -341,10 +341,11 @@ def changed(call, random, first):
         name: {k: listed(v) for k, v in values.items()} if isinstance(values, dict) else listed(values)
         for name, values in call.plain.items()
     }
+    columns = [c for values in arguments.values() for c in (values.values() if isinstance(values, dict) else [values])]
+    if any(isinstance(value, tuple) for column in columns for value in column or ()):
+        return None  # a list of these would be a table
     for name, values in groups.items():
         kinds = {type(value) for value in values}
-        if any(isinstance(value, tuple) for name in ("y_true", "y_pred") for value in arguments[name] or ()):
-            return None  # a list of these would be a table
         if len(kinds) > 1 or not kinds <= {int, str, float, bool}:
             return None
         places = {value: f"group {place:03d}" for place, value in enumerate(sorted(set(values)))}
