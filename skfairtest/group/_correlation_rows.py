@@ -35,7 +35,7 @@ from skfairtest.inference.max_t import max_t_extreme, max_t_p, oriented
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, holm
 from skfairtest.inference.resampling import critical_value, monte_carlo_p, p_value_limits
 from skfairtest.inference.two_sides import sequential_p
-from skfairtest.readers import Column, classes_of, predict, scores
+from skfairtest.readers import Column, as_floats, classes_of, predict, scores
 from skfairtest.report import words
 
 COLUMNS = [
@@ -70,7 +70,7 @@ def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats
     strange = next((level for level in column.levels if not isinstance(level, Real | Decimal)), None)
     if strange is not None:
         raise ValueError(f"{where} holds {strange!r}, which is not a number: {instead}")
-    levels = np.array([float(level) for level in column.levels])
+    levels = as_floats(column.levels)
     # Differences and sums of two must be finite as well.
     if not np.abs(levels).max() < LARGEST:
         raise ValueError(f"{where} holds infinite values: replace them, or leave these people out of every argument")

@@ -132,7 +132,7 @@ def _index(table: Sample) -> tuple[list[tuple[Any, ...]], pd.Index]:
     levels += [sort_levels(dict.fromkeys(key[i] for key in table.groups)) for i in range(len(table.sensitive_names))]
     keys = list(product(*levels))
     if len(names) == 1:
-        return keys, pd.Index([key[0] for key in keys], name=names[0])
+        return keys, pd.Index([key[0] for key in keys], name=names[0], tupleize_cols=False)
     return keys, pd.MultiIndex.from_tuples(keys, names=names)
 
 

@@ -25,7 +25,7 @@ from skfairtest.group._rows import (
 from skfairtest.group._settings import Settings
 from skfairtest.group._studentized import Studentized, measure_studentized
 from skfairtest.metrics import BuiltIn, Context, Mean, Metric, Omnibus, Rate, ScoreMetric
-from skfairtest.readers import check_labels, resolve_pos_label
+from skfairtest.readers import check_labels, check_magnitude, resolve_pos_label
 from skfairtest.tables import Kinds, Sample
 
 COLUMNS = ("y_true", "y_pred", "y_score")
@@ -88,6 +88,7 @@ def measure(
             counted.append(count(out, metric, (counts, event, given, roles), contrasts, settings, what))
             continue
         kinds = _kinds(sample, metric, settings)
+        _check_numbers(out, metric, pos_label)
         rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(out, metric, kinds, settings, pos_label)
         if rate is not None:
             counted.append(count(out, *rate, contrasts, settings, (metric.name, False)))
@@ -172,6 +173,12 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
                 f"clusters were given and metric {metric.name!r} looks at all groups at once, which has no law for "
                 "people in clusters: test a metric of each group instead"
             )
+
+
+def _check_numbers(out: Measured, metric: Metric, asked: Any) -> None:
+    """Refuse numbers of which a built-in metric cannot compute squares."""
+    if isinstance(metric, BuiltIn) and metric.positive.startswith("if") and _positive_for(out, metric, asked) is None:
+        check_magnitude({name: out.sample.columns[name] for name in metric.columns}, metric.power)
 
 
 def _label_table(
@@ -263,7 +270,7 @@ def _as_rate(
         return None
     z = functional.z + functional.centre
     ones = np.abs(z - 1) < 1e-12
-    if not (ones | (np.abs(z) < 1e-12)).all():
+    if not (ones | (np.abs(z) < 1e-12)).all() or (z.any() and not ones.any()):  # numbers may all be small
         return None
     rate = Rate(metric.name, "y_pred", None, disparity=metric.disparity)
     roles = {name: getattr(values.column, "codes", np.zeros(n, dtype=np.intp)) for name, values in kinds.values.items()}

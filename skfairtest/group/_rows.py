@@ -20,6 +20,7 @@ from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, Question, Scale
 from skfairtest.metrics import Metric, Rate
+from skfairtest.readers import is_label
 from skfairtest.report.words import label
 from skfairtest.tables import Sample
 
@@ -284,11 +285,12 @@ def contrasts_of(
         reference = settings.reference_group
         if isinstance(reference, list):
             reference = tuple(reference)
-        if reference not in labels:
+        found = [place for place, label in enumerate(labels) if is_label(label, reference)]
+        if not found:
             raise GroupsMissing(
                 f"reference_group={reference!r} is not a group; the groups are {', '.join(map(repr, labels))}"
             )
-        second = labels.index(reference)
+        second = found[0]
         if second not in kept:
             raise GroupsMissing(f"reference_group={reference!r} has fewer than {SMALLEST_GROUP} people")
         for first in kept:

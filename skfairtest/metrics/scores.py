@@ -30,12 +30,15 @@ class BuiltIn(ScoreMetric):
         Whether it asks who is positive. "if labels": numbers are taken as they are, labels are not.
     undefined : str
         Who is missing in a group where it is undefined.
+    power : int
+        By which power of the numbers that it reads it grows.
     """
 
     build: Callable[[Context], Functional] = field(default=lambda context: Functional(), repr=False)
     columns: tuple[str, ...] = ("y_true", "y_pred")
     positive: str = "if labels"
     undefined: str = ""
+    power: int = 1
 
     @property
     def reads(self) -> frozenset[str]:
@@ -150,11 +153,11 @@ def _balanced_accuracy(context: Context) -> Functional:
 
 
 def _mean(
-    name: str, z: Callable[[Context], Floats], columns: tuple[str, ...], describes: str, bounds: tuple[float, float]
-) -> BuiltIn:
-    return BuiltIn(
-        name, mean_of(z, bounds), bounds=bounds, describes=describes, columns=columns, build=mean_of(z, bounds)
-    )
+    name: str, z: Callable[[Context], Floats], columns: tuple[str, ...], describes: str, bounds: tuple[float, float],
+    power: int = 1,
+) -> BuiltIn:  # fmt: skip
+    build = mean_of(z, bounds)
+    return BuiltIn(name, build, bounds=bounds, describes=describes, columns=columns, build=build, power=power)
 
 
 def _scored(name: str, z: Callable[[Context], Floats], describes: str, bounds: tuple[float, float]) -> BuiltIn:
@@ -177,7 +180,7 @@ SCORES: dict[str, BuiltIn] = {
         ),
         _mean(
             "mean_squared_error", lambda c: (numbers(c, "y_true") - numbers(c, "y_pred")) ** 2, ("y_true", "y_pred"),
-            "the mean squared error", LOSS,
+            "the mean squared error", LOSS, 2,
         ),
         _mean(
             "mean_absolute_error", lambda c: np.abs(numbers(c, "y_true") - numbers(c, "y_pred")),

@@ -159,6 +159,14 @@ class SignificanceFrame(MetricFrame):
         except ValueError as error:  # MetricFrame can make do with what a test cannot
             features = str(error)
         n_control = len(self.control_levels or ())
+        if not len(self.by_group):
+            raise ValueError("y_true is empty: at least one person is needed")
+        n_levels = n_control + len(self.sensitive_levels)
+        if self.by_group.index.nlevels != n_levels or any(len(level) != n_control for level in self._levels()):
+            raise ValueError(
+                "sensitive_features or control_features holds tuples, which MetricFrame takes for several features: "
+                "pass a DataFrame with a column for each part, or write the tuples as text"
+            )
         tested, shown = [], []
         for name, function in functions.items():
             own = {key: as_evaluated(values) for key, values in params_of.get(name, {}).items() if values is not None}

@@ -13,8 +13,8 @@ from skfairtest.readers.columns import (
 )
 from skfairtest.readers.features import Features, read_features
 from skfairtest.readers.labels import check_labels, resolve_pos_label
-from skfairtest.readers.levels import sort_levels
-from skfairtest.readers.numbers import as_numbers, read_values, read_weights
+from skfairtest.readers.levels import is_label, sort_levels
+from skfairtest.readers.numbers import as_floats, as_numbers, check_magnitude, read_values, read_weights
 from skfairtest.readers.predictions import (
     as_model_input,
     ask,
@@ -34,15 +34,18 @@ __all__ = [
     "Numbers",
     "Smooth",
     "affine",
+    "as_floats",
     "as_model_input",
     "as_numbers",
     "ask",
     "autograd",
     "check_labels",
+    "check_magnitude",
     "check_rows",
     "check_same_people",
     "classes_of",
     "closed_form",
+    "is_label",
     "is_torch",
     "predict",
     "predictions_from_X",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from skfairtest.readers.containers import is_categorical, is_table, one_dimensional, series_name, split_table
 from skfairtest.readers.encoding import encode
+from skfairtest.readers.levels import is_unicode
 
 __all__ = [
     "MAX_GROUPS",
@@ -63,10 +64,10 @@ class Column:
         kinds = {type(level) for level in self.levels}
         if len(kinds) == 1 and kinds <= {bool, int, float, str}:
             levels: NDArray[Any] = np.array(self.levels)
-        else:
-            levels = np.empty(len(self.levels), dtype=object)
-            levels[:] = self.levels
-        return levels[self.codes]
+            # NumPy's text ends before NULs, and its integers have 64 bits.
+            if tuple(levels.tolist()) == self.levels:
+                return levels[self.codes]
+        return np.fromiter(self.levels, dtype=object, count=len(self.levels))[self.codes]
 
     def take(self, rows: NDArray[Any]) -> "Column":
         """Return the column of some people.
@@ -170,6 +171,12 @@ def read_column(data: Any, parameter: str, *, name: str | None = None) -> Column
         )
     if not codes.size:
         raise ValueError(f"{where} is empty: at least one person is needed.")
+    broken = [text for text in (name, *levels) if not is_unicode(text)]
+    if broken:
+        raise ValueError(
+            f"{where}: {broken[0]!r} is not valid Unicode and cannot be written to a file; read the data again with "
+            "the encoding they were saved in, or replace the text."
+        )
     # An index of people exists only where pandas was handed in.
     index = data.index if isinstance(data, pd.Series) else None
     categorical = is_categorical(data) or all(isinstance(level, str) for level in levels)
@@ -358,6 +365,9 @@ def _describe_people(parameter: str, values: Any) -> "list[tuple[str, int, pd.In
 def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.Index[Any]") -> None:
     if index.equals(other):
         return
+    if type(index) is not type(other) or index.dtype != other.dtype:
+        # Labels of different kinds are compared one by one: pandas would convert them, or refuse.
+        index, other = (_one_by_one(labels) for labels in (index, other))
     shared = index.isin(other)
     if not shared.any():
         return
@@ -369,3 +379,7 @@ def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.I
         f"the pandas indexes of {first} and {second} {found}: align them (for example with "
         ".loc or .reindex) or pass arrays (.to_numpy()) if the order is right as it is."
     )
+
+
+def _one_by_one(index: "pd.Index[Any]") -> "pd.Index[Any]":
+    return index.to_flat_index() if isinstance(index, pd.MultiIndex) else index.astype(object)

@@ -3,7 +3,7 @@
 Nothing is copied or converted before it must be; values are looked at elsewhere.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
@@ -37,7 +37,7 @@ def is_table(data: Any) -> bool:
         return data.ndim != 1 or data.dtype.names is not None
     if isinstance(data, (list, tuple)):
         first = data[0] if data else None
-        return isinstance(first, (list, tuple, pd.Series)) or (isinstance(first, np.ndarray) and first.ndim > 0)
+        return isinstance(first, pd.Series) or _is_row(first)
     if isinstance(data, (Mapping, pd.DataFrame)) or _is_arrow_table(data):
         return True
     if isinstance(data, (pd.Series, pd.Index)):
@@ -50,10 +50,10 @@ def is_table(data: Any) -> bool:
 
 def series_name(data: Any) -> str | None:
     """Return the name a series brings along; None for anything nameless."""
-    if isinstance(data, (np.ndarray, list, tuple)):
-        return None
     if isinstance(data, (pd.Series, pd.Index)):
         name = data.name
+    elif isinstance(data, (np.ndarray, list, tuple)) or is_table(data):
+        return None
     else:
         series = nw.from_native(data, allow_series=True, pass_through=True)
         name = series.name if isinstance(series, nw.Series) else None
@@ -83,7 +83,7 @@ def split_table(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
     if isinstance(data, np.ndarray) and data.dtype.names is not None:
         return [(str(name), data[name]) for name in data.dtype.names]
     if isinstance(data, (list, tuple)):
-        return _split_array(_rows_as_array(data, parameter), parameter)
+        return _split_rows(data, parameter)
     if isinstance(data, np.ndarray):
         return _split_array(data, parameter)
     if isinstance(data, pd.DataFrame):
@@ -106,18 +106,23 @@ def _is_arrow_table(data: Any) -> bool:
     return kind.__module__.startswith("pyarrow") and kind.__name__ in {"Table", "RecordBatch"}
 
 
-def _rows_as_array(data: Any, parameter: str) -> NDArray[Any]:
+def _is_row(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _split_rows(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
     if any(isinstance(row, pd.Series) for row in data):
         raise ValueError(
             f"{parameter} is a list of Series, which could be rows or columns: pass a DataFrame or a dict of columns."
         )
-    widths = {len(row) if hasattr(row, "__len__") else 0 for row in data}
+    # A value among rows is a row of no columns.
+    widths = {len(row) if _is_row(row) else 0 for row in data}
     if len(widths) > 1:
         raise ValueError(
             f"{parameter} is a list of rows of different lengths {sorted(widths)}: every row "
             "needs one value per column."
         )
-    return np.array(data, dtype=object)
+    return [(None, _objects(column)) for column in zip(*data, strict=True)] if widths != {0} else []
 
 
 def _split_array(array: NDArray[Any], parameter: str) -> list[tuple[str | None, Any]]:
@@ -162,11 +167,9 @@ def one_dimensional(data: Any, parameter: str) -> Any:
             raise ValueError(
                 f"{parameter} is a MultiIndex: pass one of its levels, or all as a DataFrame (.to_frame())."
             )
-        return data
-    if isinstance(data, (list, tuple)) and not is_table(data):
-        array = np.empty(len(data), dtype=object)
-        array[:] = data
-        return array
+        return _native(data)
+    if isinstance(data, Sequence) and not is_table(data):
+        return _objects(data)
     if is_table(data):
         raise ValueError(
             f"{parameter} must have one dimension, one value per person; found "
@@ -180,23 +183,41 @@ def one_dimensional(data: Any, parameter: str) -> Any:
     )
 
 
+def _native(values: Any) -> Any:
+    """Return values in this machine's byte order: pandas reads others wrongly, or not at all."""
+    dtype = getattr(values, "dtype", None)
+    if isinstance(dtype, np.dtype) and not dtype.isnative:
+        return values.astype(dtype.newbyteorder("="))
+    return values
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    return np.fromiter(values, dtype=object, count=len(values))
+
+
 def _from_other_library(data: Any) -> Any:
     if isinstance(data, np.ndarray):
-        return data
+        return _native(data)
     if type(data).__module__.startswith("pyarrow") and hasattr(data, "to_pandas"):
         if type(data.type).__name__ == "DictionaryType":
             # Arrow does not convert dictionaries with unsigned indices, polars makes such.
             data = data.cast(data.type.value_type)
-        return data.to_pandas()
+        try:
+            return data.to_pandas()
+        except (ValueError, TypeError, NotImplementedError):  # of types that pandas has not
+            return _objects(data.to_pylist())
     series = nw.from_native(data, allow_series=True, pass_through=True)
     if isinstance(series, nw.Series):
         # Arrow is the shorter way, strings stay where they are; of objects it keeps addresses.
         if series.dtype != nw.Object and find_spec("pyarrow") is not None:
-            return _from_other_library(series.to_arrow())
+            try:  # without its name: polars cannot hand every name over
+                return _from_other_library(series.alias("").to_arrow())
+            except (ValueError, TypeError, NotImplementedError):  # of types that Arrow has not
+                return _objects(series.to_list())
         return series.to_numpy()
     if isinstance(data, Iterator) or not hasattr(data, "__len__"):
         return np.array(0)
-    return np.asarray(data)
+    return _native(np.asarray(data))
 
 
 def _description(data: Any) -> str:

@@ -1,5 +1,6 @@
 """One-dimensional values -> levels and codes, at about the cost of one hash table."""
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
@@ -73,37 +74,37 @@ def _encode_by_hash(values: Any) -> tuple[tuple[Any, ...], NDArray[np.intp], int
     codes = codes.astype(np.intp, copy=False)
     n_missing = int(np.count_nonzero(codes < 0)) if codes.size and codes.min() < 0 else 0
     if isinstance(uniques, np.ndarray) and uniques.dtype.kind in "biuf":
-        order = np.argsort(uniques, kind="stable")
-        levels = [plain_scalar(value) for value in uniques[order].tolist()]
+        with np.errstate(over="ignore"):
+            numbers = uniques.astype(float) if uniques.dtype.kind == "f" else uniques
+        distinct, place = np.unique(numbers, return_inverse=True)
+        levels = [plain_scalar(value) for value in distinct.tolist()]
     else:
         # A list of nanosecond dates would be a list of integers.
         dates = isinstance(uniques, np.ndarray) and uniques.dtype.kind in "mM"
         listed = (pd.Index(uniques) if dates else uniques).tolist()
-        found = [plain_scalar(value) for value in listed]
-        found = _unify_objects(values, found)
-        levels = sort_levels(found)
-        place = {value: position for position, value in enumerate(found)}
-        order = np.array([place[value] for value in levels], dtype=np.intp)
-    return tuple(levels), _recode(codes, order, n_missing), n_missing
+        found = _unify_objects(values, [plain_scalar(value) for value in listed])
+        # Values that pandas tells apart may be one plain scalar.
+        levels = sort_levels(dict.fromkeys(found))
+        position = {value: number for number, value in enumerate(levels)}
+        place = np.array([position[value] for value in found], dtype=np.intp)
+    return tuple(levels), _recode(codes, place, n_missing), n_missing
 
 
 def _unify_objects(values: Any, found: list[Any]) -> list[Any]:
     if getattr(values, "dtype", None) != np.dtype(object):
         return found
-    if not any(isinstance(value, (int, float)) for value in found):
+    if not any(isinstance(value, Number) for value in found):
         return found
     if not pd.api.types.infer_dtype(values, skipna=True).startswith("mixed"):
         return found
     return unify_numbers(found, set(map(type, values)))
 
 
-def _recode(codes: NDArray[np.intp], order: NDArray[np.intp], n_missing: int) -> NDArray[np.intp]:
-    """Renumber codes so that level ``order[i]`` becomes ``i``; -1 stays -1."""
-    if not n_missing and np.array_equal(order, np.arange(order.size)):
+def _recode(codes: NDArray[np.intp], place: NDArray[np.intp], n_missing: int) -> NDArray[np.intp]:
+    """Renumber codes so that ``i`` becomes ``place[i]``; -1 stays -1."""
+    if not n_missing and np.array_equal(place, np.arange(place.size)):
         return codes
-    renumber = np.full(order.size + 1, -1, dtype=np.intp)
-    renumber[order] = np.arange(order.size)
-    return renumber[codes]
+    return np.append(place, -1)[codes]
 
 
 def _encode_small_range(
@@ -156,5 +157,5 @@ def _encode_fixed_width(
         stop = start + _CHUNK
         if not np.array_equal(words[start:stop], examples[codes[start:stop]]):
             return None
-    order = np.argsort(array[first], kind="stable")
-    return tuple(array[first][order].tolist()), _recode(codes, order, 0)
+    distinct, place = np.unique(array[first], return_inverse=True)
+    return tuple(distinct.tolist()), _recode(codes, place, 0)

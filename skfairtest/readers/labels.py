@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from skfairtest.readers.columns import Column
-from skfairtest.readers.levels import listed, plain_scalar, sort_levels, unify_numbers
+from skfairtest.readers.levels import is_label, listed, plain_scalar, sort_levels, unify_numbers
 
 __all__ = ["MAX_LABELS", "check_labels", "resolve_pos_label"]
 
@@ -99,7 +99,7 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
     if len(seen) > 2:
         if pos_label is not None:  # one label against the others
             for label in seen:
-                if label == pos_label:
+                if is_label(label, pos_label):
                     return label
             raise ValueError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
         raise ValueError(
@@ -114,7 +114,7 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
     if pos_label is not None:
         possible = [*seen, *known, *sort_levels(frozenset().union(*pairs))]
         for label in possible:
-            if label == pos_label:
+            if is_label(label, pos_label):
                 return label
         raise ValueError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
     if pairs:

@@ -1,14 +1,15 @@
 """Distinct values: as plain Python scalars, in one order that nothing but the values decides."""
 
-import math
 import numbers
 from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-__all__ = ["listed", "plain_scalar", "sort_levels", "unify_numbers"]
+__all__ = ["is_label", "is_unicode", "listed", "plain_scalar", "sort_levels", "unify_numbers"]
 
 
 def plain_scalar(value: Any) -> Any:
@@ -16,6 +17,10 @@ def plain_scalar(value: Any) -> Any:
 
     Negative zero becomes zero: the two are one level.
     """
+    if isinstance(value, np.str_):  # .item() of text drops NULs at its end
+        return str.__str__(value)
+    if isinstance(value, np.bytes_):
+        return bytes(value)
     if isinstance(value, np.datetime64):
         # .item() of a nanosecond date is a bare integer.
         return pd.Timestamp(value)
@@ -28,22 +33,49 @@ def plain_scalar(value: Any) -> Any:
     return value + 0.0 if isinstance(value, float) else value
 
 
+def is_label(label: Any, asked: Any) -> bool:
+    """Tell whether a label is the one asked for; what cannot be compared with it is another one.
+
+    Examples
+    --------
+    >>> is_label(1, 1.0), is_label(1, pd.NA)
+    (True, False)
+    """
+    try:
+        return bool(label == asked)
+    except (TypeError, ValueError):
+        return False
+
+
+def is_unicode(value: Any) -> bool:
+    """Tell whether text, also inside a tuple, is free of lone surrogates; True of anything else.
+
+    Examples
+    --------
+    >>> is_unicode("日本"), is_unicode("\ud800"), is_unicode(3)
+    (True, False, True)
+    """
+    if isinstance(value, str):
+        return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return not isinstance(value, tuple) or all(map(is_unicode, value))
+
+
 def _number_kind(kind: type) -> type | None:
-    """Return which of bool, int and float a type is, or None for other types."""
+    """Return which kind of number a type is, or None for other types."""
     if issubclass(kind, (bool, np.bool_)):
         return bool
     if issubclass(kind, numbers.Integral):
         return int
     if issubclass(kind, (float, np.floating)):
         return float
-    return None
+    return next((other for other in (Decimal, Fraction, complex) if issubclass(kind, other)), None)
 
 
 def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
     """Write equal numbers in one way when several kinds of number meet in a column.
 
-    ``True``, ``1`` and ``1.0`` are equal, so they are one level; which of them represents it
-    must not depend on which came first.
+    ``True``, ``1``, ``1.0`` and ``Decimal(1)`` are equal, so they are one level; which of them represents it must not
+    depend on which came first.
 
     Parameters
     ----------
@@ -55,15 +87,23 @@ def unify_numbers(values: Iterable[Any], types: Iterable[type]) -> list[Any]:
     Returns
     -------
     list
-        The values; where two of bool, int and float occur, whole numbers are ints.
+        The values; where several kinds of number occur, whole numbers are ints and others floats, if equal to one.
     """
     kinds = {_number_kind(kind) for kind in types} - {None}
-    if len(kinds) < 2:
-        return list(values)
-    return [
-        int(value) if _number_kind(type(value)) and math.isfinite(value) and value == int(value) else value
-        for value in values
-    ]
+    return list(values) if len(kinds) < 2 else [_plainest(value) for value in values]
+
+
+def _plainest(value: Any) -> Any:
+    if _number_kind(type(value)) is None:
+        return value
+    number = value.real if isinstance(value, complex) and not value.imag else value
+    for kind in (int, float):
+        try:
+            if kind(number) == number:
+                return kind(number)
+        except (OverflowError, TypeError, ValueError):  # infinite, too large, or complex
+            continue
+    return value
 
 
 def _sort_key(value: Any) -> tuple[str, Any]:

@@ -1,5 +1,7 @@
 """Columns of numbers: scores, targets of a regression, weights. What has few distinct values is read as labels."""
 
+import math
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,10 +13,14 @@ from skfairtest.readers.containers import one_dimensional
 from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed
 
-__all__ = ["as_numbers", "read_values", "read_weights"]
+__all__ = ["as_floats", "as_numbers", "check_magnitude", "read_values", "read_weights"]
 
 #: Among this many values of a column so many different ones are labels, whole numbers more.
 LOOKED_AT, FEW, FEW_WHOLE = 10_000, 100, MAX_LABELS
+#: Values whose third powers are floats, as are those of one over it.
+LARGEST_NUMBER = 1e102
+#: How many times as large as the smallest positive weight the largest may be.
+LARGEST_WEIGHT = 1e50
 
 
 def read_values(data: Any, parameter: str) -> Column | Numbers:
@@ -58,12 +64,12 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
     if not many:
         column = read_column(data, parameter, name=parameter)
         numeric = all(isinstance(level, int | float) for level in column.levels)
-        if numeric and not np.isfinite(np.array(column.levels, dtype=float)).all():
+        if numeric and not np.isfinite(as_floats(column.levels)).all():
             raise ValueError(_infinite(parameter, column.levels))
         whole = all(isinstance(level, int) for level in column.levels)
         if not numeric or len(column.levels) <= (FEW_WHOLE if whole else FEW):
             return column
-        return Numbers(parameter, np.array(column.levels, dtype=float)[column.codes], column.index)
+        return Numbers(parameter, as_floats(column.levels)[column.codes], column.index)
     index = values.index if isinstance(values, pd.Series) else None
     missing = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
     if missing:
@@ -78,8 +84,26 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
 
 
 def _infinite(parameter: str, values: Any) -> str:
-    found = [value for value in values if isinstance(value, float) and not np.isfinite(value)]
+    found = [value for value, number in zip(values, as_floats(values), strict=True) if not np.isfinite(number)]
     return f"{parameter} must hold finite numbers; found {listed(found, 3)}."
+
+
+def as_floats(values: Iterable[Any]) -> NDArray[np.float64]:
+    """Return numbers of any kind as floats; those beyond all floats are infinite.
+
+    Examples
+    --------
+    >>> as_floats([1, True, 10**400])
+    array([ 1.,  1., inf])
+    """
+    return np.array([_float(value) for value in values], dtype=float)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
@@ -88,16 +112,45 @@ def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
         return column.values
     if not all(isinstance(level, int | float) for level in column.levels):
         return None
-    return np.array(column.levels, dtype=float)[column.codes]
+    return as_floats(column.levels)[column.codes]
+
+
+def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> None:
+    """Check that the squares of a metric of numbers can be computed, if the columns that it reads are numbers.
+
+    Parameters
+    ----------
+    columns : mapping of str to Column or Numbers
+        What it reads.
+    power : int, default=1
+        By which power of the numbers it grows.
+
+    Raises
+    ------
+    ValueError
+        If the largest number is so large, or so small, that squares are no floats.
+    """
+    values = {name: as_numbers(column) for name, column in columns.items()}
+    largest = {name: float(np.abs(found).max(initial=0.0)) for name, found in values.items() if found is not None}
+    name = max(largest, key=lambda name: largest[name], default="")
+    most = LARGEST_NUMBER ** (1 / power)
+    if name and largest[name] and not 1 / most <= largest[name] <= most:
+        raise ValueError(
+            f"{name} holds numbers of up to {largest[name]:g} in magnitude, of which squares and standard errors "
+            f"cannot be computed: rescale {' and '.join(largest)}, so that the largest lies between {1 / most:g} and "
+            f"{most:g}."
+        )
 
 
 def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
     """Read one weight per person.
 
+    Only ratios of weights matter: where squares of weights could not be computed, all are divided by a power of two.
+
     Raises
     ------
     ValueError
-        If a weight is missing, negative or no number, or all are 0.
+        If a weight is missing, negative or no number, all are 0, or they are too different from each other.
     """
     column = read_values(data, parameter)
     values = as_numbers(column)
@@ -112,4 +165,12 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
         )
     if not (values > 0).any():
         raise ValueError(f"{parameter} is 0 for everybody: nobody would be counted.")
+    smallest, largest = float(values[values > 0].min()), float(values.max())
+    if smallest < largest / LARGEST_WEIGHT:
+        raise ValueError(
+            f"{parameter} holds positive weights from {smallest:g} to {largest:g}: beside the largest, those below "
+            f"{largest / LARGEST_WEIGHT:g} count nothing. Set them to 0, or leave these people out of every argument."
+        )
+    if not 1 / LARGEST_WEIGHT <= smallest <= largest <= LARGEST_WEIGHT:
+        values = np.ldexp(values, -int(np.frexp(largest)[1]))
     return Numbers(parameter, values, column.index)

@@ -214,7 +214,7 @@ def indexed(part: AuditPart, metric: str) -> pd.DataFrame:
     index = (
         pd.MultiIndex.from_tuples(keys, names=names)
         if len(names) > 1
-        else pd.Index([k[0] for k in keys], name=names[0])
+        else pd.Index([k[0] for k in keys], name=names[0], tupleize_cols=False)
     )
     return rows.drop(columns=["metric", "stratum", "group"]).set_axis(index)
 

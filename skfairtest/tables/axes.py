@@ -36,11 +36,14 @@ def check_names(control_names: Sequence[str], sensitive_names: Sequence[str], ce
     for name in names:
         if names.count(name) > 1:
             raise ValueError(
-                f"several of the sensitive and control features are named {name!r}: give each "
+                f"several of sensitive_features and control_features are named {name!r}: give each "
                 "feature its own name and one role."
             )
         if name in (*CELL_NAMES, "count"):
-            raise ValueError(f"a feature is named {name!r}, which stands for something else in the table: rename it.")
+            parameter = "control_features" if name in control_names else "sensitive_features"
+            raise ValueError(
+                f"{parameter}: a feature is named {name!r}, which stands for something else in the table: rename it."
+            )
 
 
 def check_cells(columns: Sequence[Column]) -> None:

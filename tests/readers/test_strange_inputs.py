@@ -1,0 +1,350 @@
+"""Labels, byte orders, indexes and magnitudes that other libraries refuse, misread or merge."""
+
+import datetime
+import io
+import json
+from collections import UserList, deque
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from skfairtest import CorrelationFairnessTest, FairnessAudit, FairnessTest, SignificanceFrame
+from skfairtest.readers import Column, read_column, read_columns, read_values, read_weights
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* rests on few people")
+
+Y = [1, 1, 1, 0, 0, 0, 1, 0]
+GROUPS = list("aaaabbbb")
+
+
+def run(**changes):
+    """Test the selection rates of two groups of four with some arguments changed."""
+    arguments = {"y_true": None, "y_pred": Y, "sensitive_features": GROUPS, "metric": "selection_rate", **changes}
+    arguments = {"n_resamples": 99, "random_state": 0, **arguments}
+    return FairnessTest.from_predictions(arguments.pop("y_true"), arguments.pop("y_pred"), **arguments)
+
+
+def decoded(data):
+    """Return the values that a column was read as."""
+    column = read_column(data, "x")
+    return [column.levels[code] for code in column.codes]
+
+
+# Byte order -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["f2", "f4", "f8", "i2", "i4", "i8", "u2", "u8", "c16"])
+@pytest.mark.parametrize("container", [lambda a: a, pd.Series, lambda a: pd.DataFrame({"x": a})["x"]])
+def test_numbers_of_another_byte_order_are_the_same_numbers(kind, container):
+    array = np.array([3, 1, 2, 1]).astype(f">{kind}")
+    assert decoded(container(array)) == [3, 1, 2, 1]
+
+
+@pytest.mark.parametrize("kind", ["M8[D]", "M8[s]", "M8[ns]"])
+def test_dates_of_another_byte_order_are_the_same_dates(kind):
+    days = np.array(["2026-01-02", "1969-05-06"], dtype=kind)
+    assert decoded(days.astype(f">{kind}")) == [pd.Timestamp("2026-01-02"), pd.Timestamp("1969-05-06")]
+    spans = (days - days[0]).astype(f">m8{kind[2:]}")
+    assert decoded(spans) == [pd.Timedelta(0), pd.Timestamp("1969-05-06") - pd.Timestamp("2026-01-02")]
+
+
+def test_a_structured_array_of_another_byte_order_has_the_same_columns():
+    rows = np.array([(1.5, 2), (2.5, 2)], dtype=[("a", ">f8"), ("b", ">i4")])
+    columns = read_columns(rows, "sensitive_features", default_name="s")
+    assert [column.levels for column in columns] == [(1.5, 2.5), (2,)]
+
+
+def test_many_scores_of_another_byte_order_are_numbers_too():
+    scores = np.linspace(0, 1, 500)
+    np.testing.assert_array_equal(read_values(scores.astype(">f8"), "y_score").values, scores)
+    np.testing.assert_array_equal(read_weights(scores.astype(">f4")).values, scores.astype("f4"))
+
+
+# Text -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("values", "levels"),
+    [
+        ([np.str_("a\x00"), "a"], ("a", "a\x00")),
+        ([np.bytes_(b"a\x00"), b"a"], (b"a", b"a\x00")),
+        (pd.Series(["a\x00", "a"]), ("a", "a\x00")),
+    ],
+)
+def test_text_that_ends_in_nul_is_a_label_of_its_own(values, levels):
+    column = read_column(values, "x")
+    assert column.levels == levels
+    assert column.codes.tolist() == [1, 0]
+    assert column.values.tolist() == [levels[1], levels[0]]
+
+
+def test_groups_that_differ_by_a_nul_are_two_groups():
+    test = run(sensitive_features=[np.str_("a\x00")] * 4 + ["a"] * 4)
+    assert test.groups_ == ["a", "a\x00"]
+    assert test.by_group_["n"].tolist() == [4, 4]
+    assert test.by_group_["value"].tolist() == [0.25, 0.75]
+
+
+def test_functions_of_labels_are_handed_text_that_ends_in_nul():
+    def share(y_true, y_pred):
+        return float(np.mean([label == "a\x00" for label in y_pred]))
+
+    test = run(y_true=Y, y_pred=["a\x00"] * 4 + ["a"] * 4, metric=share)
+    assert test.by_group_["value"].tolist() == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"sensitive_features": ["\ud800"] * 4 + ["a"] * 4}, "sensitive_features"),
+        ({"sensitive_features": np.array(["\ud800"] * 4 + ["a"] * 4)}, "sensitive_features"),
+        ({"sensitive_features": {"\ud800": GROUPS}}, "sensitive_features"),
+        ({"sensitive_features": [("a", "\ud800")] * 4 + [("b", "c")] * 4}, "sensitive_features"),
+        ({"control_features": {"\udfff": GROUPS}}, "control_features"),
+        ({"y_pred": ["\udcff"] * 4 + ["a"] * 4, "pos_label": "a"}, "y_pred"),
+        ({"clusters": [f"\ud800{i}" for i in range(8)]}, "clusters"),
+    ],
+)
+def test_text_that_no_file_can_hold_is_an_error_that_names_it(changes, named):
+    with pytest.raises(ValueError, match=rf"{named}.*'\\ud.*is not valid Unicode.*encoding") as error:
+        run(**changes)
+    str(error.value).encode()
+
+
+def test_a_series_whose_name_polars_cannot_hand_over_is_read():
+    column = read_column(pl.Series("a\x00", ["f", "m"]), "x")
+    assert (column.name, column.levels) == ("a\x00", ("f", "m"))
+
+
+# Tuples and rows ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [[("a", 1), ("b", 2)], [("a", 1), ("b",)], [(), ("b", 2, 3)]])
+def test_tuples_can_be_groups(labels):
+    groups = pd.Series([labels[0]] * 4 + [labels[1]] * 4)
+    test = run(sensitive_features=groups)
+    assert test.groups_ == sorted(labels)
+    assert test.by_group_["n"].to_dict() == dict.fromkeys(labels, 4)
+    assert test.p_value_ == run().p_value_
+    test.to_frame().to_csv(io.StringIO())
+    assert run(sensitive_features=groups, compare="to_reference", reference_group=labels[1]).groups_ == test.groups_
+    audit = FairnessAudit.from_predictions(None, Y, sensitive_features=groups)
+    assert len(json.loads(audit.to_json())) > 0
+    assert "a" in str(audit)
+
+
+@pytest.mark.parametrize(
+    ("rows", "widths"),
+    [([("a", 1), ("b",)], "1, 2"), ([("a", 1), "ab"], "0, 2"), ([("a",), 5], "0, 1"), ([["a", 1], {"b": 2}], "0, 2")],
+)
+def test_a_list_of_ragged_rows_is_an_error_that_says_so(rows, widths):
+    with pytest.raises(ValueError, match=rf"sensitive_features is a list of rows of different lengths \[{widths}\]"):
+        run(sensitive_features=rows * 4)
+
+
+def test_cells_of_a_list_of_rows_can_be_anything_but_columns():
+    columns = read_columns([(("a", 1), "x"), ("b", "x")], "sensitive_features", default_name="s")
+    assert [column.levels for column in columns] == [("b", ("a", 1)), ("x",)]
+    with pytest.raises(ValueError, match="sensitive_features has no columns"):
+        read_columns([(), ()], "sensitive_features", default_name="s")
+
+
+@pytest.mark.parametrize("container", [deque, UserList])
+def test_any_sequence_keeps_the_types_of_its_values(container):
+    assert decoded(container([1, "1", "a\x00"])) == [1, "1", "a\x00"]
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+TWICE = pd.DataFrame([[1, 2]] * 8, columns=["a", "a"])
+TABLES = {"pandas": TWICE, "pyarrow": pa.Table.from_arrays([pa.array([1] * 8), pa.array([2] * 8)], ["a", "a"])}
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("argument", ["clusters", "sample_weight", "y_true", "y_pred"])
+def test_a_table_where_one_column_is_needed_is_an_error_whatever_its_names(table, argument):
+    with pytest.raises(ValueError, match=rf"^{argument}( must have one dimension| is a table)"):
+        run(**{argument: TABLES[table]})
+
+
+@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("argument", ["sensitive_features", "control_features"])
+def test_features_of_one_name_are_an_error(table, argument):
+    with pytest.raises(ValueError, match=f"{argument} has several columns named 'a'"):
+        run(**{argument: TABLES[table]})
+
+
+# Indexes --------------------------------------------------------------------------------------------------------------
+
+LEVELS = pd.MultiIndex.from_product([["a", "b"], range(4)])
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        LEVELS,
+        pd.date_range("2026-01-01", periods=8),
+        pd.date_range("2026-01-01", periods=8, tz="UTC"),
+        pd.period_range("2026", periods=8, freq="Y"),
+        pd.interval_range(0, 8),
+        pd.Index(list("stuvwxyz")),
+        pd.CategoricalIndex(list("stuvwxyz")),
+    ],
+)
+def test_indexes_of_different_kinds_say_nothing_about_each_other(index):
+    expected = run().p_value_
+    for other in (None, pd.Index(range(8)), pd.Index([f"2026-01-0{i + 1}" for i in range(8)])):
+        assert run(y_pred=pd.Series(Y, index=index), sensitive_features=pd.Series(GROUPS, other)).p_value_ == expected
+        assert run(y_pred=pd.Series(Y, index=other), sensitive_features=pd.Series(GROUPS, index)).p_value_ == expected
+
+
+def test_labels_of_a_multiindex_are_compared_with_tuples():
+    flat = pd.Index(list(LEVELS)[::-1], tupleize_cols=False)
+    with pytest.raises(ValueError, match="y_pred and sensitive_features hold the same labels in another order"):
+        run(y_pred=pd.Series(Y, index=LEVELS), sensitive_features=pd.Series(GROUPS, index=flat))
+
+
+# Numbers --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [2**63, -1, 2**63 + 1],
+        [2**64 + 1, 1.5, True],
+        pl.Series([2**64, 0, 2**64 + 1], dtype=pl.Int128, strict=False),
+        np.array([1, np.longdouble(1) + np.finfo(np.longdouble).eps, 2], dtype=np.longdouble),
+    ],
+)
+def test_numbers_beyond_64_bits_are_labels(values):
+    column = read_column(values, "x")
+    assert [column.levels[code] for code in column.codes] == column.values.tolist()
+    assert [float(value) for value in column.values] == [float(value) for value in values]
+    assert len(set(column.levels)) == len(column.levels)
+
+
+@pytest.mark.parametrize(
+    ("values", "levels"),
+    [
+        ([Decimal(2), 2.0, Decimal("2.5"), 2.5], (2, 2.5)),
+        ([Fraction(1, 2), 0.5, Fraction(1, 3), 1], (Fraction(1, 3), 0.5, 1)),
+        ([1 + 0j, 1, 1.0], (1,)),
+        ([Decimal("0.1"), 0.1, float("inf")], (Decimal("0.1"), 0.1, float("inf"))),
+        ([Decimal(2), Decimal("2.5")], (Decimal(2), Decimal("2.5"))),
+    ],
+)
+def test_equal_numbers_are_written_in_one_way_whichever_came_first(values, levels):
+    for ordered in (values, values[::-1]):
+        found = read_column(ordered, "x").levels
+        assert found == levels
+        assert list(map(type, found)) == list(map(type, levels))
+
+
+def test_integers_beyond_all_floats_are_infinite_numbers():
+    with pytest.raises(ValueError, match="sample_weight must hold finite numbers; found 1000"):
+        read_weights([1, 2, 10**400])
+    with pytest.raises(ValueError, match=r"'x'\) holds infinite values"):
+        CorrelationFairnessTest.from_predictions(
+            [1, 2, 3, 4], [1, 2, 4, 3], sensitive_features={"x": [1, 2, 3, 10**400]}
+        )
+    assert decoded([10**400, 1.5, True]) == [10**400, 1.5, 1]
+
+
+@pytest.mark.parametrize("scale", [2.0**-1060, 2.0**-500, 2.0**500, 2.0**1020])
+@pytest.mark.parametrize("metric", ["selection_rate", "f1", "balanced_accuracy", "matthews_corrcoef", "mean_residual"])
+def test_the_scale_of_weights_changes_nothing(scale, metric):
+    rng = np.random.default_rng(3)
+    y_true, y_pred, weight = rng.integers(0, 2, 60), rng.integers(0, 2, 60), rng.integers(1, 8, 60)
+    groups = np.repeat(["a", "b", "c"], 20)
+    first, second = (
+        run(y_true=y_true, y_pred=y_pred, sensitive_features=groups, sample_weight=w, metric=metric)
+        for w in (weight, weight * scale)
+    )
+    pd.testing.assert_frame_equal(first.comparisons_, second.comparisons_)
+    pd.testing.assert_frame_equal(first.by_group_, second.by_group_)
+
+
+def test_weights_that_cannot_be_added_up_are_an_error_that_names_their_range():
+    with pytest.raises(ValueError, match=r"sample_weight holds positive weights from 1e-308 to 1e\+308.*Set them to 0"):
+        run(sample_weight=[1e308, 1e-308] * 4)
+    assert 0 < run(sample_weight=[1e308, 0] * 2 + [1e308] * 4).p_value_ <= 1
+
+
+@pytest.mark.parametrize("metric", ["mean_squared_error", "mean_absolute_error", "mean_prediction", "mean_residual"])
+@pytest.mark.parametrize("scale", [1e300, 1e160, 1e102, 1e-103, 1e-300])
+def test_numbers_whose_squares_are_no_floats_are_an_error(metric, scale):
+    y = np.arange(8) % 5 * scale
+    with pytest.raises(ValueError, match=r"^y_(true|pred) holds numbers of up to 4e.*: rescale "):
+        run(y_true=y, y_pred=y[::-1], metric=metric)
+
+
+@pytest.mark.parametrize("scale", [1e51, 1e-52])
+def test_squared_errors_are_squared_once_more(scale):
+    y = np.arange(8) % 5 * scale
+    with pytest.raises(ValueError, match=r"the largest lies between 1e-51 and 1e\+51"):
+        run(y_true=y, y_pred=y[::-1], metric={"loss": "mean_squared_error"})
+
+
+@pytest.mark.parametrize("metric", ["mean_squared_error", "mean_absolute_error", "mean_prediction", "mean_residual"])
+@pytest.mark.parametrize("scale", [2.0**126, 2.0**-40, 2.0**-126])
+def test_the_scale_of_numbers_changes_no_p_value(metric, scale):
+    y, predicted = np.array([0, 3, 1, 4, 9, 8, 2, 7.5]), np.array([1, 2, 3, 1, 3, 5, 2, 4.0])
+    plain = run(y_true=y, y_pred=predicted, metric=metric)
+    scaled = run(y_true=y * scale, y_pred=predicted * scale, metric=metric)
+    assert scaled.p_value_ == plain.p_value_
+    np.testing.assert_allclose(scaled.comparisons_["statistic"], plain.comparisons_["statistic"], rtol=1e-9)
+
+
+def test_a_column_of_tiny_numbers_beside_ordinary_ones_is_no_error():
+    assert 0 < run(y_true=Y, y_pred=np.arange(8) * 1e-300, metric="mean_residual").p_value_ <= 1
+
+
+def test_labels_may_be_numbers_of_any_size():
+    # Class labels are compared and never squared.
+    test = run(y_pred=[1e160 if y else -1e160 for y in Y], pos_label=1e160)
+    assert test.p_value_ == run().p_value_
+
+
+# What is asked for ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strange", [pd.NA, np.array([1, 2]), Decimal("NaN"), datetime.date(2026, 1, 2)])
+def test_a_label_that_cannot_be_compared_is_not_among_the_labels(strange):
+    with pytest.raises(ValueError, match=r"pos_label=.*is not among the labels"):
+        run(pos_label=strange)
+    with pytest.raises(ValueError, match=r"reference_group=.*is not a group"):
+        run(compare="to_reference", reference_group=strange)
+
+
+@pytest.mark.parametrize("argument", ["sensitive_features", "control_features"])
+def test_a_feature_with_the_name_of_a_column_of_the_table_is_an_error_that_names_its_parameter(argument):
+    with pytest.raises(ValueError, match=f"{argument}: a feature is named 'count'"):
+        run(**{argument: {"count": GROUPS}})
+
+
+def test_a_frame_says_that_metricframe_takes_tuples_for_several_features():
+    rows = np.array([("a", 1)] * 4 + [("b", 2)] * 4, dtype=[("s", "U1"), ("n", int)])
+    with pytest.raises(ValueError, match="holds tuples, which MetricFrame takes for several features"):
+        SignificanceFrame(metrics=_share, y_true=Y, y_pred=Y, sensitive_features=GROUPS, control_features=rows)
+
+
+def _share(y_true, y_pred):
+    return float(np.mean(y_true == y_pred))
+
+
+@pytest.mark.parametrize("metrics", [_share, {"share": _share}])
+def test_a_frame_of_nobody_is_an_error(metrics):
+    nobody = pd.Series([], dtype=object)
+    with pytest.raises(ValueError, match="y_true is empty: at least one person is needed"):
+        SignificanceFrame(metrics=metrics, y_true=[], y_pred=[], sensitive_features=nobody, control_features=nobody)
+
+
+def test_a_column_takes_what_it_was_read_as():
+    # The dtype of labels as a whole is one that holds each of them.
+    column = Column("x", (-1, 2**63 + 1), np.array([1, 0]))
+    assert column.values.tolist() == [2**63 + 1, -1]
