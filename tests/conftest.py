@@ -42,6 +42,31 @@ HOSTILE = (
 )
 
 
+class Clock:
+    """Stands in for the module `time` of what is tested, so that no test depends on how busy a machine is."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock():
+    """A clock that moves only when a test says so."""
+    return Clock()
+
+
+def pytest_xdist_auto_num_workers(config):
+    """Run single files in this process: starting others takes longer, and no debugger reaches into them."""
+    alone = all(Path(argument.partition("::")[0]).is_file() for argument in config.args)
+    return 0 if alone else None
+
+
 @pytest.fixture(scope="session")
 def hostile():
     """Names that some reader takes for something else than a name."""

@@ -14,6 +14,7 @@ from skfairtest import Projection
 POPULATION, MAP = Population(truth=(0.5, 1.0, 4.0), minority=0.3), Map()
 
 
+@pytest.mark.slow
 def test_the_quick_benchmark_runs_as_a_command_and_reports_every_part(quick):
     lines = quick("individual", "individual.json")
     assert sum(line.startswith("  few are harmed much") for line in lines) == 8

@@ -171,6 +171,7 @@ def test_average_odds_difference_of_a_table_counted_by_hand():
     assert individual_tables.average_odds_difference(y_true, y_pred, group) == pytest.approx(-0.375)
 
 
+@pytest.mark.slow
 def test_the_quick_benchmark_runs_as_a_command_and_reports_every_model(raw_data, quick):
     for file in ("adult.csv.gz", "compas.csv"):
         raw_data(file)
