@@ -6,9 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from skfairtest import CountTable, FairnessAudit, Rate
 from skfairtest.datasets import load_berkeley, load_compas
+
+# Property tests ask for this number of examples, or a multiple of it: few at every change, many with
+# --hypothesis-profile=thorough, as .ci/run does.
+settings.register_profile("quick", max_examples=25)
+settings.register_profile("thorough", max_examples=100)
+settings.load_profile("quick")
 
 #: Names that some reader takes for something else than a name.
 HOSTILE = (

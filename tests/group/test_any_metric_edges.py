@@ -98,7 +98,7 @@ def test_a_function_of_everybody_stops_early():
 
 def test_strata_of_a_ratio_are_extreme_where_it_is_small():
     label = np.where(GROUP == "a", Y, LABEL)  # a is always right
-    params = {"control_features": STRATUM, "n_resamples": 99}
+    params = {"control_features": STRATUM, "n_resamples": 59}
     largest, holm = (run(Y, label, PRECISION_RATIO, adjust=how, **params).comparisons_ for how in ("max_t", "holm"))
     assert (largest["p_value"] == holm["p_value"]).all()
     assert (largest["p_value_adjusted"] <= holm["p_value_adjusted"] + 0.02).all()
@@ -107,12 +107,12 @@ def test_strata_of_a_ratio_are_extreme_where_it_is_small():
 
 def test_a_function_of_everybody_may_be_of_numbers():
     worst = make_derived_metric(metric=sk.mean_squared_error, transform="group_max")
-    test = run(NUMBER, SCORE, worst, n_resamples=99)
+    test = run(NUMBER, SCORE, worst, n_resamples=19)
     expected = max(((NUMBER - SCORE)[g == GROUP] ** 2).mean() for g in "ab")
     assert test.disparity_ == pytest.approx(expected)
     assert 0 < test.p_value_ <= 1
     within = run(Y, SCORE, make_derived_metric(metric=mean_prediction, transform="difference"), within="y_true",
-                 n_resamples=99)  # fmt: skip
+                 n_resamples=19)  # fmt: skip
     assert within.within_ == "y_true"
     with pytest.raises(ValueError, match=r"within='y_true'.*numbers"):
         run(NUMBER, SCORE, worst, within="y_true")
