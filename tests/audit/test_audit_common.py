@@ -27,6 +27,8 @@ CASES = {
     "margin": {"metrics": "selection_rate", "margin": 0.05, "adjust": "fdr_bh"},
 }
 every_case = pytest.mark.parametrize("params", list(CASES.values()), ids=list(CASES))
+#: Cases that take long; other containers than the first are slow.
+LONG = ("standard", "ratios")
 
 
 @pytest.fixture(scope="module")
@@ -99,8 +101,14 @@ CONTAINERS = {
 }
 
 
-@pytest.mark.parametrize("container", list(CONTAINERS))
-@every_case
+@pytest.mark.parametrize(
+    ("params", "container"),
+    [
+        pytest.param(params, container, id=f"{name}-{container}", marks=pytest.mark.slow if name in LONG and i else ())
+        for name, params in CASES.items()
+        for i, container in enumerate(CONTAINERS)
+    ],
+)
 def test_the_container_changes_nothing(people, expected, params, container):
     put, frame = CONTAINERS[container]
     assert_same(expected(params), run(people, params, put=put, frame=frame))

@@ -62,7 +62,9 @@ def test_bins_hold_the_outcomes_between_their_ends():
 
 
 @pytest.mark.parametrize("side", SIDES)
-@pytest.mark.parametrize(("n_strata", "people"), [(3, 20), (6, 500), (50, 1000), (6, 100_000)])
+@pytest.mark.parametrize(
+    ("n_strata", "people"), [(3, 20), (6, 500), pytest.param(50, 1000, marks=pytest.mark.slow), (6, 100_000)]
+)
 @pytest.mark.parametrize("shift", [0.0, 0.02, 0.3])
 def test_strata_add_up_to_the_exact_stratified_test(n_strata, people, shift, side):
     rng = np.random.default_rng(n_strata)

@@ -116,6 +116,7 @@ def test_several_labels_are_one_against_the_others_where_the_function_says_so():
         },
         RNG.integers(0, 3, N),
         three,
+        test_params={"n_resamples": 19},
     )
     assert shown_and_tested(frame) == ["exact", "exact", "permutation", "permutation", "permutation"]
 
