@@ -121,6 +121,7 @@ def test_several_labels_are_one_against_the_others_where_the_function_says_so():
     assert shown_and_tested(frame) == ["exact", "exact", "permutation", "permutation", "permutation"]
 
 
+@pytest.mark.slow
 def test_options_that_change_a_metric_change_what_is_tested():
     few = slice(100)  # what scikit-learn computes again for every resample takes long
     frame = frame_of(
