@@ -353,8 +353,9 @@ def test_any_function_can_be_clustered(whole):
 # Size -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("metric", [pytest.param("selection_rate", marks=pytest.mark.slow), "mean_prediction"])
-@pytest.mark.parametrize("inside", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["selection_rate", "mean_prediction"])
+@pytest.mark.parametrize("inside", [False, True])
 def test_alike_groups_of_clusters_are_rejected_as_often_as_said(metric, inside):
     rejected = ignored = 0
     n = 200

@@ -45,6 +45,7 @@ def test_alpha_is_one_minus_the_confidence_level():
     assert power(**numbers, alpha=0.01) == pytest.approx(power(**numbers, confidence_level=0.99), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_power_falls_with_random_denominators_and_with_comparisons():
     numbers = {"metric": TPR, "rates": (0.6, 0.9)}
     fixed = power(**numbers, n_per_group=(60, 20))
