@@ -6,9 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from skfairtest import CountTable, FairnessAudit, Rate
 from skfairtest.datasets import load_berkeley, load_compas
+
+# Property tests ask for this number of examples, or a multiple of it: few at every change, many with
+# --hypothesis-profile=thorough, as .ci/run does.
+settings.register_profile("quick", max_examples=25)
+settings.register_profile("thorough", max_examples=100)
+settings.load_profile("quick")
 
 #: Names that some reader takes for something else than a name.
 HOSTILE = (
@@ -40,6 +47,31 @@ HOSTILE = (
     "",
     " ",
 )
+
+
+class Clock:
+    """Stands in for the module `time` of what is tested, so that no test depends on how busy a machine is."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+    def sleep(self, seconds):
+        self.now += seconds
+
+
+@pytest.fixture
+def clock():
+    """A clock that moves only when a test says so."""
+    return Clock()
+
+
+def pytest_xdist_auto_num_workers(config):
+    """Run single files in this process: starting others takes longer, and no debugger reaches into them."""
+    alone = all(Path(argument.partition("::")[0]).is_file() for argument in config.args)
+    return 0 if alone else None
 
 
 @pytest.fixture(scope="session")

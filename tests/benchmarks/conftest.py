@@ -18,7 +18,7 @@ def quick():
         before = stored.read_bytes() if stored.exists() else None
         done = subprocess.run(
             [sys.executable, "-m", f"benchmarks.{name}", "--quick"],
-            cwd=ROOT, capture_output=True, text=True, check=False, timeout=300,
+            cwd=ROOT, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         assert (stored.read_bytes() if stored.exists() else None) == before

@@ -3,6 +3,7 @@ import pytest
 benchmarks = pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
 
+@pytest.mark.slow
 def test_speed_benchmark_compares_on_the_same_arrays(capsys):
     from benchmarks import speed
 
@@ -23,6 +24,7 @@ def test_speed_benchmark_times_a_resample(capsys, what, other):
     assert "goal" in out
 
 
+@pytest.mark.slow
 def test_speed_benchmark_times_a_frame(capsys):
     from benchmarks import speed
 
@@ -32,6 +34,7 @@ def test_speed_benchmark_times_a_frame(capsys):
     assert "x MetricFrame" in out
 
 
+@pytest.mark.slow
 def test_speed_benchmark_times_audits_of_individuals(capsys, monkeypatch):
     from benchmarks import speed
 

@@ -11,6 +11,7 @@ from benchmarks._correlation_intervals import SHARES, broken, designs
 from benchmarks._render import correlation
 
 
+@pytest.mark.slow
 def test_the_quick_benchmark_runs_as_a_command_and_reports_every_design(quick):
     lines = quick("correlation", "validity_correlation.json")
     intervals = [line for line in lines if " people " in line and "(" in line]

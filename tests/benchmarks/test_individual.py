@@ -14,6 +14,7 @@ from skfairtest import Projection
 POPULATION, MAP = Population(truth=(0.5, 1.0, 4.0), minority=0.3), Map()
 
 
+@pytest.mark.slow
 def test_the_quick_benchmark_runs_as_a_command_and_reports_every_part(quick):
     lines = quick("individual", "individual.json")
     assert sum(line.startswith("  few are harmed much") for line in lines) == 8
@@ -41,6 +42,7 @@ def plane(weights, bias, n=401):
             yield share * mass * (positive if y else 1 - positive), X, x, y
 
 
+@pytest.mark.slow
 def test_true_values_are_those_of_an_integral_over_the_plane():
     weights, bias = np.array([1.2, 3.0]), 0.4
     ratio, logarithm, means, errors = 0.0, 0.0, np.zeros(2), np.zeros(2)
@@ -58,12 +60,14 @@ def test_true_values_are_those_of_an_integral_over_the_plane():
     assert truth.value("error_rate_ratio") == pytest.approx(errors[1] / errors[0], abs=2e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistic", individual.STATISTICS)
 def test_a_model_is_found_for_an_audit_value(statistic):
     weight = weight_with(statistic, 1.25, POPULATION, MAP, 1.0, 4.0)
     assert Truth(POPULATION, MAP, 1.0, weight, 4.0).value(statistic) == pytest.approx(1.25, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_value_that_no_model_has_is_an_error():
     with pytest.raises(ValueError, match="no weight up to 4 has the loss_ratio 50"):
         weight_with("loss_ratio", 50, POPULATION, MAP, 1.0, 4.0)

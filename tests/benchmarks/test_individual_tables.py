@@ -144,6 +144,7 @@ def test_the_attacks_raise_losses_and_the_first_costs_nothing(people):
     assert _fair_training.attack(network, X, y, fair, 1e6, 1.0, 1) == (None, 0.0)
 
 
+@pytest.mark.slow
 def test_sensr_says_the_same_of_people_who_differ_in_the_sensitive_subspace(people):
     directions = _fair_training.sensitive_directions(people.X, people.groups, [])
     assert directions.shape == (2, 3)
@@ -171,6 +172,7 @@ def test_average_odds_difference_of_a_table_counted_by_hand():
     assert individual_tables.average_odds_difference(y_true, y_pred, group) == pytest.approx(-0.375)
 
 
+@pytest.mark.slow
 def test_the_quick_benchmark_runs_as_a_command_and_reports_every_model(raw_data, quick):
     for file in ("adult.csv.gz", "compas.csv"):
         raw_data(file)

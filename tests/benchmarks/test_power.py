@@ -6,6 +6,7 @@ import pytest
 benchmarks = pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
 
+@pytest.mark.slow
 def test_power_benchmark_finds_computed_power_that_is_wrong(monkeypatch, capsys):
     from benchmarks import power
 

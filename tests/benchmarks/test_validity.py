@@ -31,6 +31,7 @@ def cell_named(name):
 # The direct path against FairnessTest ----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", sorted(_cells.RATES))
 def test_exact_p_values_and_intervals_are_those_of_a_fairness_test(metric):
     first, same, _ = _cells.RATES[metric]
@@ -44,6 +45,7 @@ def test_exact_p_values_and_intervals_are_those_of_a_fairness_test(metric):
         assert test.confidence_interval_ == pytest.approx((low[0], high[0]), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_exact_p_value_that_is_not_computed_further_is_on_the_same_side_of_the_level():
     rng = np.random.default_rng(2)
     for _ in range(20):
@@ -134,6 +136,7 @@ def test_populations_are_equal_where_they_are_said_to_be():
                 assert abs(first - second) > 0.01, cell.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["roc_auc", "mean_squared_error"])
 def test_families_of_people_one_by_one_have_two_equal_groups_of_three(metric):
     for cell in (c for c in _cells.family_cells() if c.metric == metric):
@@ -162,6 +165,7 @@ def with_many(population):
     return (kind, min(rest[0], 1.0) if kind == "weights" else 9_000, *rest[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", [c for c in _cells.row_cells() if "heavy" not in c.name], ids=lambda cell: cell.name)
 def test_people_with_weights_or_in_clusters_are_equal_in_the_population(cell):
     cell = replace(cell, people=(200_000, 200_000), null=tuple(with_many(population) for population in cell.null))
@@ -205,6 +209,7 @@ def test_losses_have_the_mean_that_is_said(law):
 # Competitors ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_percentile_interval_is_fairlearns():
     from fairlearn.metrics import MetricFrame
 
@@ -232,6 +237,7 @@ def test_lift_counts_only_strictly_larger_permutations():
     assert p < 1
 
 
+@pytest.mark.slow
 def test_lift_rejects_as_often_as_another_port_of_it():
     """Recall .9, 20 and 200 people, base rate .3: another port measured .186 with 3,000 data sets of 999 resamples."""
     population = [_cells.by_truth(0.3, 0.9, 0.1)] * 2
@@ -242,6 +248,7 @@ def test_lift_rejects_as_often_as_another_port_of_it():
     assert np.mean(found) == pytest.approx(0.186, abs=0.05)
 
 
+@pytest.mark.slow
 def test_boschloo_by_the_smaller_side_is_scipys():
     from scipy.stats import boschloo_exact
 
@@ -276,6 +283,7 @@ def few(monkeypatch, tmp_path):
     return cells
 
 
+@pytest.mark.slow
 def test_stored_cells_are_not_computed_again_and_order_does_not_matter(few, capsys, monkeypatch):
     assert validity.main(["--only", "f1"]) == 0
     validity.main([])
@@ -320,6 +328,7 @@ def test_page_is_written_from_the_stored_figures(few, capsys):
     assert "3 of 3 designs" in page
 
 
+@pytest.mark.slow
 def test_quick_run_stores_nothing_and_notices_a_test_that_rejects_too_often(few, capsys, monkeypatch):
     assert validity.main(["--quick"]) == 0
     assert not validity.RESULTS.exists()
@@ -330,6 +339,7 @@ def test_quick_run_stores_nothing_and_notices_a_test_that_rejects_too_often(few,
     assert "FAILED enumerated size" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_several_processes_find_the_same(few):
     validity.main(["--only", "f1"])
     alone = validity.load(validity.RESULTS)["rates/f1/20-200"]["methods"]

@@ -84,6 +84,8 @@ def browser(tmp_path_factory):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     started = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    # Only a script that never ends is given up: a busy machine takes its time.
+    started.set_script_timeout(600)
     yield Browser(started)
     started.quit()
 

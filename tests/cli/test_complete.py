@@ -51,6 +51,7 @@ def test_metrics_are_offered():
     assert "balanced_accuracy" not in metrics_of_power("")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
 def test_bash_completes_with_the_script_that_is_shown(people, tmp_path):
     folder = tmp_path / "bin"

@@ -68,11 +68,12 @@ def test_one_number_of_people_is_that_of_every_group(capsys):
 
 
 def test_shares_base_rates_and_the_test_are_handed_on(capsys):
-    options = ["--metric", "true_positive_rate", *RATES, "--share", "1", "--share", "3", "--base-rate", "0.4"]
+    options = ["--metric", "true_positive_rate", "--rate", "0.2", "--rate", "0.9", "--base-rate", "0.4"]
+    options += ["--share", "1", "--share", "3"]
     options += ["--disparity", "ratio", "--power", "0.7", "--compare", "to_rest"]
     found = numbers(capsys, *options)
     assert tuple(found["n_per_group"]) == required_sample_size(
-        metric="true_positive_rate", rates=(0.3, 0.5), shares=(1, 3), base_rates=0.4, disparity="ratio", power=0.7,
+        metric="true_positive_rate", rates=(0.2, 0.9), shares=(1, 3), base_rates=0.4, disparity="ratio", power=0.7,
         compare="to_rest",
     )  # fmt: skip
     asked(*options)

@@ -8,10 +8,13 @@ import sklearn
 
 mpl.use("Agg")
 
-#: fairlearn's reductions use what pandas 3 deprecates.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Setting a value on a Series via .at", "ignore:Setting an item of incompatible dtype"
-)
+pytestmark = [
+    pytest.mark.slow,
+    # fairlearn's reductions use what pandas 3 deprecates.
+    pytest.mark.filterwarnings(
+        "ignore:Setting a value on a Series via .at", "ignore:Setting an item of incompatible dtype"
+    ),
+]
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("plot_*.py"))
 

@@ -90,7 +90,7 @@ class Both:
 @pytest.fixture(scope="module", params=list(GROUPINGS))
 def both(request, compas):
     """Every rate of COMPAS by each grouping, each pair of groups compared."""
-    return Both(compas, GROUPINGS[request.param])
+    return Both(compas, GROUPINGS[request.param], method="asymptotic")
 
 
 @pytest.mark.parametrize("metric", list(THEIRS))

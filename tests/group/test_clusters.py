@@ -453,6 +453,7 @@ def test_any_function_can_be_clustered(whole):
 # Size -----------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["selection_rate", "mean_prediction"])
 @pytest.mark.parametrize("inside", [False, True])
 def test_alike_groups_of_clusters_are_rejected_as_often_as_said(metric, inside):

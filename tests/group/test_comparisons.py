@@ -1,7 +1,6 @@
 """Comparisons of metrics that are no rates, against formulas and brute force."""
 
 import re
-import time
 import warnings
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.metrics import balanced_accuracy_score, matthews_corrcoef, mean_squ
 from statsmodels.stats.multitest import multipletests
 
 from skfairtest import FairnessTest, ScoreMetric
+from skfairtest.group import _resample
 from skfairtest.group._resample import resample
 from skfairtest.group._settings import check_settings
 
@@ -670,12 +670,13 @@ def test_adaptive_stops_early_and_says_the_same(people):
     assert alike.n_resamples_ < 1000
 
 
-def test_preparing_a_test_is_not_taken_for_the_cost_of_a_resample():
+def test_preparing_a_test_is_not_taken_for_the_cost_of_a_resample(monkeypatch, clock):
+    monkeypatch.setattr(_resample, "time", clock)
     calls = []
 
     def draw(size, seed):
         if not calls:
-            time.sleep(0.05)  # what is built once: about 4 minutes, if every resample took so long
+            clock.sleep(0.05)  # what is built once: about 4 minutes, if every resample took so long
         calls.append(size)
         return size
 

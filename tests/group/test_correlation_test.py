@@ -648,7 +648,7 @@ def test_too_few_permutations_are_announced(data):
 
 
 def test_a_slow_function_is_announced(data, monkeypatch):
-    monkeypatch.setattr(_resample, "LONG", 0.0)
+    monkeypatch.setattr(_resample, "LONG", -1.0)
     with pytest.warns(UserWarning, match="covariance of absolute errors: 199 resamples are going to take .* n_jobs"):
         run(data, correlation=covariance)
 
@@ -693,13 +693,13 @@ def test_adaptive_passes_over_undefined_permutations(data):
 
 
 def test_adaptive_is_never_announced_as_slow(data, monkeypatch, recwarn):
-    monkeypatch.setattr(_resample, "LONG", 0.0)
+    monkeypatch.setattr(_resample, "LONG", -1.0)
     run(data, ["income"], n_resamples="adaptive")
     assert not recwarn.list
 
 
 def test_progress_is_shown_on_request_only(data, monkeypatch, capsys):
-    monkeypatch.setattr(_progress, "NOTICEABLE", 0.0)
+    monkeypatch.setattr(_progress, "NOTICEABLE", -1.0)
     run(data, correlation="spearman")
     assert capsys.readouterr() == ("", "")
     run(data, correlation="spearman", verbose=1)

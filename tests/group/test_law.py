@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import time
 
 import numpy as np
 import pytest
@@ -215,14 +214,3 @@ def test_a_law_of_uneven_columns_is_refused():
     data = NullLaw("normal", "z", (-1.0,), (1.0,), (1.0,), (0.0,), 0.0, 0.5, "note").to_dict()
     with pytest.raises(ValueError, match="of one length"):
         NullLaw.from_dict({**data, "mass": [0.5, 0.5]})
-
-
-def test_the_law_costs_next_to_nothing():
-    from skfairtest.inference.null_law import given_totals
-
-    counts = [np.array([k]) for k in (805, 1795, 282, 1281)]
-    given_totals(*counts)
-    started = time.perf_counter()
-    for _ in range(20):
-        given_totals(*counts)
-    assert (time.perf_counter() - started) / 20 < 0.01

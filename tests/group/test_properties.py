@@ -12,7 +12,11 @@ from skfairtest import CountTable, FairnessTest
 from skfairtest.metrics import CRITERIA, RATES
 
 REPEATABLE = settings(
-    max_examples=300, deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=3 * settings.default.max_examples,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 
 names = st.one_of(
@@ -144,7 +148,7 @@ def test_every_table_has_a_result_or_a_documented_error(table, params):
             check(test, table, params)
 
 
-@settings(REPEATABLE, max_examples=60)
+@settings(REPEATABLE, max_examples=settings.default.max_examples)
 @given(tables(strata=True), questions())
 def test_every_stratified_table_has_a_result_or_a_documented_error(table, params):
     if table is not None:
@@ -177,7 +181,7 @@ def test_any_names_of_groups_can_be_told_apart(groups, data):
         assert test.groups_.index(row.group) < test.groups_.index(row.other)
 
 
-@settings(REPEATABLE, max_examples=60)
+@settings(REPEATABLE, max_examples=settings.default.max_examples)
 @given(tables(), st.sampled_from(list(RATES)))
 def test_values_are_those_counted_by_hand(table, metric):
     test = None if table is None else fit(table, {"metric": metric})

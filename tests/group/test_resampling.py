@@ -86,6 +86,7 @@ def test_pairs_are_permuted_among_themselves(selected):
     assert third["statistic"] == alone["statistic"]
 
 
+@pytest.mark.slow
 def test_permuting_everywhere_inflates_a_plug_in_test_and_permuting_within_does_not():
     """The KDD'20 statistic against unequal base rates: the reason for the default (design, section 1)."""
     rng = np.random.default_rng(3)
@@ -207,6 +208,7 @@ def test_bootstrap_p_values_and_intervals_are_close_to_the_score_test_in_large_s
     assert test.null_distribution_.shape == (20_000, 1)
 
 
+@pytest.mark.slow
 def test_bootstrap_intervals_cover():
     rng = np.random.default_rng(8)
     covered, repetitions = {"difference": 0, "ratio": 0}, 200

@@ -1,6 +1,5 @@
 """Metrics of scores and numbers: their values by group, and p-values against every permutation of small samples."""
 
-import time
 import warnings
 from itertools import combinations, product
 
@@ -28,7 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from skfairtest import CountTable, FairnessTest
+from skfairtest import CountTable, FairnessTest, ScoreMetric
 from skfairtest.group import _resample
 
 MANY = 20_000
@@ -962,7 +961,7 @@ def test_functions_with_a_twin_take_its_path(people):
         pd.testing.assert_frame_equal(named.comparisons_, given.comparisons_)
 
 
-# What a person reads, and how long it takes ---------------------------------------------------------------------------
+# What a person reads --------------------------------------------------------------------------------------------------
 
 
 def test_the_result_in_words(people):
@@ -977,13 +976,18 @@ def test_the_result_in_words(people):
     assert "permutation" in words
 
 
-def test_a_quick_test_is_not_announced_as_a_long_one(people, monkeypatch):
-    # The forecast is what a person decides by: within a factor of ten, or a second.
+@pytest.mark.parametrize(("each", "announced"), [(0.004, False), (0.008, True)])
+def test_a_test_is_announced_if_its_resamples_take_more_than_a_minute(people, monkeypatch, clock, each, announced):
+    # 9,999 resamples of 4 milliseconds each are 40 seconds, of 8 milliseconds 80.
     said = []
-    monkeypatch.setattr(_resample, "LONG", 0.0)
+    monkeypatch.setattr(_resample, "time", clock)
     monkeypatch.setattr(_resample, "announce", lambda what, seconds, settings: said.append(seconds))
-    started = time.perf_counter()
-    for _ in range(3):
-        run(people["truth"], people["score"], people["group"], "roc_auc")
-    real = (time.perf_counter() - started) / 3
-    assert np.median(said) < 10 * real + 1
+
+    def slow(y_true, y_score, counts):
+        clock.sleep(each * counts[..., 0].size / 2)  # both sides of a resample are evaluated
+        return counts @ y_score / counts.sum(axis=-1)
+
+    two = people[people["group"] != "c"]
+    metric = ScoreMetric("slow", slow)
+    run(two["truth"], two["score"], two["group"], metric, variance=None, n_resamples=9999)
+    assert said == ([pytest.approx(9999 * each, rel=0.1)] if announced else [])

@@ -165,6 +165,7 @@ def test_standard_errors_are_those_of_the_score_statistic(selected):
     assert row.statistic == pytest.approx(row.disparity / row.standard_error)
 
 
+@pytest.mark.slow
 def test_six_equal_groups_without_adjustment_are_globally_rejected_no_more_often_than_the_level(selected):
     # The issue's own check, on groups of twelve. The p-value of a pair is looked up, the global one is Holm's smallest.
     people, repetitions = 12, 20_000

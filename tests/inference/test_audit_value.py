@@ -132,7 +132,7 @@ POSITIVE = hnp.arrays(float, st.shared(st.integers(2, 8), key="n"), elements=st.
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(before=POSITIVE, after=POSITIVE, tolerance=st.floats(0.5, 3), level=st.sampled_from([0.8, 0.95, 0.99]))
 def test_the_test_rejects_where_its_lower_bound_is_above_the_tolerance(statistic, before, after, tolerance, level):
     found = of(statistic, before, after, tolerance, level)

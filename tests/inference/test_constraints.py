@@ -49,7 +49,7 @@ def test_known_projections_on_the_simplex(point, nearest):
     np.testing.assert_allclose(on_simplex([point])[0], nearest, rtol=0, atol=1e-15)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None)
 @given(v=POINTS, total=st.floats(0, 3))
 def test_the_projection_on_the_simplex_meets_its_optimality_conditions(v, total):
     """p is nearest to v exactly if p is allowed and (v - p)'(q - p) <= 0 for all corners q of the simplex."""
@@ -61,7 +61,7 @@ def test_the_projection_on_the_simplex_meets_its_optimality_conditions(v, total)
         assert (((v - p) * (corner - p)).sum(axis=1) <= 1e-12 * scale * max(total, 1.0)).all()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(v=POINTS)
 def test_projecting_twice_is_projecting_once_and_rows_do_not_mix(v):
     once = on_simplex(v)

@@ -41,7 +41,7 @@ def hybrid_score(x1, d1, x2, d2, z=Z):
 # One rate
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, database=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None, derandomize=True, database=None)
 @given(st.data(), st.sampled_from([0.5, 0.9, 0.95, 0.999]))
 def test_wilson_limits_equal_scipys(data, level):
     d = data.draw(st.one_of(st.integers(1, 5), st.integers(1, 100_000)))
@@ -176,7 +176,7 @@ def test_ratio_limits_equal_those_of_statsmodels():
     assert compared > 60
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None, derandomize=True, database=None)
 @given(st.data(), st.sampled_from(["difference", "ratio"]))
 def test_the_limits_contain_the_estimate_and_grow_with_the_level(data, disparity):
     d1, d2 = data.draw(st.integers(1, 300)), data.draw(st.integers(1, 300))

@@ -163,9 +163,9 @@ def rejected(d1, d2, edge, alternative, disparity, level, window=(0.0, 1.0)):
         ((8, 12, 0.8, "ratio"), "greater", (0.0, 1.0)),
         ((8, 12, 0.8, "ratio"), "less", (0.0, 1.0)),
         # Larger designs: only outcomes whose verdict can be in doubt are computed; the clear ones count as rejected.
-        ((15, 60, 0.05, "difference"), "greater", (0.002, 0.25)),
-        ((30, 30, 0.1, "difference"), "less", (0.005, 0.25)),
-        ((25, 40, 0.8, "ratio"), "greater", (0.005, 0.25)),
+        pytest.param((15, 60, 0.05, "difference"), "greater", (0.002, 0.25), marks=pytest.mark.slow),
+        pytest.param((30, 30, 0.1, "difference"), "less", (0.005, 0.25), marks=pytest.mark.slow),
+        pytest.param((25, 40, 0.8, "ratio"), "greater", (0.005, 0.25), marks=pytest.mark.slow),
     ],
 )
 def test_the_size_enumerated_never_exceeds_the_level(design, alternative, window):

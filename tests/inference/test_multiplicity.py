@@ -36,7 +36,7 @@ R = {
     "fdr_by": [0.05 * 137 / 60] * 5,
 }
 FAMILIES = st.lists(st.floats(1e-300, 1.0), min_size=1, max_size=12)
-REPEATABLE = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+REPEATABLE = settings(max_examples=2 * settings.default.max_examples, deadline=None, derandomize=True, database=None)
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -44,7 +44,7 @@ def test_adjusted_p_values_are_those_that_r_prints(name):
     np.testing.assert_allclose(np.exp(NAMED[name](np.log(P))), R[name], rtol=1e-12)
 
 
-@settings(REPEATABLE, max_examples=60)
+@settings(REPEATABLE, max_examples=settings.default.max_examples)
 @given(FAMILIES, st.sampled_from(list(NAMED)))
 def test_adjusted_p_values_equal_statsmodels(p, name):
     expected = multipletests(p, method=name)[1]

@@ -1,7 +1,5 @@
 """Laws under the null hypothesis in a few bins: nothing is left out, and what is extreme adds up to the p-value."""
 
-import time
-
 import numpy as np
 import pytest
 from scipy.stats import fisher_exact, hypergeom, norm
@@ -64,7 +62,9 @@ def test_bins_hold_the_outcomes_between_their_ends():
 
 
 @pytest.mark.parametrize("side", SIDES)
-@pytest.mark.parametrize(("n_strata", "people"), [(3, 20), (6, 500), (50, 1000), (6, 100_000)])
+@pytest.mark.parametrize(
+    ("n_strata", "people"), [(3, 20), (6, 500), pytest.param(50, 1000, marks=pytest.mark.slow), (6, 100_000)]
+)
 @pytest.mark.parametrize("shift", [0.0, 0.02, 0.3])
 def test_strata_add_up_to_the_exact_stratified_test(n_strata, people, shift, side):
     rng = np.random.default_rng(n_strata)
@@ -82,10 +82,9 @@ def test_strata_add_up_to_the_exact_stratified_test(n_strata, people, shift, sid
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("counts", [(249_997_000, 500_000_000, 250_000_000, 500_000_000),
                                     (499_999_950, 500_000_000, 250_000_000, 500_000_000)])  # fmt: skip
-def test_a_billion_people_take_a_moment_and_little_memory(counts, side):
-    started = time.perf_counter()
+def test_a_billion_people_take_few_bins(counts, side):
     bins = given_totals(*one(*counts), side)
-    assert time.perf_counter() - started < 5
+    check_shape(bins)
     assert bins.extreme.sum() == pytest.approx(np.exp(conditional_log_p(*counts, side)), rel=1e-6, abs=1e-300)
 
 

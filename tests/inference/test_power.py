@@ -29,6 +29,7 @@ def test_power_is_averaged_over_denominators_and_lower_than_at_their_means():
     assert averaged.value < equality_region(24, 16, 0.05).probability(0.5, 0.9)
 
 
+@pytest.mark.slow
 def test_two_groups_are_the_same_simulated_as_enumerated():
     rates, complement = ((0.4, 0.7), (0.1, 0.3)), (False, True)
     design = Design((120, 90), (0.4, 0.3), rates, complement, Question(), ((0, 1),), False, 0.05)

@@ -28,7 +28,7 @@ def test_distance_and_pull_are_those_of_the_matrix():
     assert not metric.has_free_directions
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(2, 6), data=st.data())
 def test_the_null_space_is_found(seed, d, data):
     k = data.draw(st.integers(1, d - 1))
@@ -41,7 +41,7 @@ def test_the_null_space_is_found(seed, d, data):
     np.testing.assert_allclose(metric.squared_distance(free), 0, atol=1e-12 * metric.largest)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), d=st.integers(2, 6), data=st.data())
 def test_a_basis_does_not_depend_on_which_rows_span_the_space(seed, d, data):
     k = data.draw(st.integers(1, d))
@@ -70,7 +70,7 @@ def test_a_direction_that_costs_a_billionth_is_free_and_one_that_costs_a_million
     assert not Quadratic(np.diag([1e-6, 1.0])).has_free_directions
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(v=hnp.arrays(float, (5, 3), elements=st.floats(-1e3, 1e3)))
 def test_distances_are_never_negative(v):
     assert (Quadratic(projection(random_rows(0, 2, 3))).squared_distance(v) >= 0).all()

@@ -238,7 +238,7 @@ def test_the_seed_decides():
 # Candidates -----------------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=50, deadline=None)
+@settings(deadline=None)
 @given(k=st.integers(1, 12), n=st.integers(1, 200), seed=st.integers(0, 100))
 def test_candidates_are_as_many_as_wanted_all_in_the_ball_and_all_different(k, n, seed):
     points = candidates(k, n, seed)

@@ -60,7 +60,7 @@ TIED, CONTINUOUS = st.integers(0, 6), st.floats(-1, 1)
 
 @pytest.mark.parametrize("values", [TIED, CONTINUOUS], ids=["ties", "continuous"])
 def test_against_all_pairs(values):
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=2 * settings.default.max_examples, deadline=None)
     @given(people(values))
     def test(example):
         positives, negatives, rng = example
@@ -76,7 +76,7 @@ def test_against_all_pairs(values):
     test()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(people(TIED))
 def test_a_table_is_its_rows(example):
     positives, negatives, rng = example

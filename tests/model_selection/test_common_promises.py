@@ -14,7 +14,6 @@ import pytest
 import sklearn
 from fairlearn.metrics import false_positive_rate, selection_rate
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.metrics import fbeta_score
 from sklearn.model_selection import cross_validate
 
 import skfairtest
@@ -48,7 +47,8 @@ def model(data):
 
 
 def f2(y_true, y_pred):
-    return fbeta_score(y_true, y_pred, beta=2)
+    hits, misses, alarms = (np.sum((y_true == t) & (y_pred == p)) for t, p in ((1, 1), (1, 0), (0, 1)))
+    return 5 * hits / (5 * hits + 4 * misses + alarms)
 
 
 def of_frame(data, groups, model, n_jobs):

@@ -21,10 +21,13 @@ from skfairtest import (
     select_fair,
 )
 
-#: fairlearn's own, of pandas and of scikit-learn.
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Setting a value on a Series via .at", "ignore:Setting an item of incompatible dtype"
-)
+pytestmark = [
+    pytest.mark.slow,
+    # fairlearn's own, of pandas and of scikit-learn.
+    pytest.mark.filterwarnings(
+        "ignore:Setting a value on a Series via .at", "ignore:Setting an item of incompatible dtype"
+    ),
+]
 
 TOLERANCE = 0.1
 

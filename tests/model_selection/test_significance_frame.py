@@ -162,7 +162,7 @@ def test_bootstrapped_limits_are_equal_number_for_number_on_compas(compas, metri
         "y_pred": compas.y_pred[::8],
         "sensitive_features": compas.sensitive_features["sex"][::8],
         "control_features": None if control is None else compas.sensitive_features[control][::8],
-        "n_boot": 20,
+        "n_boot": 5,
         "ci_quantiles": [0.05, 0.5, 0.95],
     }
     frames = [cls(**given, random_state=seed(7)) for cls in (MetricFrame, SignificanceFrame)]

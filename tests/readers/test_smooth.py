@@ -500,7 +500,7 @@ def complex_scores(model, x):
     return scores if scores.shape[1] > 1 else np.hstack([0 * scores, scores])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(networks())
 def test_any_network_is_what_it_says_and_its_gradient_is_exact(drawn):
     model, x, slopes = drawn

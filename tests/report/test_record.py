@@ -156,14 +156,15 @@ ODD = (
 
 
 @pytest.mark.filterwarnings("ignore:Glyph:UserWarning")
-def test_whatever_is_read_can_be_reported(small):
+@pytest.mark.parametrize("n_cases", [50, pytest.param(200, marks=pytest.mark.slow)])
+def test_whatever_is_read_can_be_reported(small, n_cases):
     """Every place of a record takes every odd value: it is refused in one sentence, or everything can be written."""
     places = [place for place in walk(json.loads(small)) if place[:1] != ("versions",)]
     # One row of each table stands for all.
     places = [place for place in places if all(key == 0 for key in place if isinstance(key, int))]
     cases = [(place, value) for place in places for value in ODD]
     read = refused = 0
-    for case in np.random.default_rng(0).choice(len(cases), 200, replace=False):
+    for case in np.random.default_rng(0).choice(len(cases), n_cases, replace=False):
         place, value = cases[case]
         text = json.dumps(put(small, place, value))
         try:
@@ -178,8 +179,8 @@ def test_whatever_is_read_can_be_reported(small):
         # Drawings take their time, and text is not what they stumble over.
         if isinstance(value, float) and read % 8 == 0:
             assert audit.to_html()
-    assert read > 20
-    assert refused > 100
+    assert read > n_cases / 10
+    assert refused > n_cases / 2
 
 
 @pytest.mark.parametrize(("value", "plain"), [(2**64 - 1, 2**64 - 1), (2**64, str(2**64)), (-(10**30), str(-(10**30)))])

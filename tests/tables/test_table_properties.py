@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from skfairtest.tables import CountTable
 
-settings.register_profile("tables", deadline=None, max_examples=60)
-PROFILE = settings.get_profile("tables")
+PROFILE = settings(deadline=None)
 
 labels = st.sampled_from([[0, 1], [-1, 1], [False, True], ["no", "yes"], ["ü", 1, True, "日本"]])
 groups = st.sampled_from([["f", "m"], [1, 2, 3], ["a", 0, True, "nan"], [0.5, 1.5], ["é"]])
