@@ -59,7 +59,10 @@ def max_t_p(drawn: Floats, observed: Floats, alternative: str = "greater") -> Fl
 
 def max_t_quantile(drawn: Floats, alternative: str, level: float) -> float:
     """The `level` quantile of the largest drawn statistic: the critical value of simultaneous intervals."""
-    return float(np.quantile(_defined(oriented(drawn, alternative)).max(axis=1), level, method="inverted_cdf"))
+    defined = _defined(oriented(drawn, alternative))
+    if not len(defined):  # nothing says how large the largest can be
+        return np.inf
+    return float(np.quantile(defined.max(axis=1), level, method="inverted_cdf"))
 
 
 def max_t_extreme(drawn: Floats, observed: float) -> tuple[int, int]:

@@ -111,3 +111,9 @@ def test_far_tails_keep_their_logarithm():
     # 1 - (1 - P)**2 is 2 P; the second step leaves one rate, but never goes below the first.
     np.testing.assert_allclose(adjusted, single + log(2), rtol=1e-12)
     assert exp(single) == 0.0
+
+
+def test_no_critical_value_is_known_where_no_resample_defines_a_statistic():
+    drawn = np.full((3, 2), np.nan)
+    assert max_t_quantile(drawn, "two-sided", 0.95) == np.inf
+    assert max_t_p(drawn, np.array([3.0, 3.0])).tolist() == [1, 1]
