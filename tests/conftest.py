@@ -43,7 +43,7 @@ HOSTILE = (
     "\u6f22\u5b57\u6f22\u5b57",
     "\U0001f600\U0001f469\u200d\U0001f4bb",
     "x" * 300,
-    "\ud800 lone",
+    "\ufdd0 noncharacter",
     "",
     " ",
 )
@@ -99,7 +99,7 @@ def hostile_record():
         audit.record_,
         title=f"Audit of {HOSTILE[0]}",
         subject=HOSTILE[1],
-        about=tuple(HOSTILE[:-2]),
+        about=(*HOSTILE[:-2], "\ud800 lone"),  # groups with such names are refused
         sources=(HOSTILE[11],),
         warnings=(HOSTILE[14], HOSTILE[10]),
         not_compared=((HOSTILE[0], HOSTILE[8]),),

@@ -110,7 +110,7 @@ def _adjust(tested: list[list[Row]], measured: Sequence[Measured], settings: Set
         low, high = _interval(row, inverted.get(id(row)), settings, error, critical)
         if row.question.edges is None and not rejected:  # nor is equality rejected by the interval
             low, high = min(low, row.question.null), max(high, row.question.null)
-        row.interval = max(row.ends[0], low), min(row.ends[1], high)
+        row.interval = (low, high) if np.isnan(low) else (max(row.ends[0], low), min(row.ends[1], high))
 
 
 def _inverted(family: list[Row], z_low: float, z_high: float) -> dict[int, tuple[float, float]]:

@@ -48,7 +48,7 @@ def is_label(label: Any, asked: Any) -> bool:
 
 
 def is_unicode(value: Any) -> bool:
-    """Tell whether text, also inside a tuple, is free of lone surrogates; True of anything else.
+    r"""Tell whether text, also inside a tuple, is free of lone surrogates; True of anything else.
 
     Examples
     --------

@@ -198,12 +198,12 @@ def test_counts_and_permutations_see_the_groups_of_the_parent_alone():
     other = counts.copy()
     other[:, 2] = 50
     changed = RateTable(other, table.event, table.given, table.blocks)
-    arguments = ([contrast], Scale(), "difference", "score", 50, [np.random.SeedSequence(0)])
+    arguments = ([contrast], Scale(), "score", 50, [np.random.SeedSequence(0)])
     np.testing.assert_array_equal(pairwise_permutations(table, *arguments), pairwise_permutations(changed, *arguments))
     # All groups' labels together, for max-T: a parent of all groups is everyone else.
     drawn = joint_permutations(
         table, [Contrast(1, None), Contrast(1, None, among=(0, 1, 2, 3)), contrast],
-        Scale(), "difference", "score", 50, np.random.default_rng(0),
+        Scale(), "score", 50, np.random.default_rng(0),
     )  # fmt: skip
     np.testing.assert_array_equal(drawn[:, 0], drawn[:, 1])
     assert (drawn[:, 0] != drawn[:, 2]).any()
