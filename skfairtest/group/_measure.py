@@ -12,6 +12,7 @@ from skfairtest.group._counted import Counted, count, needs_draws, run_counted
 from skfairtest.group._omnibus import check_omnibus, measure_omnibus
 from skfairtest.group._progress import progress
 from skfairtest.group._random import seed_sequence
+from skfairtest.group._ready import Studentized
 from skfairtest.group._rows import (
     Measured,
     check_how_many,
@@ -23,7 +24,7 @@ from skfairtest.group._rows import (
     what_is_equal,
 )
 from skfairtest.group._settings import Settings
-from skfairtest.group._studentized import Studentized, measure_studentized
+from skfairtest.group._studentized import measure_studentized
 from skfairtest.metrics import BuiltIn, Context, Mean, Metric, Omnibus, Rate, ScoreMetric
 from skfairtest.readers import check_labels, check_magnitude, resolve_pos_label
 from skfairtest.tables import Kinds, Sample

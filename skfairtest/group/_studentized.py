@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest.group._counted import bootstrapped_log_p, farthest_beyond, resampled_log_p, tests_of
+from skfairtest.group._ready import Studentized
 from skfairtest.group._resample import announce_if_long, resample, sides_of
 from skfairtest.group._rows import (
     SMALL,
@@ -41,25 +41,15 @@ from skfairtest.inference.linear_form import (
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.rates import Question, quantiles
+from skfairtest.inference.rates import quantiles
 from skfairtest.inference.score import studentize
 from skfairtest.inference.two_sides import Moments, Sides, Statistic, Stratum
 from skfairtest.metrics import (
     Bootstrap,
     BuiltIn,
-    ByCell,
-    Context,
-    Evaluated,
     Functional,
-    Jackknife,
-    MetricError,
     Rate,
-    Robust,
-    ScoreMetric,
-    Share,
-    shared_codes,
 )
-from skfairtest.tables import Kinds
 
 #: Seconds of one evaluation from which on a forecast is made before anything else is evaluated.
 UNHURRIED = 0.02
@@ -67,144 +57,6 @@ UNHURRIED = 0.02
 SKEWED = 0.4
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
-#: Kinds of people that are left out one by one at the most.
-MOST_LEFT_OUT = 64
-
-
-@dataclass(frozen=True)
-class Studentized:
-    """A metric of one sample's kinds of people, ready to be evaluated in any of its groups.
-
-    Parameters
-    ----------
-    metric : ScoreMetric or Rate
-        What is measured; rates are where people have weights or clusters.
-    kinds : Kinds
-        Its kinds of people.
-    pos_label : object
-        The positive label, if the metric asks.
-    question : Question
-        What is asked of its comparisons.
-    variance : str or None
-        Which standard error was asked for.
-    within : str or None
-        Where labels are permuted: a column, everywhere (None), or "condition".
-    """
-
-    metric: ScoreMetric | Rate
-    kinds: Kinds
-    pos_label: Any
-    question: Question
-    variance: str | None
-    within: str | None
-
-    @property
-    def name(self) -> str:
-        """The metric's name."""
-        return self.metric.name
-
-    @property
-    def is_own(self) -> bool:
-        """Whether it is somebody's own function."""
-        return isinstance(self.metric, ScoreMetric) and not isinstance(self.metric, BuiltIn)
-
-    @property
-    def has_effective_people(self) -> bool:
-        """Whether it is a rate whose variance says how many people it rests on."""
-        return (
-            isinstance(self.metric, Rate) and self.metric.value is None and self.variance in ("auto", "delta", "score")
-        )
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The smallest and largest value there can be."""
-        return (0.0, 1.0) if isinstance(self.metric, Rate) else self.metric.bounds
-
-    def functional(self, kinds: Kinds) -> Functional:
-        """Return the metric of some kinds of people with the standard error that it is going to have."""
-        k = kinds.size
-        bare = self._bare(kinds)
-        weight, cluster = kinds.weight, kinds.cluster
-        few = k <= MOST_LEFT_OUT
-        evaluated = type(bare) is Evaluated
-        if weight is not None or cluster is not None:
-            if self.variance in ("auto", "delta", "score") and not evaluated:
-                return Robust(bare, weight, cluster)
-            if self.variance is None:
-                return Evaluated(Robust(bare, weight).values, None, self.bounds)
-            by_cell = self._by_cell(kinds) if self.variance in ("auto", "delta") else None
-            if by_cell is not None:
-                return Robust(by_cell, weight, cluster)
-            if few and cluster is None and self.variance != "bootstrap":
-                return Robust(Jackknife(bare, weight), weight)
-            self._refuse_jackknife(k)
-            return Bootstrap(Robust(bare, weight), cluster=cluster)
-        if self.variance is None:
-            return Evaluated(bare.values, None, self.bounds)
-        if self.variance == "jackknife" or (self.variance == "auto" and evaluated and bare.error == "none" and few):
-            if not few:
-                self._refuse_jackknife(k)
-            return Jackknife(bare)
-        if self.variance == "bootstrap" or (evaluated and bare.error == "none"):
-            return Bootstrap(bare)
-        return bare
-
-    def _by_cell(self, kinds: Kinds) -> Functional | None:
-        """Return somebody's function of the few cells that it tells apart, if it takes masses."""
-        if not isinstance(self.metric, ScoreMetric) or not self.metric.takes_weights:
-            return None
-        found = kinds.without_weights(MOST_LEFT_OUT)
-        if found is None:
-            return None
-        cells, cell = found
-        return ByCell(self._bare(cells), cell)
-
-    def check(self, out: Measured, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> float:
-        """Return the seconds that somebody's own function takes, and say for whom it cannot be computed.
-
-        Raises
-        ------
-        ValueError
-            If it raises, returns NaN or anything but one number.
-        """
-        if isinstance(self.metric, Rate | BuiltIn):
-            return 0.0
-        started = time.perf_counter()
-        weighted = masses if kinds.weight is None else masses * kinds.weight
-        try:
-            self.metric.check(Context(kinds.values, self.pos_label), weighted)
-        except MetricError as problem:
-            if out.sample.control_names:
-                whose += f" of stratum {out.sample.stratum_labels[stratum]!r}"
-            raise ValueError(f"metric cannot be computed in {whose}: {problem}") from problem
-        return time.perf_counter() - started
-
-    def _refuse_jackknife(self, k: int) -> None:
-        if self.variance == "jackknife":
-            raise ValueError(
-                f"variance='jackknife' leaves out one of at most {MOST_LEFT_OUT} kinds of people, of which {self.name} "
-                f"sees {k:,}: use variance='bootstrap'"
-            )
-
-    def _bare(self, kinds: Kinds) -> Functional:
-        if isinstance(self.metric, Rate):
-            event, given = masks_of(self.metric, kinds, self.pos_label)
-            return Share(event, given, self.metric.value, self.metric.slope)
-        return self.metric.functional(Context(kinds.values, self.pos_label))
-
-    def block(self, kinds: Kinds) -> np.ndarray:
-        """Number the kinds among which labels are exchanged; -1 where they stay."""
-        if self.within == "condition":
-            assert isinstance(self.metric, Rate)
-            return np.where(masks_of(self.metric, kinds, self.pos_label)[1], 0, -1).astype(np.intp)
-        return kinds.blocks(self.within)
-
-
-def masks_of(rate: Rate, kinds: Kinds, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return which kinds are counted in a rate's numerator and denominator."""
-    named = {name: values for name, values in kinds.values.items() if name in ("y_true", "y_pred")}
-    positive = {name: values.is_label(pos_label) for name, values in named.items()}
-    return rate.masks(positive, shared_codes(named))
 
 
 def measure_studentized(
@@ -541,11 +393,12 @@ def _test(
         _draw_bootstrap(made, families, out.sample.sizes.shape[1], settings, seeds[-1])
     for (rows, comparison), own in zip(families, seeds[:-1], strict=True):
         if method == "permutation":
+            statistics = [_statistic_of(row, comparison) for row in rows]
             firsts = [out.first_of(row) for row in rows]
             if any(row is first for row, first in zip(rows, firsts, strict=True)):
                 # What one comparison takes tells what all of them do.
                 leading = rows is families[0][0] and made.name not in out.announced
-                _permute(made, rows, comparison, settings, own, len(families) if leading else 0)
+                _permute(made, rows, statistics, comparison, settings, own, len(families) if leading else 0)
             # A hypothesis is tested once: further rows with it take the test of the first.
             for row, first in zip(rows, firsts, strict=True):
                 if row is not first:
@@ -568,26 +421,31 @@ def _too_many(families: list[tuple[list[Row], Comparison]]) -> bool:
     return max(totals, default=0) >= MOST_PEOPLE
 
 
+def _statistic_of(row: Row, comparison: Comparison) -> Statistic:
+    """Set the statistic of a row at equality, to which its interval is tied.
+
+    Equality is one null hypothesis, whether a difference or a ratio is shown, and no logarithm is infinite.
+    """
+    at = comparison.at(row.contrast.stratum)
+    statistic = Statistic("difference", comparison.balanced[at], row.studentized)
+    tested = two_sides.only(comparison.tested, at)
+    row.statistic = float(statistic(tested))
+    distance, error = (float(v) for v in statistic.distance(tested))
+    _at_equality(row, distance, error if row.studentized else 1.0)
+    return statistic
+
+
 def _permute(
-    made: Studentized, rows: list[Row], comparison: Comparison, settings: Settings, seed: np.random.SeedSequence,
-    times: int,
+    made: Studentized, rows: list[Row], statistics: list[Statistic], comparison: Comparison, settings: Settings,
+    seed: np.random.SeedSequence, times: int,
 ) -> None:  # fmt: skip
     """Permute labels between two sides, once for the pooled row and those of its strata."""
     two_sides.check_size(int(max(stratum.counts.sum() for stratum in comparison.strata)))
-    statistics = []
-    for row in rows:
-        at = comparison.at(row.contrast.stratum)
-        # Equality is one null hypothesis, whether a difference or a ratio is shown, and no logarithm is infinite.
-        statistic = Statistic("difference", comparison.balanced[at], row.studentized)
-        tested = two_sides.only(comparison.tested, at)
-        row.statistic = float(statistic(tested))
-        distance, error = (float(v) for v in statistic.distance(tested))
-        _at_equality(row, distance, error if row.studentized else 1.0)
-        statistics.append((row, at, statistic))
+    places = [comparison.at(row.contrast.stratum) for row in rows]
 
     def columns(parts: list[Moments]) -> list[Floats]:
         moments = sides_of(parts)
-        return [statistic(two_sides.only(moments, at)) for _, at, statistic in statistics]
+        return [statistic(two_sides.only(moments, at)) for at, statistic in zip(places, statistics, strict=True)]
 
     def done(parts: list[Moments]) -> bool:
         return all(

@@ -416,3 +416,21 @@ def test_intervals_stay_at_the_level_over_the_number_of_questions(selected):
         pair = selected({group: groups[group] for group in (row.group, row.other)})
         alone = FairnessTest.from_table(pair, confidence_level=1 - 0.05 / 3, **RATE)
         assert (row.ci_low, row.ci_high) == pytest.approx(alone.confidence_interval_)
+
+
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+@pytest.mark.parametrize("people_differ", ["weights", "clusters"])
+def test_intervals_of_two_rows_of_one_hypothesis_mirror_each_other(disparity, people_differ):
+    y, score, params = people(300)
+    extra = {
+        "weights": {"sample_weight": np.random.default_rng(4).uniform(0.5, 2, 300)},
+        "clusters": {"clusters": np.arange(300) // 3},
+    }[people_differ]
+    for metric in ("recall", "mean_prediction"):
+        rows = FairnessTest.from_predictions(
+            y, (score > 0.5).astype(int) if metric == "recall" else score, metric=metric, compare="to_rest",
+            disparity=disparity, **extra, **params,
+        ).comparisons_  # fmt: skip
+        low, high = rows["ci_low"].to_numpy(), rows["ci_high"].to_numpy()
+        mirrored = (1 / high[1], 1 / low[1]) if disparity == "ratio" else (-high[1], -low[1])
+        assert (low[0], high[0]) == pytest.approx(mirrored, rel=1e-6, abs=1e-6)
