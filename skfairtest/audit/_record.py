@@ -62,7 +62,7 @@ def record_of(
         leading=next(
             (place, i) for place, part in enumerate(parts) for i, row in enumerate(part.rows) if row is judged.leading
         ),
-        law=law_of(judged.leading, settings),
+        law=law_of(judged.leading),
         not_compared=tuple(not_compared),
         warnings=tuple(dict.fromkeys(caution for part in parts for caution in cautions(part))),
     )

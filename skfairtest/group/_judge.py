@@ -106,7 +106,8 @@ def _adjust(tested: list[list[Row]], measured: Sequence[Measured], settings: Set
         z_low, z_high = (critical if np.isfinite(z) else z for z in (z_low, z_high))
     inverted = _inverted(family, z_low, z_high)
     for row in family:
-        rejected = at_most(row.log_p, error) if critical is None else at_most(row.log_p_adjusted, alpha)
+        joint = critical is not None or settings.adjust == "max_t"
+        rejected = at_most(row.log_p_adjusted, alpha) if joint else at_most(row.log_p, error)
         low, high = _interval(row, inverted.get(id(row)), settings, error, critical)
         if row.question.edges is None and not rejected:  # nor is equality rejected by the interval
             low, high = min(low, row.question.null), max(high, row.question.null)

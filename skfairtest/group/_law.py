@@ -6,7 +6,6 @@ import numpy as np
 
 from skfairtest.group._judge import p_of
 from skfairtest.group._rows import RESAMPLED, Row
-from skfairtest.group._settings import Settings
 from skfairtest.inference import null_law
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.null_law import Bins
@@ -22,7 +21,7 @@ RESAMPLES = {
 }
 
 
-def law_of(row: Row, settings: Settings) -> NullLaw | None:
+def law_of(row: Row) -> NullLaw | None:
     """Return the law of a judged row under its null hypothesis; None where its statistic is undefined."""
     exact = row.method.startswith("exact")
     if exact and row.pair is not None and row.question.edges is None:
@@ -30,10 +29,10 @@ def law_of(row: Row, settings: Settings) -> NullLaw | None:
         if found is not None:
             return found
     if row.drawn is not None and row.method in RESAMPLED:
-        return _drawn(row, settings)
+        return _drawn(row)
     if np.isnan(row.statistic):
         return None
-    return _normal(row, settings)
+    return _normal(row)
 
 
 def _enumerated(row: Row) -> NullLaw | None:
@@ -67,7 +66,7 @@ def _enumerated(row: Row) -> NullLaw | None:
     )
 
 
-def _drawn(row: Row, settings: Settings) -> NullLaw | None:
+def _drawn(row: Row) -> NullLaw | None:
     """Return a histogram of the draws that the p-value counts."""
     assert row.drawn is not None
     if np.isnan(row.statistic):
@@ -90,10 +89,10 @@ def _drawn(row: Row, settings: Settings) -> NullLaw | None:
     if row.undefined:
         others = many(row.undefined, "other draw, which is", "other draws, which are")
         note += f"; it is undefined in {others} not counted"
-    return _law("drawn", _statistic(row, settings), found.bins, row.statistic, row, _ended(note, row))
+    return _law("drawn", _statistic(row), found.bins, row.statistic, row, _ended(note, row))
 
 
-def _normal(row: Row, settings: Settings) -> NullLaw:
+def _normal(row: Row) -> NullLaw:
     """Return the standard normal law, for want of one of its own."""
     sides, times = _sides(row)
     side = _nearest({s: float(np.exp(normal_log_p(row.statistic, s))) for s in sides}, times, row.log_p)
@@ -104,9 +103,7 @@ def _normal(row: Row, settings: Settings) -> NullLaw:
         note += f", drawn {why} in place of the exact law that gives the p-value, {p}"
     else:
         note += f"; {'twice ' if times == 2 else ''}what is at least as extreme as the data is the p-value, {p}"
-    return _law(
-        "normal", _statistic(row, settings), null_law.normal(row.statistic, side), row.statistic, row, _ended(note, row)
-    )
+    return _law("normal", _statistic(row), null_law.normal(row.statistic, side), row.statistic, row, _ended(note, row))
 
 
 def _sides(row: Row) -> tuple[tuple[str, ...], int]:
@@ -128,16 +125,14 @@ def _nearest(shares: dict[str, float], times: int, log_p: float) -> str:
         return min(shares, key=lambda side: abs(float(np.log(min(1.0, times * shares[side]))) - log_p))
 
 
-def _statistic(row: Row, settings: Settings) -> str:
+def _statistic(row: Row) -> str:
     """Say what is on the axis."""
     if row.side is not None:
         return label(row.metric)
     if row.question.edges is not None:
         return ("studentized " if row.studentized else "") + "distance from the margin"
-    # The score statistic of rates is the same for a difference and for a ratio.
-    by_difference = row.pair is not None and settings.variance == "score"
-    noun = "difference" if by_difference or row.question.disparity == "difference" else "log ratio"
-    return f"studentized {noun}" if row.studentized else noun
+    # Equality is one hypothesis with one statistic, whether a difference or a ratio is shown.
+    return "studentized difference" if row.studentized else "difference"
 
 
 def _ended(note: str, row: Row) -> str:

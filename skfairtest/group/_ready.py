@@ -141,6 +141,11 @@ class Studentized:
 
     def _refuse_jackknife(self, k: int) -> None:
         if self.variance == "jackknife":
+            if k <= MOST_LEFT_OUT:
+                raise ValueError(
+                    "variance='jackknife' leaves out single people, and people in clusters are resampled by cluster: "
+                    "use variance='auto' or 'bootstrap'"
+                )
             raise ValueError(
                 f"variance='jackknife' leaves out one of at most {MOST_LEFT_OUT} kinds of people, of which {self.name} "
                 f"sees {k:,}: use variance='bootstrap'"

@@ -200,6 +200,8 @@ def name_hypothesis(
     """
     if row.question.alternative != "two-sided" or row.question.edges is not None:
         return
+    if row.question.method == "bootstrap" and row.contrast.overall:  # samples of everyone, of whom groups are parts
+        return
     first = out.sets[row.contrast.first]
     others = np.flatnonzero(row.contrast.others(len(out.sets))).tolist()
     second = reduce(xor, (out.sets[group] for group in others))

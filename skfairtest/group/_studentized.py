@@ -35,14 +35,13 @@ from skfairtest.inference.linear_form import (
     Form,
     Linearized,
     effective_people,
+    linear_form,
     resampled,
-    statistic_at,
 )
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
-from skfairtest.inference.score import studentize
 from skfairtest.inference.two_sides import Moments, Sides, Statistic, Stratum
 from skfairtest.metrics import (
     Bootstrap,
@@ -87,7 +86,8 @@ def measure_studentized(
 def _why_undefined(made: Studentized) -> str:
     if isinstance(made.metric, Rate):
         among = made.metric.among or "who meet the condition"
-        return f"undefined: nobody meets the condition ({among})"
+        lonely = "" if made.kinds.cluster is None else ", or all who do are in one cluster"
+        return f"undefined: nobody meets the condition ({among}){lonely}"
     why = made.metric.undefined if isinstance(made.metric, BuiltIn) else ""
     return "undefined" + (f": {why}" if why else " or without a standard error")
 
@@ -162,6 +162,7 @@ class Comparison:
     tested: Moments
     own: Moments  # the second side being never everyone, with errors of values that differ
     people: tuple[Floats, Floats]  # (S,), how many the values of both sides rest on
+    heads: tuple[Floats, Floats]  # (S,), how many people they are
     part: Floats  # (S,), share of everyone that the first side is, where everyone is shown
     third: Floats  # (S,), third moment of the difference's error
 
@@ -173,8 +174,11 @@ class Comparison:
 
     def resampling(self, place: int | None) -> str:
         """Return what a resample does to the strata of a row."""
-        nested = all(stratum.clusters_nested for stratum in self.strata[self.at(place)])
-        return "permutation" if nested else "sign flipping"
+        return "permutation" if self.are_nested(self.at(place)) else "sign flipping"
+
+    def are_nested(self, at: slice) -> bool:
+        """Whether each cluster of some strata lies in one side."""
+        return all(stratum.clusters_nested for stratum in self.strata[at])
 
     def at(self, place: int | None) -> slice:
         """Return where a stratum is among those that are compared; None: all of them."""
@@ -191,7 +195,9 @@ def _compare(
     sizes = out.sample.sizes
     first, second = _sides(sizes.shape[1], base)
     none = np.zeros(0)
-    comparison = Comparison([], [], none, none, None, None, None, (none, none), none, none)  # type: ignore[arg-type]
+    nothing = Moments(none, none, none, none, none)
+    comparison = Comparison([], [], none, none, nothing, nothing, nothing, (none, none), (none, none), none, none)
+    heads: list[np.ndarray] = []
     shown, tested, apart, people, weights, balanced, part, third = [], [], [], [], [], [], [], []
     undefined = {}
     for stratum in range(sizes.shape[0]):
@@ -212,10 +218,13 @@ def _compare(
         differs = made.has_effective_people or not plain.clusters_nested
         own = plain.observed(np.random.default_rng(0), null=False) if differs else moments
         known = moments if plain.clusters_nested else own
+        present = (functional.base(counts.astype(float)) > 0) & (counts > 0)
+        # The signs of one cluster's parts say nothing about how clusters differ.
+        alone = [not plain.clusters_nested and plain.n_clusters(side) < 2 for side in present]
         with np.errstate(invalid="ignore"):
             sides = [
-                np.isnan(moments.first + moments.first_variance + known.first_variance),
-                np.isnan(moments.second + moments.second_variance + known.second_variance),
+                alone[0] or np.isnan(moments.first + moments.first_variance + known.first_variance),
+                alone[1] or np.isnan(moments.second + moments.second_variance + known.second_variance),
             ]
         if any(sides):
             undefined[stratum] = (bool(sides[0]), bool(sides[1]))
@@ -229,6 +238,7 @@ def _compare(
         moved = functional.third_moment(counts)
         third.append(float(moved[0] - moved[1]))
         people.append(functional.effective(counts.astype(float)))
+        heads.append((counts * present).sum(axis=1))
         part.append(mass[0] / mass.sum() if base.overall else 0.0)
         apart.append(own)
         everyone = replace(plain, overall=True)
@@ -237,6 +247,7 @@ def _compare(
         comparison.weights, comparison.balanced = np.array(weights), np.array(balanced)
         comparison.third = np.array(third)
         comparison.part, comparison.people = np.array(part), (np.array(people)[:, 0], np.array(people)[:, 1])
+        comparison.heads = np.array(heads)[:, 0], np.array(heads)[:, 1]
         comparison.shown, comparison.tested = two_sides.columns(shown), two_sides.columns(tested)
         comparison.own = two_sides.columns(apart)
     return comparison, undefined
@@ -335,6 +346,8 @@ def _form(made: Studentized, comparison: Comparison, at: slice) -> Form:
         own = two_sides.only(comparison.own, at)
         n1 = effective_people(own.first, own.first_variance)
         n2 = effective_people(own.second, own.second_variance)
+        if comparison.strata[0].cluster is not None:  # by chance few clusters look more alike than single people
+            n1, n2 = (np.minimum(n, heads[at]) for n, heads in zip((n1, n2), comparison.heads, strict=True))
         correlation = np.clip(own.covariance / np.sqrt(own.first_variance * own.second_variance), -0.999, 0.999)
         share, part = weights / weights.sum(), comparison.part[at]
         return EffectiveRates(own.first, own.second, n1, n2, share, part, correlation, disparity)
@@ -349,27 +362,32 @@ def _form(made: Studentized, comparison: Comparison, at: slice) -> Form:
 def _spread_out(made: Studentized, moments: Moments, comparison: Comparison, at: slice) -> Moments:
     """Return moments with errors of sides whose people are all alike, which is no certainty.
 
-    They are taken to be as spread as the other side's; if those are all alike too, as if one person more were at the
-    other end of what is possible.
+    They are taken to be as spread as the other side's; if everybody is alike, as if one person more were at the other
+    end of what is possible. A stratum in which everybody is alike has no error beside others.
     """
     v1, v2 = moments.first_variance, moments.second_variance
-    n1, n2 = (side[at] for side in comparison.people)
+    n1, n2 = (np.maximum(side[at], 1.0) for side in comparison.people)
     noise = ROUNDING * np.maximum.reduce([v1, v2, moments.first**2, moments.second**2])
     alike1, alike2 = v1 <= noise, v2 <= noise
-    width = made.bounds[1] - made.bounds[0]
+    width = made.bounds[1] - made.bounds[0] if (alike1 & alike2).all() else 0.0
     return moments._replace(
         first_variance=np.where(alike1, np.where(alike2, (width / (n1 + 1)) ** 2, v2 * n2 / n1), v1),
         second_variance=np.where(alike2, np.where(alike1, (width / (n2 + 1)) ** 2, v1 * n1 / n2), v2),
     )
 
 
-def _at_equality(row: Row, distance: float, error: float) -> None:
+def _at_equality(row: Row, comparison: Comparison, distance: float, error: float) -> None:
     """Give the row's form at equality the error of the statistic tested there, so that its interval agrees with it."""
     if row.question.edges is not None or row.form is None:
         return
     shown, own = (float(v) for v in row.form.at(row.question.null))
-    # A disparity to everyone is smaller than that to the rest, which is tested.
-    times = (shown / distance if distance else np.nan) if row.contrast.overall else 1.0
+    times = 1.0
+    if row.contrast.overall:
+        # An average that is compared with everyone's is that much nearer to it than to the rest's, which is tested.
+        at = comparison.at(row.contrast.stratum)
+        times = float(comparison.balanced[at].sum() / comparison.weights[at].sum())
+        if abs(shown - times * distance) > 1e-9 * max(abs(row.value_group), abs(row.value_other)):
+            return  # no average: what is shown has an error of its own
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = float(times * np.divide(error, own))
     if np.isfinite(scale) and scale > 0:
@@ -431,7 +449,7 @@ def _statistic_of(row: Row, comparison: Comparison) -> Statistic:
     tested = two_sides.only(comparison.tested, at)
     row.statistic = float(statistic(tested))
     distance, error = (float(v) for v in statistic.distance(tested))
-    _at_equality(row, distance, error if row.studentized else 1.0)
+    _at_equality(row, comparison, distance, error if row.studentized else 1.0)
     return statistic
 
 
@@ -467,22 +485,38 @@ def _asymptotic(made: Studentized, row: Row, comparison: Comparison) -> tuple[fl
     if question.edges is None and not made.has_effective_people:
         tested = _spread_out(made, two_sides.only(comparison.tested, at), comparison, at)
         distance, error = (float(v) for v in Statistic("difference", comparison.balanced[at]).distance(tested))
-        _at_equality(row, distance, error)
-        tests = [(float(studentize(distance, error)), question.alternative)]
+        _at_equality(row, comparison, distance, error)
+        tests = [(distance, error, question.alternative)]
     else:
-        tests = [(statistic_at(row.form, edge), side) for edge, side in tests_of(question)]
-        error = float(row.form.at(0.0)[1])
-    # Without a finite error nothing is known, and nothing is evidence.
-    results = [(normal_log_p(statistic, side) if np.isfinite(error) else 0.0, statistic) for statistic, side in tests]
+        forms = [(row.form.at(edge), side) for edge, side in tests_of(question)]
+        tests = [(float(distance), float(error), side) for (distance, error), side in forms]
+    # Without a spread between people, or a finite error, nothing is known, and nothing is evidence.
+    unknown = _has_no_spread(comparison, at)
+    results = [
+        (0.0, 0.0) if unknown or not 0 < error < np.inf else (normal_log_p(distance / error, side), distance / error)
+        for distance, error, side in tests
+    ]
     choose = max if question.alternative == "equivalence" else min
     log_p, statistic = choose(results, key=lambda result: result[0])
     if question.alternative == "two-sided" and len(tests) == 2:
         log_p = min(0.0, log_p + float(np.log(2)))
-    return log_p, statistic, max(float(oriented(np.asarray(s), side)) for s, side in tests)
+    beyond = [float(oriented(np.asarray(s), side)) for (_, s), (*_, side) in zip(results, tests, strict=True)]
+    return log_p, statistic, max(beyond)
+
+
+def _has_no_spread(comparison: Comparison, at: slice) -> bool:
+    """Whether the difference has no error: all clusters on both sides show the same one."""
+    nested = comparison.are_nested(at)
+    moments = two_sides.only(comparison.own if nested else comparison.tested, at)
+    pooled = Statistic("difference", comparison.weights[at]).pooled(moments)
+    alike = nested and float(pooled.first_variance) == 0 and float(pooled.second_variance) == 0
+    return not alike and float(linear_form(pooled, "difference", 0.0)[1]) == 0
 
 
 def _is_alike(made: Studentized, comparison: Comparison, at: slice) -> bool:
-    """Whether the people of a side are all alike in every stratum."""
+    """Whether the people of a side are all alike in every stratum, or the difference has no error."""
+    if _has_no_spread(comparison, at):
+        return True
     own = two_sides.only(comparison.own, at)
     if made.has_effective_people or isinstance(made.metric, Rate):
         return any(np.isin(value, (0.0, 1.0)).all() for value in (own.first, own.second))

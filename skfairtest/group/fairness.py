@@ -121,8 +121,8 @@ class FairnessTest(ModelTest):
     excluded_ : DataFrame
         What was left out, with the reason and the counts.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
-        Statistics under permuted labels (bootstrap samples with ``method="bootstrap"``); None where every law was
-        enumerated, NaN where one was.
+        Statistics under permuted labels, flipped signs or in bootstrap samples, as ``method`` says; None where every
+        null distribution was enumerated, NaN where one was.
     p_value_interval_ : tuple of float
         95 % limits of the Monte-Carlo error of `p_value_` (Clopper and Pearson's); both ends are `p_value_` where it is
         exact.
@@ -487,7 +487,7 @@ class FairnessTest(ModelTest):
         self.groups_ = sample.group_labels
         self.n_samples_ = sample.n_samples
         self._facts = facts_of(measured, settings)
-        self._law = law_of(row, settings)
+        self._law = law_of(row)
         # Where the leading comparison stands in comparisons_.
         self._leading = next(i for i, row in enumerate(measured.rows) if row is verdict.leading)
         self._n_hypotheses = verdict.n_hypotheses

@@ -36,14 +36,16 @@ def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple
     if disparity == "ratio":
         other = edge * moments.second
         distance = moments.first - other
-        variance = moments.first_variance + edge**2 * moments.second_variance - 2 * edge * moments.covariance
+        total = moments.first_variance + edge**2 * moments.second_variance
+        variance = total - 2 * edge * moments.covariance
     else:
         other = moments.second + edge
         distance = moments.first - moments.second - edge
-        variance = moments.first_variance + moments.second_variance - 2 * moments.covariance
+        total = moments.first_variance + moments.second_variance
+        variance = total - 2 * moments.covariance
     # What ought to be 0 is not left as a rounding error.
     noise = 1e-13 * np.maximum(np.abs(moments.first), np.abs(other))
-    return np.where(np.abs(distance) <= noise, 0.0, distance), np.maximum(variance, 0.0)
+    return np.where(np.abs(distance) <= noise, 0.0, distance), np.where(variance <= 1e-13 * total, 0.0, variance)
 
 
 #: Which of some edges are not rejected.

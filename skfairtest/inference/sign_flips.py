@@ -78,6 +78,9 @@ def flipped(first: Side, second: Side, signs: Floats) -> tuple[Floats, Floats, F
     [2.0, 1.333, -2.0]
     """
     totals = [float(side.base.sum()) for side in (first, second)]
+    if not all(totals):  # the metric is undefined on a side
+        nothing = np.full(len(signs), np.nan)
+        return nothing, nothing, nothing, nothing, nothing
     pooled = (totals[0] * first.value + totals[1] * second.value) / sum(totals)
     shares = [side.base / total for side, total in zip((first, second), totals, strict=True)]
     # At the pooled value the parts of a side sum to its distance from it, in proportion to what clusters count.

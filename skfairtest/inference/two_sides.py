@@ -113,6 +113,10 @@ class Stratum:
         """Whether each cluster lies in one side; so does everybody without one."""
         return self.cluster is None or are_nested(self.cluster, self.counts)
 
+    def n_clusters(self, people: NDArray[np.bool_]) -> int:
+        """Return in how many clusters some people are; each is one if there are none."""
+        return len(np.unique(np.flatnonzero(people) if self.cluster is None else self.cluster[people]))
+
     def observed(self, rng: np.random.Generator | None = None, *, null: bool = True) -> Moments:
         """Return both sides in the data, the second being everyone where that is shown.
 

@@ -166,7 +166,7 @@ class Bootstrap(Wrapped, Undifferentiated):
         assert self.cluster is not None
         units, of = np.unique(self.cluster, return_inverse=True)
         base = np.asarray(np.bincount(of.reshape(-1), self.functional.base(counts), len(units)), dtype=float)
-        share = base / base.sum()
+        share = ratio_of(base, base.sum())
         value = float(self.functional.values(counts))
         parts = np.zeros(len(units))
         for unit in np.flatnonzero(base > 0).tolist():

@@ -172,26 +172,23 @@ def row(statistic, drawn=None, pair=None, method="permutation", log_p=-1.0):
 
 
 def test_an_undefined_statistic_has_no_law():
-    settings = FairnessTest()._check()[0]
-    assert law_of(row(np.nan, np.zeros(9)), settings) is None
-    assert law_of(row(np.nan, method="asymptotic"), settings) is None
-    assert law_of(row(1.0, np.full(9, np.nan)), settings) is None
+    assert law_of(row(np.nan, np.zeros(9))) is None
+    assert law_of(row(np.nan, method="asymptotic")) is None
+    assert law_of(row(1.0, np.full(9, np.nan))) is None
 
 
 def test_an_infinite_statistic_and_undefined_draws_are_told():
-    settings = FairnessTest()._check()[0]
     found = row(np.inf, np.array([0.0, 1.0, np.nan]))
     found.undefined = 1
-    law = law_of(found, settings)
+    law = law_of(found)
     assert "it is undefined in 1 other draw, which is not counted" in law.note
     assert "the data's own statistic is infinite" in law.note
     assert sum(law.extreme) == 0
 
 
 def test_where_people_are_too_many_the_normal_law_stands_for_the_exact_one():
-    settings = FairnessTest()._check()[0]
     pair = Pair(*(np.array([k]) for k in (3 * 10**11, 10**12, 4 * 10**11, 10**12)))
-    law = law_of(row(-2.0, pair=pair, method="exact conditional"), settings)
+    law = law_of(row(-2.0, pair=pair, method="exact conditional"))
     assert law.kind == "normal"
     assert "drawn for so many people in place of the exact law" in law.note
 
