@@ -11,6 +11,8 @@ from skfairtest.readers.levels import plain_scalar, sort_levels, unify_numbers
 
 __all__ = ["encode"]
 
+#: Whether pandas tells texts apart that differ after a NUL.
+READS_WHOLE_TEXT = len(pd.factorize(np.array(["a", "a\x00"], dtype=object))[1]) == 2
 # Integers that span no more than this are counted instead of hashed.
 SMALL_RANGE = 1 << 12
 # Odd multipliers for the string fingerprint; any odd numbers do, fingerprints are verified.
@@ -69,8 +71,19 @@ def _as_numpy(values: Any) -> NDArray[Any] | None:
     return None
 
 
+def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
+    """Number the distinct values, as pandas does, also where it compares text only up to the first NUL (2.1)."""
+    if getattr(values, "dtype", None) == np.dtype(object) and not READS_WHOLE_TEXT:
+        objects = np.asarray(values, dtype=object)
+        if any(isinstance(value, str) and "\x00" in value for value in objects):
+            # With anything else among the texts, objects are compared.
+            codes, uniques = pd.factorize(np.append(objects, np.array([object()])))
+            return codes[:-1], uniques[:-1]
+    return pd.factorize(values)
+
+
 def _encode_by_hash(values: Any) -> tuple[tuple[Any, ...], NDArray[np.intp], int]:
-    codes, uniques = pd.factorize(values)
+    codes, uniques = _factorize(values)
     codes = codes.astype(np.intp, copy=False)
     n_missing = int(np.count_nonzero(codes < 0)) if codes.size and codes.min() < 0 else 0
     if isinstance(uniques, np.ndarray) and uniques.dtype.kind in "biuf":
