@@ -404,16 +404,16 @@ def share_cells():
     for people in [(20, 100), (50, 50)]:
         for label, sigma in (("no weights", 0.0), ("weights log-normal(.5)", 0.5)):
             yield Cell(f"ratios/{label}, rate .05/{_sizes(people)}", "ratio", "selection_rate", people,
-                       (weights(sigma, 0.05),) * 2, None, 1000, bound="level",
+                       (weights(sigma, 0.05),) * 2, None, 500, bound="level",
                        quick=people == (50, 50) and sigma > 0)  # fmt: skip
             yield Cell(f"ratios/{label}, margin .8, rates .04 and .05/{_sizes(people)}", "margin", "selection_rate",
-                       people, (weights(sigma, 0.04), weights(sigma, 0.05)), None, 1000, bound="level")  # fmt: skip
+                       people, (weights(sigma, 0.04), weights(sigma, 0.05)), None, 500, bound="level")  # fmt: skip
     for units in [(20, 40), (40, 40)]:
         yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, rate .05", "ratio", "selection_rate", (),
-                   tuple(clusters(n, 0.05) for n in units), None, 1000, bound="clusters")  # fmt: skip
+                   tuple(clusters(n, 0.05) for n in units), None, 500, bound="clusters")  # fmt: skip
         yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, margin .8, rates .08 and .1", "margin",
                    "selection_rate", (), tuple(clusters(n, r) for n, r in zip(units, (0.08, 0.1), strict=True)), None,
-                   1000, bound="clusters")  # fmt: skip
+                   500, bound="clusters")  # fmt: skip
     for label, people, sigma, factor, rates, other in (
         ("twice for the event", (100, 100), 0.0, 2.0, (0.2, 0.2), 0.4),
         ("twice for the event", (200, 500), 0.0, 2.0, (0.3, 0.3), 0.2),
@@ -423,7 +423,7 @@ def share_cells():
     ):
         null = tuple(weights(sigma, rate, factor) for rate in rates)
         yield Cell(f"follow/{label}/{_sizes(people)}", "follow", "selection_rate", people, null,
-                   (null[0], weights(sigma, other, factor)), 1000, bound="level")  # fmt: skip
+                   (null[0], weights(sigma, other, factor)), 500, bound="level")  # fmt: skip
 
 
 def all_cells():

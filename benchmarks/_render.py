@@ -219,6 +219,10 @@ def model_selection(folder):
     ]  # fmt: skip
 
 
+#: How audits were adjusted.
+ADJUSTMENTS = {"holm": "Holm", "shaffer": "Holm, Shaffer's factors"}
+
+
 def audits(folder):
     """Show the figures of `benchmarks.audit` where they are."""
     path = folder / "audit.json"
@@ -228,6 +232,7 @@ def audits(folder):
     families = [
         [
             cell["design"], f"{cell['people']:,}", cell["predictions"], f"{cell['comparisons']:,}",
+            ADJUSTMENTS[cell["adjust"]],
             f"{share_text(cell['false_concern'])} ± {number(cell['false_concern']['error'])}",
             share_text(cell["true_concern"]), f"{cell['false_concern']['data_sets']:,}",
         ]
@@ -240,7 +245,8 @@ def audits(folder):
         ]
         for cell in document["detectable"]
     ]  # fmt: skip
-    head = ["design", "people", "predictions", "comparisons", "false concern", "true concern", "data sets"]
+    head = ["design", "people", "predictions", "comparisons", "adjusted by", "false concern", "true concern"]
+    head.append("data sets")
     return [
         "## Audits", "",
         AUDIT.format(file=path.name, level=number(document["level"])), "",

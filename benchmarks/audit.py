@@ -15,6 +15,7 @@ Without ``--quick`` the figures are written to benchmarks/results/audit.json wit
 """
 
 import argparse
+import json
 import sys
 import time
 import warnings
@@ -78,7 +79,7 @@ def false_findings(design, results):
 
 
 def audited(design, n, what, seed):
-    """Return whether an audit of new people has a false finding, whether a true one, and how many comparisons."""
+    """Return whether an audit of new people has a false finding, a true one, its size, and its adjustment."""
     rng = np.random.default_rng(seed)
     features, y, decided, score = people(design, n, rng)
     with warnings.catch_warnings():
@@ -92,7 +93,8 @@ def audited(design, n, what, seed):
             random_state=int(rng.integers(2**31)),
         )
     wrong = len(false_findings(design, audit.results_))
-    return wrong > 0, int(audit.results_["concern"].sum()) > wrong, len(audit.results_)
+    right = int(audit.results_["concern"].sum()) > wrong
+    return wrong > 0, right, len(audit.results_), audit.record_.verdict.adjust
 
 
 def share(found):
@@ -109,12 +111,13 @@ def family(design, n, what, data_sets, sequence):
     """Return how often audits of a design raise a false concern."""
     seeds = sequence.spawn(data_sets)
     jobs = (delayed(audited)(design, n, what, seed) for seed in seeds)
-    wrong, right, sizes = zip(*Parallel(n_jobs=-1)(jobs), strict=True)
+    wrong, right, sizes, adjust = zip(*Parallel(n_jobs=-1)(jobs), strict=True)
     return {
         "design": design,
         "people": n,
         "predictions": what,
         "comparisons": round(float(np.mean(sizes))),
+        "adjust": "+".join(sorted(set(adjust))),
         "false_concern": share(wrong),
         "true_concern": share(right),
     }
@@ -135,12 +138,20 @@ def detectable(n, p, k):
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.audit", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few data sets, nothing written: a few seconds")
+    parser.add_argument(
+        "--only", choices=("families", "detectable"), help="measure one part, and keep the other as it is stored"
+    )
     options = parser.parse_args(argv)
     started = time.perf_counter()
     sequence = np.random.SeedSequence(SEED)
     results = {"families": [], "detectable": []}
-    print("How often an audit raises a false concern")
     chosen = [FAMILIES[0], FAMILIES[4]] if options.quick else FAMILIES
+    designs = DETECTABLE[:3] if options.quick else DETECTABLE
+    if options.only == "detectable":
+        chosen, results["families"] = [], json.loads(RESULTS.read_text())["families"]
+    elif options.only == "families":
+        designs, results["detectable"] = [], json.loads(RESULTS.read_text())["detectable"]
+    print("How often an audit raises a false concern")
     for (design, n, what, data_sets), own in zip(chosen, sequence.spawn(len(chosen)), strict=True):
         cell = family(design, n, what, 2 if options.quick else data_sets, own)
         results["families"].append(cell)
@@ -151,7 +162,7 @@ def main(argv=None):
             flush=True,
         )
     print("Power at the size called detectable with power .8")
-    for n, p, k in DETECTABLE[:3] if options.quick else DETECTABLE:
+    for n, p, k in designs:
         cell = detectable(n, p, k)
         results["detectable"].append(cell)
         print(
