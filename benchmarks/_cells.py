@@ -413,7 +413,7 @@ def share_cells():
                    tuple(clusters(n, 0.05) for n in units), None, 500, bound="clusters")  # fmt: skip
         yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, margin .8, rates .08 and .1", "margin",
                    "selection_rate", (), tuple(clusters(n, r) for n, r in zip(units, (0.08, 0.1), strict=True)), None,
-                   500, bound="clusters")  # fmt: skip
+                   2000, bound="clusters")  # fmt: skip
     for label, people, sigma, factor, rates, other in (
         ("twice for the event", (100, 100), 0.0, 2.0, (0.2, 0.2), 0.4),
         ("twice for the event", (200, 500), 0.0, 2.0, (0.3, 0.3), 0.2),

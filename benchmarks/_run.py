@@ -15,7 +15,7 @@ from skfairtest.inference.unconditional import unconditional_log_p
 
 SEED = 20201120
 #: What is run by default for each kind of cell.
-DEFAULTS = {"rate": "exact", "grid": "exact", "family": "shaffer"}
+DEFAULTS = {"rate": "exact", "grid": "exact", "family": "shaffer", "margin": "asymptotic"}
 
 
 def default_of(kind):
