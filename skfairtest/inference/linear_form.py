@@ -198,13 +198,17 @@ def _limits_at(
 ) -> tuple[float, float]:
     """Move away from the estimate as long as the statistic does not exceed the critical values."""
 
+    def within(distance: Floats, error: Floats, most: float) -> NDArray[np.bool_]:
+        with np.errstate(invalid="ignore"):  # an infinite critical value rejects nothing, not even without an error
+            return np.asarray(~(distance > most * error))
+
     def above(edge: Floats) -> NDArray[np.bool_]:
         distance, error = at(edge)
-        return np.asarray(~(distance > critical[0] * error))
+        return within(distance, error, critical[0])
 
     def below(edge: Floats) -> NDArray[np.bool_]:
         distance, error = at(edge)
-        return np.asarray(~(-distance > critical[1] * error))
+        return within(-distance, error, critical[1])
 
     first, second = values
     if disparity == "ratio":

@@ -143,7 +143,8 @@ def _mutual_information(predicted: Any, masses: Floats) -> Floats:
         raise ValueError("normalized_mutual_info needs predicted labels; y_pred holds numbers of many different values")
     codes = np.stack([predicted.is_label(level) for level in predicted.levels], axis=1).astype(float)
     joint = masses @ codes
-    joint = joint / joint.sum(axis=(-2, -1), keepdims=True)
+    with np.errstate(invalid="ignore"):  # without anyone there is no value
+        joint = joint / joint.sum(axis=(-2, -1), keepdims=True)
     rows, columns = joint.sum(axis=-1), joint.sum(axis=-2)
 
     def entropy(p: Floats) -> Floats:

@@ -5,6 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from skfairtest import FairnessTest
+from skfairtest.inference.linear_form import Linearized
+from skfairtest.inference.two_sides import Moments
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning", "ignore:.*comparisons are left out")
 
@@ -104,3 +106,8 @@ def test_an_interval_of_max_t_contains_equality_where_the_adjusted_p_value_does_
     kept = rows[rows["p_value_adjusted"] > 0.05]
     assert len(kept)
     assert ((kept["ci_low"] <= 0) & (kept["ci_high"] >= 0)).all()
+
+
+def test_a_ratio_without_an_error_and_without_a_critical_value_has_no_limit_and_warns_of_nothing():
+    form = Linearized(Moments(*(np.asarray(v) for v in (0.5, 0.0, 0.0, 0.0, 0.0))), "ratio")
+    assert form.limits((np.inf, np.inf), (0.0, np.inf)) == (0.0, np.inf)
