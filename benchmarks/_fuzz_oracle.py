@@ -206,6 +206,11 @@ def _people(call):
     return len(control), list(zip(*control, *sensitive, strict=True))
 
 
+def flat(key):
+    """Write the values of tuples beside each other."""
+    return tuple(inner for value in key for inner in (flat(value) if isinstance(value, tuple) else (value,)))
+
+
 def check_counts(test, call):
     """Groups, their sizes and the values of metrics are those counted by hand; nobody with a missing value is there."""
     n_control, keys = _people(call)
@@ -225,6 +230,8 @@ def check_counts(test, call):
     if test.by_group_ is None:
         return
     several = len(test.comparisons_["metric"].unique()) > 1 or "metric" in test.by_group_.index.names[:1]
+    # A list of tuples is read as rows of several features, whose values are levels of the index each.
+    keys = list(map(flat, keys))
     counted = Counter(keys)
     weight = [float(w) for w in given.get("sample_weight", [1.0] * len(keys))]
     scale = max(weight)
@@ -234,7 +241,7 @@ def check_counts(test, call):
     metrics = [] if several else [str(test.comparisons_["metric"].iloc[0])]
     for label, row in test.by_group_.iterrows():
         key = tuple(map(plain, label)) if isinstance(test.by_group_.index, pd.MultiIndex) else (plain(label),)
-        name, key = (str(label[0]), key[1:]) if several else (metrics[0], key)
+        name, key = (str(label[0]), flat(key[1:])) if several else (metrics[0], flat(key))
         expect(row["n"] == counted[key], f"{key!r} has {row['n']} people, counted are {counted[key]}")
         mine = [(person, w) for other, person, w in people if other == key]
         by_hand = value_by_hand(name, mine, test.pos_label_, call)
