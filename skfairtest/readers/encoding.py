@@ -79,7 +79,8 @@ def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
             # With anything else among the texts, objects are compared.
             codes, uniques = pd.factorize(np.append(objects, np.array([object()])))
             return codes[:-1], uniques[:-1]
-    return pd.factorize(values)
+    with np.errstate(over="ignore"):  # of numbers wider than floats
+        return pd.factorize(values)
 
 
 def _encode_by_hash(values: Any) -> tuple[tuple[Any, ...], NDArray[np.intp], int]:
