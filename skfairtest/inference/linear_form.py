@@ -183,12 +183,6 @@ class EffectiveRates:
 Form = Linearized | EffectiveRates
 
 
-def statistic_at(form: Form, edge: float) -> float:
-    """Return the form over its standard error; 0 where this is not known."""
-    distance, error = (float(v) for v in form.at(edge))
-    return 0.0 if np.isnan(error) else float(studentize(distance, error))
-
-
 def _limits_at(
     at: Callable[[Floats], tuple[Floats, Floats]],
     values: tuple[float, float],
