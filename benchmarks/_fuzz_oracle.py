@@ -29,6 +29,8 @@ PARAMETERS = (
 GENERAL = ("no comparison is defined", "people are too few", "no stratum of")
 #: Adjustments of which intervals are simultaneous, and those of one comparison.
 SIMULTANEOUS = ("auto", "holm", "bonferroni", "max_t")
+#: Older versions of pandas end a string at its first NUL in an index of several levels, where two groups are then one.
+PANDAS_KEEPS_NUL = len(pd.factorize(np.array(["a", "a\0"], dtype=object))[1]) == 2
 
 
 @dataclass
@@ -227,7 +229,7 @@ def check_counts(test, call):
     found = [plain(group) if isinstance(group, tuple) and len(keys[0]) - n_control > 1 else (plain(group),)
              for group in test.groups_]  # fmt: skip
     expect(set(found) == set(groups) and len(found) == len(groups), f"groups_ are {test.groups_}, not {list(groups)}")
-    if test.by_group_ is None:
+    if test.by_group_ is None or not (PANDAS_KEEPS_NUL or r"\x00" not in repr(keys)):
         return
     several = len(test.comparisons_["metric"].unique()) > 1 or "metric" in test.by_group_.index.names[:1]
     # A list of tuples is read as rows of several features, whose values are levels of the index each.
