@@ -29,7 +29,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from benchmarks._logistic_population import Map, Population, Truth, logistic, weight_with
 from benchmarks._results import write
-from skfairtest.inference.audit_value import audit_value
+from skfairtest.individual.flow.audit_value import audit_value
 
 SEED = 20261122
 ALPHA, TOLERANCE = 0.05, 1.25

@@ -39,10 +39,11 @@ from benchmarks._logistic_population import logistic
 from benchmarks.make_compas_counts import data_folder
 from skfairtest import FairnessAudit, FairnessTest, IndividualFairnessTest, Projection, ScoreMetric, SignificanceFrame
 from skfairtest.individual._losses import LOSSES
-from skfairtest.inference.quadratic import Quadratic
-from skfairtest.inference.unfair_map import euler
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.unfair_map import euler
+from skfairtest.individual.models.features import read_features
+from skfairtest.individual.models.smooth import closed_form
 from skfairtest.metrics import Context
-from skfairtest.readers import closed_form, read_features
 from skfairtest.tables import Sample
 
 SEED = 1

@@ -145,7 +145,7 @@ def berkeley_table():
 @pytest.fixture(scope="session")
 def golden():
     """Numbers of the simulation of Maity et al. (2021), section 4.1, with their origin inside."""
-    path = Path(__file__).parent / "inference" / "golden" / "maity.json"
+    path = Path(__file__).parent / "individual" / "flow" / "golden" / "maity.json"
     return json.loads(path.read_text(encoding="utf-8"))
 
 

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest.group._rows import Row
-from skfairtest.group._settings import Settings
+from skfairtest.comparisons.rows import Row
+from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.detectable import detectable_estimates, detectable_rates
 from skfairtest.inference.rates import linearized
-from skfairtest.report.words import DETECTION_POWER
+from skfairtest.report.sentences import DETECTION_POWER
 
 
 def level_of_one(settings: Settings, n_hypotheses: int) -> float:

@@ -12,8 +12,8 @@ from math import comb
 
 import numpy as np
 
-from skfairtest.group._rows import numbers_of
-from skfairtest.group._settings import Settings
+from skfairtest.comparisons.rows import numbers_of
+from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.tables import Sample
 

@@ -12,16 +12,16 @@ import numpy as np
 
 from skfairtest._version import __version__
 from skfairtest.audit._detectable import level_of_one, minimum_detectable
-from skfairtest.group._facts import facts_of
-from skfairtest.group._frames import comparisons_frame, excluded_frame, values_frame
-from skfairtest.group._judge import Verdict as Judged
-from skfairtest.group._judge import p_of
-from skfairtest.group._law import law_of
-from skfairtest.group._rows import Measured
-from skfairtest.group._settings import Settings
-from skfairtest.group._warnings import cautions
+from skfairtest.comparisons.cautions import cautions
+from skfairtest.comparisons.family import Verdict as Judged
+from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, values_frame
+from skfairtest.comparisons.null_histogram import null_histogram_of
+from skfairtest.comparisons.rows import Measured
+from skfairtest.comparisons.settings import Settings
+from skfairtest.comparisons.setup import setup_of
 from skfairtest.report.record import AuditPart, AuditRecord, Verdict
-from skfairtest.report.words import FOUND, NOT_FOUND
+from skfairtest.report.sentences import FOUND, NOT_FOUND
 
 #: Libraries whose versions may change a number, or a drawing where it is installed.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
@@ -62,7 +62,7 @@ def record_of(
         leading=next(
             (place, i) for place, part in enumerate(parts) for i, row in enumerate(part.rows) if row is judged.leading
         ),
-        law=law_of(judged.leading),
+        law=null_histogram_of(judged.leading),
         not_compared=tuple(not_compared),
         warnings=tuple(dict.fromkeys(caution for part in parts for caution in cautions(part))),
     )
@@ -75,7 +75,7 @@ def _part_of(part: Measured, own: Settings, alpha: float) -> AuditPart:
     return AuditPart(
         part.sample.sensitive_names,
         part.sample.control_names,
-        facts_of(part, own),
+        setup_of(part, own),
         values_frame(part),
         comparisons,
         excluded_frame(part.excluded),

@@ -9,11 +9,12 @@ from typing import Any, Self, overload
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest.group._citizen import ModelTest
+from skfairtest._utils.base import ModelTest
+from skfairtest._utils.text import label
 from skfairtest.report.audit import audit_document, summary_frame
 from skfairtest.report.document import plain
 from skfairtest.report.record import AuditPart, AuditRecord
-from skfairtest.report.words import label, result_sentence
+from skfairtest.report.sentences import result_sentence
 
 
 class ReportedAudit(ModelTest):

@@ -14,19 +14,26 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Tags
 
-from skfairtest.audit._asked import asked_of, kinds_of
+from skfairtest._utils.errors import GroupsMissing
+from skfairtest._utils.progress import progress
+from skfairtest._utils.seeds import check_seed, seed_sequence
+from skfairtest.audit._default_metrics import asked_of, kinds_of
 from skfairtest.audit._groupings import enough_draws, groupings, how_many, sets_of
 from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
-from skfairtest.group._errors import GroupsMissing
-from skfairtest.group._judge import judge
-from skfairtest.group._measure import cells_read, measure
-from skfairtest.group._people import Given, asked_people, check_cells, counted_people, predicted_people, read_people
-from skfairtest.group._progress import progress
-from skfairtest.group._random import check_seed, seed_sequence
-from skfairtest.group._rows import Measured
-from skfairtest.group._settings import Settings, check_settings
-from skfairtest.group._warnings import warn_about_people, warn_about_resamples
+from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
+from skfairtest.comparisons.family import judge
+from skfairtest.comparisons.measure import cells_read, measure
+from skfairtest.comparisons.people import (
+    Given,
+    asked_people,
+    check_cells,
+    counted_people,
+    predicted_people,
+    read_people,
+)
+from skfairtest.comparisons.rows import Measured
+from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of, predictions_from_X
 from skfairtest.tables import CountTable, Sample

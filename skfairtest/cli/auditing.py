@@ -10,6 +10,7 @@ from typing import Any
 
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skfairtest._utils.text import label, pluralize
 from skfairtest.audit import FairnessAudit
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 from skfairtest.cli.export import to_csv
@@ -19,7 +20,6 @@ from skfairtest.cli.output import deliver, tell, write_out
 from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block
 from skfairtest.report.record import AuditRecord
-from skfairtest.report.words import label, many
 
 __all__ = ["audited", "audited_people", "check_metrics", "described", "resamples", "write_files", "written"]
 
@@ -115,7 +115,7 @@ def write_files(record: AuditRecord, files: Mapping[str, str | None], *, kind: s
 def _tell_what_csv_leaves_out(record: AuditRecord) -> None:
     left_out = sum(len(part.excluded) for part in record.parts) + len(record.not_compared)
     if left_out:
-        tell(f"warning: CSV has no room for {many(left_out, 'thing')} left out: --format table and json list them")
+        tell(f"warning: CSV has no room for {pluralize(left_out, 'thing')} left out: --format table and json list them")
 
 
 def _html(record: AuditRecord) -> str:

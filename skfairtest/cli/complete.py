@@ -35,7 +35,7 @@ def metrics_of_audit(incomplete: str) -> list[str]:
 
 def metrics_of_power(incomplete: str) -> list[str]:
     """Offer the metrics whose power can be computed."""
-    from skfairtest.group._power_plan import AREA, MEANS
+    from skfairtest.group.power_plan import AREA, MEANS
     from skfairtest.metrics import CRITERIA, RATES
 
     return [name for name in (*RATES, *CRITERIA, *MEANS, AREA) if name.startswith(incomplete)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from skfairtest.report.words import label
+from skfairtest._utils.text import label
 
 __all__ = ["BadInput", "in_terms_of_options", "one_line"]
 

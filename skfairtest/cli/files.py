@@ -23,8 +23,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.progress import progress
 from skfairtest.cli.errors import BadInput
-from skfairtest.group._progress import progress
 from skfairtest.readers.levels import plain_scalar, sort_levels, unify_numbers
 
 __all__ = ["Columns", "People", "cast_pos_label", "column_names", "read_people"]

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from rich.console import Console
 
+from skfairtest._utils.progress import Bar, shown_by
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.render import on_screen
-from skfairtest.group._progress import Bar, shown_by
 from skfairtest.report.document import Block, plain
 
 __all__ = ["check_outputs", "deliver", "is_screen", "tell", "watched", "write_out"]

@@ -7,11 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from skfairtest._utils.text import label
 from skfairtest.cli.errors import BadInput
 from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
 from skfairtest.metrics import Rate, resolve_metrics
 from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
-from skfairtest.report.words import label, number, percent, points, ratio
+from skfairtest.report.sentences import (
+    number,
+    percent,
+    points,
+    ratio,
+)
 
 __all__ = ["Answer", "Asked", "answered"]
 

@@ -11,9 +11,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from skfairtest._utils.text import display_width
 from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
 from skfairtest.report.text import Table as Cells
-from skfairtest.report.text import display_width, numeric_columns
+from skfairtest.report.text import numeric_columns
 
 __all__ = ["on_screen"]
 

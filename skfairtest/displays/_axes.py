@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
+from skfairtest._utils.text import label
 from skfairtest.report.drawings import BLUE, GREY, ORANGE, literal, plain_log
-from skfairtest.report.words import label
 
 __all__ = ["BLUE", "GREY", "ORANGE", "axes", "drawable", "find_fonts", "literal", "plain_log"]
 

@@ -8,18 +8,19 @@ from typing import Any, NamedTuple, Self
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.text import shorten
 from skfairtest.audit import FairnessAudit
 from skfairtest.displays._axes import drawable, find_fonts, literal
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.drawings import WIDEST, joined, shorten
+from skfairtest.report.drawings import WIDEST, joined
 from skfairtest.report.sections import comparison_pieces
-from skfairtest.report.words import Facts
+from skfairtest.report.sentences import Setup
 
 
 class Part(NamedTuple):
     """One grouping of people: how sentences are written, comparisons, values by group, and what the grouping is."""
 
-    facts: Facts
+    facts: Setup
     comparisons: pd.DataFrame
     by_group: pd.DataFrame
     feature: str
@@ -236,7 +237,7 @@ def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST) -> s
     return joined([drawable(piece) for piece in pieces], joints, widest)
 
 
-def comparison_name(facts: Facts, row: Any, *, prefix: str = "") -> str:
+def comparison_name(facts: Setup, row: Any, *, prefix: str = "") -> str:
     """Return what one comparison is called: "Female against Male", with what it is of and where it is made."""
     pieces, joints = comparison_pieces(facts, row, alone=True)
     if prefix:

@@ -7,12 +7,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.text import label, pluralize
 from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.report.drawings import draw_disparities, height_of, width_of
 from skfairtest.report.sections import disparity_axis
-from skfairtest.report.words import label, many
 
 
 class DisparityDisplay(FittedDisplay):
@@ -163,7 +163,7 @@ class DisparityDisplay(FittedDisplay):
         if total > len(rows):
             told.append(f"the {len(rows)} smallest p-values of {total:,} comparisons")
         if self.n_hidden:
-            told.append(f"{many(self.n_hidden, 'comparison')} of another kind not shown")
+            told.append(f"{pluralize(self.n_hidden, 'comparison')} of another kind not shown")
         draw_disparities(
             self.ax_,
             labels,

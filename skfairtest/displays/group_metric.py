@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import FittedDisplay, Part, entitle, finish, fitted_name, parts_of
 from skfairtest.report.drawings import draw_groups, height_of, width_of
 from skfairtest.report.sections import value_axis
-from skfairtest.report.words import label
 
 
 class GroupMetricDisplay(FittedDisplay):

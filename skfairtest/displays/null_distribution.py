@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes
 from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.report.drawings import draw_law, statistic_axis
-from skfairtest.report.law import NullLaw
-from skfairtest.report.words import equals_p, label
+from skfairtest.report.null_histogram import NullHistogram
+from skfairtest.report.sentences import equals_p
 
 
 class NullDistributionDisplay(FittedDisplay):
@@ -22,7 +23,7 @@ class NullDistributionDisplay(FittedDisplay):
 
     Parameters
     ----------
-    law : NullLaw
+    law : NullHistogram
         The law; ``law.note`` says what it is, and how it relates to the p-value.
     comparison : str, default=""
         What was compared.
@@ -61,7 +62,7 @@ class NullDistributionDisplay(FittedDisplay):
     (0.0286, 0.0078)
     """
 
-    def __init__(self, *, law: NullLaw, comparison: str = "", estimator_name: str | None = None) -> None:
+    def __init__(self, *, law: NullHistogram, comparison: str = "", estimator_name: str | None = None) -> None:
         self.law = law
         self.comparison = comparison
         self.estimator_name = estimator_name

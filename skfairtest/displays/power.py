@@ -8,16 +8,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.checks import is_number
 from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, drawable, plain_log
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
-from skfairtest.group._power_fitted import Leading, leading_of
-from skfairtest.group._power_plan import check_target
-from skfairtest.group._settings import is_number
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.group.power import minimum_detectable_disparity
+from skfairtest.group.power_fitted import Leading, leading_of
+from skfairtest.group.power_plan import check_target
 from skfairtest.inference.detectable import detectable_estimates, detectable_rates
 from skfairtest.report.drawings import legend_below, literal
-from skfairtest.report.words import DETECTION_POWER, number
+from skfairtest.report.sentences import DETECTION_POWER, number
 
 DISPARITIES = ("difference", "ratio")
 METHODS = ("normal", "exact")

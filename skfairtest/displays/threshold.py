@@ -7,15 +7,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.checks import is_number
+from skfairtest._utils.text import label, pluralize
 from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, drawable
 from skfairtest.displays._tested import finish, fitted_name
-from skfairtest.group._settings import is_number
 from skfairtest.inference.rates import Pair, Scale
 from skfairtest.inference.thresholds import Curve, cell_counts, chosen_thresholds, curve
 from skfairtest.metrics import Rate, resolve_metrics
 from skfairtest.readers import as_numbers, check_rows, classes_of, resolve_pos_label, scores
 from skfairtest.report.drawings import legend_below, literal
-from skfairtest.report.words import label, many
 from skfairtest.tables import Sample
 
 METHODS = ("auto", "exact", "asymptotic")
@@ -369,7 +369,7 @@ class ThresholdDisplay:
         shown = fitted_name([name], [], 30) if name else "disparity"
         undefined = int(np.isnan(self.disparity).sum())
         if undefined:
-            shown += f" (undefined at {many(undefined, 'threshold')})"
+            shown += f" (undefined at {pluralize(undefined, 'threshold')})"
         style = {"color": BLUE, "zorder": 3, "label": shown, **kwargs}
         if len(x) <= 20:
             style = {"marker": "o", "markersize": 4, **style}

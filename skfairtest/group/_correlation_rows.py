@@ -15,11 +15,12 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from skfairtest.group._frames import _objects
-from skfairtest.group._outside import outside
-from skfairtest.group._resample import resample
-from skfairtest.group._settings import Settings
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.text import pluralize
+from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.frames import objects
+from skfairtest.comparisons.resample import resample
+from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.correlation import (
     E_CONSTANT,
     KEPT,
@@ -36,7 +37,6 @@ from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, holm
 from skfairtest.inference.resampling import critical_value, monte_carlo_p, p_value_limits
 from skfairtest.inference.two_sides import sequential_p
 from skfairtest.readers import Column, as_floats, classes_of, predict, scores
-from skfairtest.report import words
 
 COLUMNS = [
     "feature", "stratum", "n", "correlation", "standard_error", "statistic", "p_value", "p_value_adjusted", "ci_low",
@@ -313,10 +313,10 @@ def warn_unreachable(n_comparisons: int, settings: Settings) -> None:
     if not settings.adaptive and smallest > settings.alpha:
         warnings.warn(
             f"n_resamples={settings.n_resamples} cannot reject at {settings.alpha:.3g}: the smallest adjusted p-value "
-            f"that {words.many(n_comparisons, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
+            f"that {pluralize(n_comparisons, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
             f"use more than {int(np.ceil(n_comparisons / settings.alpha))}",
             UserWarning,
-            stacklevel=outside(),
+            stacklevel=find_stack_level(),
         )
 
 
@@ -333,7 +333,7 @@ def comparisons_frame(rows: list[Row]) -> pd.DataFrame:
     frame = {name: [getattr(row, name) for row in rows] for name in COLUMNS if name in Row.__dataclass_fields__}
     frame |= {"ci_low": [row.interval[0] for row in rows], "ci_high": [row.interval[1] for row in rows]}
     labels = {"feature": frame["feature"], "stratum": frame["stratum"], "method": ["permutation"] * len(rows)}
-    return pd.DataFrame({**frame, **{name: _objects(values) for name, values in labels.items()}})[COLUMNS]
+    return pd.DataFrame({**frame, **{name: objects(values) for name, values in labels.items()}})[COLUMNS]
 
 
 def excluded_frame(pairs: Pairs, names: list[str], labels: list[Any], rows: list[Row]) -> pd.DataFrame:
@@ -348,5 +348,5 @@ def excluded_frame(pairs: Pairs, names: list[str], labels: list[Any], rows: list
             reason = f"undefined in {undefined:,} of {len(row.drawn):,} permutations, which are not counted"
             left_out.append((row.feature, row.stratum, reason, row.n))
     columns = zip(*left_out, strict=True) if left_out else ([], [], [], [])
-    frame = {name: _objects(values) for name, values in zip(EXCLUDED_COLUMNS, columns, strict=True)}
+    frame = {name: objects(values) for name, values in zip(EXCLUDED_COLUMNS, columns, strict=True)}
     return pd.DataFrame(frame).astype({"n": int})

@@ -9,7 +9,11 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest.group._citizen import ModelTest
+from skfairtest._utils.base import ModelTest
+from skfairtest._utils.seeds import check_seed, seed_sequence
+from skfairtest._utils.text import label
+from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.group._correlation_rows import (
     comparisons_frame,
     crossed,
@@ -28,9 +32,6 @@ from skfairtest.group._correlation_rows import (
     warn_unreachable,
     zero_one,
 )
-from skfairtest.group._random import check_seed, seed_sequence
-from skfairtest.group._settings import Settings, check_settings
-from skfairtest.inference._discrete import Floats
 from skfairtest.inference.correlation import Pairs, UndefinedCorrelationError, arrange, estimate
 from skfairtest.readers import (
     Column,
@@ -41,8 +42,7 @@ from skfairtest.readers import (
     read_column,
     read_columns,
 )
-from skfairtest.report.correlation import CORRELATIONS, OUTCOMES, CorrelationFacts, correlation_summary
-from skfairtest.report.words import label
+from skfairtest.report.correlation import CORRELATIONS, OUTCOMES, CorrelationSetup, correlation_summary
 
 
 class CorrelationFairnessTest(ModelTest):
@@ -252,7 +252,7 @@ class CorrelationFairnessTest(ModelTest):
         names = [column.name for column in features]
         pairs = arrange(x, e, strata if controls else None, order=np.argsort(names, kind="stable"))
         own = callable(self.correlation)
-        facts = CorrelationFacts(
+        facts = CorrelationSetup(
             outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
             measure=name_of(self.correlation) if own else CORRELATIONS[self.correlation],
             own=own,
@@ -392,7 +392,7 @@ class CorrelationFairnessTest(ModelTest):
         return pos_label, np.abs(true - predicted) if self.of == "absolute_error" else true - predicted
 
     def _test(
-        self, pairs: Pairs, names: list[str], labels: list[Any], settings: Settings, facts: CorrelationFacts
+        self, pairs: Pairs, names: list[str], labels: list[Any], settings: Settings, facts: CorrelationSetup
     ) -> None:
         tested = usable(pairs, facts.controls, name_of(self.of))
         left, kept = pairs.only(tested), [names[feature] for feature in tested]

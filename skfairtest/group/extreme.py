@@ -13,11 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+
+from skfairtest._utils.typing import Floats
 
 __all__ = ["Extreme", "extreme_disparity"]
-
-Floats = NDArray[np.float64]
 
 
 class Extreme(NamedTuple):

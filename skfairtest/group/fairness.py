@@ -9,17 +9,18 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest.group._citizen import ModelTest
-from skfairtest.group._facts import facts_of
-from skfairtest.group._frames import by_group_frame, comparisons_frame, excluded_frame, null_distribution
-from skfairtest.group._judge import equivalence_interval, judge, p_of
-from skfairtest.group._law import law_of
-from skfairtest.group._measure import cells_read, measure, permuted_within
-from skfairtest.group._people import Given, asked_people, check_cells, counted_people, predicted_people
-from skfairtest.group._random import check_seed
-from skfairtest.group._rows import RESAMPLED, many_of
-from skfairtest.group._settings import Settings, check_settings
-from skfairtest.group._warnings import warn_about_people, warn_about_resamples
+from skfairtest._utils.base import ModelTest
+from skfairtest._utils.seeds import check_seed
+from skfairtest._utils.text import label
+from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
+from skfairtest.comparisons.family import equivalence_interval, judge, p_of
+from skfairtest.comparisons.frames import by_group_frame, comparisons_frame, excluded_frame, null_distribution
+from skfairtest.comparisons.measure import cells_read, measure, permuted_within
+from skfairtest.comparisons.null_histogram import null_histogram_of
+from skfairtest.comparisons.people import Given, asked_people, check_cells, counted_people, predicted_people
+from skfairtest.comparisons.rows import RESAMPLED, many_of
+from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.comparisons.setup import setup_of
 from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import classes_of, predictions_from_X
 from skfairtest.report import text
@@ -486,8 +487,8 @@ class FairnessTest(ModelTest):
         self.n_resamples_ = verdict.n_resamples
         self.groups_ = sample.group_labels
         self.n_samples_ = sample.n_samples
-        self._facts = facts_of(measured, settings)
-        self._law = law_of(row)
+        self._facts = setup_of(measured, settings)
+        self._law = null_histogram_of(row)
         # Where the leading comparison stands in comparisons_.
         self._leading = next(i for i, row in enumerate(measured.rows) if row is verdict.leading)
         self._n_hypotheses = verdict.n_hypotheses
@@ -505,7 +506,7 @@ class FairnessTest(ModelTest):
         check_is_fitted(self)
         frame = self.comparisons_.copy()
         for column in ("group", "other", "stratum"):
-            frame[column] = [text.label(value) for value in frame[column]]
+            frame[column] = [label(value) for value in frame[column]]
         return frame
 
     def __str__(self) -> str:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest.group._power_answer import check_truth, computed_power, detectable, normal_start
-from skfairtest.group._power_fitted import disparity_of_test
-from skfairtest.group._power_plan import (
+from skfairtest.group.fairness import FairnessTest
+from skfairtest.group.power_answer import check_truth, computed_power, detectable, normal_start
+from skfairtest.group.power_fitted import disparity_of_test
+from skfairtest.group.power_plan import (
     check_number_of_groups,
     check_target,
     read_people,
@@ -18,7 +19,6 @@ from skfairtest.group._power_plan import (
     read_shares_met,
     read_values,
 )
-from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.power_search import smallest_size
 
 DIRECTIONS = ("auto", "up", "down")

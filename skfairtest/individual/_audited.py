@@ -18,11 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.typing import Floats
 from skfairtest.individual._folds import ranks
 from skfairtest.individual._losses import Loss, name_of
-from skfairtest.inference._discrete import Floats
-from skfairtest.inference.differences import ROWS, central_differences, differentiable
-from skfairtest.readers import Features, Smooth, ask, autograd, closed_form
+from skfairtest.individual.flow.differences import ROWS, central_differences, differentiable
+from skfairtest.individual.models.autograd import autograd
+from skfairtest.individual.models.features import Features
+from skfairtest.individual.models.smooth import Smooth, closed_form
+from skfairtest.readers import ask
 from skfairtest.readers.levels import listed
 
 #: People of whom it is asked whether small steps change what the model says.

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest.group._settings import check_running, is_number
-from skfairtest.inference._discrete import Floats
-from skfairtest.readers import Features
+from skfairtest._utils.checks import check_running, is_number
+from skfairtest._utils.typing import Floats
+from skfairtest.individual.models.features import Features
 from skfairtest.report.individual import STATISTICS
 
 #: Statistics of the difference that every person makes, not of their ratio.

@@ -13,11 +13,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfairtest.group._outside import outside
-from skfairtest.inference._discrete import Floats
-from skfairtest.inference.quadratic import Quadratic
-from skfairtest.inference.subspaces import complement, square_root
-from skfairtest.readers import Features, check_rows, read_features
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.typing import Floats
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.subspaces import complement, square_root
+from skfairtest.individual.models.features import Features, read_features
+from skfairtest.readers import check_rows
 
 
 class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -108,6 +109,6 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
                 f"{type(self).__name__} lets people differ in {what} of X (n_features={self.n_features_in_}): the "
                 "fair distance between any two people is 0, and a fair model says the same of everybody.",
                 UserWarning,
-                stacklevel=outside(),
+                stacklevel=find_stack_level(),
             )
         return self

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 
 #: Probabilities are read no closer to 0 and 1 than this, as by ``sklearn.metrics.log_loss``.
 CLIP = float(np.finfo(float).eps)

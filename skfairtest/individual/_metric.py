@@ -16,13 +16,15 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest.group._outside import outside
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
 from skfairtest.individual._folds import content_folds
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.models.affine import affine
+from skfairtest.individual.models.features import Features
 from skfairtest.individual.sensitive_subspace import NoGroupsError, SensitiveSubspace
-from skfairtest.inference._discrete import Floats
-from skfairtest.inference.quadratic import Quadratic
-from skfairtest.readers import Column, Features, affine
+from skfairtest.readers import Column
 
 #: Fair metrics that have a name.
 NAMED = {"sensitive_subspace": SensitiveSubspace}
@@ -133,7 +135,7 @@ def learn(
         for one in caught:  # once, and not for every fold, whose figures differ
             said.setdefault((one.category, str(one.message)[:40]), str(one.message))
     for (category, _), message in said.items():
-        warnings.warn(message, category, stacklevel=outside())
+        warnings.warn(message, category, stacklevel=find_stack_level())
     matrices = [_matrix(fitted, scaled) for fitted in transformers]
     if all(np.array_equal(matrix, matrices[0]) for matrix in matrices):  # it has nothing to learn
         return transformers[:1], [Quadratic(matrices[0])], everybody

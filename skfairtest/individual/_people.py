@@ -10,19 +10,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest.group._outside import outside
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.text import pluralize
 from skfairtest.individual._check import spread_of
+from skfairtest.individual.models.features import Features, read_features
 from skfairtest.readers import (
     Column,
-    Features,
     Numbers,
     check_rows,
     read_column,
     read_columns,
-    read_features,
     read_values,
 )
-from skfairtest.report.words import many
 
 #: What to do about a model whose first step encodes.
 ENCODED = (
@@ -85,7 +84,9 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> Peop
     names = np.asarray(features.index if features.index is not None else np.arange(len(features)))
     people = _complete(People(features, y_true, sensitive, names, pd.DataFrame({"person": names[:0], "reason": []})))
     if len(people.names) < 2:
-        raise ValueError(f"X has {many(len(people.names), 'sample')}, and a standard error needs at least 2 people")
+        raise ValueError(
+            f"X has {pluralize(len(people.names), 'sample')}, and a standard error needs at least 2 people"
+        )
     return people
 
 
@@ -98,10 +99,10 @@ def _complete(people: People) -> People:
     if missing.all():
         raise ValueError("X has a missing value in every row: nobody is left to be moved. Impute before the test.")
     warnings.warn(
-        f"X has missing values: {many(int(missing.sum()), 'person', 'people')} left out, see excluded_; nobody "
+        f"X has missing values: {pluralize(int(missing.sum()), 'person', 'people')} left out, see excluded_; nobody "
         "knows where people similar to them are. Impute before the test to keep them.",
         UserWarning,
-        stacklevel=outside(),
+        stacklevel=find_stack_level(),
     )
     lacking = [
         ", ".join(name for name, none in zip(features.names, row, strict=True) if none)
@@ -146,5 +147,5 @@ def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:
             f"{spread[large]:.3g}, of {features.names[small]!r} {spread[small]:.3g}, and distances and steps add them "
             "up. Use feature_scale='std', or scale before the test",
             UserWarning,
-            stacklevel=outside(),
+            stacklevel=find_stack_level(),
         )

@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest.group._outside import outside
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.text import pluralize
+from skfairtest._utils.typing import Floats
 from skfairtest.individual._check import OF_MEANS
 from skfairtest.individual._unfair import Moved
-from skfairtest.inference._discrete import Floats
-from skfairtest.inference.audit_value import (
+from skfairtest.individual.flow.audit_value import (
     AuditValue,
     InfiniteLossError,
     NoLossError,
@@ -22,7 +23,6 @@ from skfairtest.inference.audit_value import (
     attained_level,
     audit_value,
 )
-from skfairtest.report.words import many
 
 #: Fewer people than this, and the normal approximation is doubtful.
 FEW = 30
@@ -174,7 +174,7 @@ def doubts_about(
         )
     if n < FEW:
         doubts.append(
-            f"X has {many(n, 'person', 'people')}: the normal approximation of this test is for {FEW} and more"
+            f"X has {pluralize(n, 'person', 'people')}: the normal approximation of this test is for {FEW} and more"
         )
     if farthest > FARTHEST:
         doubts.append(
@@ -187,4 +187,4 @@ def doubts_about(
 def warn_of(doubts: tuple[str, ...]) -> None:
     """Warn of each."""
     for doubt in doubts:
-        warnings.warn(doubt, UserWarning, stacklevel=outside())
+        warnings.warn(doubt, UserWarning, stacklevel=find_stack_level())

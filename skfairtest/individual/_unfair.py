@@ -17,15 +17,14 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from skfairtest.group._outside import outside
-from skfairtest.group._progress import progress
-from skfairtest.group._resample import duration
+from skfairtest._utils.progress import duration, progress
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
-from skfairtest.inference._discrete import Floats
-from skfairtest.inference.constraints import Constraint
-from skfairtest.inference.quadratic import Quadratic
-from skfairtest.inference.unfair_map import euler, integrate
-from skfairtest.inference.unfair_search import search
+from skfairtest.individual.flow.constraints import Constraint
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.unfair_map import euler, integrate
+from skfairtest.individual.flow.unfair_search import search
 
 #: People who are moved together.
 BLOCK = 1024
@@ -258,7 +257,7 @@ def warn_of_cost(model: Audited, flow: Flow, n: int, n_jobs: int | None) -> None
             f"{asked}); use fewer n_steps with a longer step_size, more processes with n_jobs, or fewer people; "
             "verbose=1 shows how far it is",
             UserWarning,
-            stacklevel=outside(),
+            stacklevel=find_stack_level(),
         )
 
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from skfairtest.group._outside import outside
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
-from skfairtest.inference._discrete import Floats
-from skfairtest.inference.comparability import fit_comparability
-from skfairtest.inference.quadratic import Quadratic
-from skfairtest.readers import Features, read_column
+from skfairtest.individual.flow.comparability import fit_comparability
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.models.features import Features
+from skfairtest.readers import read_column
 from skfairtest.readers.levels import listed
 
 #: A slope left at the end is no optimum.
@@ -143,7 +144,7 @@ class ComparablePairs(FairMetric):
                 f"ComparablePairs stopped before the likeliest metric was found (n_iter={found.n_iter}, slope "
                 f"{found.slope:.1g}): a larger ridge than {self.ridge!r} makes it easier to find.",
                 ConvergenceWarning,
-                stacklevel=outside(),
+                stacklevel=find_stack_level(),
             )
         self.log_likelihood_, self.n_iter_, self.n_pairs_ = found.log_likelihood, found.n_iter, len(who)
         return self._set_matrix(Quadratic(found.matrix))
@@ -213,5 +214,5 @@ def _check_differences(
             f"pairs: no two people of a pair differ in {listed(alike, 5)}, so that nothing is known about it: "
             "differences in it do not count in the fair distance.",
             UserWarning,
-            stacklevel=outside(),
+            stacklevel=find_stack_level(),
         )

@@ -9,11 +9,11 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
-from skfairtest.inference._discrete import Floats
-from skfairtest.inference.quadratic import Quadratic
-from skfairtest.inference.subspaces import span
-from skfairtest.readers import Features
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.subspaces import span
+from skfairtest.individual.models.features import Features
 from skfairtest.readers.levels import listed
 
 

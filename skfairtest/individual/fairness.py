@@ -14,9 +14,11 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest.group._citizen import ModelTest
-from skfairtest.group._outside import outside
-from skfairtest.group._random import check_seed, seed_sequence
+from skfairtest._utils.base import ModelTest
+from skfairtest._utils.seeds import check_seed, seed_sequence
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.text import pluralize
+from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import RESPONSES, Audited, asks_for_groups, audited, check_losses, check_width
 from skfairtest.individual._check import OF_MEANS, Ranges, check_parameters, n_folds, ranges_of, scale_of
 from skfairtest.individual._losses import LOSSES, Loss, loss_and_unit, loss_of
@@ -24,17 +26,22 @@ from skfairtest.individual._metric import learn, resolve
 from skfairtest.individual._people import People, gone_outside, people_of, warn_of_units
 from skfairtest.individual._statistics import Judge, doubts_about, warn_of
 from skfairtest.individual._unfair import Flow, Moved, Starts, changes, checkpoints, move, warn_of_cost
+from skfairtest.individual.flow.audit_value import AuditValue, ratios
+from skfairtest.individual.flow.constraints import constraint
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.unfair_map import FlowDivergedError
+from skfairtest.individual.models.autograd import is_torch
+from skfairtest.individual.models.features import Features
 from skfairtest.individual.sensitive_subspace import NoGroupsError
-from skfairtest.inference._discrete import Floats
-from skfairtest.inference.audit_value import AuditValue, ratios
-from skfairtest.inference.constraints import constraint
-from skfairtest.inference.quadratic import Quadratic
-from skfairtest.inference.unfair_map import FlowDivergedError
-from skfairtest.readers import Column, Features, Numbers, as_numbers, classes_of, is_torch
+from skfairtest.readers import (
+    Column,
+    Numbers,
+    as_numbers,
+    classes_of,
+)
 from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed
-from skfairtest.report.individual import IndividualFacts, individual_summary
-from skfairtest.report.words import many
+from skfairtest.report.individual import IndividualSetup, individual_summary
 
 
 class IndividualFairnessTest(ModelTest):
@@ -501,7 +508,7 @@ class IndividualFairnessTest(ModelTest):
                 f"from 1 on forward Euler is unstable, here in {flow.n_unstable:,} of {self.n_steps:,} steps. Use a "
                 f"step_size below {1 / pull:.3g}, or a solver of scipy.integrate such as 'LSODA'",
                 UserWarning,
-                stacklevel=outside(),
+                stacklevel=find_stack_level(),
             )
         return flow
 
@@ -532,7 +539,7 @@ class IndividualFairnessTest(ModelTest):
                 instead = "; a fair metric that was fitted in other units than feature_scale's pulls too hard"
             raise ValueError(
                 f"step_size={self.step_size:g} with regularization={self.regularization:g} diverges: "
-                f"{many(error.people, 'unfair example')} ran away within {error.step:g} {what}. Use a smaller "
+                f"{pluralize(error.people, 'unfair example')} ran away within {error.step:g} {what}. Use a smaller "
                 f"step_size, fewer n_steps, or feature_ranges that end{instead}"
             ) from error
 
@@ -566,7 +573,13 @@ class IndividualFairnessTest(ModelTest):
         }
 
     def _set_report(
-        self, model: Audited, metrics: list[Any], flow: Flow, n_directions: int, outside: int, doubts: tuple[str, ...]
+        self,
+        model: Audited,
+        metrics: list[Any],
+        flow: Flow,
+        n_directions: int,
+        outside: int,
+        doubts: tuple[str, ...],
     ) -> None:
         """Set what was run."""
         self._model, self.fair_metrics_ = model, metrics
@@ -592,7 +605,7 @@ class IndividualFairnessTest(ModelTest):
             "mean_displacement": float(people["displacement"].mean()),
             "max_displacement": float(people["displacement"].max()),
         }
-        self._facts = IndividualFacts(
+        self._facts = IndividualSetup(
             statistic=self.statistic,
             tolerance=float(self.tolerance),
             alpha=1 - float(self.confidence_level),

@@ -11,11 +11,19 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
-from skfairtest.group._outside import outside
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
-from skfairtest.inference._discrete import Floats
-from skfairtest.inference.subspaces import span
-from skfairtest.readers import MAX_GROUPS, WARN_GROUPS, Column, Features, as_numbers, check_rows, read_columns
+from skfairtest.individual.flow.subspaces import span
+from skfairtest.individual.models.features import Features
+from skfairtest.readers import (
+    MAX_GROUPS,
+    WARN_GROUPS,
+    Column,
+    as_numbers,
+    check_rows,
+    read_columns,
+)
 
 #: So many people make the default penalty that of ``LogisticRegression()`` and ``Ridge()``.
 _PEOPLE = 10_000
@@ -225,7 +233,7 @@ def _logistic(X: Floats, column: Column, where: str) -> Floats:
             f"X go from {scales.min():.3g} to {scales.max():.3g}, and fair distances are in their units: put them on "
             "one scale first, as in make_pipeline(StandardScaler(), SensitiveSubspace()).",
             ConvergenceWarning,
-            stacklevel=outside(),
+            stacklevel=find_stack_level(),
         )
     return found
 

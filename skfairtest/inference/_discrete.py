@@ -12,10 +12,10 @@ C. Loader (2000). Fast and accurate computation of binomial probabilities. Equat
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-Floats = NDArray[np.float64]
+from skfairtest._utils.typing import Floats
 
 _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 #: log n! - log(Stirling's formula), for n = 0..15, where the series is not accurate enough.

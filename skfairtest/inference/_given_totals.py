@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 from skfairtest.inference.conditional import TIE
 from skfairtest.inference.unconditional import TotalTail, largest_probability
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
-from skfairtest.inference._discrete import Floats, hypergeometric_log_pmf
+from skfairtest._utils.typing import Floats
+from skfairtest.inference._discrete import hypergeometric_log_pmf
 
 #: Two outcomes whose probabilities differ by less than this, relatively, are equally probable.
 TIE = 1e-7

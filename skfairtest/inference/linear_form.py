@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 from skfairtest.inference.intervals import farthest_covered
 from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, upper_quantile
 from skfairtest.inference.score import restricted_rates, studentize

@@ -16,7 +16,8 @@ import numpy as np
 from scipy.special import bdtr, betaincinv
 from scipy.stats import norm
 
-from skfairtest.inference._discrete import Floats, binomial_log_pmf
+from skfairtest._utils.typing import Floats
+from skfairtest.inference._discrete import binomial_log_pmf
 from skfairtest.inference._maximum import certified_maximum
 from skfairtest.inference.score import score_at
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 from skfairtest.inference.conditional import conditional_log_p, conditional_score_log_p, support
 from skfairtest.inference.resampling import at_least_as_extreme
 

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 from skfairtest.inference._given_totals import Integers
 from skfairtest.inference.margin_regions import MARGIN_REGION_PEOPLE, margin_region
 from skfairtest.inference.power_designs import (

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from skfairtest.inference._discrete import Floats, binomial_log_pmf
+from skfairtest._utils.typing import Floats
+from skfairtest.inference._discrete import binomial_log_pmf
 from skfairtest.inference._given_totals import Integers, given_totals, nearly_raised_level, width_held
 from skfairtest.inference.regions import kept_outcomes, one_minus_kept
 

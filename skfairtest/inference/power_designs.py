@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import binom
 
-from skfairtest.inference._discrete import Floats, binomial_log_pmf
+from skfairtest._utils.typing import Floats
+from skfairtest.inference._discrete import binomial_log_pmf
 from skfairtest.inference._given_totals import Integers
 from skfairtest.inference.rates import Question
 

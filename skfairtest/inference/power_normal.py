@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import nct, norm
 from scipy.stats import t as student
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 from skfairtest.inference.margin_regions import one_sided
 from skfairtest.inference.rates import Question
 from skfairtest.inference.score import score_at

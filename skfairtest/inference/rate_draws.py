@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 from skfairtest.inference.draws import Counts, bootstrapped, permuted
 from skfairtest.inference.linear_form import Resampled, resampled
 from skfairtest.inference.rates import Pair, Scale, plug_in_moments, statistic

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from skfairtest._utils.typing import Floats
 from skfairtest.inference import conditional, intervals, margin, unconditional
-from skfairtest.inference._discrete import Floats
 from skfairtest.inference.score import score_at, studentize
 from skfairtest.inference.two_sides import Moments
 

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 from scipy.stats import norm
 
-from skfairtest.inference._discrete import Floats, binomial_log_pmf
+from skfairtest._utils.typing import Floats
+from skfairtest.inference._discrete import binomial_log_pmf
 from skfairtest.inference._given_totals import Integers, given_totals, raised_level, width_held
 from skfairtest.inference.unconditional import within_cap
 

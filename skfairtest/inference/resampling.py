@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 
 #: Resampled statistics this close to the observed one, relatively, count as equal to it.
 TOLERANCE = 1e-10

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 
 
 def studentize(estimate: ArrayLike, standard_error: ArrayLike) -> Floats:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 
 #: A variance below this share of the clusters' squared parts is a rounding error of 0.
 ROUNDING = 1e-12

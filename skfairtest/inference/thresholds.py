@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from skfairtest._utils.typing import Floats
 from skfairtest.inference import rates, unconditional
-from skfairtest.inference._discrete import Floats
 from skfairtest.inference._given_totals import Integers, width_held
 from skfairtest.inference.rates import Pair, Scale
 from skfairtest.inference.regions import kept_outcomes

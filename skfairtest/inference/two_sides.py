@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from skfairtest.inference._discrete import Floats
+from skfairtest._utils.typing import Floats
 from skfairtest.inference.draws import MOST_PEOPLE, draw_first_rows
 from skfairtest.inference.memberships import memberships, resampled_counts
 from skfairtest.inference.resampling import at_least_as_extreme, critical_value

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skfairtest.inference._discrete import Floats, hypergeometric_log_pmf
+from skfairtest._utils.typing import Floats
+from skfairtest.inference._discrete import hypergeometric_log_pmf
 from skfairtest.inference._maximum import certified_maximum
 from skfairtest.inference.conditional import TIE, conditional_log_p
 

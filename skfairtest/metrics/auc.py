@@ -26,7 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+from skfairtest._utils.typing import Floats
+
 Integers = NDArray[np.integer[Any]]
 Positions = NDArray[np.intp]
 #: Numbers of no fixed type: exact sums are int64 where they fit, Python's integers (an object array) where not.

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from skfairtest._utils.typing import Floats
 from skfairtest.metrics.functionals import (
     ROUNDING,
-    Floats,
     Functional,
     Moments,
     Share,

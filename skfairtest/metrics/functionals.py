@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.typing import Floats
 from skfairtest.metrics.auc import RankedScores, table_moments
 
-Floats = NDArray[np.float64]
 Members = NDArray[Any]
 
 #: Columns of a membership matrix that are turned into floats at a time: they stay in the cache.

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest.metrics.functionals import Floats
+from skfairtest._utils.typing import Floats
 from skfairtest.metrics.score_metric import FEW, REMEMBERED, Context, MetricError, parameters_of, scalar_of
 
 Key = tuple[Any, ...]

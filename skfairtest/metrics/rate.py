@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.typing import Floats
 from skfairtest.metrics.expression import Mask, check_expression, evaluate, names_in, truths_in
 
 Condition = str | Callable[..., Any]
-Floats = NDArray[np.float64]
 
 
 def _names(condition: Condition | None) -> frozenset[str]:

@@ -11,7 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest.metrics.functionals import Evaluated, Floats, Functional
+from skfairtest._utils.typing import Floats
+from skfairtest.metrics.functionals import Evaluated, Functional
 
 #: Tables of at most this many kinds are remembered, and how many of them.
 FEW, REMEMBERED = 64, 100_000

@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Floats, Functional, Matthews, Mean
+from skfairtest._utils.typing import Floats
+from skfairtest.metrics.functionals import (
+    Auc,
+    BalancedAccuracy,
+    Functional,
+    Matthews,
+    Mean,
+)
 from skfairtest.metrics.score_metric import Context, ScoreMetric, shared_codes
 
 UNIT, SIGNED, LOSS, ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)

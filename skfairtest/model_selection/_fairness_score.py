@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skfairtest._utils.errors import GroupsMissing, NothingDefined
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.text import label
+from skfairtest.comparisons.omnibus import check_omnibus
 from skfairtest.group import FairnessTest
-from skfairtest.group._errors import GroupsMissing, NothingDefined
-from skfairtest.group._omnibus import check_omnibus
-from skfairtest.group._outside import outside
 from skfairtest.group.extreme import extreme_disparity
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.metrics import Metric, Omnibus
 from skfairtest.readers.levels import listed
-from skfairtest.report import text
 
 OUTPUTS = ("disparity", "upper_bound", "statistic", "p_value")
 FOLDS = (
@@ -145,8 +145,8 @@ def fairness_score(run: Callable[[], FairnessTest], output: str) -> float:
     lost = test.excluded_[test.excluded_["stratum"].isna() & (test.excluded_["comparisons"] > 0)]
     if len(lost):
         metric, group, other, reason = next(lost[["metric", "group", "other", "reason"]].itertuples(index=False))
-        of = f"{metric} of {text.label(group)}" if metric is not None else text.label(group)
-        against = f" against {text.label(other)}" if other is not None else ""
+        of = f"{metric} of {label(group)}" if metric is not None else label(group)
+        against = f" against {label(other)}" if other is not None else ""
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
         return _undefined(f"{of}{against}: {reason}{more}")
     return _oriented(test, output)
@@ -174,6 +174,6 @@ def _undefined(why: str) -> float:
         "metrics such as 'demographic_parity' and 'equalized_odds' with disparity='difference' are defined all the "
         "same.",
         UndefinedMetricWarning,
-        stacklevel=outside(),
+        stacklevel=find_stack_level(),
     )
     return float("nan")

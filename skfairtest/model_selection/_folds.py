@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
 
-from skfairtest.model_selection._handed_over import lengths_of
+from skfairtest.model_selection._check_lengths import lengths_of
 from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
 from skfairtest.readers import Column, read_column
 

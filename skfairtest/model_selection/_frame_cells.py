@@ -18,13 +18,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.text import label
+from skfairtest.comparisons.settings import check_settings
 from skfairtest.group import FairnessTest
-from skfairtest.group._settings import check_settings
 from skfairtest.group.extreme import Extreme, extreme_disparity
-from skfairtest.model_selection._frame_metrics import MetricOf, OfRows, Twin, of_kinds, stacked
+from skfairtest.model_selection._frame_metrics import KnownMetric, MetricOf, OfRows, of_kinds, stacked
 from skfairtest.model_selection._frame_people import Counted, Features, Key, Listed, positive_of, read_labels
 from skfairtest.readers import Column
-from skfairtest.report import text
 
 __all__ = ["DISPARITIES", "METHODS", "Cell", "Cells", "check_test_params"]
 
@@ -106,8 +106,7 @@ class Cell:
         certain = rows[rows[["ci_low", "ci_high"]].notna().all(axis=1)]
         left_out = test.excluded_[test.excluded_["comparisons"] > 0]
         reasons = dict.fromkeys(
-            f"{text.label(group)}: {reason}"
-            for group, reason in zip(left_out["group"], left_out["reason"], strict=True)
+            f"{label(group)}: {reason}" for group, reason in zip(left_out["group"], left_out["reason"], strict=True)
         )
         return cls(
             f"left out: {'; '.join(reasons)}" if reasons else "",
@@ -239,7 +238,7 @@ class Cells:
             nothing = np.zeros_like(number)
             yield "rows", lambda **common: listed.fit(level, nothing, number, metric={name: rows}, **{**few, **common})
 
-    def _known(self, metric: MetricOf, twin: Twin, level: Key) -> Callable[..., FairnessTest] | None:
+    def _known(self, metric: MetricOf, twin: KnownMetric, level: Key) -> Callable[..., FairnessTest] | None:
         """Return the test of a metric that is known; None where its labels are none, or nobody is positive."""
         name = {str(metric.name): twin.name}
         if self.counted is not None and not metric.params and twin.reads <= set(self.counted.cells):
@@ -265,7 +264,7 @@ class Cells:
         return lambda **common: listed.fit(level, arrays["y_true"], arrays["y_pred"], weight, metric=name, **common)
 
     @staticmethod
-    def _recode(twin: Twin, columns: Sequence[Column]) -> Callable[[Any], int] | None:
+    def _recode(twin: KnownMetric, columns: Sequence[Column]) -> Callable[[Any], int] | None:
         """Return what makes the positive label 1 and others 0, where the metric asks and it is settled."""
         if not twin.asks:
             return None
@@ -311,8 +310,8 @@ def _why_not(metric: MetricOf, values: Any) -> str:
 def _agree(test: FairnessTest, shown: Mapping[Key, Any]) -> bool:
     """Whether a test has measured what is shown, in every group where both are defined."""
     assert test.by_group_ is not None  # only metrics of all groups at once have no values by group
-    for label, value in test.by_group_["value"].items():
-        other = shown.get(label if isinstance(label, tuple) else (label,), np.nan)
+    for key, value in test.by_group_["value"].items():
+        other = shown.get(key if isinstance(key, tuple) else (key,), np.nan)
         if not (np.isnan(value) or pd.isna(other) or np.isclose(value, float(other), rtol=PRECISION, atol=1e-12)):
             return False
     return True

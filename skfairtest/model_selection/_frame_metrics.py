@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from skfairtest.metrics import BuiltIn, Rate, resolve_metrics
 from skfairtest.metrics.score_metric import parameters_of
 
-__all__ = ["MetricOf", "OfRows", "Twin", "as_evaluated", "of_kinds", "stacked"]
+__all__ = ["KnownMetric", "MetricOf", "OfRows", "as_evaluated", "of_kinds", "stacked"]
 
 #: Arguments of a function that leave its defined values what they are, once they are known.
 UNDERSTOOD = {"pos_label", "zero_division"}
 
 
 @dataclass(frozen=True)
-class Twin:
+class KnownMetric:
     """A metric that is known under a name.
 
     Parameters
@@ -64,7 +64,7 @@ class MetricOf:
     params: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
 
     @functools.cached_property
-    def twin(self) -> Twin | None:
+    def twin(self) -> KnownMetric | None:
         """The built-in metric that is the same; of people with weights too, but with no other parameters."""
         return _twin_of(self.function) if set(self.params) <= {"sample_weight"} else None
 
@@ -74,7 +74,7 @@ class MetricOf:
         return self.function is count
 
 
-def _twin_of(function: Callable[..., Any] | None) -> Twin | None:
+def _twin_of(function: Callable[..., Any] | None) -> KnownMetric | None:
     if function is None:
         return None
     given: dict[str, Any] = {}
@@ -94,7 +94,7 @@ def _twin_of(function: Callable[..., Any] | None) -> Twin | None:
         if name not in UNDERSTOOD and not (name in signature and _same(value, signature[name].default)):
             return None
     default = signature["pos_label"].default if "pos_label" in signature else None
-    return Twin(metric.name, metric.reads, metric.needs_pos_label, given.get("pos_label", default))
+    return KnownMetric(metric.name, metric.reads, metric.needs_pos_label, given.get("pos_label", default))
 
 
 def _same(value: Any, default: Any) -> bool:

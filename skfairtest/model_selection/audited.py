@@ -27,8 +27,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skfairtest.group import FairnessTest
 from skfairtest.group.correlation import CorrelationFairnessTest
+from skfairtest.model_selection._check_lengths import check_people, lengths_of
 from skfairtest.model_selection._folds import partition
-from skfairtest.model_selection._handed_over import check_people, lengths_of
 from skfairtest.model_selection._out_of_fold import Fold, OutOfFold, rows_of, rows_of_each, training_rows
 from skfairtest.model_selection._training import fitted, groups_of_fit, has_keywords, takes_groups
 from skfairtest.readers import as_model_input, check_same_people, classes_of, read_column, read_columns

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 from fairlearn.metrics import MetricFrame
 
-from skfairtest.group._frames import COMPARISON_COLUMNS
-from skfairtest.group._random import check_seed
+from skfairtest._utils.seeds import check_seed
+from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.model_selection._frame_cells import DISPARITIES, METHODS, Cell, Cells, check_test_params
 from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated
 from skfairtest.model_selection._frame_people import Features, read_features_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skfairtest.group import FairnessTest
-from skfairtest.model_selection._handed_over import check_people
+from skfairtest.model_selection._check_lengths import check_people
 
 __all__ = ["fairness_p_value"]
 

@@ -9,8 +9,8 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest.group import FairnessTest
 from skfairtest.metrics.score_metric import name_of
+from skfairtest.model_selection._check_lengths import check_people
 from skfairtest.model_selection._fairness_score import check_question, fairness_score
-from skfairtest.model_selection._handed_over import check_people
 from skfairtest.readers.named import check_names_of_columns, named_columns
 
 __all__ = ["make_fairness_scorer"]

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest.group._outside import outside
-from skfairtest.group._settings import is_number
+from skfairtest._utils.checks import is_number
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.typing import Floats
 from skfairtest.readers.levels import listed
 
 __all__ = ["select_fair"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ class FairSelection:
             f"{self!r}: no candidate qualifies. The fairest is taken, candidate {chosen} ({params}): "
             f"{unit(float(fairness[chosen]))}",
             UserWarning,
-            stacklevel=outside(),
+            stacklevel=find_stack_level(),
         )
         return chosen
 

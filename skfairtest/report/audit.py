@@ -9,8 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skfairtest._utils.text import label, pluralize
 from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
 from skfairtest.report.record import AuditPart, AuditRecord, Verdict
+from skfairtest.report.sentences import (
+    DETECTION_POWER,
+    Setup,
+    equals_p,
+    null_sentence,
+    number,
+    result_sentence,
+)
 from skfairtest.report.text import (
     Table,
     by_group_table,
@@ -18,11 +27,9 @@ from skfairtest.report.text import (
     comparison_cells,
     disagreement,
     excluded_table,
-    label,
     rate_cells,
     records,
 )
-from skfairtest.report.words import DETECTION_POWER, Facts, equals_p, many, null_sentence, number, result_sentence
 
 __all__ = [
     "audit_document",
@@ -52,7 +59,7 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _level(facts: Facts) -> str:
+def _level(facts: Setup) -> str:
     return f"{100 * facts.alpha:g} %"
 
 
@@ -78,14 +85,14 @@ def audit_verdict(parts: Sequence[AuditPart], verdict: Verdict) -> str:
     """
     facts = parts[0].facts
     several = verdict.n_comparisons > 1
-    asked = many(verdict.n_comparisons, "comparison")
+    asked = pluralize(verdict.n_comparisons, "comparison")
     p = f"{'smallest adjusted ' if several else ''}{equals_p(verdict.p_value)}"
     beyond = "" if facts.edges is None else " beyond the margin"
     if not verdict.concern:
         names = _listed([f"by {label(part.feature)}" for part in parts])
         if len(parts) > NAMED:
             single = [f"by {label(part.feature)}" for part in parts if len(part.sensitive) == 1]
-            names = _listed([*single[:NAMED], "in " + many(len(parts) - len(single[:NAMED]), "further grouping")])
+            names = _listed([*single[:NAMED], "in " + pluralize(len(parts) - len(single[:NAMED]), "further grouping")])
         return (
             f"No disparity{beyond} was found {names}, in {asked} ({p}, level {_level(facts)}). That is not a proof of "
             "fairness: each comparison says how large a disparity could have gone unseen."
@@ -95,11 +102,12 @@ def audit_verdict(parts: Sequence[AuditPart], verdict: Verdict) -> str:
     # Where there are many, those with the most findings stand for them.
     shown = sorted(places, key=lambda place: -place[0])[:NAMED] if len(places) > NAMED else places
     told = [
-        f"by {label(part.feature)}" + (f" ({n:,} of {many(len(part.comparisons), 'comparison')})" if several else "")
+        f"by {label(part.feature)}"
+        + (f" ({n:,} of {pluralize(len(part.comparisons), 'comparison')})" if several else "")
         for n, part in shown
     ]
     if len(places) > len(shown):
-        told.append(f"in {many(len(places) - len(shown), 'further grouping')}")
+        told.append(f"in {pluralize(len(places) - len(shown), 'further grouping')}")
     over = f"; over all {asked} the" if several else ":"
     return (
         f"Concern: groups differ{beyond} by more than chance explains, {_listed(told)}{over} {p}, "
@@ -195,11 +203,13 @@ def _findings(part: AuditPart) -> list[Block]:
         blocks.append(Paragraph("No comparison is defined: see what was left out."))
     elif not found:
         smallest = "" if total == 1 else " The one with the smallest p-value:"
-        blocks.append(Paragraph(f"No concern in {many(total, 'comparison')}, which is no proof of fairness.{smallest}"))
+        blocks.append(
+            Paragraph(f"No concern in {pluralize(total, 'comparison')}, which is no proof of fairness.{smallest}")
+        )
     elif total > 1:
         smallest = f" The {len(sentences)} with the smallest p-values:" if found > len(sentences) else ""
         are = "is a concern" if found == 1 else "are concerns"
-        blocks.append(Paragraph(f"{found:,} of {many(total, 'comparison')} {are}.{smallest}"))
+        blocks.append(Paragraph(f"{found:,} of {pluralize(total, 'comparison')} {are}.{smallest}"))
     return [*blocks, *map(Item, sentences)]
 
 
@@ -260,10 +270,10 @@ def _caption(shown: int, ordered: pd.DataFrame, more: str) -> str:
     total = len(ordered)
     order = "" if total == 1 else ", smallest p-value first"
     if shown == total:
-        return f"{many(total, 'comparison')}{order} (* concern):"
+        return f"{pluralize(total, 'comparison')}{order} (* concern):"
     concerns = int(ordered["concern"].sum())
     hidden = f", {concerns} of which are a concern" if concerns > shown else ""
-    return f"{shown} of {many(total, 'comparison')}{hidden}{order} (* concern{f'; {more}' if more else ''}):"
+    return f"{shown} of {pluralize(total, 'comparison')}{hidden}{order} (* concern{f'; {more}' if more else ''}):"
 
 
 def _rates_tables(rates: pd.DataFrame) -> tuple[Table, Table]:
@@ -276,7 +286,7 @@ def _rates_tables(rates: pd.DataFrame) -> tuple[Table, Table]:
     return by_group_table(rates, "n"), ([*names, "people\nn", "value\ninterval", ""], narrow)
 
 
-def _cells(row: dict[str, Any], facts: Facts) -> dict[str, str]:
+def _cells(row: dict[str, Any], facts: Setup) -> dict[str, str]:
     cells = comparison_cells(row, f"all {label(facts.controls)}")
     out = {}
     for name, text in cells.items():
@@ -291,7 +301,7 @@ def detectable_text(size: float) -> str:
     return "" if np.isnan(size) else "none" if np.isinf(size) else number(size)
 
 
-def _comparisons_wide(comparisons: pd.DataFrame, facts: Facts) -> Table:
+def _comparisons_wide(comparisons: pd.DataFrame, facts: Setup) -> Table:
     rows = []
     for row in records(comparisons):
         cells = _cells(row, facts)
@@ -302,7 +312,7 @@ def _comparisons_wide(comparisons: pd.DataFrame, facts: Facts) -> Table:
     return [*names, "value", "against", facts.disparity, "interval", "detectable", "p", "adjusted p", ""], rows
 
 
-def _comparisons_narrow(comparisons: pd.DataFrame, facts: Facts) -> Table:
+def _comparisons_narrow(comparisons: pd.DataFrame, facts: Setup) -> Table:
     rows = []
     for row in records(comparisons):
         cell = _cells(row, facts)
@@ -361,7 +371,7 @@ def legend(record: AuditRecord, mark: str = " (*)") -> list[str]:
     confidence = f"{100 * (1 - facts.alpha):g} % confidence"
     several = verdict.n_comparisons > 1
     familywise = facts.adjust in ("holm", "shaffer", "bonferroni")
-    together = f" for all {many(verdict.n_comparisons, 'comparison')} together" if several and familywise else ""
+    together = f" for all {pluralize(verdict.n_comparisons, 'comparison')} together" if several and familywise else ""
     sign = "minus" if facts.disparity == "difference" else "divided by"
     lines = [
         "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skfairtest._utils.text import label, pluralize
+from skfairtest.report.sentences import equals_p, p_text
 from skfairtest.report.text import SHOWN, Table, aligned, most_telling, number_text, records
-from skfairtest.report.words import equals_p, label, many, p_text
 
 #: What each outcome is called.
 OUTCOMES = {
@@ -31,7 +32,7 @@ ADJUSTED = {
 
 
 @dataclass(frozen=True)
-class CorrelationFacts:
+class CorrelationSetup:
     """What sentences need to know about how a test was set up.
 
     Parameters
@@ -62,7 +63,7 @@ class CorrelationFacts:
 
 
 def correlation_summary(
-    facts: CorrelationFacts,
+    facts: CorrelationSetup,
     *,
     comparisons: pd.DataFrame,
     excluded: pd.DataFrame,
@@ -100,7 +101,7 @@ def correlation_summary(
     return "\n".join(parts)
 
 
-def _finding(facts: CorrelationFacts, row: Mapping[str, Any]) -> str:
+def _finding(facts: CorrelationSetup, row: Mapping[str, Any]) -> str:
     """Say what one comparison found."""
     feature, controls = label(row["feature"]), facts.controls
     where = f"In {label(row['stratum'])}, " if row["stratum"] is not None else ""
@@ -120,7 +121,7 @@ def _finding(facts: CorrelationFacts, row: Mapping[str, Any]) -> str:
     return where + sentence if where else sentence[0].upper() + sentence[1:]
 
 
-def _null(facts: CorrelationFacts) -> str:
+def _null(facts: CorrelationSetup) -> str:
     inside = f"within every {label(facts.controls)}, " if facts.controls else ""
     if facts.own:
         return f"{inside}{facts.outcome} are independent of each sensitive feature. Permuting is exact."
@@ -131,7 +132,7 @@ def _null(facts: CorrelationFacts) -> str:
     )
 
 
-def _table(facts: CorrelationFacts, rows: list[dict[str, Any]]) -> Table:
+def _table(facts: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
     cells = []
     for row in rows:
         place = ["(pooled)" if row["stratum"] is None else label(row["stratum"])] if facts.controls else []
@@ -143,7 +144,7 @@ def _table(facts: CorrelationFacts, rows: list[dict[str, Any]]) -> Table:
     return ["feature", *controls, "people", "correlation", "interval", "p", "adjusted p", ""], cells
 
 
-def _notes(facts: CorrelationFacts, rows: list[dict[str, Any]], *, several: bool) -> list[str]:
+def _notes(facts: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool) -> list[str]:
     """Explain the columns; `several` says that there is a second family."""
     out = [f"p-values are adjusted for the number of sensitive features: {ADJUSTED[facts.adjust]}."]
     familywise = facts.adjust in ("holm", "bonferroni", "max_t")
@@ -156,7 +157,7 @@ def _notes(facts: CorrelationFacts, rows: list[dict[str, Any]], *, several: bool
     if disagree:
         how = "adjusted in a single step" if familywise else "not adjusted for the number of features"
         out.append(
-            f"In {many(disagree, 'comparison')} p-value and interval disagree on whether the correlation is zero: "
+            f"In {pluralize(disagree, 'comparison')} p-value and interval disagree on whether the correlation is zero: "
             f"intervals are {how if len(rows) > 1 else 'approximate'}. The p-value decides."
         )
     return out
@@ -164,4 +165,4 @@ def _notes(facts: CorrelationFacts, rows: list[dict[str, Any]], *, several: bool
 
 def _how_many(where: str, rows: list[dict[str, Any]], what: str) -> str:
     found = sum(row["concern"] for row in rows)
-    return f"{where}{found} of {many(len(rows), what)} {'is' if found == 1 else 'are'} a concern"
+    return f"{where}{found} of {pluralize(len(rows), what)} {'is' if found == 1 else 'are'} a concern"

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfairtest.report.law import NullLaw
-from skfairtest.report.text import display_width
-from skfairtest.report.words import label, number
+from skfairtest._utils.text import display_width, label, shorten
+from skfairtest._utils.typing import Floats
+from skfairtest.report.null_histogram import NullHistogram
+from skfairtest.report.sentences import number
 
 #: Colours of Okabe and Ito, which colour-blind readers tell apart; their greys differ as well.
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#595959"
@@ -28,8 +29,6 @@ LEFT_TO_RIGHT = "\N{LEFT-TO-RIGHT MARK}"
 #: Columns that a row's label has at the most, and from which on it is written small.
 WIDEST, WIDE = 56, 28
 
-Floats = NDArray[np.float64]
-
 
 def height_of(n_rows: int) -> float:
     """Return the inches that a plot of so many rows needs, with its axis and its legend."""
@@ -40,33 +39,6 @@ def width_of(labels: Sequence[Any]) -> float:
     """Return the inches that a plot of rows with such labels needs."""
     longest = max((min(display_width(label(name)), WIDEST) for name in labels), default=0)
     return 5.0 + 0.07 * max(longest, 20)
-
-
-def shorten(text: Any, width: int = 40) -> str:
-    """Write a label on one line of at most `width` columns, cut in the middle; full names stand in tables.
-
-    Examples
-    --------
-    >>> shorten("African-American"), shorten("African-American", 10)
-    ('African-American', 'Afric…ican')
-    """
-    name = label(text)
-    widths = [display_width(character) for character in name]
-    if sum(widths) <= width:
-        return name
-    head = tail = 0
-    left, start, end = width - 1, 0, len(name)
-    while start < end:
-        side = head <= tail
-        cost = widths[start] if side else widths[end - 1]
-        if cost > left:
-            break
-        left -= cost
-        if side:
-            head, start = head + cost, start + 1
-        else:
-            tail, end = tail + cost, end - 1
-    return f"{name[:start]}…{name[end:]}"
 
 
 def joined(pieces: Sequence[str], joints: Sequence[str], width: int = WIDEST) -> str:
@@ -192,14 +164,14 @@ def draw_groups(
         legend_below(ax)
 
 
-def draw_law(ax: Any, law: NullLaw, *, xlabel: str | None = None) -> None:
+def draw_law(ax: Any, law: NullHistogram, *, xlabel: str | None = None) -> None:
     """Draw what chance alone would do, the part of it that is at least as extreme as the data, and the data.
 
     Parameters
     ----------
     ax : matplotlib Axes
         What is drawn on.
-    law : NullLaw
+    law : NullHistogram
         The law.
     xlabel : str, optional
         What is on the axis; by default the law's statistic and its unit.
@@ -324,7 +296,7 @@ def tick_text(value: float, ticks: ArrayLike) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def statistic_axis(law: NullLaw) -> str:
+def statistic_axis(law: NullHistogram) -> str:
     """Say what is on the axis of a law, with its unit where that is not the statistic's own."""
     if law.statistic.startswith("studentized "):
         return f"{law.statistic} (in standard errors)"

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from skfairtest._utils.text import label, pluralize, printable
 from skfairtest.report.audit import legend, null_hypotheses
-from skfairtest.report.inert import inert
 from skfairtest.report.pictures import MOST_GROUPS, Picture, disparities_picture, law_picture, values_picture
 from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.references import methods_used
@@ -28,8 +28,8 @@ from skfairtest.report.sections import (
     values_of,
     verdict_of,
 )
+from skfairtest.report.sentences import DETECTION_POWER, Setup, result_sentence
 from skfairtest.report.text import by_p_value, excluded_table, records
-from skfairtest.report.words import DETECTION_POWER, Facts, label, many, result_sentence
 
 try:
     import matplotlib as _drawn_with  # noqa: F401 - the first drawing would say so in the middle of a page
@@ -82,7 +82,7 @@ def audit_fragment(record: AuditRecord) -> str:
 
 def _written(value: Any) -> Any:
     """Return what a template may write: our own markup as it is, anything else as a text to be escaped."""
-    return value if isinstance(value, Markup) else inert(str(value))
+    return value if isinstance(value, Markup) else printable(str(value))
 
 
 @cache
@@ -198,11 +198,11 @@ def _rates(part: AuditPart) -> Sheet | None:
     caption = (
         f"Values by {label(part.feature)}, each with its {level} interval and the number of people it rests on (n)"
     )
-    folded = f"{many(len(rows), 'group')}, {many(len(metrics), 'metric')}" if len(rows) > MOST_GROUPS else ""
+    folded = f"{pluralize(len(rows), 'group')}, {pluralize(len(metrics), 'metric')}" if len(rows) > MOST_GROUPS else ""
     return Sheet(caption, columns, rows, folded=folded)
 
 
-def _value(facts: Facts, row: dict[str, Any]) -> Cell:
+def _value(facts: Setup, row: dict[str, Any]) -> Cell:
     value, interval, n = value_cells(facts, row)
     return Cell(value, tuple(line for line in (interval, f"n {n}") if line))
 
@@ -214,7 +214,7 @@ def _comparisons(part: AuditPart, folded: bool) -> list[Sheet]:
         ordered = by_p_value(part.facts, part.comparisons[part.comparisons["metric"] == metric])
         rows = records(ordered)
         found = int(ordered["concern"].sum())
-        counted = f"{many(len(rows), 'comparison')}, {many(found, 'concern') if found else 'no concern'}"
+        counted = f"{pluralize(len(rows), 'comparison')}, {pluralize(found, 'concern') if found else 'no concern'}"
         sheets.append(
             Sheet(
                 f"{label(metric)} by {label(part.feature)}: {counted}",

@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
+from skfairtest._utils.text import label, pluralize
+from skfairtest.report.sentences import equals_p, number
 from skfairtest.report.text import aligned, records
-from skfairtest.report.words import equals_p, label, many, number
 
 #: What each statistic says of the model.
 STATISTICS = {
@@ -35,7 +36,7 @@ WAYS = {
 
 
 @dataclass(frozen=True)
-class IndividualFacts:
+class IndividualSetup:
     """What sentences need to know about a test.
 
     Parameters
@@ -76,7 +77,7 @@ class IndividualFacts:
     report: Mapping[str, Any]
 
 
-def individual_summary(facts: IndividualFacts, worst: pd.DataFrame) -> str:
+def individual_summary(facts: IndividualSetup, worst: pd.DataFrame) -> str:
     """Write what ``print(test)`` shows."""
     said = STATISTICS[facts.statistic].format(number(facts.estimate))
     low, high = (number(limit) for limit in facts.interval)
@@ -102,20 +103,23 @@ def individual_summary(facts: IndividualFacts, worst: pd.DataFrame) -> str:
         header = ["person", "loss ratio", "feature", "before", "after", "loss increase"]
         parts += ["", "Whose loss grows most, and by which changes", aligned((header, cells))]
     if facts.n_excluded:
-        parts += ["", f"{many(facts.n_excluded, 'person', 'people')} with missing features left out, see excluded_."]
+        parts += [
+            "",
+            f"{pluralize(facts.n_excluded, 'person', 'people')} with missing features left out, see excluded_.",
+        ]
     return "\n".join(parts)
 
 
-def _null(facts: IndividualFacts) -> str:
+def _null(facts: IndividualSetup) -> str:
     said = STATISTICS[facts.statistic].format(f"at most {facts.tolerance:g}")
     units = f", with {facts.units}" if facts.units else ""
     return (
-        f"in the population that these {many(facts.n_samples, 'person', 'people')} were drawn from, {said}{units}. The "
-        "level holds in large samples whichever way unfair examples are found."
+        f"in the population that these {pluralize(facts.n_samples, 'person', 'people')} were drawn from, {said}{units}"
+        ". The level holds in large samples whichever way unfair examples are found."
     )
 
 
-def _how(facts: IndividualFacts) -> list[str]:
+def _how(facts: IndividualSetup) -> list[str]:
     report = facts.report
     learned = f", for each of {report['n_folds']} folds learned on the others" if report["n_folds"] > 1 else ""
     if report["solver"] == "search":
@@ -133,9 +137,9 @@ def _how(facts: IndividualFacts) -> list[str]:
     ]
     if report["n_features_outside"]:
         lines.append(
-            f"  {many(report['n_features_outside'], 'feature')} went beyond where anybody is: feature_ranges holds "
-            "them back"
+            f"  {pluralize(report['n_features_outside'], 'feature')} went beyond where anybody is: feature_ranges "
+            "holds them back"
         )
     if report["n_unstable_steps"]:
-        lines.append(f"  {many(report['n_unstable_steps'], 'unstable step')}: step_size is too long")
+        lines.append(f"  {pluralize(report['n_unstable_steps'], 'unstable step')}: step_size is too long")
     return lines

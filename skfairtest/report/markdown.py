@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from skfairtest._utils.text import label, pluralize, printable
 from skfairtest.report.audit import null_hypotheses
-from skfairtest.report.inert import inert
 from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.references import methods_used
 from skfairtest.report.sections import (
@@ -23,8 +23,8 @@ from skfairtest.report.sections import (
     values_of,
     verdict_of,
 )
+from skfairtest.report.sentences import DETECTION_POWER
 from skfairtest.report.text import by_p_value, excluded_table, records
-from skfairtest.report.words import DETECTION_POWER, label, many
 
 __all__ = ["audit_markdown", "text"]
 
@@ -48,7 +48,7 @@ def text(said: str) -> str:
     >>> print(text("*a* | <b>"))
     \*a\* \| \<b\>
     """
-    escaped = _ACTIVE.sub(r"\\\g<0>", inert(said))
+    escaped = _ACTIVE.sub(r"\\\g<0>", printable(said))
     escaped = _WWW.sub(r"\\.", _SCHEME.sub(r"\\:", escaped))
     return escaped.replace("@", f"@{_WORD_JOINER}")
 
@@ -162,7 +162,7 @@ def _comparisons(part: AuditPart) -> Iterator[str]:
         if len(shown) < len(ordered)
         else ""
     )
-    yield f"By {text(label(part.feature))}, {many(len(ordered), 'comparison')}{most}:"
+    yield f"By {text(label(part.feature))}, {pluralize(len(ordered), 'comparison')}{most}:"
     kinds = {facts.disparity_of(metric) for metric in ordered["metric"]}
     names = {
         "metric": "metric",

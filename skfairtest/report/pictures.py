@@ -12,13 +12,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest.report.drawings import draw_disparities, draw_groups, draw_law, joined, row_size, shorten
-from skfairtest.report.law import NullLaw
+from skfairtest._utils.text import display_width, label, pluralize, shorten
+from skfairtest.report.drawings import (
+    draw_disparities,
+    draw_groups,
+    draw_law,
+    joined,
+    row_size,
+)
+from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.record import AuditPart
 from skfairtest.report.sections import comparison_pieces, disparity_axis, value_axis, values_of
+from skfairtest.report.sentences import Setup
 from skfairtest.report.svg import WIDEST, drawn
-from skfairtest.report.text import by_p_value, display_width, records
-from skfairtest.report.words import Facts, label, many
+from skfairtest.report.text import by_p_value, records
 
 __all__ = ["Picture", "disparities_picture", "law_picture", "values_picture"]
 
@@ -100,8 +107,8 @@ def disparities_picture(part: AuditPart, prefix: str) -> Picture | None:
         inches=(WIDTH, total_height),
         prefix=prefix,
         title=what,
-        description=f"A forest plot: {many(shown, 'row')}, one for each comparison, with its disparity and interval. "
-        f"{found:,} of {many(total, 'comparison')} {'is a concern' if found == 1 else 'are concerns'}. "
+        description=f"A forest plot: {pluralize(shown, 'row')}, one for each comparison, with its disparity and "
+        f"interval. {found:,} of {pluralize(total, 'comparison')} {'is a concern' if found == 1 else 'are concerns'}. "
         "The tables of all comparisons hold the same numbers.",
     )
     return Picture(
@@ -117,7 +124,7 @@ def _as_many(shown: int, total: int) -> str:
     return f"The {shown:,} comparisons with the smallest p-values of {total:,}; the tables have all of them."
 
 
-def _share_a_scale(facts: Facts, metrics: Sequence[str], rows: pd.DataFrame) -> bool:
+def _share_a_scale(facts: Setup, metrics: Sequence[str], rows: pd.DataFrame) -> bool:
     """Whether all are shares, so that eyes may compare them; what goes beyond an axis is drawn at its end."""
     ends = rows[["disparity", "ci_low", "ci_high"]].to_numpy()
     kinds = {facts.disparity_of(metric) for metric in metrics}
@@ -181,19 +188,19 @@ def values_picture(part: AuditPart, prefix: str) -> Picture | None:
         inches=(WIDTH, line_height * lines),
         prefix=prefix,
         title=what,
-        description=f"{many(len(metrics), 'plot')}, one for each metric, of {many(len(shown), 'group')} with "
+        description=f"{pluralize(len(metrics), 'plot')}, one for each metric, of {pluralize(len(shown), 'group')} with "
         "intervals. The table of values holds the same numbers.",
     )
     hollow = " Hollow circles rest on fewer than 10 people." if few else ""
     return Picture(svg, f"{what}, with intervals. Each metric has a scale of its own.{some}{hollow}")
 
 
-def law_picture(law: NullLaw, prefix: str) -> Picture:
+def law_picture(law: NullHistogram, prefix: str) -> Picture:
     """Draw the law of the comparison that decides.
 
     Parameters
     ----------
-    law : NullLaw
+    law : NullHistogram
         The law.
     prefix : str
         What ids in the drawing start with.

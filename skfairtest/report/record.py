@@ -59,8 +59,8 @@ from skfairtest.report._schema import (
     text,
     truth,
 )
-from skfairtest.report.law import NullLaw
-from skfairtest.report.words import FOUND, NOT_FOUND, Facts
+from skfairtest.report.null_histogram import NullHistogram
+from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup
 
 __all__ = ["AuditPart", "AuditRecord", "Verdict", "plain_label", "plain_value"]
 
@@ -231,7 +231,7 @@ class AuditPart:
     ----------
     sensitive, control : tuple of str
         Names of the features that make the groups, and of those that make the strata.
-    facts : Facts
+    facts : Setup
         How sentences are written.
     by_group, comparisons, excluded : DataFrame
         Values by group and stratum, one row per comparison, and what was left out.
@@ -239,7 +239,7 @@ class AuditPart:
 
     sensitive: tuple[str, ...]
     control: tuple[str, ...]
-    facts: Facts
+    facts: Setup
     by_group: pd.DataFrame
     comparisons: pd.DataFrame
     excluded: pd.DataFrame
@@ -275,7 +275,7 @@ class AuditRecord:
     verdict: Verdict
     parts: tuple[AuditPart, ...]
     leading: tuple[int, int]
-    law: NullLaw | None = None
+    law: NullHistogram | None = None
     not_compared: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
@@ -287,14 +287,14 @@ class AuditRecord:
         object.__setattr__(self, "verdict", replace(self.verdict, pos_label=plain_label(self.verdict.pos_label)))
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> Setup:
         """How sentences of the whole audit are written."""
         return self.parts[0].facts
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON has it."""
         from skfairtest.report.audit import audit_verdict
-        from skfairtest.report.words import result_sentence
+        from skfairtest.report.sentences import result_sentence
 
         def comparisons(part: AuditPart) -> list[dict[str, Any]]:
             sentences = [result_sentence(part.facts, row) for row in part.comparisons.to_dict("records")]  # type: ignore[arg-type]
@@ -368,11 +368,11 @@ class AuditRecord:
         return cls(**found)
 
 
-def _facts_to_dict(facts: Facts) -> dict[str, Any]:
+def _facts_to_dict(facts: Setup) -> dict[str, Any]:
     # Sets have no order of their own.
     return {
         f.name: sorted(value) if isinstance(value := getattr(facts, f.name), frozenset) else plain_value(value)
-        for f in fields(Facts)
+        for f in fields(Setup)
     }
 
 
@@ -384,7 +384,7 @@ def _made(make: Callable[..., Any], fields: Mapping[str, Reader]) -> Reader:
 
 _NAMES: dict[str, Reader] = {"sensitive": array(text, least=1), "control": array(text)}
 _FACTS = _made(
-    Facts,
+    Setup,
     {
         "compare": one_of("between_groups", "to_overall", "to_rest", "to_reference", "to_parents"),
         "disparity": _KIND,
@@ -428,13 +428,13 @@ def _part(value: Any, place: str) -> AuditPart:
     return AuditPart(names["sensitive"], names["control"], found["facts"], **frames)
 
 
-def _law(value: Any, place: str) -> NullLaw | None:
+def _law(value: Any, place: str) -> NullHistogram | None:
     """Read the law of the leading comparison, if there is one."""
     if value is None:
         return None
     record({})(value, place)
     try:
-        return NullLaw.from_dict(value)
+        return NullHistogram.from_dict(value)
     except ValueError as error:
         raise ValueError(f"{place}.{error}") from error
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from skfairtest.report.record import AuditPart, AuditRecord
-from skfairtest.report.words import Facts
+from skfairtest.report.sentences import Setup
 
 __all__ = ["METHODS", "Method", "methods_used"]
 
@@ -240,12 +240,12 @@ def _traits(part: AuditPart) -> Iterator[str]:
         yield "detectable"
 
 
-def _counted(facts: Facts, metric: str) -> bool:
+def _counted(facts: Setup, metric: str) -> bool:
     """Whether the metric is a rate, and people count alike: its laws come from counts."""
     return metric in facts.words and not facts.people
 
 
-def _law(facts: Facts, metric: str, law: str, *, pooled: bool) -> str:
+def _law(facts: Setup, metric: str, law: str, *, pooled: bool) -> str:
     """Name the method of a p-value."""
     if law == "exact unconditional" and facts.edges is not None:
         return "exact margin"
@@ -256,7 +256,7 @@ def _law(facts: Facts, metric: str, law: str, *, pooled: bool) -> str:
     return "inverted interval" if facts.edges is not None and (pooled or metric in facts.functions) else "score"
 
 
-def _interval(facts: Facts, metric: str, *, pooled: bool) -> str:
+def _interval(facts: Setup, metric: str, *, pooled: bool) -> str:
     """Name the method of the interval of a disparity."""
     if not _counted(facts, metric):
         return "interval by standard errors"

@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.text import label, pluralize
 from skfairtest.report.audit import audit_verdict, metrics_of
 from skfairtest.report.record import AuditPart, AuditRecord, plain_value
+from skfairtest.report.sentences import (
+    Setup,
+    number,
+    p_text,
+    result_sentence,
+)
 from skfairtest.report.text import by_p_value, number_text, records
-from skfairtest.report.words import Facts, label, many, number, p_text, result_sentence
 
 __all__ = [
     "Findings",
@@ -36,23 +42,23 @@ SMALL, LARGE = 1e-3, 1e4
 EVERYBODY = {"to_overall": "everyone", "to_rest": "everyone else"}
 
 
-def shown(facts: Facts, metric: str, value: float) -> str:
+def shown(facts: Setup, metric: str, value: float) -> str:
     """Write a value of a metric, or a difference of two: shares with four decimals, others with four digits."""
     if facts.is_share(metric) or np.isnan(value) or value == 0 or SMALL <= abs(value) < LARGE:
         return number_text(value)
     return number(value)
 
 
-def _span(facts: Facts, metric: str, low: float, high: float) -> str:
+def _span(facts: Setup, metric: str, low: float, high: float) -> str:
     return "" if np.isnan(low) or np.isnan(high) else f"{shown(facts, metric, low)} to {shown(facts, metric, high)}"
 
 
-def compared_with(facts: Facts, row: Mapping[str, Any]) -> str:
+def compared_with(facts: Setup, row: Mapping[str, Any]) -> str:
     """Name what a group is compared with."""
     return EVERYBODY.get(facts.compare, label(row["other"]))
 
 
-def comparison_pieces(facts: Facts, row: Mapping[str, Any], *, alone: bool = False) -> tuple[list[str], list[str]]:
+def comparison_pieces(facts: Setup, row: Mapping[str, Any], *, alone: bool = False) -> tuple[list[str], list[str]]:
     """Return the names that the row of a drawing is called by, and what stands between them.
 
     What every row is compared with stands on the axis, unless the row is `alone`.
@@ -68,7 +74,7 @@ def comparison_pieces(facts: Facts, row: Mapping[str, Any], *, alone: bool = Fal
     return pieces, joints
 
 
-def disparity_axis(facts: Facts, metric: str, *, alone: bool = False) -> str:
+def disparity_axis(facts: Setup, metric: str, *, alone: bool = False) -> str:
     """Say what is on the axis of disparities, with its unit; see `comparison_pieces`."""
     second = None if alone else EVERYBODY.get(facts.compare)
     if facts.disparity_of(metric) == "ratio":
@@ -79,14 +85,14 @@ def disparity_axis(facts: Facts, metric: str, *, alone: bool = False) -> str:
     return f"difference, {minus} (0.1 is 10 points)"
 
 
-def value_axis(facts: Facts, metric: str) -> str:
+def value_axis(facts: Setup, metric: str) -> str:
     """Say what is on the axis of values, with its unit."""
     if not facts.is_share(metric):
         return "in the metric's unit"
     return "value from 0 to 1" if metric in facts.functions else "share of people"
 
 
-def comparison_row(facts: Facts, row: Mapping[str, Any]) -> dict[str, str]:
+def comparison_row(facts: Setup, row: Mapping[str, Any]) -> dict[str, str]:
     """Write every cell of one comparison."""
     metric, size = row["metric"], row["minimum_detectable"]
     alone = row["group"] is None  # a metric that looks at all groups at once
@@ -131,7 +137,7 @@ def findings_of(part: AuditPart) -> Findings:
     """Say what was found in one grouping of the people."""
     ordered = by_p_value(part.facts, part.comparisons)
     found, total = ordered[ordered["concern"]], len(ordered)
-    asked = many(total, "comparison")
+    asked = pluralize(total, "comparison")
     sentences = tuple(result_sentence(part.facts, row) for row in records(found if len(found) else ordered.head(1)))
     if not total:
         lead = "No comparison is defined: see what was left out."
@@ -153,7 +159,7 @@ def definitions(record: AuditRecord) -> list[tuple[str, str]]:
     return [(label(metric), said) for metric, said in told.items()]
 
 
-def _definition(facts: Facts, metric: str) -> str:
+def _definition(facts: Setup, metric: str) -> str:
     happens, among = facts.words.get(metric, ("", ""))
     if happens:
         share = "a function of the share" if metric in facts.functions else "the share"
@@ -170,7 +176,7 @@ def values_of(part: AuditPart) -> Iterator[tuple[Any, Any, dict[str, dict[str, A
         yield group, stratum, values
 
 
-def value_cells(facts: Facts, row: Mapping[str, Any]) -> tuple[str, str, str]:
+def value_cells(facts: Setup, row: Mapping[str, Any]) -> tuple[str, str, str]:
     """Write a value, its interval, and how many people it rests on, with a remark if these are few."""
     metric = row["metric"]
     remark = "" if not row["small"] else " (small)" if row["n_effective"] else " (nobody)"

@@ -15,9 +15,13 @@ from html import escape
 from typing import Any
 from xml.etree import ElementTree
 
-from skfairtest.report.drawings import BLUE, GREY, ORANGE, PALE, shorten
-from skfairtest.report.inert import inert
-from skfairtest.report.text import display_width
+from skfairtest._utils.text import display_width, printable, shorten
+from skfairtest.report.drawings import (
+    BLUE,
+    GREY,
+    ORANGE,
+    PALE,
+)
 
 __all__ = ["COLOURS", "drawn", "stand_ins"]
 
@@ -120,8 +124,8 @@ def _element(root: ElementTree.Element, stands: Mapping[str, str], *, prefix: st
         f'<svg class="drawing" role="img" aria-labelledby="{prefix}-title {prefix}-desc" '
         f'viewBox="0 0 {width:g} {height:g}" width="{width * 4 / 3:g}" height="{height * 4 / 3:g}" '
         'style="stroke-linejoin: round; stroke-linecap: butt; fill: var(--ink, #000000)">'
-        f'<title id="{prefix}-title">{escape(inert(title))}</title>'
-        f'<desc id="{prefix}-desc">{escape(inert(description))}</desc>'
+        f'<title id="{prefix}-title">{escape(printable(title))}</title>'
+        f'<desc id="{prefix}-desc">{escape(printable(description))}</desc>'
         f"{''.join(_written(child, stands, known) for child in root)}</svg>"
     )
 
@@ -145,7 +149,7 @@ def _written(element: ElementTree.Element, stands: Mapping[str, str], ids: Mappi
         return ""
     attributes = "".join(f' {name}="{escape(value)}"' for name, value in _attributes(element, ids) if value)
     text = (element.text or "").strip()
-    inside = escape(inert(stands.get(text, text))) + "".join(_written(child, stands, ids) for child in element)
+    inside = escape(printable(stands.get(text, text))) + "".join(_written(child, stands, ids) for child in element)
     if tag in ("g", "defs") and (not inside or (tag == "g" and not attributes)):
         return inside
     return f"<{tag}{attributes}>{inside}</{tag}>" if inside else f"<{tag}{attributes}/>"

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skfairtest.report.inert import JOINERS
-from skfairtest.report.words import (
-    Facts,
+from skfairtest._utils.text import display_width, label, pluralize
+from skfairtest.report.sentences import (
+    Setup,
     disparity_writer,
     finding_sentence,
-    label,
-    many,
     null_sentence,
     p_text,
     verdict_sentence,
 )
 
 __all__ = [
-    "Facts",
+    "Setup",
     "Table",
     "aligned",
     "by_group_table",
@@ -30,14 +27,12 @@ __all__ = [
     "comparison_cells",
     "comparisons_table",
     "disagreement",
-    "display_width",
     "excluded_table",
-    "label",
-    "many",
     "most_telling",
     "notes",
     "number_text",
     "numeric_columns",
+    "pluralize",
     "rate_cells",
     "records",
     "summary",
@@ -68,26 +63,6 @@ def number_text(value: float) -> str:
     if np.isinf(value):
         return "inf" if value > 0 else "-inf"
     return f"{round(value, 4) + 0.0:.4f}"  # + 0.0: no minus sign before 0
-
-
-def display_width(text: str) -> int:
-    """Count the columns that a text takes in a terminal.
-
-    Examples
-    --------
-    >>> (
-    ...     display_width("abc"),
-    ...     display_width(chr(0x6F22) + chr(0x5B57)),
-    ...     display_width("e" + chr(0x301)),
-    ... )
-    (3, 4, 1)
-    """
-    if text.isascii():
-        return len(text)
-    return sum(
-        0 if unicodedata.combining(c) or c in JOINERS else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1
-        for c in text
-    )
 
 
 def numeric_columns(rows: Sequence[Sequence[str]], n_columns: int) -> list[bool]:
@@ -198,7 +173,7 @@ def most_telling(comparisons: pd.DataFrame) -> pd.DataFrame:
     return comparisons.iloc[order]
 
 
-def by_p_value(facts: Facts, comparisons: pd.DataFrame) -> pd.DataFrame:
+def by_p_value(facts: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     """Order comparisons of one family, strata and averages alike, by p-value.
 
     Ties are broken by the adjusted p-value, then by the statistic where it measures the distance from equality, then by
@@ -215,7 +190,7 @@ def by_p_value(facts: Facts, comparisons: pd.DataFrame) -> pd.DataFrame:
     return comparisons.iloc[order]
 
 
-def notes(facts: Facts, comparisons: pd.DataFrame, adjust: str | None) -> list[str]:
+def notes(facts: Setup, comparisons: pd.DataFrame, adjust: str | None) -> list[str]:
     """Explain the columns: what intervals are, how p-values were adjusted, and where the two disagree."""
     names = {
         "holm": "Holm",
@@ -246,7 +221,7 @@ def notes(facts: Facts, comparisons: pd.DataFrame, adjust: str | None) -> list[s
     return out + disagreement(facts, comparisons)
 
 
-def disagreement(facts: Facts, comparisons: pd.DataFrame) -> list[str]:
+def disagreement(facts: Setup, comparisons: pd.DataFrame) -> list[str]:
     """Say why some intervals contain the null value of comparisons that are a concern; nothing if none does."""
     if facts.edges is not None:
         return []
@@ -256,13 +231,13 @@ def disagreement(facts: Facts, comparisons: pd.DataFrame) -> list[str]:
     if not disagree:
         return []
     return [
-        f"In {many(disagree, 'comparison')} the p-value finds a disparity whose interval contains equality: the "
+        f"In {pluralize(disagree, 'comparison')} the p-value finds a disparity whose interval contains equality: the "
         "p-value is the more powerful of the two, and decides."
     ]
 
 
 def summary(
-    facts: Facts,
+    facts: Setup,
     *,
     by_group: pd.DataFrame | None,
     comparisons: pd.DataFrame,
@@ -311,10 +286,10 @@ def summary(
     return "\n".join(parts)
 
 
-def _strata_sentence(facts: Facts, strata: pd.DataFrame) -> str:
+def _strata_sentence(facts: Setup, strata: pd.DataFrame) -> str:
     """Say what single strata show, which the verdict on all of them together does not count."""
     concerns = strata[strata["concern"]]
-    total = many(len(strata), "comparison")
+    total = pluralize(len(strata), "comparison")
     if not len(concerns):
         return f"Within single levels of {label(facts.controls)} none of {total} is a concern."
     verb = "is a concern" if len(concerns) == 1 else "are concerns"

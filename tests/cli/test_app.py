@@ -14,10 +14,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 import skfairtest.cli.app
 from skfairtest import FairnessAudit, FairnessTest, __version__
+from skfairtest._utils.text import label
 from skfairtest.cli.app import run
 from skfairtest.cli.export import inert
 from skfairtest.datasets import load_berkeley, load_compas
-from skfairtest.report.words import label
 
 EVIL_COLUMN = "[bold]grp[/bold]\x1b[1m"
 HOSTILE = [

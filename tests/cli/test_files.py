@@ -381,7 +381,7 @@ def test_how_far_reading_is_can_be_shown(tmp_path, monkeypatch, name):
 
     from rich.console import Console
 
-    from skfairtest.group import _progress
+    from skfairtest._utils import progress as _progress
 
     monkeypatch.setattr(_progress, "NOTICEABLE", -1.0)
     monkeypatch.setattr("skfairtest.cli.files._BATCH", 10)

@@ -126,7 +126,7 @@ def test_colours_are_off_where_nobody_wants_them(people):
 AT_ONCE = """
 import sys
 from skfairtest.cli.app import run
-from skfairtest.group import _progress
+from skfairtest._utils import progress as _progress
 _progress.NOTICEABLE = -1.0
 sys.exit(run(sys.argv[1:]))
 """

@@ -10,9 +10,9 @@ from sklearn.metrics import balanced_accuracy_score, matthews_corrcoef, mean_squ
 from statsmodels.stats.multitest import multipletests
 
 from skfairtest import FairnessTest, ScoreMetric
-from skfairtest.group import _resample
-from skfairtest.group._resample import resample
-from skfairtest.group._settings import check_settings
+from skfairtest.comparisons import resample as _resample
+from skfairtest.comparisons.resample import resample
+from skfairtest.comparisons.settings import check_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning")
 

@@ -139,7 +139,7 @@ def test_the_interval_of_one_feature_holds_zero_exactly_where_the_test_does_not_
 @pytest.mark.parametrize("params", [{"n_resamples": 49}, {"n_resamples": "adaptive"}, {"adjust": "max_t"}, {}])
 @pytest.mark.parametrize("correlation", ["pearson", "spearman"])
 def test_zero_is_inside_where_a_comparison_is_not_rejected_at_its_level(correlation, params, monkeypatch):
-    monkeypatch.setattr("skfairtest.group._settings.MOST_ADAPTIVE", 999)
+    monkeypatch.setattr("skfairtest.comparisons.settings.MOST_ADAPTIVE", 999)
     features = {"a": SKEWED, "b": np.sin(SKEWED), "c": np.sqrt(SKEWED)}
     for seed in range(8):
         with warnings.catch_warnings():
@@ -668,7 +668,7 @@ def test_adaptive_stops_when_every_comparison_has_its_answer(data):
 
 
 def test_adaptive_goes_on_where_nothing_is_as_extreme(data, monkeypatch):
-    monkeypatch.setattr("skfairtest.group._settings.MOST_ADAPTIVE", 300)
+    monkeypatch.setattr("skfairtest.comparisons.settings.MOST_ADAPTIVE", 300)
     test = run(data, n_resamples="adaptive")
     income = test.null_distribution_[:, 1]
     assert test.n_resamples_ == 300

@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from skfairtest import CountTable, FairnessTest, ScoreMetric
-from skfairtest.group import _resample
+from skfairtest.comparisons import resample as _resample
 
 MANY = 20_000
 # Small samples are what can be enumerated; that they are small is said by a warning, tested below.

@@ -17,7 +17,8 @@ from sklearn.preprocessing import StandardScaler
 
 from skfairtest import ComparablePairs, Mahalanobis
 from skfairtest.individual import explore
-from skfairtest.readers import affine, read_features
+from skfairtest.individual.models.affine import affine
+from skfairtest.individual.models.features import read_features
 
 _rng = np.random.default_rng(0)
 N, M = 150, 600

@@ -21,8 +21,10 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skfairtest import Mahalanobis, Projection, SensitiveSubspace
-from skfairtest.inference.subspaces import complement, span
-from skfairtest.readers import affine, read_columns, read_features
+from skfairtest.individual.flow.subspaces import complement, span
+from skfairtest.individual.models.affine import affine
+from skfairtest.individual.models.features import read_features
+from skfairtest.readers import read_columns
 
 _rng = np.random.default_rng(0)
 N = 200

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
-from skfairtest.inference.audit_value import audit_value, lower_bound
+from skfairtest.individual.flow.audit_value import audit_value, lower_bound
 
 #: The published code's; the product of step and regularization is above 1 in the first two steps.
 PAPER = {"regularization": 100, "step_size": 0.02, "step_decay": 2 / 3, "n_steps": 400}

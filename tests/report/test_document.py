@@ -1,7 +1,8 @@
 """Documents as plain text."""
 
+from skfairtest._utils.text import display_width
 from skfairtest.report.document import Grid, Heading, Item, Paragraph, plain
-from skfairtest.report.text import aligned, display_width
+from skfairtest.report.text import aligned
 
 
 def test_a_document_is_headings_lists_and_tables():

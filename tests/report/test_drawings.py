@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
+from skfairtest._utils.text import display_width, shorten
 from skfairtest.report.drawings import (
     BLUE,
     ORANGE,
@@ -14,12 +15,10 @@ from skfairtest.report.drawings import (
     draw_law,
     height_of,
     row_size,
-    shorten,
     tick_text,
     width_of,
 )
-from skfairtest.report.law import NullLaw
-from skfairtest.report.text import display_width
+from skfairtest.report.null_histogram import NullHistogram
 
 mpl.use("Agg")
 
@@ -41,7 +40,7 @@ def law(**changes):
         "kind": "enumerated", "statistic": "difference", "low": (-0.5, 0.0, 0.5), "high": (-0.5, 0.0, 0.5),
         "mass": (0.25, 0.5, 0.25), "extreme": (0.25, 0.0, 0.25), "observed": 0.5, "p_value": 0.5, "note": "",
     }  # fmt: skip
-    return NullLaw(**{**given, **changes})
+    return NullHistogram(**{**given, **changes})
 
 
 def row_labels(ax):

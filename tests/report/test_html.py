@@ -12,10 +12,9 @@ import numpy as np
 import pytest
 
 from skfairtest import FairnessAudit, Rate
+from skfairtest._utils.text import label, printable
 from skfairtest.report.html import audit_fragment, audit_html
-from skfairtest.report.inert import inert
 from skfairtest.report.record import AuditRecord
-from skfairtest.report.words import label
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 WRITERS = {"page": audit_html, "fragment": audit_fragment}
@@ -129,9 +128,9 @@ def test_every_hostile_name_is_text_and_nothing_else(hostile, hostile_page, host
     said = hostile_page.words()
     for part in hostile_record.parts:
         for group in part.by_group["group"]:
-            assert inert(label(group)) in said
+            assert printable(label(group)) in said
     for name in hostile[:-2]:
-        assert inert(name) in said
+        assert printable(name) in said
     assert "{{7*7}} {% raw %}" in said
     assert not any(c in said for c in "\x1b\x00\u202e\ud800\r")
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from skfairtest.report.individual import STATISTICS, WAYS, IndividualFacts, individual_summary
+from skfairtest.report.individual import STATISTICS, WAYS, IndividualSetup, individual_summary
 
 COLUMNS = ["person", "loss_ratio", "feature", "before", "after", "loss_increase"]
 NOBODY = pd.DataFrame(columns=COLUMNS)
-FACTS = IndividualFacts(
+FACTS = IndividualSetup(
     statistic="loss_ratio",
     tolerance=1.25,
     alpha=0.05,

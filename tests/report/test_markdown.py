@@ -6,10 +6,9 @@ from html.parser import HTMLParser
 import pytest
 from markdown_it import MarkdownIt
 
-from skfairtest.report.inert import inert
+from skfairtest._utils.text import label, printable
 from skfairtest.report.markdown import audit_markdown, text
 from skfairtest.report.record import AuditRecord
-from skfairtest.report.words import label
 
 TAGS = {"h2", "h3", "p", "strong", "ul", "li", "table", "thead", "tbody", "tr", "th", "td"}
 
@@ -48,15 +47,15 @@ def test_every_hostile_name_is_text_and_nothing_else(hostile, hostile_record, se
     said = "".join(found.said).replace("\u2060", "")
     for part in hostile_record.parts:
         for group in part.by_group["group"]:
-            assert inert(label(group)) in said
+            assert printable(label(group)) in said
     for name in hostile[:-2]:
-        assert inert(name) in said
+        assert printable(name) in said
 
 
 @pytest.mark.parametrize("html", [True, False])
 def test_a_name_alone_is_text_wherever_it_stands(hostile, html):
     for name in hostile:
-        shown = inert(label(name))
+        shown = printable(label(name))
         for form, tags in (
             ("## {}", {"h2"}),
             ("| |\n| --- |\n| {} |", {"table", "thead", "tbody", "tr", "th", "td"}),

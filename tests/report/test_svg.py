@@ -8,10 +8,10 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+from skfairtest._utils.text import display_width
 from skfairtest.report.drawings import BLUE, GREY, ORANGE, PALE, draw_disparities, draw_groups, draw_law
-from skfairtest.report.law import NullLaw
+from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.svg import COLOURS, drawn, stand_ins
-from skfairtest.report.text import display_width
 
 
 def paint(figure, names):
@@ -83,7 +83,7 @@ def test_it_is_described_for_somebody_who_does_not_see_it():
 
 
 def test_every_colour_is_one_of_the_page():
-    law = NullLaw("drawn", "difference", (0.0, 1.0), (1.0, 2.0), (0.4, 0.6), (0.0, 0.6), 1.5, 0.6, "")
+    law = NullHistogram("drawn", "difference", (0.0, 1.0), (1.0, 2.0), (0.4, 0.6), (0.0, 0.6), 1.5, 0.6, "")
 
     def everything(figure, names):
         paint(figure, names)

@@ -1,0 +1,171 @@
+"""Names as text: on one line, of a known width, with nothing that moves the cursor or turns the writing around them."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import numpy as np
+
+__all__ = ["display_width", "escape", "isolated", "label", "pluralize", "printable", "shorten"]
+
+#: Marks that keep the direction of what stands between them from what stands around them.
+FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
+#: Nobody sees them, and without them some words and pictures fall apart.
+JOINERS = frozenset("\u200c\u200d")
+_RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+
+
+def escape(text: str) -> str:
+    r"""Write what cannot be printed as escapes, but for joiners inside of words and of pictures.
+
+    A joiner between letters of ASCII, or at an end, would only make two names look alike.
+
+    Examples
+    --------
+    >>> escape("a" + chr(27) + "[31m"), escape("a" + chr(0x200D) + "b")
+    ('a\\x1b[31m', 'a\\u200db')
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        c if c.isprintable() or _joins(text, place) else c.encode("unicode_escape").decode("ascii")
+        for place, c in enumerate(text)
+    )
+
+
+def _joins(text: str, place: int) -> bool:
+    """Whether a joiner stands between two letters, or two pictures, that are not of ASCII."""
+    if text[place] not in JOINERS or not 0 < place < len(text) - 1:
+        return False
+    before, after = text[place - 1], text[place + 1]
+    # Marks and the colours of a skin (Sk) stand between what they change and the joiner.
+    kinds = unicodedata.category(before), unicodedata.category(after)
+    begins = kinds[0][0] in "LM" or kinds[0] in ("So", "Sk")
+    ends = kinds[1][0] == "L" or kinds[1] == "So"
+    return not before.isascii() and not after.isascii() and begins and ends
+
+
+def printable(text: str) -> str:
+    r"""Write a text on one line, control characters as escapes, and writing from right to left isolated.
+
+    Examples
+    --------
+    >>> printable("two" + chr(10) + "lines, " + chr(27) + "[31m red")
+    'two lines, \\x1b[31m red'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    shown = " ".join(text.splitlines())
+    return isolated(escape(shown))
+
+
+def isolated(text: str) -> str:
+    """Isolate every run of writing from right to left, so that the numbers and words around it keep their places.
+
+    Examples
+    --------
+    >>> isolated("a name: 3 of 5")
+    'a name: 3 of 5'
+    >>> [unicodedata.name(c) for c in isolated("a " + chr(0x5D0) + " 3")][2:5]
+    ['FIRST STRONG ISOLATE', 'HEBREW LETTER ALEF', 'POP DIRECTIONAL ISOLATE']
+    """
+    if text.isascii():
+        return text
+    out: list[str] = []
+    begin = end = None  # of a run, from its first letter to its last one
+    for place, character in enumerate(text):
+        kind = unicodedata.bidirectional(character)
+        if kind in _RIGHT_TO_LEFT:
+            begin = place if begin is None else begin
+            end = place + 1
+        elif kind == "L" and begin is not None:
+            out += [FIRST_STRONG_ISOLATE, text[begin:end], POP_ISOLATE, text[end:place]]
+            begin = end = None
+        if begin is None:
+            out.append(character)
+    if begin is not None:
+        out += [FIRST_STRONG_ISOLATE, text[begin:end], POP_ISOLATE, text[end:]]
+    return "".join(out)
+
+
+def label(value: Any) -> str:
+    r"""Write a group, stratum or metric on one line; characters that would move the cursor are written as escapes.
+
+    A name that is empty, or has spaces at an end, is quoted: it would be invisible, or look like another one.
+
+    Examples
+    --------
+    >>> label(("Asian", "Female"))
+    'Asian, Female'
+    >>> label("a" + chr(27) + "[31m")
+    'a\\x1b[31m'
+    >>> print(label(""))
+    ''
+    """
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return ""
+    if isinstance(value, tuple):
+        return ", ".join(label(part) for part in value)
+    text = str(value)
+    if not text or text != text.strip(" "):
+        text = f"'{text}'"
+    return escape(text)
+
+
+def pluralize(count: int, one: str, several: str | None = None) -> str:
+    """Write a count with its noun.
+
+    Examples
+    --------
+    >>> pluralize(1, "comparison"), pluralize(1200, "comparison")
+    ('1 comparison', '1,200 comparisons')
+    """
+    return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def display_width(text: str) -> int:
+    """Count the columns that a text takes in a terminal.
+
+    Examples
+    --------
+    >>> (
+    ...     display_width("abc"),
+    ...     display_width(chr(0x6F22) + chr(0x5B57)),
+    ...     display_width("e" + chr(0x301)),
+    ... )
+    (3, 4, 1)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(c) or c in JOINERS else 2 if unicodedata.east_asian_width(c) in ("W", "F") else 1
+        for c in text
+    )
+
+
+def shorten(text: Any, width: int = 40) -> str:
+    """Write a label on one line of at most `width` columns, cut in the middle; full names stand in tables.
+
+    Examples
+    --------
+    >>> shorten("African-American"), shorten("African-American", 10)
+    ('African-American', 'Afric…ican')
+    """
+    name = label(text)
+    widths = [display_width(character) for character in name]
+    if sum(widths) <= width:
+        return name
+    head = tail = 0
+    left, start, end = width - 1, 0, len(name)
+    while start < end:
+        side = head <= tail
+        cost = widths[start] if side else widths[end - 1]
+        if cost > left:
+            break
+        left -= cost
+        if side:
+            head, start = head + cost, start + 1
+        else:
+            tail, end = tail + cost, end - 1
+    return f"{name[:start]}…{name[end:]}"

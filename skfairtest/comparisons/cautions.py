@@ -1,0 +1,70 @@
+"""What a user is told besides the result: what was left out, and where an answer is doubtful."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.text import label, pluralize
+from skfairtest.comparisons.rows import Measured
+from skfairtest.comparisons.settings import Settings
+
+
+def warn_about_people(measured: Measured) -> None:
+    """Warn of undefined values, small groups, and doubtful standard errors."""
+    if (undefined := _undefined(measured)) is not None:
+        warnings.warn(undefined, UndefinedMetricWarning, stacklevel=find_stack_level())
+    for caution in cautions(measured):
+        warnings.warn(caution, UserWarning, stacklevel=find_stack_level())
+
+
+def _undefined(measured: Measured) -> str | None:
+    """Say which values are undefined; None if none is."""
+    undefined = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
+    if not undefined:
+        return None
+    first = undefined[0]
+    where = label(first.group) + (f" ({label(first.stratum)})" if first.stratum is not None else "")
+    more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
+    says = " is" if first.other is None else f" against {label(first.other)}:"
+    return f"{first.metric} of {where}{says} {first.reason}{more}: these comparisons are left out, see excluded_"
+
+
+def cautions(measured: Measured) -> list[str]:
+    """Say what makes results doubtful, beside what is listed as excluded."""
+    found = []
+    if measured.labels_as_scores:
+        found.append(
+            f"{', '.join(measured.labels_as_scores)}: y_score holds nothing but 0 and 1, which look like predicted "
+            "labels; pass probabilities or decision values, or use a metric of labels"
+        )
+    places = list(dict.fromkeys((metric, group) for metric, group, _ in measured.doubtful))
+    if places:
+        metric, group, why = measured.doubtful[0]
+        more = f" (and {pluralize(len(places) - 1, 'other value')})" if len(places) > 1 else ""
+        found.append(
+            f"{metric} of {label(group)} {why}{more}: p-values and intervals of its comparisons are approximate, "
+            "and may be too small; a rate, such as 'true_positive_rate', has an exact test for any number of people"
+        )
+    small = [e for e in measured.excluded if e.metric is None]
+    if small:
+        names = ", ".join(dict.fromkeys(label(e.group if e.other is None else e.other) for e in small))
+        found.append(f"sensitive_features: {names} left out of comparisons, having fewer than 2 people; see excluded_")
+    return found
+
+
+def warn_about_resamples(main: int, n_resamples: int, settings: Settings) -> None:
+    """Warn if so many adjusted comparisons cannot reach the level with so many resamples."""
+    if n_resamples:
+        smallest = (1 if settings.adjust == "max_t" else main) / (1 + n_resamples)
+        if not settings.adaptive and smallest > settings.alpha:
+            warnings.warn(
+                f"n_resamples={n_resamples} cannot reject at {settings.alpha:.3g}: the smallest adjusted p-value that "
+                f"{pluralize(main, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
+                f"use more than {int(np.ceil(main / settings.alpha))}",
+                UserWarning,
+                stacklevel=find_stack_level(),
+            )

@@ -1,0 +1,172 @@
+"""A metric that is not counted, ready to be evaluated in any group with the standard error that was asked for."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from skfairtest.comparisons.rows import Measured
+from skfairtest.inference.rates import Question
+from skfairtest.metrics import (
+    Bootstrap,
+    BuiltIn,
+    ByCell,
+    Context,
+    Evaluated,
+    Functional,
+    Jackknife,
+    MetricError,
+    Rate,
+    Robust,
+    ScoreMetric,
+    Share,
+    shared_codes,
+)
+from skfairtest.tables import Kinds
+
+#: Kinds of people that are left out one by one at the most.
+MOST_LEFT_OUT = 64
+
+
+@dataclass(frozen=True)
+class Studentized:
+    """A metric of one sample's kinds of people, ready to be evaluated in any of its groups.
+
+    Parameters
+    ----------
+    metric : ScoreMetric or Rate
+        What is measured; rates are where people have weights or clusters.
+    kinds : Kinds
+        Its kinds of people.
+    pos_label : object
+        The positive label, if the metric asks.
+    question : Question
+        What is asked of its comparisons.
+    variance : str or None
+        Which standard error was asked for.
+    within : str or None
+        Where labels are permuted: a column, everywhere (None), or "condition".
+    """
+
+    metric: ScoreMetric | Rate
+    kinds: Kinds
+    pos_label: Any
+    question: Question
+    variance: str | None
+    within: str | None
+
+    @property
+    def name(self) -> str:
+        """The metric's name."""
+        return self.metric.name
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is somebody's own function."""
+        return isinstance(self.metric, ScoreMetric) and not isinstance(self.metric, BuiltIn)
+
+    @property
+    def has_effective_people(self) -> bool:
+        """Whether it is a rate whose variance says how many people it rests on."""
+        return (
+            isinstance(self.metric, Rate) and self.metric.value is None and self.variance in ("auto", "delta", "score")
+        )
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and largest value there can be."""
+        return (0.0, 1.0) if isinstance(self.metric, Rate) else self.metric.bounds
+
+    def functional(self, kinds: Kinds) -> Functional:
+        """Return the metric of some kinds of people with the standard error that it is going to have."""
+        k = kinds.size
+        bare = self._bare(kinds)
+        weight, cluster = kinds.weight, kinds.cluster
+        few = k <= MOST_LEFT_OUT
+        evaluated = type(bare) is Evaluated
+        if weight is not None or cluster is not None:
+            if self.variance in ("auto", "delta", "score") and not evaluated:
+                return Robust(bare, weight, cluster)
+            if self.variance is None:
+                return Evaluated(Robust(bare, weight).values, None, self.bounds)
+            by_cell = self._by_cell(kinds) if self.variance in ("auto", "delta") else None
+            if by_cell is not None:
+                return Robust(by_cell, weight, cluster)
+            if few and cluster is None and self.variance != "bootstrap":
+                return Robust(Jackknife(bare, weight), weight)
+            self._refuse_jackknife(k)
+            return Bootstrap(Robust(bare, weight), cluster=cluster)
+        if self.variance is None:
+            return Evaluated(bare.values, None, self.bounds)
+        if self.variance == "jackknife" or (self.variance == "auto" and evaluated and bare.error == "none" and few):
+            if not few:
+                self._refuse_jackknife(k)
+            return Jackknife(bare)
+        if self.variance == "bootstrap" or (evaluated and bare.error == "none"):
+            return Bootstrap(bare)
+        return bare
+
+    def _by_cell(self, kinds: Kinds) -> Functional | None:
+        """Return somebody's function of the few cells that it tells apart, if it takes masses."""
+        if not isinstance(self.metric, ScoreMetric) or not self.metric.takes_weights:
+            return None
+        found = kinds.without_weights(MOST_LEFT_OUT)
+        if found is None:
+            return None
+        cells, cell = found
+        return ByCell(self._bare(cells), cell)
+
+    def check(self, out: Measured, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> float:
+        """Return the seconds that somebody's own function takes, and say for whom it cannot be computed.
+
+        Raises
+        ------
+        ValueError
+            If it raises, returns NaN or anything but one number.
+        """
+        if isinstance(self.metric, Rate | BuiltIn):
+            return 0.0
+        started = time.perf_counter()
+        weighted = masses if kinds.weight is None else masses * kinds.weight
+        try:
+            self.metric.check(Context(kinds.values, self.pos_label), weighted)
+        except MetricError as problem:
+            if out.sample.control_names:
+                whose += f" of stratum {out.sample.stratum_labels[stratum]!r}"
+            raise ValueError(f"metric cannot be computed in {whose}: {problem}") from problem
+        return time.perf_counter() - started
+
+    def _refuse_jackknife(self, k: int) -> None:
+        if self.variance == "jackknife":
+            if k <= MOST_LEFT_OUT:
+                raise ValueError(
+                    "variance='jackknife' leaves out single people, and people in clusters are resampled by cluster: "
+                    "use variance='auto' or 'bootstrap'"
+                )
+            raise ValueError(
+                f"variance='jackknife' leaves out one of at most {MOST_LEFT_OUT} kinds of people, of which {self.name} "
+                f"sees {k:,}: use variance='bootstrap'"
+            )
+
+    def _bare(self, kinds: Kinds) -> Functional:
+        if isinstance(self.metric, Rate):
+            event, given = masks_of(self.metric, kinds, self.pos_label)
+            return Share(event, given, self.metric.value, self.metric.slope)
+        return self.metric.functional(Context(kinds.values, self.pos_label))
+
+    def block(self, kinds: Kinds) -> np.ndarray:
+        """Number the kinds among which labels are exchanged; -1 where they stay."""
+        if self.within == "condition":
+            assert isinstance(self.metric, Rate)
+            return np.where(masks_of(self.metric, kinds, self.pos_label)[1], 0, -1).astype(np.intp)
+        return kinds.blocks(self.within)
+
+
+def masks_of(rate: Rate, kinds: Kinds, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return which kinds are counted in a rate's numerator and denominator."""
+    named = {name: values for name, values in kinds.values.items() if name in ("y_true", "y_pred")}
+    positive = {name: values.is_label(pos_label) for name, values in named.items()}
+    return rate.masks(positive, shared_codes(named))

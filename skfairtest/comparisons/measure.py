@@ -1,0 +1,340 @@
+"""From people and metrics to rows: which metric is tested in which way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.progress import progress
+from skfairtest._utils.seeds import seed_sequence
+from skfairtest.comparisons.evaluation import Studentized
+from skfairtest.comparisons.omnibus import check_omnibus, measure_omnibus
+from skfairtest.comparisons.rates import Counted, count, needs_draws, run_counted
+from skfairtest.comparisons.rows import (
+    Measured,
+    check_how_many,
+    contrasts_of,
+    kept_groups,
+    many_of,
+    numbers_of,
+    report_undefined_draws,
+    what_is_equal,
+)
+from skfairtest.comparisons.settings import Settings
+from skfairtest.comparisons.studentized import measure_studentized
+from skfairtest.metrics import BuiltIn, Context, Mean, Metric, Omnibus, Rate, ScoreMetric
+from skfairtest.readers import check_labels, check_magnitude, resolve_pos_label
+from skfairtest.tables import Kinds, Sample
+
+COLUMNS = ("y_true", "y_pred", "y_score")
+
+
+def measure(
+    sample: Sample,
+    metrics: Sequence[Metric],
+    settings: Settings,
+    pos_label: Any,
+    classes: tuple[Any, ...] | None,
+    random_state: Any,
+    sets: Sequence[int] | None = None,
+) -> Measured:
+    """Test every comparison of every metric on its own.
+
+    Parameters
+    ----------
+    sample : Sample
+        People, with the columns that the metrics read.
+    metrics : sequence of Rate, ScoreMetric or Omnibus
+        What is compared.
+    settings : Settings
+        How it is compared.
+    pos_label : object
+        The positive label that was asked for, or None.
+    classes : tuple or None
+        The estimator's.
+    random_state : int, RandomState, Generator or None
+        Source of randomness for resampled laws; an enumerated law leaves it alone.
+    sets : sequence of int, optional
+        A number for the set of people in each group, where people are grouped in several ways (see `numbers_of`).
+
+    Returns
+    -------
+    Measured
+        Rows in the order metric, pooled before strata, contrast.
+    """
+    out = Measured(sample, list(metrics), sets=numbers_of(len(sample.groups)) if sets is None else list(sets))
+    out.pos_label = positive_label(sample, metrics, pos_label, classes)
+    _check_weights(sample, metrics)
+    if sample.clusters is not None:
+        check_clusters(sample, settings)
+    kept = kept_groups(sample, out.excluded, settings, len(metrics))
+    check_how_many(sample, len(kept), len(metrics), settings)
+    for metric in metrics:
+        if isinstance(metric, Omnibus):
+            check_omnibus(metric, settings)
+    contrasts = list(contrasts_of(sample, kept, settings, out.excluded, len(metrics)))
+    counted: list[Counted] = []
+    others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
+    table = None
+    for metric in metrics:
+        if isinstance(metric, Rate) and is_counted(sample, settings):
+            table = table or _label_table(out, [m for m in metrics if isinstance(m, Rate)], settings)
+            counts, cells, labels = table
+            event, given = metric.masks(cells, labels)
+            roles = {name: labels[name] if len(sample.labels) > 2 else cells[name] for name in cells}
+            what = what_is_equal(out, metric, settings.question, scored=settings.variance == "score")
+            counted.append(count(out, metric, (counts, event, given, roles), contrasts, settings, what))
+            continue
+        kinds = _kinds(sample, metric, settings)
+        _check_numbers(out, metric, pos_label)
+        rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(out, metric, kinds, settings, pos_label)
+        if rate is not None:
+            counted.append(count(out, *rate, contrasts, settings, (metric.name, False)))
+            del out.conditions[metric.name]  # of other cells than the rates'
+        else:
+            others.append((metric, kinds))
+    rows = [row for made in counted for row in made.rows]
+    draw = bool(rows) and needs_draws(rows, settings)
+    seed = seed_sequence(random_state) if draw or others else np.random.SeedSequence(0)
+    # Whole tables drawn with one seed are the same tables for every rate, hence jointly distributed across rates.
+    whole = settings.within != "auto" or settings.question.method == "bootstrap"
+    with progress(" x ".join(sample.sensitive_names), len(counted) + len(others), bool(settings.verbose)) as advance:
+        for made, own in zip(counted, seed.spawn(len(counted)), strict=True):
+            if made.rows:
+                joint = settings.adjust == "max_t"
+                run_counted(out, made, settings, seed if whole else own, draw=draw, joint=joint)
+            advance()
+        for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
+            if isinstance(metric, Omnibus):
+                measure_omnibus(out, metric, kinds, kept, settings, own)
+            else:
+                made_ = _studentized(out, metric, kinds, settings, pos_label)
+                measure_studentized(out, made_, contrasts, settings, own)
+            advance()
+    levels = getattr(sample.columns.get("y_score"), "levels", ())
+    if levels and set(levels) <= {0, 1}:
+        out.labels_as_scores = [metric.name for metric in metrics if "y_score" in metric.reads]
+    order = {metric.name: place for place, metric in enumerate(metrics)}
+    out.rows.sort(key=lambda row: order[row.metric])
+    for row in out.rows:
+        report_undefined_draws(row, out)
+    return out
+
+
+def is_counted(sample: Sample, settings: Settings) -> bool:
+    """Whether rates are counted: people without weights or clusters, and a standard error that counts give."""
+    return sample.weight is None and sample.clusters is None and settings.variance in ("score", "delta", None)
+
+
+def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classes: tuple[Any, ...] | None) -> Any:
+    """Return the positive label; None where no metric asks for it and nothing says which it is.
+
+    Raises
+    ------
+    ValueError
+        If a metric asks for it and it is not known, or the label asked for is not there.
+    """
+    for name in sorted(frozenset().union(*(metric.reads for metric in metrics if metric.needs_pos_label))):
+        if name != "y_score" and name in sample.columns:
+            check_labels(sample.labels_of(name), name)
+    labels = _labels_asked(sample, metrics)
+    if any(metric.needs_pos_label for metric in metrics):
+        return resolve_pos_label(labels, asked, classes)
+    if not labels:
+        return asked
+    try:
+        return resolve_pos_label(labels, asked, classes)
+    except ValueError:
+        if asked is not None and not any(isinstance(metric, ScoreMetric) for metric in metrics):
+            raise
+        return None
+
+
+def _labels_asked(sample: Sample, metrics: Sequence[Metric]) -> list[Any]:
+    """Return labels among which one is positive; those of ``y_true`` alone where predictions are scores."""
+    reads = frozenset().union(*(metric.reads for metric in metrics if metric.needs_pos_label))
+    if reads and "y_pred" not in reads and "y_true" in sample.columns:
+        return list(getattr(sample.columns["y_true"], "levels", ()))
+    return sample.labels
+
+
+def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
+    """Refuse weights for functions that cannot take them."""
+    for metric in metrics:
+        if sample.weight is not None and isinstance(metric, ScoreMetric | Omnibus) and not metric.takes_weights:
+            raise ValueError(
+                f"sample_weight was given and metric {metric.name!r} takes none: add a parameter sample_weight to the "
+                "function, or test people without weights"
+            )
+        if sample.clusters is not None and isinstance(metric, Omnibus):
+            raise ValueError(
+                f"clusters were given and metric {metric.name!r} looks at all groups at once, which has no law for "
+                "people in clusters: test a metric of each group instead"
+            )
+
+
+def _check_numbers(out: Measured, metric: Metric, asked: Any) -> None:
+    """Refuse numbers of which a built-in metric cannot compute squares."""
+    if isinstance(metric, BuiltIn) and metric.positive.startswith("if") and _positive_for(out, metric, asked) is None:
+        check_magnitude({name: out.sample.columns[name] for name in metric.columns}, metric.power)
+
+
+def _label_table(
+    out: Measured, rates: Sequence[Rate], settings: Settings
+) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Count people by the labels that rates read: counts (S, G, K), and each cell's labels as booleans and as codes."""
+    table = out.sample.table(cells_read(rates, settings))
+    labels = {label: place for place, label in enumerate(table.labels)}
+    names = [(place, name) for place, name in enumerate(table.cell_names) if name != "y_score"]
+    cells = {name: np.array([cell[i] == out.pos_label for cell in table.cells], dtype=bool) for i, name in names}
+    codes = {name: np.array([labels[cell[i]] for cell in table.cells], dtype=np.intp) for i, name in names}
+    # Cells in an order that does not depend on how labels are spelled: drawn tables depend on it.
+    order = np.lexsort(tuple(cells.values())[::-1])
+    return (
+        table.counts[:, :, order],
+        {name: column[order] for name, column in cells.items()},
+        {name: column[order] for name, column in codes.items()},
+    )
+
+
+def cells_read(metrics: Sequence[Metric], settings: Settings) -> set[str]:
+    """Return which columns the metrics, or the place where labels are permuted, read."""
+    reads = {name for metric in metrics for name in metric.reads}
+    return reads | ({settings.within} if settings.within in ("y_true", "y_pred") else set())
+
+
+def _kinds(sample: Sample, metric: Metric, settings: Settings) -> Kinds:
+    wanted = cells_read([metric], settings)
+    within = _within(metric, settings)
+    if within in COLUMNS:
+        wanted |= {within}
+    missing = sorted(wanted - set(sample.columns))
+    if missing:
+        raise ValueError(missing_message(metric, missing, list(sample.columns)))
+    sort_by = [within] if within in COLUMNS else []
+    if isinstance(metric, ScoreMetric):
+        sort_by += [name for name in metric.sort_by if name not in sort_by]
+    return sample.kinds([name for name in COLUMNS if name in wanted], sort_by=sort_by)
+
+
+def missing_message(metric: Metric, missing: Sequence[str], given: Sequence[str]) -> str:
+    """Say what a metric needs and was not given."""
+    if "y_score" in missing:
+        return (
+            f"y_score is missing: {metric.name} needs scores (probabilities or decision values), and only "
+            f"{', '.join(given)} were given; pass y_score, or an estimator with predict_proba or decision_function"
+        )
+    return f"{' and '.join(missing)} is missing: {metric.name} needs it"
+
+
+def _within(metric: Metric, settings: Settings) -> str | None:
+    if settings.within != "auto":
+        return settings.within
+    if isinstance(metric, Rate):
+        return "condition"
+    return metric.within if isinstance(metric, ScoreMetric) else None
+
+
+def _positive_for(out: Measured, metric: ScoreMetric, asked: Any) -> Any:
+    """Return the label that becomes 1 for a metric of numbers, None where numbers are taken as they are."""
+    if not isinstance(metric, BuiltIn) or metric.positive == "always":
+        return out.pos_label
+    if metric.positive == "never":
+        return None
+    columns = [out.sample.columns[name] for name in metric.columns]
+    labels = [getattr(column, "levels", None) for column in columns]
+    if any(levels is None for levels in labels):
+        return None
+    numeric = all(isinstance(level, int | float) for levels in labels for level in levels or ())
+    if numeric and len({level for levels in labels for level in levels or ()}) > 2:
+        return None
+    two = len(out.sample.labels) <= 2 and out.pos_label is not None
+    if metric.positive == "if two labels" and two:
+        return out.pos_label
+    if asked is None and numeric:
+        return None
+    return resolve_pos_label(out.sample.labels, asked) if out.pos_label is None else out.pos_label
+
+
+def _as_rate(
+    out: Measured, metric: ScoreMetric, kinds: Kinds, settings: Settings, asked: Any
+) -> tuple[Rate, tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]] | None:
+    """Return a mean of zeros and ones as the rate that it is: it has an exact law. None for everything else."""
+    if not isinstance(metric, BuiltIn) or not is_counted(out.sample, settings) or kinds.counts is None:
+        return None
+    n = kinds.counts.shape[2]
+    functional = metric.functional(Context(kinds.values, _positive_for(out, metric, asked)))
+    if type(functional) is not Mean:
+        return None
+    z = functional.z + functional.centre
+    ones = np.abs(z - 1) < 1e-12
+    if not (ones | (np.abs(z) < 1e-12)).all() or (z.any() and not ones.any()):  # numbers may all be small
+        return None
+    rate = Rate(metric.name, "y_pred", None, disparity=metric.disparity)
+    roles = {name: getattr(values.column, "codes", np.zeros(n, dtype=np.intp)) for name, values in kinds.values.items()}
+    return rate, (kinds.counts, ones, np.ones(n, dtype=bool), roles)
+
+
+def _studentized(
+    out: Measured, metric: ScoreMetric | Rate, kinds: Kinds, settings: Settings, asked: Any
+) -> Studentized:
+    variance = settings.asked_variance
+    if variance == "score" and isinstance(metric, ScoreMetric):
+        raise ValueError(f"variance='score' is the standard error of rates; {metric.name} is none: use variance='auto'")
+    own = isinstance(metric, ScoreMetric) and not isinstance(metric, BuiltIn)
+    if variance == "delta" and own and metric.variance is None:  # type: ignore[union-attr]
+        raise ValueError(
+            f"variance='delta' needs the derivative of {metric.name}, which nobody has given: use 'jackknife' or "
+            "'bootstrap', or a ScoreMetric with a variance"
+        )
+    question = replace(settings.question, disparity=metric.disparity or settings.question.disparity)
+    positive = out.pos_label if isinstance(metric, Rate) else _positive_for(out, metric, asked)
+    within = _within(metric, settings)
+    return Studentized(metric, kinds, positive, question, variance, within)
+
+
+def check_clusters(sample: Sample, settings: Settings) -> None:
+    """Refuse clusters that reach over strata, and labels permuted among single people.
+
+    Raises
+    ------
+    ValueError
+        If that is so.
+    """
+    assert sample.clusters is not None
+    if settings.within in ("y_true", "y_pred"):
+        raise ValueError(
+            f"within={settings.within!r} permutes labels of single people, and people in clusters are resampled by "
+            "cluster: use within='auto', or control_features for a comparison within strata"
+        )
+    crossing = len(np.unique(np.stack([sample.clusters.codes, sample.stratum_codes]), axis=1).T)
+    if crossing > len(sample.clusters.levels):
+        raise ValueError(
+            f"clusters: some lie in several strata of control_features ({' x '.join(sample.control_names)}), which are "
+            "tested as if they were independent: leave control_features out, or one of the strata"
+        )
+
+
+def permuted_within(metrics: Sequence[Metric], settings: Settings, *, clustered: bool = False) -> Any:
+    """Where people were taken to be exchangeable: one word if it is the same for every metric, else one per metric."""
+    if settings.question.method == "bootstrap" or clustered:
+        return None
+    if settings.within != "auto":
+        return settings.within
+    return many_of(
+        {
+            metric.name: _condition(metric) if isinstance(metric, Rate) else getattr(metric, "within", None)
+            for metric in metrics
+        },
+        [metric.name for metric in metrics],
+    )
+
+
+def _condition(rate: Rate) -> str | None:
+    reads = rate.condition_reads
+    if not reads:
+        return None
+    return next(iter(reads)) if len(reads) == 1 else "condition"

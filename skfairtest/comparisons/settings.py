@@ -1,0 +1,191 @@
+"""The parameters of a test, checked once: names of what is wrong, what was found, what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.checks import check_running, is_number
+from skfairtest.inference.rates import Question
+
+CHOICES: dict[str, tuple[object, ...]] = {
+    "compare": ("between_groups", "to_overall", "to_rest", "to_reference"),
+    "disparity": ("difference", "ratio"),
+    "alternative": ("two-sided", "greater", "less", "equivalence"),
+    "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic"),
+    "variance": ("auto", "score", "delta", "jackknife", "bootstrap", None),
+    "within": ("auto", None, "y_true", "y_pred"),
+    "adjust": ("auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None),
+}
+#: Resamples after which ``n_resamples="adaptive"`` stops at the latest.
+MOST_ADAPTIVE = 9999
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Checked parameters; `question`, `variance`, `adjust` and `method` are what will be run.
+
+    "shaffer" is Holm's adjustment where no hypothesis follows from others.
+    """
+
+    compare: str
+    reference_group: Any
+    question: Question
+    variance: str | None
+    within: str | None
+    adjust: str | None
+    alpha: float
+    n_resamples: int
+    n_jobs: int | None = None
+    asked_variance: str | None = "auto"
+    adaptive: bool = False
+    verbose: int = 0
+    #: Whether groups are the intersections of an audit, for which `compare` may be "to_parents" as well.
+    crossed: bool = False
+
+
+def check_settings(
+    *,
+    compare: Any,
+    reference_group: Any,
+    disparity: Any,
+    alternative: Any,
+    margin: Any,
+    method: Any,
+    variance: Any,
+    within: Any,
+    adjust: Any,
+    confidence_level: Any,
+    n_resamples: Any,
+    n_jobs: Any = None,
+    verbose: Any = 0,
+    unit: bool = True,
+) -> Settings:
+    """Check every parameter and every combination that has no meaning.
+
+    `unit` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
+
+    Raises
+    ------
+    ValueError
+        If a value is not one of those allowed, or two of them contradict each other.
+    """
+    given = {
+        "compare": compare,
+        "disparity": disparity,
+        "alternative": alternative,
+        "method": method,
+        "variance": variance,
+        "within": within,
+        "adjust": adjust,
+    }
+    for name, value in given.items():
+        if not any(value is choice or (isinstance(value, str) and value == choice) for choice in CHOICES[name]):
+            options = ", ".join(repr(choice) for choice in CHOICES[name])
+            raise ValueError(f"{name} must be one of {options}; found {value!r}")
+    check_running(confidence_level, n_jobs, verbose)
+    adaptive = isinstance(n_resamples, str) and n_resamples == "adaptive"
+    if adaptive:
+        n_resamples = MOST_ADAPTIVE
+    elif not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
+        raise ValueError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {n_resamples!r}")
+    if reference_group is not None and compare != "to_reference":
+        raise ValueError(
+            f"reference_group={reference_group!r} is only used with compare='to_reference'; found compare={compare!r}"
+        )
+    if reference_group is None and compare == "to_reference":
+        raise ValueError("compare='to_reference' needs reference_group: the label of the group to compare with")
+    edges = _edges(margin, disparity, alternative, unit=unit)
+    asked_variance = variance
+    method, variance = _method(method, variance, within, edges)
+    if adjust == "auto":
+        adjust = "shaffer"
+    if adaptive and (adjust == "max_t" or method == "bootstrap"):
+        what = "adjust='max_t'" if adjust == "max_t" else "method='bootstrap'"
+        raise ValueError(
+            f"n_resamples='adaptive' stops when one comparison's p-value is known; {what} needs a fixed number: "
+            "use n_resamples=9999"
+        )
+    if adjust == "max_t" and alternative == "equivalence":
+        raise ValueError(
+            "adjust='max_t' adjusts the smallest p-value, and alternative='equivalence' asks for the largest: "
+            "use adjust='holm'"
+        )
+    if adjust == "max_t" and edges is not None and method != "bootstrap":
+        raise ValueError(
+            "adjust='max_t' permutes labels, which tests equality and not a margin: use adjust='holm', "
+            "or method='bootstrap'"
+        )
+    return Settings(
+        compare,
+        reference_group,
+        Question(disparity, alternative, edges, method),
+        variance,
+        within,
+        adjust,
+        1 - float(confidence_level),
+        int(n_resamples),
+        None if n_jobs is None else int(n_jobs),
+        asked_variance,
+        adaptive,
+        int(verbose),
+    )
+
+
+def _edges(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float] | None:
+    if margin is None:
+        if alternative == "equivalence":
+            raise ValueError(
+                "alternative='equivalence' needs margin: the largest disparity that still counts as fair "
+                "(0.05 for five points of difference, 0.8 for ratios between 0.8 and 1.25)"
+            )
+        return None
+    if not is_number(margin):
+        raise ValueError(f"margin must be a number; found {margin!r}")
+    if disparity == "ratio":
+        if not 0 < margin <= 1:
+            raise ValueError(
+                f"margin of a ratio must lie above 0 and at most at 1, meaning [margin, 1/margin]; found {margin!r}"
+            )
+        edges = (float(margin), 1 / float(margin))
+    else:
+        if not 0 <= margin < (1 if unit else np.inf):
+            top = "below 1" if unit else "finite"
+            raise ValueError(f"margin of a difference must be at least 0 and {top}; found {margin!r}")
+        edges = (-float(margin), float(margin))
+    if edges[0] == edges[1]:
+        if alternative == "equivalence":
+            raise ValueError(f"margin={margin!r} leaves no disparity that counts as fair: give a wider one")
+        return None
+    return edges
+
+
+def _method(
+    method: str, variance: str | None, within: str | None, edges: tuple[float, float] | None
+) -> tuple[str, str | None]:
+    """Resolve method and variance: an exact law exists for score statistics within each rate's own condition only."""
+    lawless = [f"variance={variance!r}"] if variance not in ("auto", "score") else []
+    lawless += [f"within={within!r}"] if within != "auto" else []
+    if lawless and method in ("exact", "asymptotic"):
+        raise ValueError(
+            f"method={method!r} has one law, which {' and '.join(lawless)} would change: use method='permutation'"
+        )
+    if lawless and method == "auto":
+        method = "permutation"
+    if method == "bootstrap" and within != "auto":
+        raise ValueError(f"within={within!r} says where labels are permuted; method='bootstrap' permutes none")
+    if method == "permutation" and edges is not None:
+        raise ValueError(
+            "method='permutation' tests equality and has no law at a margin: use method='exact' or 'bootstrap', "
+            "or margin=None"
+        )
+    if variance == "auto":
+        variance = "delta" if method == "bootstrap" else "score"
+    elif variance == "score" and method == "bootstrap":
+        raise ValueError(
+            "variance='score' holds where groups are equal, not in bootstrap samples: use variance='delta'"
+        )
+    return method, variance

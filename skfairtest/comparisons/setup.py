@@ -1,0 +1,55 @@
+"""What sentences need to know about a test: the same for one test and for an audit of several groupings."""
+
+from __future__ import annotations
+
+from skfairtest.comparisons.rows import Measured
+from skfairtest.comparisons.settings import Settings
+from skfairtest.metrics import Omnibus, Rate
+from skfairtest.report.sentences import Setup
+
+#: What each method does to clusters.
+CLUSTERS = {
+    "permutation": "whole clusters were permuted",
+    "sign flipping": "the signs of the clusters' parts of the difference were flipped at random",
+}
+
+
+def setup_of(measured: Measured, settings: Settings) -> Setup:
+    """Collect what sentences say about how people were tested."""
+    question = settings.question
+    sample, metrics = measured.sample, measured.metrics
+    rates = [metric for metric in metrics if isinstance(metric, Rate)]
+    return Setup(
+        compare=settings.compare,
+        disparity=question.disparity,
+        alternative=question.alternative,
+        edges=question.edges,
+        alpha=settings.alpha,
+        features=" x ".join(sample.sensitive_names),
+        controls=" x ".join(sample.control_names),
+        words={rate.name: (rate.happens, rate.among) for rate in rates},
+        functions=frozenset(rate.name for rate in rates if rate.value is not None),
+        descriptions={metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
+        everybody=frozenset(metric.name for metric in metrics if isinstance(metric, Omnibus)),
+        disparities={metric.name: metric.disparity for metric in metrics if metric.disparity},
+        people=_people(measured),
+        adjust=settings.adjust,
+        within=settings.within if any(row.method == "permutation" for row in measured.rows) else "auto",
+    )
+
+
+def _people(measured: Measured) -> str:
+    """Say what weights and clusters have done."""
+    sample, told = measured.sample, []
+    if sample.weight is not None:
+        told.append("Values are weighted by sample_weight, and standard errors allow for it.")
+    if sample.clusters is not None:
+        methods = {row.method for row in measured.rows}
+        how = [what for method, what in CLUSTERS.items() if method in methods]
+        told.append(
+            f"People come in {len(sample.clusters.levels):,} clusters: "
+            + "".join(f"{what}, " for what in how)
+            + ("and " if how else "")
+            + "standard errors are cluster-robust."
+        )
+    return " ".join(told)

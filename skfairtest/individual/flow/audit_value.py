@@ -1,0 +1,305 @@
+"""The audit value of individual fairness: by how much people's losses grow at their unfair examples, and its test.
+
+The null hypothesis is that the audit value is at most the tolerance. With ``before`` and ``after`` the losses of n
+people at x and at their unfair examples (Maity et al. 2021):
+
+``loss_ratio``
+    S = mean of r = after / before, with 0 / 0 = 1; V the standard deviation of r (equations 3.5 to 3.10).
+``ratio_of_means``
+    S = A / B, the means of after and before; with 0-1 losses the ratio of error rates (equations 3.11, 3.12, appendix
+    C). By the delta method V = sqrt(A^2 V_22 + B^2 V_11 - 2 A B V_12) / B^2, the standard deviation of
+    (after - S before) / B.
+``log_ratio``
+    log S = mean of log r, V the standard deviation of log r: S is the geometric mean. Tested on the logarithmic scale,
+    limits exponentiated; the standard error shown is S V / sqrt(n).
+
+T = S - z_{1 - alpha} V / sqrt(n), p = 1 - Phi(sqrt(n) (S - tolerance) / V). Standard deviations divide by n (ddof = 0),
+as in the published code.
+
+**Nobody different from anybody.** Where V = 0 the formulas give p = 0 as soon as S is above the tolerance, from any two
+people. By Markov's inequality m people all have a ratio of S or more with probability at most (tolerance / S)^m if the
+mean of the non-negative ratios is at most the tolerance. So p = min(1, (tolerance / S)^m), T = S alpha^(1/m), and the
+interval reaches from S (alpha / 2)^(1/m) to S; m is n, and for ``ratio_of_means`` the people who have a loss before.
+That holds at any n for ``loss_ratio``, and for ``ratio_of_means`` of 0-1 losses; elsewhere it is a convention that
+claims less than the formulas do.
+
+**Small samples.** A long right tail of ratios makes the test conservative, a long left tail too ready to reject
+(`attained_level`), and ``ratio_of_means`` of skewed losses rejects too often with either. With 0-1 losses the delta
+method keeps its level and has little power where few people are misclassified. Fieller's statistic, mean(after -
+tolerance before) over its standard error, has more power there; with skewed losses either of the two can be the worse
+one, so it is the paper's delta method. ``python -m benchmarks.individual`` measures size, power and coverage.
+
+References
+----------
+S. Maity, S. Xue, M. Yurochkin, Y. Sun (2021). Statistical inference for individual fairness. ICLR.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import ndtr, ndtri
+
+from skfairtest._utils.typing import Floats
+
+STATISTICS = ("loss_ratio", "ratio_of_means", "log_ratio")
+
+#: A standard deviation below this share of the estimate is the rounding error of 0: losses that are differences of much
+#: larger numbers, as of a person whom a linear model predicts almost exactly, have few digits left.
+_ZERO = 1e-9
+
+
+class UndefinedAuditValueError(ValueError):
+    """An audit value that losses do not define.
+
+    Parameters
+    ----------
+    people : int
+        How many people are the reason.
+    reason : str
+        Why.
+    """
+
+    def __init__(self, people: int, reason: str) -> None:
+        super().__init__(people, reason)  # both, for the way back from another process
+        self.people = people
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.people} people {self.reason}"
+
+
+class InfiniteRatioError(UndefinedAuditValueError):
+    """People have a loss at their unfair examples and none before: their ratios are infinite. Means of both are not."""
+
+    @property
+    def infinite(self) -> int:
+        """How many ratios are infinite."""
+        return self.people
+
+
+class VanishedLossError(UndefinedAuditValueError):
+    """People have a loss before and none at their unfair examples: their ratios have no logarithm."""
+
+
+class NoLossError(UndefinedAuditValueError):
+    """Nobody has a loss before: there is nothing to divide by."""
+
+
+class InfiniteLossError(UndefinedAuditValueError):
+    """People have an infinite, negative or undefined loss."""
+
+
+@dataclass(frozen=True)
+class AuditValue:
+    """An audit value, how sure it is, and the test of the null hypothesis that it is at most the tolerance.
+
+    Parameters
+    ----------
+    estimate : float
+        S.
+    standard_deviation : float
+        V, with ddof = 0; of ``log_ratio`` S times that of the logarithms.
+    standard_error : float
+        V / sqrt(n).
+    lower_bound : float
+        T, the one-sided lower confidence limit: above the tolerance where p < 1 - confidence_level.
+    interval : tuple of float
+        Two-sided confidence interval.
+    p_value : float
+        Of the one-sided test.
+    """
+
+    estimate: float
+    standard_deviation: float
+    standard_error: float
+    lower_bound: float
+    interval: tuple[float, float]
+    p_value: float
+
+
+def ratios(before: ArrayLike, after: ArrayLike) -> Floats:
+    """Divide after by before for each person: 1 where both are 0, infinite where only `before` is.
+
+    Examples
+    --------
+    >>> print(ratios([1.0, 0.0, 0.0], [3.0, 0.0, 2.0]))
+    [ 3.  1. inf]
+    """
+    before, after = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(before == after, 1.0, after / before)
+
+
+def lower_bound(mean: float, sd: float, n: int, z: float) -> float:
+    """Return mean - z sd / sqrt(n), the statistic T_n of equation 3.10.
+
+    Examples
+    --------
+    >>> lower_bound(2.0, 0.5, 100, 1.645)
+    1.91775
+    """
+    return float(mean - z * sd / np.sqrt(n))
+
+
+def audit_value(
+    statistic: str, before: ArrayLike, after: ArrayLike, *, tolerance: float, confidence_level: float
+) -> AuditValue:
+    """Estimate an audit value, and test the null hypothesis that it is at most the tolerance.
+
+    Parameters
+    ----------
+    statistic : str
+        ``"loss_ratio"``, ``"ratio_of_means"`` or ``"log_ratio"``.
+    before, after : array-like, shape (n,)
+        Losses, not below 0, of at least two people: at x and at their unfair examples.
+    tolerance : float
+        Largest audit value that is fair, above 0.
+    confidence_level : float
+        Of the lower bound and of the interval.
+
+    Returns
+    -------
+    AuditValue
+        The estimate and its test.
+
+    Raises
+    ------
+    InfiniteRatioError
+        If a mean of ratios is wanted and somebody's is infinite.
+    VanishedLossError
+        If logarithms are wanted and somebody's ratio is 0.
+    NoLossError
+        If the ratio of means is wanted and nobody has a loss before.
+    InfiniteLossError
+        If a loss is not a finite number that is at least 0.
+    ValueError
+        If there are fewer than two people, or the statistic is unknown.
+
+    Examples
+    --------
+    >>> found = audit_value(
+    ...     "loss_ratio", [1, 1, 2, 2], [2, 1, 6, 4], tolerance=1.25, confidence_level=0.95
+    ... )
+    >>> print(found.estimate, round(found.lower_bound, 4), round(found.p_value, 4))
+    2.0 1.4185 0.0169
+    """
+    before, after = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
+    n = len(before)
+    if statistic not in STATISTICS:
+        raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, found {statistic!r}")
+    if n < 2:
+        raise ValueError(f"an audit value needs the losses of at least 2 people, found {n}")
+    unusable = ~(np.isfinite(before) & np.isfinite(after) & (before >= 0) & (after >= 0))
+    if unusable.any():
+        raise InfiniteLossError(int(unusable.sum()), "have a loss that is not a finite number of at least 0")
+    if statistic == "ratio_of_means":
+        return _ratio_of_means(before, after, tolerance, confidence_level)
+    values = ratios(before, after)
+    infinite = np.isinf(values)
+    if infinite.any():
+        raise InfiniteRatioError(
+            int(infinite.sum()), "have a loss at their unfair examples and none before, or next to none"
+        )
+    if statistic == "loss_ratio":
+        return _not_negative(_inferred(*_moments(values), n, n, tolerance, confidence_level))
+    return _log_ratio(values, tolerance, confidence_level)
+
+
+def attained_level(statistic: str, before: ArrayLike, after: ArrayLike, confidence_level: float) -> float:
+    """Estimate how often the test really rejects at the boundary of its null hypothesis, from the skewness of people.
+
+    By the first term of the Edgeworth expansion of a studentized mean (Hall 1992, section 2.6),
+    alpha - phi(z) (2 z^2 + 1) skewness / (6 sqrt(n)): above alpha where a few people are harmed much less than the
+    others, below it where a few are harmed much more.
+
+    Parameters
+    ----------
+    statistic, before, after, confidence_level
+        As of `audit_value`, which has found them to be defined.
+
+    Returns
+    -------
+    float
+        Between 0 and 1; alpha where everybody is the same.
+
+    References
+    ----------
+    P. Hall (1992). The bootstrap and Edgeworth expansion. Springer.
+
+    Examples
+    --------
+    >>> round(attained_level("loss_ratio", [1] * 10, [1] + [2] * 9, 0.95), 3)
+    0.143
+    """
+    before, after = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
+    alpha = 1 - confidence_level
+    if statistic == "ratio_of_means":
+        base = _moments(before)[0]
+        values = after / base - _moments(after)[0] / base * (before / base)
+    else:
+        values = ratios(before, after)
+        if statistic == "log_ratio":
+            values = np.log(values)
+    mean, sd = _moments(values)
+    if sd <= _ZERO * max(abs(mean), 1.0):
+        return alpha
+    z = float(-ndtri(alpha))
+    skewness = float((((values - mean) / sd) ** 3).mean())
+    density = float(np.exp(-z * z / 2) / np.sqrt(2 * np.pi))
+    return float(np.clip(alpha - density * (2 * z * z + 1) * skewness / (6 * np.sqrt(len(values))), 0.0, 1.0))
+
+
+def _ratio_of_means(before: Floats, after: Floats, tolerance: float, confidence_level: float) -> AuditValue:
+    base, moved = _moments(before)[0], _moments(after)[0]
+    if base == 0:
+        raise NoLossError(len(before), "have no loss before they are moved")
+    estimate = moved / base
+    sd = _moments(after / base - estimate * (before / base))[1]
+    return _not_negative(_inferred(estimate, sd, len(before), int((before > 0).sum()), tolerance, confidence_level))
+
+
+def _not_negative(found: AuditValue) -> AuditValue:
+    """Cut limits of ratios off at 0, below which none is."""
+    low, high = found.interval
+    return replace(found, lower_bound=max(found.lower_bound, 0.0), interval=(max(low, 0.0), high))
+
+
+def _log_ratio(values: Floats, tolerance: float, confidence_level: float) -> AuditValue:
+    vanished = values == 0
+    if vanished.any():
+        raise VanishedLossError(int(vanished.sum()), "have no loss left at their unfair examples")
+    mean, sd = _moments(np.log(values))
+    n, estimate = len(values), float(np.exp(mean))
+    if sd <= _ZERO * max(abs(mean), 1.0):
+        return _inferred(estimate, 0.0, n, n, tolerance, confidence_level)
+    logs = _inferred(mean, sd, n, n, float(np.log(tolerance)), confidence_level)
+    low, high = (float(limit) for limit in np.exp(logs.interval))
+    bound = float(np.exp(logs.lower_bound))
+    return AuditValue(estimate, estimate * sd, estimate * logs.standard_error, bound, (low, high), logs.p_value)
+
+
+def _moments(values: Floats) -> tuple[float, float]:
+    """Return mean and standard deviation, ddof = 0; a power of two keeps squares of large ratios from overflowing."""
+    scale = float(2.0 ** np.frexp(np.abs(values).max() / 2)[1])
+    scaled = values / scale
+    return scale * float(scaled.mean()), scale * float(scaled.std())
+
+
+def _inferred(
+    estimate: float, sd: float, n: int, exposed: int, tolerance: float, confidence_level: float
+) -> AuditValue:
+    """Normal inference, or Markov's for `exposed` people where nobody differs from anybody."""
+    alpha = 1 - confidence_level
+    if sd <= _ZERO * abs(estimate):
+        with np.errstate(divide="ignore"):
+            p = min(1.0, float(np.float64(tolerance / estimate) ** exposed)) if estimate else 1.0
+        low, bound = (estimate * level ** (1 / exposed) for level in (alpha / 2, alpha))
+        return AuditValue(estimate, 0.0, 0.0, bound, (low, estimate), p)
+    error = float(sd / np.sqrt(n))
+    reach = float(-ndtri(alpha / 2)) * error
+    bound = lower_bound(estimate, sd, n, float(-ndtri(alpha)))
+    p = float(ndtr((tolerance - estimate) / error))
+    return AuditValue(estimate, sd, error, bound, (estimate - reach, estimate + reach), p)

@@ -1,0 +1,253 @@
+"""Searching near each person for where the loss is worst, without derivatives.
+
+Trees and their ensembles are constant almost everywhere: their gradient is 0 and a gradient flow does not move. Their
+worst case is searched along the directions that cost nothing in the fair distance: first among candidates that are the
+same for everybody, then around each person's best, last between that best and the start. What is found is a function
+of one person's (x, y): everybody's candidates are asked about, counted and compared without regard to anybody else.
+
+Where the loss is the same the nearest place is kept, since the nearer an unfair example the more it convinces; who has
+nothing strictly worse than the start stays there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtri
+from scipy.stats import qmc
+
+from skfairtest._utils.typing import Floats
+from skfairtest.individual.flow.constraints import Constraint
+
+#: (x, people) -> losses (m,) of rows x (m, d), which belong to these people of the block; the same may occur often.
+Objective = Callable[[Floats, NDArray[np.intp]], Floats]
+
+#: Rows that a model is asked about at once, as long as the block is not longer: a call costs as much as many rows.
+ROWS = 20_000
+#: Of this many candidates one halves the way back to the start; at most so many do.
+_SHARE_OF_HALVINGS, _MOST_HALVINGS = 8, 8
+#: Radii tried on both sides of every direction: 1, 1/2, ..., of the largest; at most so many.
+_MOST_RADII = 6
+#: Losses, and lengths, that differ by less than this share are one: sums of many trees differ in their last digits.
+_SAME = 1e-10
+
+
+@dataclass
+class _Search:
+    """What was found so far for everybody: where (in units of the radius, and as x), and what it is worth."""
+
+    start: Floats
+    objective: Objective
+    pull: Callable[[Floats], Floats]
+    reach: Floats  # (k, d): each direction, as long as the radius
+    regularization: float
+    constrain: Constraint | None
+    limits: tuple[Floats, Floats] | None
+    u: Floats = field(init=False)
+    x: Floats = field(init=False)
+    value: Floats = field(init=False)
+    length: Floats = field(init=False)
+    taken: NDArray[np.bool_] = field(init=False)
+
+    def __post_init__(self) -> None:
+        n = len(self.start)
+        self.u, self.x = np.zeros((n, len(self.reach))), self.start.copy()
+        self.value = self._asked(self.start.copy(), np.arange(n))
+        self.length, self.taken = np.zeros(n), np.zeros(n, dtype=bool)
+
+    def places(self, u: Floats) -> tuple[Floats, Floats]:
+        """Return candidates (m, n or 1, k), no longer than limits leave room for, and their points (m, n, d).
+
+        Sums are written out: a matrix product rounds by the number of rows, and a tree sees the last digit.
+        """
+        offset = np.zeros((*u.shape[:-1], self.start.shape[1]))
+        for direction, reach in enumerate(self.reach):
+            offset += u[..., direction, None] * reach
+        if self.limits is not None:
+            room = self.room(offset)
+            u, offset = u * room, offset * room
+        x = self.start + offset
+        if self.constrain is not None:
+            rows = x.reshape(-1, x.shape[-1])
+            x = self.constrain(rows, np.tile(self.start, (len(x), 1))).reshape(x.shape)
+        return u, x
+
+    def room(self, offset: Floats) -> Floats:
+        """Return how much of the way (m, n, 1) lies inside the limits: who is cut off sideways leaves the span."""
+        assert self.limits is not None
+        low, high = self.limits
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(offset > 0, high - self.start, low - self.start) / offset
+        shares = np.where(offset == 0, np.inf, shares)
+        room: Floats = np.clip(shares.min(axis=-1, keepdims=True), 0.0, 1.0)
+        return room
+
+    def values(self, x: Floats) -> Floats:
+        """Return what points (m, n, d) are worth, of shape (m, n), by one call of the objective."""
+        m, n, d = x.shape
+        people = np.tile(np.arange(n), m)
+        away = (x - self.start).reshape(-1, d)
+        penalty: Floats = np.maximum((away * self.pull(away)).sum(axis=1), 0.0)
+        return (self._asked(x.reshape(-1, d), people) - self.regularization * penalty).reshape(m, n)
+
+    def _asked(self, x: Floats, people: NDArray[np.intp]) -> Floats:
+        losses = np.array(self.objective(x, people), dtype=float)
+        if unknown := int(np.isnan(losses).sum()):
+            raise ValueError(f"objective must be a number everywhere, found NaN at {unknown} of {len(losses)} points")
+        return losses
+
+    def take(self, u: Floats, x: Floats, value: Floats) -> None:
+        """Keep the candidates (n or 1, k) that are worth more than the best so far, or as much and nearer."""
+        length = np.broadcast_to(np.sqrt((u * u).sum(axis=-1)), self.length.shape)
+        nearer = length < self.length * (1 - _SAME)
+        self.taken = better(value, self.value) | (nearer & ~better(self.value, value))
+        self.u = np.where(self.taken[:, None], u, self.u)
+        self.x[self.taken] = x[self.taken]
+        self.length = np.where(self.taken, length, self.length)
+        self.value = np.where(self.taken, np.maximum(value, self.value), self.value)
+
+    def rounds(self, design: Floats, n_polls: int, n_halvings: int) -> Iterator[Floats]:
+        """Yield candidates (m, n or 1, k) that may be asked about together; the next ones depend on the answers."""
+        yield design[:, None]
+        (n, k) = self.u.shape
+        axes = np.concatenate([np.eye(k), -np.eye(k)])[:, None]
+        step = np.full((n, 1), float(len(design)) ** (-1 / k))  # about the distance between candidates so far
+        while n_polls > 0:
+            before = self.value
+            around = (self.u + step * axes)[:n_polls]
+            yield around / np.maximum(np.sqrt((around * around).sum(axis=-1, keepdims=True)), 1.0)
+            n_polls -= len(around)
+            step = np.where(better(self.value, before)[:, None], step, step / 2)
+        far, low, high = self.u, np.zeros((n, 1)), np.ones((n, 1))
+        for _ in range(n_halvings):
+            middle = (low + high) / 2
+            yield (far * middle)[None]
+            low, high = np.where(self.taken[:, None], low, middle), np.where(self.taken[:, None], middle, high)
+
+
+def better(value: Floats, than: Floats) -> NDArray[np.bool_]:
+    """Whether values are larger by more than rounding."""
+    size = np.abs(than)
+    return np.asarray(value > than + np.where(np.isfinite(size), _SAME * size, 0.0))
+
+
+def candidates(k: int, n: int, seed: int) -> Floats:
+    """Return n points (n, k) of the unit ball: on both sides of every axis at halved radii, then of a Sobol sequence.
+
+    The sequence spreads evenly over directions and over distances, not over the volume, most of which is far from the
+    centre.
+
+    Examples
+    --------
+    >>> print(candidates(1, 8, seed=0)[:4, 0])
+    [ 1.  -1.   0.5 -0.5]
+    """
+    radii = 0.5 ** np.arange(min(max(n // (4 * k), 1), _MOST_RADII))
+    axes = np.concatenate([np.eye(k), -np.eye(k)])
+    on_axes = (radii[:, None, None] * axes).reshape(-1, k)[: max(n // 2, 1)]
+    drawn = qmc.Sobol(k + 1, seed=seed).random_base2(max(n - 1, 1).bit_length())[: n - len(on_axes)]
+    towards = ndtri(np.clip(drawn[:, :k], 1e-12, 1 - 1e-12))
+    return np.concatenate([on_axes, towards / np.linalg.norm(towards, axis=1, keepdims=True) * drawn[:, k:]])[:n]
+
+
+def search(
+    x0: ArrayLike,
+    objective: Objective,
+    pull: Callable[[Floats], Floats],
+    *,
+    directions: ArrayLike,
+    radius: ArrayLike,
+    n_candidates: int,
+    regularization: float,
+    constrain: Constraint | None = None,
+    limits: tuple[ArrayLike, ArrayLike] | None = None,
+    checkpoints: ArrayLike,
+    seed: int = 0,
+) -> Iterator[Floats]:
+    """Search for the point near each person where objective - regularization d^2 is largest.
+
+    Half of the candidates are the same offsets for everybody (`candidates`). Then a compass search polls both sides of
+    every direction around each person's best, with a step that is halved where nothing better is found. The last few
+    halve the way back to the start, as long as the value does not fall: what is found is the nearest point tried that
+    is as bad, not the nearest there is.
+
+    Parameters
+    ----------
+    x0 : array-like, shape (n, d)
+        Where people start; not modified.
+    objective : callable
+        ``objective(x, people)``: losses of the rows of x, which belong to these people; infinite is a number. Asked
+        once about everybody's start and `n_candidates` times about everybody, several candidates in one call as long
+        as that is at most `ROWS` rows.
+    pull : callable
+        ``pull(v) = v Sigma``; d^2 = v Sigma v'.
+    directions : array-like, shape (k, d)
+        Orthonormal rows.
+    radius : array-like, of one number or shape (k,)
+        How far candidates go in all directions, or in each (an ellipsoid, in whose units distances are then compared).
+    n_candidates : int
+        How many candidates everybody is asked about, at least 1.
+    regularization : float
+        lambda.
+    constrain : callable, optional
+        Brings every candidate back to where it may be.
+    limits : pair of array-like, shape (d,), optional
+        Lowest and highest values: who would go beyond goes as far as there is room for in that direction.
+    checkpoints : array-like of int
+        Numbers of candidates asked about, increasing, the last of them `n_candidates`.
+    seed : int
+        Of the candidates' order; the same candidates for everybody.
+
+    Yields
+    ------
+    ndarray, shape (n, d)
+        The best points at each checkpoint.
+
+    Raises
+    ------
+    ValueError
+        If the objective is NaN.
+
+    Examples
+    --------
+    >>> from skfairtest.individual.flow.quadratic import Quadratic
+    >>> def steps(x, people):
+    ...     return (x[:, 0] > 0.3).astype(float)
+    >>> free = Quadratic([[0.0, 0.0], [0.0, 1.0]])
+    >>> (found,) = search(
+    ...     [[0.0, 0.0]],
+    ...     steps,
+    ...     free.pull,
+    ...     directions=free.free_directions,
+    ...     radius=1.0,
+    ...     n_candidates=64,
+    ...     regularization=50.0,
+    ...     checkpoints=[64],
+    ... )
+    >>> bool(0.3 < found[0, 0] < 0.301)
+    True
+    """
+    start = np.array(x0, dtype=float)
+    along = np.asarray(directions, dtype=float)
+    reach = np.broadcast_to(np.asarray(radius, dtype=float), len(along))[:, None] * along
+    if not len(along):
+        yield from (start.copy() for _ in np.asarray(checkpoints))
+        return
+    wanted = set(np.asarray(checkpoints).tolist())
+    n_halvings = min(n_candidates // _SHARE_OF_HALVINGS, _MOST_HALVINGS)
+    n_design = max(n_candidates // 2, 1)
+    design = candidates(len(along), n_design, seed)
+    bounds = None if limits is None else (np.asarray(limits[0], dtype=float), np.asarray(limits[1], dtype=float))
+    state = _Search(start, objective, pull, reach, regularization, constrain, bounds)
+    at_once, done = max(1, ROWS // max(1, len(start))), 0
+    for points in state.rounds(design, n_candidates - n_design - n_halvings, n_halvings):
+        for some in (points[first : first + at_once] for first in range(0, len(points), at_once)):
+            shortened, x = state.places(some)
+            for u, place, value in zip(shortened, x, state.values(x), strict=True):
+                state.take(u, place, value)
+                done += 1
+                if done in wanted:
+                    yield state.x.copy()

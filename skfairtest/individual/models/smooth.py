@@ -1,0 +1,385 @@
+"""Models as differentiable functions of their features.
+
+A formula is never believed because of a class's name: of the few that a model's coefficients allow, the one is taken
+that reproduces what the model itself says.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, csr_matrix
+
+from skfairtest._utils.typing import Floats
+from skfairtest.individual.models.affine import affine_steps, some_rows
+from skfairtest.individual.models.classes import derives
+from skfairtest.individual.models.features import Features
+from skfairtest.individual.models.links import Exponential, Identity, Link, OneVersusRest, Sigmoid, Softmax
+from skfairtest.readers.predictions import ask, classes_of, path_of, transformers_of
+
+__all__ = ["Smooth", "closed_form"]
+
+
+class Smooth(Protocol):
+    """A model as a differentiable function of its features.
+
+    Rows are people, whose results do not depend on each other. Nothing is checked: where rows grow beyond what floats
+    hold, NumPy warns unless the caller has told it not to.
+    """
+
+    @property
+    def classes(self) -> tuple[Any, ...] | None:
+        """Labels of a classifier, in the order of the outputs; None for a regressor."""
+
+    def outputs(self, x: Floats) -> Floats:
+        """Return what the model says.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n, d)
+            Features of n people.
+
+        Returns
+        -------
+        ndarray of shape (n, k)
+            The logarithms of the probabilities of the k classes, accurate also where a probability is nearly 1; of a
+            regressor its predictions, of shape (n, 1).
+        """
+
+    def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
+        """Return how a function of the outputs changes with the features.
+
+        Parameters
+        ----------
+        x : ndarray of shape (n, d)
+            Features of n people.
+        slope : callable, or ndarray of shape (n, k)
+            The derivative of the function: from outputs of shape (n, k) to an array of their shape; or that array,
+            where it is the same for all outputs.
+
+        Returns
+        -------
+        ndarray of shape (n, d)
+            Its derivative with respect to `x`.
+        """
+
+
+def _relu(units: Floats) -> None:
+    np.maximum(units, 0.0, out=units)
+
+
+def _relu_back(units: Floats, slopes: Floats) -> None:
+    slopes *= units > 0
+
+
+def _tanh(units: Floats) -> None:
+    np.tanh(units, out=units)
+
+
+def _tanh_back(units: Floats, slopes: Floats) -> None:
+    slopes *= 1.0 - units * units
+
+
+def _logistic(units: Floats) -> None:
+    # NumPy's tanh is several times as fast as an exponential.
+    units *= 0.5
+    np.tanh(units, out=units)
+    units += 1.0
+    units *= 0.5
+
+
+def _logistic_back(units: Floats, slopes: Floats) -> None:
+    slopes *= units * (1.0 - units)
+
+
+#: What hidden units do, in place, and what it does to slopes on the way back, given the units; None: nothing.
+_ACTIVATIONS: dict[str, Any] = {
+    "identity": None,
+    "relu": (_relu, _relu_back),
+    "tanh": (_tanh, _tanh_back),
+    "logistic": (_logistic, _logistic_back),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class _Network:
+    """Layers of weights and one link; a linear model has one layer.
+
+    Parameters
+    ----------
+    classes : tuple or None
+        As in `Smooth`.
+    weights : tuple of ndarrays of shape (units before, units)
+        One per layer.
+    biases : tuple of ndarrays of shape (units,)
+        One per layer.
+    activation : str
+        What hidden units do.
+    link : Link
+        What is made of the last scores.
+    """
+
+    classes: tuple[Any, ...] | None
+    weights: tuple[Floats, ...]
+    biases: tuple[Floats, ...]
+    activation: str
+    link: Link
+    # The weights as they are used: the last layer's scores have a column per person, and slopes go the way back.
+    _last: Floats = field(init=False, repr=False)
+    _last_bias: Floats = field(init=False, repr=False)
+    _back: tuple[Floats, ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        transposed = [np.ascontiguousarray(weights.T) for weights in self.weights]
+        object.__setattr__(self, "_last", transposed[-1])
+        object.__setattr__(self, "_last_bias", self.biases[-1][:, None])
+        if self.link.n_signs == 2:
+            transposed[-1] = np.concatenate([-transposed[-1], transposed[-1]])
+        object.__setattr__(self, "_back", tuple(transposed))
+
+    def outputs(self, x: Floats) -> Floats:
+        """Return what the model says, as in `Smooth`."""
+        return self.forward(x)[0]
+
+    def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
+        """Return how a function of the outputs changes with the features, as in `Smooth`."""
+        if not callable(slope) and self.link.by_scores:
+            return self.back(None, self.scores(x), slope)
+        outputs, state = self.forward(x)
+        return self.back(outputs, state, slope(outputs) if callable(slope) else slope)
+
+    def forward(self, x: Floats) -> tuple[Floats, Any]:
+        """Return the outputs, and what the way back needs."""
+        state = self.scores(x)
+        return self.link.outputs(state[1]), state
+
+    def scores(self, x: Floats) -> tuple[list[Floats], Floats]:
+        """Return the units of hidden layers, and the scores."""
+        activation = _ACTIVATIONS[self.activation]
+        hidden = []
+        for weights, bias in zip(self.weights[:-1], self.biases[:-1], strict=True):
+            x = x.dot(weights)
+            x += bias
+            if activation is not None:
+                activation[0](x)
+            hidden.append(x)
+        scores = self._last.dot(x.T)
+        scores += self._last_bias
+        return hidden, scores
+
+    def back(self, outputs: Floats | None, state: Any, slopes: Floats) -> Floats:
+        """Take slopes of the outputs back to the features."""
+        activation = _ACTIVATIONS[self.activation]
+        hidden, scores = state
+        slopes = self.link.back(scores, outputs, slopes).dot(self._back[-1])
+        for units, weights in zip(hidden[::-1], self._back[-2::-1], strict=True):
+            if activation is not None:
+                activation[1](units, slopes)
+            slopes = slopes.dot(weights)
+        return slopes
+
+
+@dataclass(frozen=True, eq=False)
+class _Mixture:
+    """A weighted mean of what several models say: of predictions, or of probabilities.
+
+    Parameters
+    ----------
+    classes : tuple or None
+        As in `Smooth`.
+    members : sequence of _Network or _Mixture
+        The models.
+    weights : ndarray of shape (n_members,)
+        Their weights, positive and 1 together.
+    """
+
+    classes: tuple[Any, ...] | None
+    members: "Sequence[_Network | _Mixture]"
+    weights: Floats
+
+    def outputs(self, x: Floats) -> Floats:
+        """Return what the model says, as in `Smooth`."""
+        return self.forward(x)[0]
+
+    def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
+        """Return how a function of the outputs changes with the features, as in `Smooth`."""
+        outputs, state = self.forward(x)
+        return self.back(outputs, state, slope(outputs) if callable(slope) else slope)
+
+    def forward(self, x: Floats) -> tuple[Floats, Any]:
+        """Return the outputs, and what the way back needs."""
+        said = [member.forward(x) for member in self.members]
+        if self.classes is None:
+            return np.tensordot(self.weights, [outputs for outputs, _ in said], axes=1), said
+        return _log_of_mean(np.stack([outputs for outputs, _ in said]), self.weights), said
+
+    def back(self, outputs: Floats, state: Any, slopes: Floats) -> Floats:
+        """Take slopes of the outputs back to the features."""
+        found = np.zeros(())
+        for weight, member, (own, inner) in zip(self.weights, self.members, state, strict=True):
+            # The share of the member in a probability is never more than 1.
+            share = weight if self.classes is None else np.exp(np.log(weight) + own - outputs)
+            found = found + member.back(own, inner, share * slopes)
+        return found
+
+
+def _log_of_mean(logs: Floats, weights: Floats) -> Floats:
+    """Return the logarithms of the weighted means of probabilities, given theirs, the models along the first axis."""
+    small: Floats = np.logaddexp.reduce(np.log(weights)[:, None, None] + logs)
+    # Near 1, from the mean of what lacks to 1: the sum of the parts has lost it.
+    lacking = -np.tensordot(weights, np.expm1(logs), axes=1)
+    return np.where(lacking < 0.5, np.log1p(-np.minimum(lacking, 0.5)), small)
+
+
+def closed_form(estimator: Any, features: Features) -> Smooth | None:
+    """Return a fitted model as a differentiable function of its features, if that can be read from it.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted classifier with ``predict_proba``, or a regressor with ``predict``: one with ``coef_`` and
+        ``intercept_`` (logistic and linear regressions, discriminant analysis, generalised linear models), a
+        multi-layer perceptron, or a soft vote of such; alone, or behind affine transformers in pipelines, also inside
+        searches and other wrappers.
+    features : Features
+        What it is asked with. The formula is compared with the model on some of the rows.
+
+    Returns
+    -------
+    Smooth or None
+        None if the model is of another kind, or does not say what the formula does.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from skfairtest.individual.models.features import read_features
+    >>> features = read_features([[0.0], [1.0], [2.0], [3.0]])
+    >>> model = LogisticRegression().fit(features.values, [0, 0, 1, 1])
+    >>> smooth = closed_form(model, features)
+    >>> np.allclose(
+    ...     np.exp(smooth.outputs(features.values)), model.predict_proba(features.values)
+    ... )
+    True
+    """
+    if np.isnan(features.values).any():
+        return None
+    rows = some_rows(features)
+    # Where a model is sure of everybody all links agree: between people and their mean it is less so.
+    rows = np.concatenate([rows, (rows + rows.mean(axis=0)) / 2])
+    return _read(estimator, [], features, rows)
+
+
+def _read(estimator: Any, before: list[Any], features: Features, rows: Floats) -> "_Network | _Mixture | None":
+    """Read a model that stands behind transformers; the result is a function of the features in front of them."""
+    path = path_of(estimator)
+    while derives(path[-1], "sklearn", "TransformedTargetRegressor") and hasattr(path[-1], "regressor_"):
+        path += path_of(path[-1].regressor_)
+    model, inside = path[-1], before + transformers_of(path)
+    candidates: Iterator[_Network | _Mixture]
+    if derives(model, "sklearn", "VotingClassifier", "VotingRegressor"):
+        candidates = _mixtures(model, inside, features, rows)
+    else:
+        candidates = _networks(model, classes_of(estimator), inside, features)
+    said = None
+    for candidate in candidates:
+        if said is None and (said := _said(estimator, candidate.classes, before, features, rows)) is None:
+            return None
+        if _agree(candidate, rows, said):
+            return candidate
+    return None
+
+
+def _networks(model: Any, classes: tuple[Any, ...] | None, before: list[Any], features: Features) -> Iterator[_Network]:
+    """Yield what a model with coefficients may be, the likeliest first."""
+    layers = _layers(model)
+    if layers is None:
+        return
+    weights, biases, activation = layers
+    if before:
+        found = affine_steps(before, features)
+        if found is None or found[0].shape[1] != len(weights[0]):
+            return
+        biases[0] = found[1] @ weights[0] + biases[0]
+        weights[0] = found[0] @ weights[0]
+    if len(weights[0]) != len(features.names):
+        return
+    n_units = len(biases[-1])
+    if classes is None:
+        links: list[Link] = [Identity(), Exponential()] if n_units == 1 else []
+    elif n_units == len(classes):
+        links = [Softmax(), OneVersusRest()]
+    else:
+        links = [Sigmoid()] if n_units == 1 and len(classes) == 2 else []
+    for link in links:
+        yield _Network(classes, tuple(weights), tuple(biases), activation, link)
+
+
+def _layers(model: Any) -> tuple[list[Floats], list[Floats], str] | None:
+    """Return the weights, the biases and the hidden units' activation of a model that has some."""
+    # Arrays and numbers they must be: some objects have every attribute that one asks for.
+    layers, activation = getattr(model, "coefs_", None), getattr(model, "activation", None)
+    if isinstance(layers, list) and activation in _ACTIVATIONS:
+        weights = [np.array(layer, dtype=np.float64) for layer in layers]
+        return weights, [np.array(layer, dtype=np.float64) for layer in model.intercepts_], activation
+    coefficients, intercept = getattr(model, "coef_", None), getattr(model, "intercept_", None)
+    if isinstance(coefficients, csr_matrix | csr_array):  # after .sparsify()
+        coefficients = coefficients.toarray()
+    if not isinstance(coefficients, np.ndarray) or not isinstance(intercept, np.ndarray | float | int):
+        return None
+    weight = np.atleast_2d(coefficients.astype(np.float64)).T
+    if weight.ndim != 2 or np.size(intercept) not in (1, weight.shape[1]):
+        return None
+    bias = np.broadcast_to(np.asarray(intercept, dtype=np.float64).ravel(), weight.shape[1])
+    return [weight], [bias.copy()], "identity"
+
+
+def _mixtures(model: Any, before: list[Any], features: Features, rows: Floats) -> Iterator[_Mixture]:
+    """Yield the mixture that a vote is, if all its members can be read."""
+    if not hasattr(model, "estimators_"):
+        return
+    weights = np.ones(len(model.estimators_))
+    if model.weights is not None:
+        kept = [member != "drop" for _, member in model.estimators]
+        weights = np.asarray(model.weights, dtype=np.float64)[kept]
+    if (weights < 0).any() or not (weights > 0).any():
+        return
+    members = []
+    for i in np.flatnonzero(weights):
+        member = _read(model.estimators_[i], before, features, rows)
+        if member is None:
+            return
+        members.append(member)
+    yield _Mixture(classes_of(model), members, weights[weights > 0] / weights.sum())
+
+
+def _said(
+    estimator: Any, classes: tuple[Any, ...] | None, before: list[Any], features: Features, rows: Floats
+) -> NDArray[Any] | None:
+    """Ask the model itself."""
+    response = "predict" if classes is None else "predict_proba"
+    if not callable(getattr(estimator, response, None)):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whoever asks about all people is warned
+        X = features.as_input(rows)
+        for step in before:
+            X = step.transform(X)
+        said = ask(estimator, response, X)
+    if classes is None and said.size == len(rows):
+        said = said.reshape(-1, 1)
+    return said if said.dtype.kind in "biuf" else None
+
+
+def _agree(candidate: "_Network | _Mixture", rows: Floats, said: NDArray[Any]) -> bool:
+    """Tell whether a formula gives what the model said."""
+    with np.errstate(all="ignore"):  # the wrong link may overflow
+        outputs = candidate.outputs(rows)
+    if candidate.classes is not None:
+        # Small probabilities too: of one that is 1 minus another only the first digits are known.
+        return outputs.shape == said.shape and np.allclose(np.exp(outputs), said, rtol=1e-6, atol=1e-12)
+    scale = np.abs(said).max()
+    return outputs.shape == said.shape and np.allclose(outputs, said, rtol=1e-6, atol=1e-9 * scale)

@@ -1,0 +1,365 @@
+"""Numbers, labels and findings in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.text import label, pluralize
+
+#: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.
+FOUND, NOT_FOUND = "disparity found", "no disparity found"
+#: Probability with which the smallest detectable disparity would have been found.
+DETECTION_POWER = 0.8
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What sentences need to know about how a test was set up.
+
+    Parameters
+    ----------
+    compare, disparity, alternative : str
+        As in the test; `compare` is "to_parents" too.
+    edges : (float, float) or None
+        Tolerated disparities.
+    alpha : float
+        Level of the test.
+    features, controls : str
+        Names of the sensitive and control features; the latter may be empty.
+    words : mapping of str to (str, str)
+        For each metric, what happens ("are predicted positive") and among whom ("people whose true label is negative").
+    functions : frozenset of str
+        Metrics whose value is a function of the share of whom that happens, and not the share itself.
+    adjust : str or None
+        Adjustment that was run.
+    descriptions : mapping of str to str
+        What each metric that is no rate is ("the mean squared error"); may be empty.
+    everybody : frozenset of str
+        Metrics that look at all groups at once.
+    disparities : mapping of str to str
+        The disparity of metrics that are always compared by one.
+    people : str
+        What is to be said about weights or clusters; may be empty.
+    within : {"auto", None, "y_true", "y_pred"}
+        Where labels were permuted; anything but "auto" makes the null hypothesis one about the whole law of labels.
+    """
+
+    compare: str = "between_groups"
+    disparity: str = "difference"
+    alternative: str = "two-sided"
+    edges: tuple[float, float] | None = None
+    alpha: float = 0.05
+    features: str = "group"
+    controls: str = ""
+    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    functions: frozenset[str] = frozenset()
+    descriptions: Mapping[str, str] = field(default_factory=dict)
+    everybody: frozenset[str] = frozenset()
+    disparities: Mapping[str, str] = field(default_factory=dict)
+    people: str = ""
+    adjust: str | None = "holm"
+    within: str | None = "auto"
+
+    def disparity_of(self, metric: str) -> str:
+        """Return how the values of a metric are compared."""
+        return self.disparities.get(metric, self.disparity)
+
+    def is_share(self, metric: str) -> bool:
+        """Whether the metric is a share of people, whose differences are percentage points."""
+        return metric not in self.descriptions and metric not in self.everybody
+
+
+def p_text(p: float) -> str:
+    """Write a p-value: three decimals, scientific below 0.001, and never 0.
+
+    Examples
+    --------
+    >>> p_text(0.0352), p_text(4.17e-38), p_text(5e-324)
+    ('0.035', '4.2e-38', '<1e-300')
+    """
+    if np.isnan(p):
+        return "n/a"
+    if p < 1e-300:
+        return "<1e-300"
+    if p < 0.001:
+        return f"{p:.1e}"
+    return f"{p:.3f}"
+
+
+def equals_p(p: float) -> str:
+    """Write "p = 0.035" or "p < 1e-300"."""
+    text = p_text(p)
+    return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def percent(value: float) -> str:
+    """Write a share as a percentage."""
+    return "undefined" if np.isnan(value) else f"{100 * value:.1f} %"
+
+
+def points(value: float) -> str:
+    """Write a difference of shares in percentage points."""
+    return f"{round(100 * value, 1) + 0.0:.1f}"  # + 0.0: no minus sign before 0.0
+
+
+def number(value: float) -> str:
+    """Write a value of any size with four significant digits; from 10,000 to a million, as a whole number.
+
+    Examples
+    --------
+    >>> number(0.123456), number(-1234.56), number(45720.4), number(float("inf"))
+    ('0.1235', '-1235', '45,720', 'infinity')
+    """
+    if np.isnan(value):
+        return "undefined"
+    if np.isinf(value):
+        return "infinity" if value > 0 else "-infinity"
+    if 9999.5 <= abs(value) < 1e6:
+        return f"{value:,.0f}"
+    return f"{value + 0.0:.4g}" if 1e-4 <= abs(value) < 1e6 or value == 0 else f"{value:.3e}"
+
+
+def disparity_writer(facts: Setup, metric: str) -> tuple[Any, str]:
+    """Return how a metric's disparity is written, and its unit."""
+    if facts.disparity_of(metric) == "ratio":
+        return ratio, ""
+    return (points, " points") if facts.is_share(metric) else (number, "")
+
+
+def ratio(value: float) -> str:
+    """Write a ratio."""
+    return "infinity" if np.isinf(value) else f"{value:.2f}"
+
+
+def _place(within: str | None) -> str:
+    return "everywhere" if within is None else f"within {within}"
+
+
+def null_sentence(facts: Setup, metric: str) -> str:
+    """State the null hypothesis of one metric's comparisons."""
+    happens, among = facts.words.get(metric, ("", ""))
+    features, name = label(facts.features), label(metric)
+    if metric in facts.everybody:
+        given = f" among people of one {facts.within}" if facts.within in ("y_true", "y_pred") else ""
+        inside = f", within every {label(facts.controls)}" if facts.controls else ""
+        subject = "predictions" if metric == "normalized_mutual_info" else "truth and prediction, all of their law,"
+        return f"{name}: {subject} do not depend on {features}{given}{inside}"
+    against = {
+        "between_groups": f"the groups of {features} compared",
+        "to_overall": f"each group of {features} and everyone else",
+        "to_rest": f"each group of {features} and everyone else",
+        "to_reference": f"each group of {features} and the reference group",
+        "to_parents": (
+            f"each group of {features} and the rest of each of its parent groups (the people who share all its "
+            "features but one)"
+        ),
+    }[facts.compare]
+    inside = f", within every {label(facts.controls)}" if facts.controls else ""
+    # Equal shares are equal values of any function of them; a margin is one of the values.
+    shares = happens and (facts.edges is None or metric not in facts.functions)
+    described = facts.descriptions.get(metric, "") or name
+    who = f"among {among}{inside}, the share who {happens}" if shares else f"{described}{inside}"
+    if facts.edges is None:
+        same = f"any two groups of {features}" if facts.compare == "between_groups" else against
+        how = {
+            "greater": f"is not greater in the first of {against}",
+            "less": f"is not smaller in the first of {against}",
+        }.get(facts.alternative, f"is the same in {same}")
+        if facts.within != "auto":
+            what = {"y_true": "predictions given the true label", "y_pred": "true labels given the prediction"}
+            law = what.get(facts.within or "", "true labels and predictions together")
+            how += f", and so is all of the law of {law}: labels were permuted {_place(facts.within)}"
+        return f"{name}: {who} {how}"
+    low, high = facts.edges
+    write, unit = disparity_writer(facts, metric)
+    noun = facts.disparity_of(metric)
+    band = f"{write(low)} to {write(high)}{unit}"
+    how = {
+        "equivalence": f"differs in {against}: their {noun} lies outside {band}",
+        "greater": f"has in {against} a {noun} of at most {write(high)}{unit}",
+        "less": f"has in {against} a {noun} of at least {write(low)}{unit}",
+    }.get(facts.alternative, f"has in {against} a {noun} within {band}")
+    return f"{name}: {who} {how}"
+
+
+def _who(facts: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
+    """Name a group, and what it is compared with."""
+    group, other = (f"({label(g)})" if isinstance(g, tuple) else label(g) for g in (row["group"], row["other"]))
+    named = {"to_overall": "everyone", "to_rest": "everyone else", "to_parents": f"the {other}"}
+    return group, named.get(facts.compare, other)
+
+
+def _where(facts: Setup, row: Mapping[str, Any]) -> str:
+    if row["stratum"] is not None:
+        return f"in {label(row['stratum'])}, "
+    return f"averaged over {label(facts.controls)}, " if facts.controls else ""
+
+
+def _p(row: Mapping[str, Any], *, adjusted: bool) -> str:
+    return f"adjusted {equals_p(row['p_value_adjusted'])}" if adjusted else equals_p(row["p_value"])
+
+
+def _values(facts: Setup, row: Mapping[str, Any]) -> str:
+    """Say what the value of the group is against that of the other."""
+    metric, (group, other) = row["metric"], _who(facts, row)
+    happens, among = facts.words.get(metric, ("", ""))
+    a, b = row["value_group"], row["value_other"]
+    if happens and metric not in facts.functions:
+        return f"among {among}, {percent(a)} of {group} against {percent(b)} of {other} {happens}"
+    described = facts.descriptions.get(metric, "") or label(metric)
+    values = (f"{a:.3f}", f"{b:.3f}") if facts.is_share(metric) else (number(a), number(b))
+    return f"{described} is {values[0]} for {group} against {values[1]} for {other}"
+
+
+def _sentence(text: str) -> str:
+    return text[0].upper() + text[1:] + "."
+
+
+def finding_sentence(facts: Setup, row: Mapping[str, Any], *, adjusted: bool = True) -> str:
+    """Say in plain words what one comparison found: who, what share, how far apart, how sure.
+
+    Parameters
+    ----------
+    facts : Setup
+        How the test was set up.
+    row : mapping
+        A row of ``comparisons_``.
+    adjusted : bool
+        Whether to give the p-value adjusted for all comparisons.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    metric = row["metric"]
+    if metric in facts.everybody:
+        place = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
+        described = facts.descriptions.get(metric) or label(metric)
+        return _sentence(f"{place}{described} is {number(row['disparity'])}, {_p(row, adjusted=adjusted)}")
+    write, unit = disparity_writer(facts, metric)
+    low, high, noun = write(row["ci_low"]), write(row["ci_high"]), facts.disparity_of(metric)
+    gap = f"a {noun} of {write(row['disparity'])}{unit} (interval {low} to {high})"
+    return _sentence(f"{_where(facts, row)}{_values(facts, row)}: {gap}, {_p(row, adjusted=adjusted)}")
+
+
+def size_text(facts: Setup, metric: str, size: float) -> str:
+    """Write the size of a disparity: an absolute difference, or a ratio above 1 with its reciprocal."""
+    write, unit = disparity_writer(facts, metric)
+    if facts.disparity_of(metric) == "ratio":
+        return f"{ratio(size)} (or {ratio(1 / size) if size else 'infinity'})"
+    return f"{write(size)}{unit}"
+
+
+def _direction(facts: Setup, row: Mapping[str, Any]) -> str:
+    """Say by how much the group's value is above or below the other's, with the interval."""
+    metric, disparity, low, high = row["metric"], row["disparity"], row["ci_low"], row["ci_high"]
+    write, unit = disparity_writer(facts, metric)
+    known = not (np.isnan(low) or np.isnan(high))
+    if facts.disparity_of(metric) == "ratio":
+        interval = f"interval: {write(low)} to {write(high)} times" if known else "no interval"
+        return f"{write(disparity)} times as much ({interval})"
+    share = facts.is_share(metric) and metric not in facts.functions
+    words = ("more", "less") if share and metric in facts.words else ("higher", "lower")
+    interval = f"interval: {_span(write, low, high, *words)}" if known else "no interval"
+    if disparity == 0:
+        said = "no difference"
+    elif np.isnan(disparity):
+        said = "an undefined difference"
+    elif _is_nothing(write, disparity):
+        said = f"less than 0.1{unit} apart"  # only points are rounded so
+    else:
+        said = f"{write(abs(disparity))}{unit} {words[disparity < 0]}"
+    return f"{said} ({interval})"
+
+
+def _is_nothing(write: Any, value: float) -> bool:
+    return write(abs(value)) in ("0", points(0.0))
+
+
+def _span(write: Any, low: float, high: float, more: str, less: str) -> str:
+    """Write an interval of a difference without signs: "6.5 less to 2.3 more", "4.9 to 19.6 less"."""
+    sizes = [write(abs(end)) for end in (low, high)]
+    ways = ["" if _is_nothing(write, end) else f" {less if end < 0 else more}" for end in (low, high)]
+    if ways[0] == ways[1] or not all(ways):
+        # From the end that is nearer to equality.
+        nearer, farther = sizes if high > 0 or not any(ways) else reversed(sizes)
+        return f"{nearer} to {farther}{ways[0] or ways[1]}"
+    return f"{sizes[0]}{ways[0]} to {sizes[1]}{ways[1]}"
+
+
+def result_sentence(facts: Setup, row: Mapping[str, Any]) -> str:
+    """Say what one comparison of an audit says, found or not, and what its people could have shown.
+
+    Parameters
+    ----------
+    facts : Setup
+        How the comparison was set up.
+    row : mapping
+        A row of the comparisons of an audit, with ``minimum_detectable``.
+
+    Returns
+    -------
+    str
+        A few sentences. Where nothing was found they say what could have gone unseen, and never that there is nothing.
+    """
+    metric, size = row["metric"], row["minimum_detectable"]
+    if metric in facts.everybody:
+        found = finding_sentence(facts, row)
+        return found if row["concern"] else f"{found} No dependence was found, which rules none out."
+    beyond = "" if facts.edges is None else " beyond the margin"
+    said = f"{_where(facts, row)}{_values(facts, row)}: {_direction(facts, row)}, {_p(row, adjusted=True)}"
+    shown = "" if np.isnan(size) or np.isinf(size) else size_text(facts, metric, size)
+    if row["concern"]:
+        sure = f" From about {shown} on, a disparity would probably have been found here." if shown else ""
+        return f"{_sentence(said)}{sure}"
+    group, other = _who(facts, row)
+    lead = f"No disparity{beyond} was found between {group} and {other} in {label(metric)}."
+    inside = "" if np.isnan(row["ci_low"]) else "Nothing inside the interval is ruled out"
+    if np.isinf(size):
+        unseen = "a disparity of any size would probably have gone unseen here"
+    elif shown:
+        unseen = f"a disparity below about {shown} may well have gone unseen"
+    else:
+        unseen = "how small a disparity would have been found is not known"
+    unseen = f"{inside}, and {unseen}." if inside else _sentence(unseen)
+    return f"{lead} {_sentence(said)} {unseen}"
+
+
+def verdict_sentence(
+    facts: Setup, *, concern: bool, p_value: float, n_comparisons: int, no_intervals: bool = False
+) -> str:
+    """Say whether there is a concern, and what its absence does not mean."""
+    asked, features = pluralize(n_comparisons, "comparison"), label(facts.features)
+    level = f"{100 * (1 - facts.alpha):g} %"
+    if facts.alternative == "equivalence":
+        assert facts.edges is not None
+        low, high = facts.edges
+        if facts.disparity == "ratio":
+            band = f"a ratio of {ratio(low)} to {ratio(high)}"
+        elif facts.descriptions:
+            band = f"a difference of {number(low)} to {number(high)}"
+        else:
+            band = f"{points(low)} to {points(high)} points"
+        one = n_comparisons == 1
+        if concern:
+            where = "the one comparison" if one else f"at least one of {asked}"
+            return (
+                f"Not certified: for {where} a disparity outside {band} cannot be ruled out "
+                f"(largest {equals_p(p_value)})."
+            )
+        every = "the one comparison" if one else f"every one of {asked}"
+        return f"Certified at {level}: {every} lies within {band} (largest {equals_p(p_value)})."
+    beyond = "" if facts.edges is None else " beyond the margin"
+    if concern:
+        return (
+            f"Concern: groups of {features} differ{beyond} by more than chance explains ({equals_p(p_value)}, {asked})."
+        )
+    return (
+        f"No disparity{beyond} by {features} was found in {asked} ({equals_p(p_value)}); "
+        f"that is not a proof of fairness{'' if no_intervals else ': the intervals show what could have gone unseen'}."
+    )

@@ -1,0 +1,86 @@
+"""One bar for nested computations, and no bar that nobody asked for."""
+
+import io
+import sys
+
+import pytest
+from rich.console import Console
+
+from skfairtest._utils import progress as _progress
+from skfairtest._utils.progress import Bar, Step, progress, share_of, shown_by
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch):
+    monkeypatch.setattr(_progress, "NOTICEABLE", -1.0)
+
+
+def screen():
+    return Console(file=io.StringIO(), force_terminal=True, width=100, color_system=None)
+
+
+def test_nothing_is_shown_that_nobody_asked_for(capsys):
+    with progress("audit", 2, False) as advance:
+        advance()
+    assert capsys.readouterr() == ("", "")
+
+
+def test_nested_computations_share_one_bar_that_names_them_all(capsys):
+    with progress("audit", 2, True) as outer, progress("race", 1, True) as middle, progress("auc", 4, True) as inner:
+        inner()
+        middle()
+        outer()
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "audit" in shown.err
+    with progress("next", 1, True) as advance:
+        advance()
+    assert "next" in capsys.readouterr().err
+
+
+def test_without_rich_the_names_and_the_share_are_a_line(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    with progress("audit", 2, True) as outer, progress("[red]auc\x1b[1m", 2, False) as inner:
+        inner()
+        outer()
+    assert r"audit: [red]auc\x1b[1m: 25 %" in capsys.readouterr().err
+
+
+def test_a_bar_of_somebody_else_shows_what_was_not_asked_to_show_itself(capsys):
+    console = screen()
+    with shown_by(Bar(console)), progress("[red]x[/red]", 2, False) as advance:
+        advance()
+    assert "[red]x[/red]" in console.file.getvalue()
+    assert "50%" in console.file.getvalue()
+    assert capsys.readouterr() == ("", "")
+    with progress("afterwards", 1, False) as advance:
+        advance()
+    assert "afterwards" not in console.file.getvalue()
+
+
+def test_no_bar_goes_back_and_none_is_open_after_a_failure():
+    console = screen()
+    shares = []
+    bar = Bar(console)
+    with shown_by(bar):
+        with progress("audit", 2, False) as outer:
+            for _ in range(2):
+                for _ in range(2):
+                    with progress("part", 1, False) as inner:
+                        inner()
+                        shares.append(bar._share)
+                outer()
+        with pytest.raises(ZeroDivisionError), progress("audit", 1, False):
+            raise ZeroDivisionError
+        with progress("again", 1, False) as advance:
+            advance()
+    assert shares == sorted(shares) == [0.5, 0.5, 1.0, 1.0]
+    assert "again" in console.file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("steps", "share"),
+    [([], 0), ([Step("a", 0)], 0), ([Step("a", 4, 1)], 0.25), ([Step("a", 2, 2), Step("b", 3, 3)], 1)],
+)
+def test_a_share_is_never_more_than_all(steps, share):
+    assert share_of(steps) == share

@@ -1,0 +1,213 @@
+"""The law of a fitted test's leading comparison: of which kind it is, and that it is the law behind the p-value."""
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import fisher_exact
+from sklearn.base import clone
+
+from skfairtest import FairnessTest
+from skfairtest.comparisons.null_histogram import null_histogram_of
+from skfairtest.comparisons.rows import Row
+from skfairtest.inference.rate_draws import Contrast
+from skfairtest.inference.rates import Pair, Question
+from skfairtest.report.null_histogram import NullHistogram
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(3)
+    group = rng.integers(0, 3, 300)
+    y = rng.integers(0, 2, 300)
+    score = rng.random(300) + 0.15 * group
+    return {
+        "y": y,
+        "pred": (score > 0.5).astype(int),
+        "score": score,
+        "group": group,
+        "stratum": rng.integers(0, 3, 300),
+    }
+
+
+def fit(people, metric="selection_rate", *, stratified=False, scores=False, **params):
+    strata = {"control_features": people["stratum"]} if stratified else {}
+    return FairnessTest.from_predictions(
+        people["y"],
+        people["score"] if scores else people["pred"],
+        sensitive_features=people["group"],
+        metric=metric,
+        random_state=0,
+        **{"compare": "to_rest", **params},
+        **strata,
+    )
+
+
+def leading(test):
+    return test.comparisons_.iloc[test._leading]
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("metric", ["selection_rate", "true_positive_rate", "accuracy"])
+def test_the_law_of_a_rate_is_fishers_and_lies_above_the_unconditional_p(people, metric, alternative):
+    test = fit(people, metric, alternative=alternative)
+    law, row = test._law, leading(test)
+    assert (law.kind, law.statistic) == ("enumerated", "difference")
+    assert sum(law.mass) == pytest.approx(1, abs=1e-9)
+    assert law.observed == pytest.approx(row["disparity"], abs=1e-12)
+    assert law.p_value == row["p_value"]
+    groups = test.by_group_
+    own = groups.loc[row["group"]]
+    rest = groups.drop(index=row["group"])
+    x1, d1 = round(own["value"] * own["n_effective"]), int(own["n_effective"])
+    x2, d2 = round((rest["value"] * rest["n_effective"]).sum()), int(rest["n_effective"].sum())
+    theirs = fisher_exact([[x1, d1 - x1], [x2, d2 - x2]], alternative=alternative).pvalue
+    assert sum(law.extreme) == pytest.approx(theirs, rel=1e-6)
+    assert law.p_value <= sum(law.extreme) * (1 + 1e-9)
+    assert "largest probability" in law.note
+
+
+def test_the_law_against_everyone_is_that_of_the_difference_to_everyone(people):
+    test = fit(people, compare="to_overall")
+    law, row = test._law, leading(test)
+    assert law.observed == pytest.approx(row["disparity"], abs=1e-12)
+    step = law.low[51] - law.low[50]
+    own = people["group"] == row["group"]
+    assert step == pytest.approx((1 - own.mean()) * (1 / own.sum() + 1 / (~own).sum()))
+
+
+def test_the_law_of_strata_adds_up_to_their_exact_p(people):
+    test = fit(people, stratified=True)
+    law, row = test._law, leading(test)
+    assert row["method"] == "exact conditional"
+    assert sum(law.extreme) == pytest.approx(law.p_value, rel=1e-9)
+    assert law.observed == pytest.approx(row["disparity"], abs=1e-12)
+    assert "in every stratum" in law.note
+    mean = sum(m * (low + high) / 2 for m, low, high in zip(law.mass, law.low, law.high, strict=True))
+    assert mean == pytest.approx(0, abs=1e-6)
+
+
+def test_a_ratio_is_drawn_as_a_difference_and_f1_as_the_share_behind_it(people):
+    ratio = fit(people, disparity="ratio")._law
+    difference = fit(people)._law
+    assert ratio == difference
+    f1 = fit(people, "f1")
+    assert f1._law.statistic == "difference of the shares behind f1"
+    assert np.sign(f1._law.observed) == np.sign(f1.disparity_)
+
+
+@pytest.mark.parametrize("params", [
+    {"metric": "selection_rate", "method": "permutation", "n_resamples": 199},
+    {"metric": "selection_rate", "method": "permutation", "variance": None, "n_resamples": 199},
+    {"metric": "roc_auc", "scores": True, "n_resamples": 199},
+    {"metric": "roc_auc", "scores": True, "n_resamples": 199, "alternative": "less"},
+    {"metric": "normalized_mutual_info", "n_resamples": 199, "compare": "between_groups"},
+    {"metric": "selection_rate", "method": "bootstrap", "n_resamples": 199},
+])  # fmt: skip
+def test_draws_are_counted_as_the_p_value_counts_them(people, params):
+    test = fit(people, **params)
+    law = test._law
+    assert law.kind == "drawn"
+    assert sum(law.mass) == pytest.approx(1)
+    extreme = round(sum(law.extreme) * 199)
+    assert law.p_value == pytest.approx((1 + extreme) / 200)
+    assert law.observed == test.statistic_
+    assert f"{extreme} are at least as extreme" in law.note
+
+
+def test_an_adaptive_test_shows_the_draws_that_it_counted(people):
+    test = fit(people, "roc_auc", scores=True, n_resamples="adaptive", compare="to_reference", reference_group=0)
+    law = test._law
+    drawn = test.null_distribution_[:, test._leading]
+    used = int((~np.isnan(drawn)).sum())
+    assert used < 9999
+    assert f" {used:,} permutations" in law.note
+    assert sum(law.mass) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("side", "margin", "times"), [
+    ("two-sided", 0.02, 2), ("greater", 0.02, 1), ("less", 0.02, 1), ("equivalence", 0.4, 1),
+])  # fmt: skip
+@pytest.mark.parametrize("metric", ["selection_rate", "roc_auc"])
+def test_a_margin_is_drawn_as_the_tail_of_the_edge_that_decides(people, metric, side, margin, times):
+    scores = metric == "roc_auc"
+    test = fit(
+        people, metric, scores=scores, alternative=side, margin=margin, method="auto" if scores else "asymptotic"
+    )
+    law = test._law
+    assert (law.kind, law.statistic) == ("normal", "studentized distance from the margin")
+    assert times * sum(law.extreme) == pytest.approx(law.p_value, rel=1e-6) or law.p_value == 1
+    drawn = fit(people, "selection_rate", alternative=side, margin=margin, method="bootstrap", n_resamples=199)._law
+    assert drawn.kind == "drawn"
+    assert min(1, times * (1 + round(199 * sum(drawn.extreme))) / 200) == pytest.approx(drawn.p_value)
+
+
+def test_an_exact_margin_says_that_the_normal_law_only_stands_for_its_own(people):
+    law = fit(people, margin=0.02)._law
+    assert law.kind == "normal"
+    assert "in place of the exact law" in law.note
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_infinite_draws_are_told(seed):
+    # All of one group and none of the other: a difference of 1 with a plug-in error of 0, in 2 of 20 arrangements.
+    rng = np.random.default_rng(seed)
+    test = FairnessTest.from_predictions(
+        None, [0, 0, 1, 1, 0, 1], sensitive_features=list("aaabbb"), metric="selection_rate",
+        method="permutation", variance="delta", random_state=int(rng.integers(100)), n_resamples=99,
+    )  # fmt: skip
+    law = test._law
+    infinite = int(np.isinf(test.null_distribution_).sum())
+    defined = int((~np.isnan(test.null_distribution_)).sum())
+    assert infinite > 0
+    assert sum(law.mass) == pytest.approx((defined - infinite) / defined)
+    assert f"{infinite} of them are infinite and not drawn" in law.note
+
+
+def row(statistic, drawn=None, pair=None, method="permutation", log_p=-1.0):
+    found = Row("metric", "a", "b", None, Contrast(0, 1), Question(), 9, 9, 0.5, 0.5, 0.0, pair)
+    found.statistic, found.drawn, found.method, found.log_p = statistic, drawn, method, log_p
+    return found
+
+
+def test_an_undefined_statistic_has_no_law():
+    assert null_histogram_of(row(np.nan, np.zeros(9))) is None
+    assert null_histogram_of(row(np.nan, method="asymptotic")) is None
+    assert null_histogram_of(row(1.0, np.full(9, np.nan))) is None
+
+
+def test_an_infinite_statistic_and_undefined_draws_are_told():
+    found = row(np.inf, np.array([0.0, 1.0, np.nan]))
+    found.undefined = 1
+    law = null_histogram_of(found)
+    assert "it is undefined in 1 other draw, which is not counted" in law.note
+    assert "the data's own statistic is infinite" in law.note
+    assert sum(law.extreme) == 0
+
+
+def test_where_people_are_too_many_the_normal_law_stands_for_the_exact_one():
+    pair = Pair(*(np.array([k]) for k in (3 * 10**11, 10**12, 4 * 10**11, 10**12)))
+    law = null_histogram_of(row(-2.0, pair=pair, method="exact conditional"))
+    assert law.kind == "normal"
+    assert "drawn for so many people in place of the exact law" in law.note
+
+
+def test_a_law_is_plain_data_and_survives_json_pickle_and_clone(people):
+    test = fit(people)
+    law = test._law
+    assert all(type(value) is float for name in ("low", "high", "mass", "extreme") for value in getattr(law, name))
+    assert NullHistogram.from_dict(json.loads(json.dumps(law.to_dict(), allow_nan=False))) == law
+    assert pickle.loads(pickle.dumps(test))._law == law
+    assert not hasattr(clone(test), "_law")
+
+
+def test_an_infinite_statistic_survives_json():
+    law = NullHistogram("normal", "z", (-1.0,), (1.0,), (1.0,), (0.0,), -np.inf, 0.5, "note")
+    assert NullHistogram.from_dict(json.loads(json.dumps(law.to_dict(), allow_nan=False))) == law
+
+
+def test_a_law_of_uneven_columns_is_refused():
+    data = NullHistogram("normal", "z", (-1.0,), (1.0,), (1.0,), (0.0,), 0.0, 0.5, "note").to_dict()
+    with pytest.raises(ValueError, match="of one length"):
+        NullHistogram.from_dict({**data, "mass": [0.5, 0.5]})

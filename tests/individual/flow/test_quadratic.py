@@ -1,0 +1,119 @@
+"""The fair distance as a quadratic form: distances, null spaces and bases that depend on nothing but the form."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from skfairtest.individual.flow.quadratic import Quadratic, basis
+
+
+def projection(rows):
+    """Projection on the orthogonal complement of orthonormal rows."""
+    return np.eye(rows.shape[1]) - rows.T @ rows
+
+
+def random_rows(seed, k, d):
+    """Orthonormal rows."""
+    return np.linalg.qr(np.random.default_rng(seed).normal(size=(d, k)))[0].T
+
+
+def test_distance_and_pull_are_those_of_the_matrix():
+    metric = Quadratic([[2.0, 1.0], [1.0, 3.0]])
+    v = np.array([[1.0, 0.0], [1.0, -1.0]])
+    np.testing.assert_allclose(metric.squared_distance(v), [2.0, 3.0])
+    np.testing.assert_allclose(metric.pull(v), [[2.0, 1.0], [1.0, -2.0]])
+    assert metric.largest == pytest.approx((5 + np.sqrt(5)) / 2)
+    assert not metric.has_free_directions
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), d=st.integers(2, 6), data=st.data())
+def test_the_null_space_is_found(seed, d, data):
+    k = data.draw(st.integers(1, d - 1))
+    rows = random_rows(seed, k, d)
+    metric = Quadratic(projection(rows) * data.draw(st.sampled_from([1e-6, 1.0, 1e6])))
+    assert metric.has_free_directions
+    free = metric.free_directions
+    np.testing.assert_allclose(free @ free.T, np.eye(k), atol=1e-12)
+    np.testing.assert_allclose(free.T @ free, rows.T @ rows, atol=1e-9)
+    np.testing.assert_allclose(metric.squared_distance(free), 0, atol=1e-12 * metric.largest)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 10_000), d=st.integers(2, 6), data=st.data())
+def test_a_basis_does_not_depend_on_which_rows_span_the_space(seed, d, data):
+    k = data.draw(st.integers(1, d))
+    rows = random_rows(seed, k, d)
+    turned = random_rows(seed + 1, k, k) @ rows
+    np.testing.assert_allclose(basis(turned), basis(rows), atol=1e-9)
+
+
+def test_axes_are_their_own_basis():
+    np.testing.assert_array_equal(Quadratic(np.diag([0.0, 2.0, 0.0, 1.0])).free_directions, np.eye(4)[[0, 2]])
+    np.testing.assert_array_equal(Quadratic(np.zeros((2, 2))).free_directions, np.eye(2))
+
+
+def test_without_a_null_space_the_cheapest_directions_come_first():
+    rows = random_rows(3, 3, 3)
+    metric = Quadratic(rows.T @ np.diag([5.0, 0.1, 2.0]) @ rows)
+    directions = metric.free_directions
+    assert not metric.has_free_directions
+    np.testing.assert_allclose(metric.squared_distance(directions), [0.1, 2.0, 5.0], rtol=1e-9)
+    assert (np.abs(directions).max(axis=1) == directions.max(axis=1)).all()  # leaning towards an axis, positively
+    np.testing.assert_array_equal(Quadratic(np.eye(3)).free_directions, np.eye(3))
+
+
+def test_a_direction_that_costs_a_billionth_is_free_and_one_that_costs_a_millionth_is_not():
+    assert Quadratic(np.diag([1e-11, 1.0])).has_free_directions
+    assert not Quadratic(np.diag([1e-6, 1.0])).has_free_directions
+
+
+@settings(deadline=None)
+@given(v=hnp.arrays(float, (5, 3), elements=st.floats(-1e3, 1e3)))
+def test_distances_are_never_negative(v):
+    assert (Quadratic(projection(random_rows(0, 2, 3))).squared_distance(v) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("matrix", "message"),
+    [
+        (np.ones((2, 3)), r"must be square, found an array of shape \(2, 3\)"),
+        ([[1.0, np.nan], [np.nan, 1.0]], "must be finite, found 2 entries"),
+        ([[1.0, 0.5], [0.2, 1.0]], "must be symmetric"),
+        ([[1.0, 2.0], [2.0, 1.0]], "must be positive semi-definite, found the eigenvalue -1"),
+    ],
+)
+def test_what_is_not_a_fair_distance_is_refused(matrix, message):
+    with pytest.raises(ValueError, match=message):
+        Quadratic(matrix)
+
+
+def test_where_columns_stay_what_is_left_free_is_searched():
+    rows = random_rows(5, 3, 6)
+    metric = Quadratic(projection(rows))
+    movable = np.array([True, True, True, True, False, True])
+    directions, radii = metric.reachable(movable, 4.0, 50.0)
+    assert directions.shape == (2, 6)  # three directions, of which one equation is left to hold
+    np.testing.assert_array_equal(radii, [4.0, 4.0])
+    np.testing.assert_array_equal(directions[:, 4], 0.0)
+    np.testing.assert_allclose(directions @ directions.T, np.eye(2), atol=1e-12)
+    np.testing.assert_allclose(metric.squared_distance(directions), 0.0, atol=1e-12)
+
+
+def test_where_nothing_is_left_free_directions_go_as_far_as_costs_a_loss_of_one():
+    metric = Quadratic(np.diag([0.0, 4.0, 1.0, 1e-4]))
+    directions, radii = metric.reachable(np.array([False, True, True, True]), 3.0, 25.0)
+    np.testing.assert_array_equal(directions, np.eye(4)[[3, 2, 1]])
+    np.testing.assert_allclose(radii, [3.0, 0.2, 0.1])
+    np.testing.assert_allclose(25.0 * metric.squared_distance(radii[1:, None] * directions[1:]), 1.0)
+
+
+def test_where_everything_stays_there_is_no_direction():
+    directions, radii = FREE.reachable(np.zeros(2, dtype=bool), 3.0, 25.0)
+    assert directions.shape == (0, 2)
+    assert radii.shape == (0,)
+
+
+FREE = Quadratic(np.diag([0.0, 1.0]))

@@ -1,0 +1,287 @@
+"""Unfair maps: the published figures, exact solutions, and that nobody's path depends on anybody else."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.linalg import expm
+from scipy.special import expit
+
+from skfairtest.individual.flow.audit_value import lower_bound, ratios
+from skfairtest.individual.flow.constraints import constraint
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.unfair_map import FlowDivergedError, euler, integrate
+
+METHODS = ("RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+
+
+def logistic(theta, intercept, y):
+    """Log loss of a logistic model and its gradient, by hand: dloss/dx = (p - y) theta."""
+    theta = np.asarray(theta)
+
+    def loss(x, people=slice(None)):
+        return np.logaddexp(0, (1 - 2 * y[people]) * (x @ theta + intercept))
+
+    def gradient(x, people):
+        return (expit(x @ theta + intercept) - y[people])[:, None] * theta
+
+    return loss, gradient
+
+
+def small(n=13, d=3, seed=0):
+    """A few people, a logistic model and a fair metric of rank d - 1."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(n, d)), rng.integers(2, size=n).astype(float)
+    loss, gradient = logistic(rng.normal(size=d), 0.3, y)
+    root = rng.normal(size=(d, d - 1))
+    return x, y, loss, gradient, Quadratic(root @ root.T)
+
+
+def last(paths):
+    """The end of a path."""
+    return list(paths)[-1]
+
+
+# Euler ----------------------------------------------------------------------------------------------------------------
+
+
+def test_the_simulated_people_are_those_of_the_paper(golden, simulated):
+    X, y = simulated
+    minority = X[:, 0] > 0
+    assert (len(X), minority.sum()) == (golden["n"], golden["minority"])
+    assert round(y[~minority].mean(), 3) == golden["positive_rate_majority"]
+    assert round(y[minority].mean(), 3) == golden["positive_rate_minority"]
+
+
+@pytest.mark.parametrize("name", ["fitted", "doubled", "none"])
+def test_the_published_flow(name, golden, simulated):
+    expected = golden["flows"][name]
+    x, y = simulated
+    loss, gradient = logistic(golden["theta"], expected["intercept"], y)
+    steps = 0.02 / np.arange(1, 401) ** (2 / 3)
+    (moved,) = euler(x, gradient, Quadratic(np.diag([0, 1])).pull, steps=steps, regularization=100, checkpoints=[400])
+    found = ratios(loss(x), loss(moved))
+    mean, sd = found.mean(), found.std()
+    assert mean == pytest.approx(expected["mean"], abs=1e-7)
+    assert sd == pytest.approx(expected["standard_deviation"], abs=1e-7)
+    assert lower_bound(mean, sd, golden["n"], golden["z"]) == pytest.approx(expected["lower_bound"], abs=1e-7)
+
+
+def test_one_step_is_the_formula():
+    x, _, _, gradient, metric = small()
+    away = np.ones_like(x) * [1.0, 2.0, 3.0]
+    (first, second) = euler(x, gradient, metric.pull, steps=[0.1, 0.05], regularization=2.0, checkpoints=[1, 2])
+    np.testing.assert_allclose(first, x + 0.1 * gradient(x, slice(None)), rtol=0, atol=1e-15)
+    by_hand = first + 0.05 * (gradient(first, slice(None)) - 4.0 * (first - x) @ metric.matrix)
+    np.testing.assert_allclose(second, by_hand, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(metric.pull(away), away @ metric.matrix)
+
+
+def test_the_start_is_left_alone_and_what_is_yielded_is_not_overwritten():
+    x, _, _, gradient, metric = small()
+    before = x.copy()
+    flow = {"steps": np.full(10, 0.1), "regularization": 1.0}
+    path = list(euler(x, gradient, metric.pull, checkpoints=[0, 3, 10], **flow))
+    np.testing.assert_array_equal(x, before)
+    np.testing.assert_array_equal(path[0], before)
+    for step, place in zip((3, 10), path[1:], strict=True):
+        (alone,) = euler(
+            x, gradient, metric.pull, steps=flow["steps"][:step], regularization=1.0, checkpoints=np.array([step])
+        )
+        np.testing.assert_array_equal(place, alone)
+
+
+def test_a_gradient_or_a_pull_that_hands_over_its_own_array_is_not_overwritten():
+    kept = np.ones((4, 2))
+    (moved,) = euler(
+        np.zeros((4, 2)), lambda x, people: kept, lambda v: kept, steps=[1.0, 1.0], regularization=0.25, checkpoints=[2]
+    )
+    np.testing.assert_array_equal(kept, np.ones((4, 2)))
+    np.testing.assert_array_equal(moved, np.ones((4, 2)))
+
+
+def test_warnings_of_the_reader_are_as_they_were_between_checkpoints():
+    x, _, _, gradient, metric = small()
+    with np.errstate(all="raise"):
+        for _ in euler(x, gradient, metric.pull, steps=[0.1, 0.1], regularization=1.0, checkpoints=[1, 2]):
+            assert np.geterr() == {"divide": "raise", "over": "raise", "under": "raise", "invalid": "raise"}
+
+
+def test_constraints_hold_after_every_step():
+    x, _, _, gradient, metric = small()
+    constrain = constraint(high=x[:, 0].max() + np.array([0.01, np.inf, np.inf]), frozen=[1])
+    path = list(
+        euler(
+            x, gradient, metric.pull, steps=np.full(20, 0.2), regularization=0, constrain=constrain, checkpoints=[1, 20]
+        )
+    )
+    for place in path:
+        np.testing.assert_array_equal(place[:, 1], x[:, 1])
+        assert place[:, 0].max() <= x[:, 0].max() + 0.01
+    assert (path[-1][:, 0] == x[:, 0].max() + 0.01).any()
+    assert (path[-1][:, 2] != x[:, 2]).all()
+
+
+# What must not matter -------------------------------------------------------------------------------------------------
+
+
+def moved(x, y, theta, metric, flow, rows):
+    """Where some rows end that are given in this order."""
+    _, gradient = logistic(theta, 0.2, y[rows])
+    if flow == "euler":
+        steps = 0.05 / np.arange(1, 30) ** 0.5
+        return last(euler(x[rows], gradient, metric.pull, steps=steps, regularization=3.0, checkpoints=[29]))
+    return last(integrate(x[rows], gradient, metric.pull, times=[0.4], regularization=3.0))
+
+
+@pytest.mark.parametrize("flow", ["euler", "integrate"])
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 9), d=st.integers(1, 4), data=st.data())
+def test_nobodys_path_depends_on_who_else_is_there(flow, seed, n, d, data):
+    rng = np.random.default_rng(seed)
+    x, y, theta = rng.normal(size=(n, d)), rng.integers(2, size=n).astype(float), rng.normal(size=d)
+    root = rng.normal(size=(d, d))
+    metric = Quadratic(root @ root.T)
+    together = moved(x, y, theta, metric, flow, np.arange(n))
+    order = np.array(data.draw(st.permutations(range(n))))
+    cut = data.draw(st.integers(1, n - 1))
+    repeated = np.repeat(np.arange(n), 2)
+    for rows in (order, np.arange(cut), np.arange(cut, n), repeated, np.array([0])):
+        np.testing.assert_allclose(moved(x, y, theta, metric, flow, rows), together[rows], rtol=1e-12, atol=1e-12)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10_000), regularization=st.floats(0, 20))
+def test_small_steps_never_lower_the_regularized_loss(seed, regularization):
+    x, _, loss, gradient, metric = small(seed=seed)
+    theta_square = 10.0 + 2 * regularization * metric.largest  # a bound of the objective's second derivative
+    steps = np.full(30, 0.5 / theta_square)
+    value = loss(x)
+    for place in euler(x, gradient, metric.pull, steps=steps, regularization=regularization, checkpoints=range(1, 31)):
+        after = loss(place) - regularization * metric.squared_distance(place - x)
+        assert (after >= value - 1e-12).all()
+        value = after
+
+
+def test_a_constant_loss_moves_nobody():
+    x, _, _, _, metric = small()
+
+    def flat(x, people):
+        return np.zeros_like(x)
+
+    np.testing.assert_array_equal(
+        last(euler(x, flat, metric.pull, steps=np.full(50, 0.1), regularization=5.0, checkpoints=[50])), x
+    )
+    np.testing.assert_array_equal(last(integrate(x, flat, metric.pull, times=[5.0], regularization=5.0)), x)
+
+
+# Solvers against each other and against exact solutions ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_quadratic_loss_has_the_solution_of_a_linear_equation(method):
+    """With loss (b'x - y)^2, dv/dt = 2 (b'v + r) b - 2 lambda Sigma v, solved by a matrix exponential."""
+    x, y, _, _, metric = small(n=4)
+    b, regularization, times = np.array([0.5, -1.0, 0.3]), 0.7, np.array([0.1, 0.5])
+
+    def gradient(x, people):
+        return 2 * (x @ b - y[people])[:, None] * b
+
+    path = list(integrate(x, gradient, metric.pull, times=times, regularization=regularization, method=method))
+    a = 2 * np.outer(b, b) - 2 * regularization * metric.matrix
+    for time, place in zip(times, path, strict=True):
+        for person in range(4):
+            # One more coordinate, constantly 1, makes the equation homogeneous.
+            whole = np.zeros((4, 4))
+            whole[:3, :3], whole[:3, 3] = a, 2 * (x[person] @ b - y[person]) * b
+            exact = x[person] + (expm(time * whole) @ [0, 0, 0, 1])[:3]
+            np.testing.assert_allclose(place[person], exact, rtol=0, atol=2e-6)
+
+
+def test_eulers_error_halves_with_its_step():
+    x, _, _, gradient, metric = small()
+    (exact,) = integrate(x, gradient, metric.pull, times=[1.0], regularization=2.0)
+    errors = []
+    for n_steps in (200, 400, 800):
+        steps = np.full(n_steps, 1 / n_steps)
+        errors.append(
+            np.abs(
+                last(euler(x, gradient, metric.pull, steps=steps, regularization=2.0, checkpoints=[n_steps])) - exact
+            ).max()
+        )
+    assert errors[2] < 1e-2
+    np.testing.assert_allclose(np.divide(errors[:2], errors[1:]), 2, atol=0.05)
+
+
+def test_solvers_with_error_control_agree():
+    x, _, _, gradient, metric = small(n=3)
+    places = [
+        last(integrate(x, gradient, metric.pull, times=[0.5, 1.0], regularization=2.0, method=method))
+        for method in METHODS
+    ]
+    for place in places[1:]:
+        np.testing.assert_allclose(place, places[0], rtol=0, atol=2e-6)
+
+
+# Divergence -----------------------------------------------------------------------------------------------------------
+
+
+def square(x, people):
+    """A gradient whose flow from x > 0 reaches infinity at time 1 / x."""
+    return x * x
+
+
+def no_pull(v):
+    return np.zeros_like(v)
+
+
+def test_a_diverging_step_says_how_many_people_and_when():
+    x = np.array([[1.0, -1.0], [-1.0, -1.0], [2.0, 0.0]])
+    with pytest.raises(FlowDivergedError, match="the flow of 2 people diverged by 64") as caught:
+        list(euler(x, square, no_pull, steps=np.full(500, 1.0), regularization=0, checkpoints=[500]))
+    assert (caught.value.people, caught.value.step) == (2, 64)
+
+
+def test_places_that_are_finite_but_absurd_have_diverged_as_well():
+    """x + x^2 from 1 is 1.1e26 after seven steps and 1.3e52 after eight."""
+    path = euler([[1.0]], square, no_pull, steps=np.full(8, 1.0), regularization=0, checkpoints=[7, 8])
+    assert 1e26 < next(path)[0, 0] < 2e26
+    with pytest.raises(FlowDivergedError, match="1 people diverged by 8"):
+        next(path)
+
+
+def test_a_model_that_refuses_diverged_points_does_not_hide_that_they_diverged():
+    def strict(x, people):
+        if not np.isfinite(x).all():
+            raise ValueError("Input X contains infinity")
+        return x * x
+
+    with pytest.raises(FlowDivergedError) as caught:
+        list(euler([[1.0]], strict, no_pull, steps=np.full(50, 1.0), regularization=0, checkpoints=[50]))
+    assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_an_error_of_the_model_remains_its_own():
+    def broken(x, people):
+        raise KeyError("age")
+
+    with pytest.raises(KeyError, match="age"):
+        list(euler([[1.0]], broken, no_pull, steps=[1.0], regularization=0, checkpoints=[1]))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("gradient", "people"), [(square, 1), (lambda x, people: 1000 * x, 2)], ids=["in finite time", "exponentially"]
+)
+def test_a_solver_that_fails_for_somebody_says_for_how_many(method, gradient, people):
+    with pytest.raises(FlowDivergedError) as caught:
+        list(integrate([[1.0], [-0.01]], gradient, no_pull, times=[0.01, 3.0], regularization=0, method=method))
+    assert caught.value.people == people
+    assert 0 <= caught.value.step <= 3.0
+
+
+def test_the_error_finds_its_way_back_from_another_process():
+    error = pickle.loads(pickle.dumps(FlowDivergedError(3, 128)))
+    assert (error.people, error.step, str(error)) == (3, 128, "the flow of 3 people diverged by 128")

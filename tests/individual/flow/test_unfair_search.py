@@ -1,0 +1,300 @@
+"""The search for unfair examples of piecewise-constant models: what it finds, what it spends, what must not matter."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skfairtest.individual.flow import unfair_search
+from skfairtest.individual.flow.constraints import constraint
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.unfair_search import candidates, search
+
+FREE_FIRST = Quadratic(np.diag([0.0, 1.0]))
+
+
+class Model:
+    """A loss that is constant on boxes, and how often anybody was asked about."""
+
+    def __init__(self, seed=0, d=2, n=50, cells=6):
+        rng = np.random.default_rng(seed)
+        self.edges = np.linspace(-1, 1, cells - 1) + rng.uniform(-0.15, 0.15, size=(d, cells - 1))
+        self.table = rng.exponential(size=(n, *[cells] * d))
+        self.asked = np.zeros(n, dtype=int)
+        self.rows = []
+
+    def __call__(self, x, people):
+        self.rows.append(len(x))
+        np.add.at(self.asked, people, 1)
+        cells = [np.searchsorted(edges, x[:, j]) for j, edges in enumerate(self.edges)]
+        return self.table[(people, *cells)]
+
+
+def found(x0, objective, metric=FREE_FIRST, **arguments):
+    """Everything that is yielded; by default once, at the end, from 100 candidates within 3."""
+    arguments = {"n_candidates": 100, "radius": 3.0, "regularization": 50.0} | arguments
+    arguments = {"directions": metric.free_directions, "checkpoints": [arguments["n_candidates"]]} | arguments
+    return list(search(x0, objective, metric.pull, **arguments))
+
+
+def people(n, d=2, seed=1):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+# What is found --------------------------------------------------------------------------------------------------------
+
+
+def test_along_one_direction_the_worst_of_all_cells_is_found_where_it_is_nearest():
+    x0, model = people(50), Model()
+    (moved,) = found(x0, model, n_candidates=400)
+    start = model(x0, np.arange(50))
+    cells = np.searchsorted(model.edges[1], x0[:, 1])
+    reachable = np.concatenate([[-np.inf], model.edges[0], [np.inf]])
+    for person in range(50):
+        losses = model.table[person, :, cells[person]].copy()
+        beyond = (reachable[:-1] > x0[person, 0] + 3) | (reachable[1:] < x0[person, 0] - 3)
+        losses[beyond] = 0
+        worst = int(np.argmax(losses))
+        assert model(moved[[person]], np.array([person]))[0] == losses[worst] >= start[person]
+        nearest = np.clip(x0[person, 0], reachable[worst], reachable[worst + 1])
+        assert abs(moved[person, 0] - nearest) < 0.01
+    np.testing.assert_array_equal(moved[:, 1], x0[:, 1])
+
+
+def test_several_directions_are_searched_together():
+    """A corner that no axis reaches: worse only where all three features exceed a half."""
+    metric = Quadratic(np.diag([0.0, 0.0, 0.0, 1.0]))
+    (moved,) = found(np.zeros((3, 4)), lambda x, people: (x[:, :3] > 0.5).all(axis=1) * 1.0, metric, n_candidates=400)
+    assert (moved[:, :3] > 0.5).all()
+    assert (np.linalg.norm(moved, axis=1) < 1.2).all()  # the corner itself is at .87
+    assert (moved[:, 3] == 0).all()
+
+
+def test_who_has_nothing_strictly_worse_stays():
+    x0 = people(30)
+    (moved,) = found(x0, lambda x, people: np.where(x[:, 0] == x0[people, 0], 1.0, 1.0 - (people % 2)))
+    np.testing.assert_array_equal(moved, x0)
+
+
+def test_what_differs_by_rounding_only_is_not_worse():
+    x0 = people(30)
+    noise = np.random.default_rng(0)
+    (moved,) = found(x0, lambda x, people: 0.7 * (1 + 1e-14 * noise.normal(size=len(x))))
+    np.testing.assert_array_equal(moved, x0)
+
+
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+def test_only_ratios_of_losses_matter(scale):
+    x0 = people(20)
+    expected = found(x0, Model(), regularization=0)[0]
+    model = Model()
+    np.testing.assert_array_equal(found(x0, lambda x, people: scale * model(x, people), regularization=0)[0], expected)
+
+
+def test_an_infinite_loss_is_worse_than_any_and_the_nearest_one_is_kept():
+    (moved,) = found(np.zeros((1, 2)), lambda x, people: np.where(x[:, 0] > 0.4, np.inf, 1.0))
+    assert 0.4 < moved[0, 0] < 0.41
+
+
+def test_a_loss_that_is_no_number_is_an_error():
+    with pytest.raises(ValueError, match="objective must be a number everywhere, found NaN at"):
+        found(np.zeros((3, 2)), lambda x, people: np.where(x[:, 0] > 1, np.nan, 1.0))
+
+
+def test_candidates_stay_within_the_radius():
+    """Everything beyond 1 is worse and nothing within is: with a radius of 1 there is nowhere to go."""
+    metric = Quadratic(np.diag([0.0, 0.0, 1.0]))
+    (moved,) = found(
+        np.zeros((1, 3)), lambda x, people: (np.linalg.norm(x, axis=1) > 1 + 1e-12) * 1.0, metric, radius=1.0
+    )
+    np.testing.assert_array_equal(moved, np.zeros((1, 3)))
+
+
+def test_directions_may_have_radii_of_their_own():
+    seen = []
+
+    def loss(x, people):
+        seen.append(x.copy())
+        return np.zeros(len(x))
+
+    found(np.zeros((1, 3)), loss, Quadratic(np.diag([0.0, 0.0, 1.0])), radius=[10.0, 0.1])
+    seen = np.concatenate(seen)
+    np.testing.assert_allclose(np.abs(seen).max(axis=0), [10.0, 0.1, 0.0])
+    assert ((seen[:, 0] / 10) ** 2 + (seen[:, 1] / 0.1) ** 2 <= 1 + 1e-12).all()
+
+
+def test_distance_has_its_price():
+    """Without a free direction a step of height 1 at a distance of .5 is worth it for lambda below 4 only."""
+    metric = Quadratic(np.eye(1))
+
+    def steps(x, people):
+        return (x[:, 0] >= 0.5) * 1.0
+
+    assert found(np.zeros((1, 1)), steps, metric, regularization=3.0)[0][0, 0] == pytest.approx(0.5, abs=0.01)
+    assert found(np.zeros((1, 1)), steps, metric, regularization=5.0)[0][0, 0] == 0
+
+
+def test_candidates_are_brought_back_to_where_they_may_be():
+    constrain = constraint(low=[-0.25, -np.inf], high=[0.25, np.inf], frozen=[1])
+    seen = []
+
+    def loss(x, people):
+        seen.append(x.copy())
+        return np.abs(x[:, 0])
+
+    x0 = np.array([[0.0, 3.0], [0.1, -2.0]])
+    (moved,) = found(x0, loss, Quadratic(np.ones((2, 2))), constrain=constrain, regularization=0.0)
+    assert np.abs(np.concatenate(seen)[:, 0]).max() == 0.25
+    np.testing.assert_allclose(np.abs(moved[:, 0]), 0.25)
+    np.testing.assert_array_equal(moved[:, 1], x0[:, 1])
+
+
+def test_the_start_is_left_alone_and_what_is_yielded_is_not_overwritten():
+    x0 = people(20)
+    before = x0.copy()
+    path = found(x0, Model(), checkpoints=[1, 10, 50, 100])
+    copies = [place.copy() for place in path]
+    assert len({id(place) for place in path}) == 4
+    for place, copy in zip(path, copies, strict=True):
+        np.testing.assert_array_equal(place, copy)
+    np.testing.assert_array_equal(x0, before)
+    assert (path[0] != path[-1]).any()
+
+
+def test_more_candidates_are_never_worse():
+    x0, model = people(50), Model()
+    value = model(x0, np.arange(50))
+    for place in found(x0, model, checkpoints=range(1, 101)):
+        after = model(place, np.arange(50))
+        assert (after >= value).all()
+        value = after
+
+
+# What is spent --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_candidates", [1, 2, 3, 8, 17, 100, 333])
+@pytest.mark.parametrize("d", [2, 4])
+def test_everybody_is_asked_about_exactly_as_often_as_wanted(n_candidates, d):
+    model = Model(n=7, d=d, cells=3)
+    metric = Quadratic(np.diag([*[0.0] * (d - 1), 1.0]))
+    path = found(people(7, d), model, metric, n_candidates=n_candidates, checkpoints=range(1, n_candidates + 1))
+    assert len(path) == n_candidates
+    np.testing.assert_array_equal(model.asked, n_candidates + 1)  # and once about the start
+
+
+def test_several_candidates_are_asked_about_in_one_call_of_bounded_size(monkeypatch):
+    monkeypatch.setattr(unfair_search, "ROWS", 500)
+    model = Model()
+    found(people(50), model)
+    assert max(model.rows) == 500
+    assert len(model.rows) < 101
+    monkeypatch.setattr(unfair_search, "ROWS", 20)
+    model = Model()
+    found(people(50), model)
+    assert set(model.rows) == {50}  # a block is never cut here
+
+
+# What must not matter -------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 12), d=st.integers(2, 4), data=st.data())
+def test_nobodys_example_depends_on_who_else_is_there(seed, n, d, data):
+    x0, model = people(n, d, seed), Model(seed, d, n, cells=4)
+    root = np.random.default_rng(seed).normal(size=(d, data.draw(st.integers(1, d - 1))))
+    metric = Quadratic(root @ root.T)
+    constrain = data.draw(st.sampled_from([None, constraint(low=[-1.0] * d, high=[1.0] * d)]))
+    if constrain is not None:
+        x0 = x0.clip(-1, 1)
+
+    def of(rows):
+        rows = np.asarray(rows)
+        return found(x0[rows], lambda x, people: model(x, rows[people]), metric, n_candidates=60, constrain=constrain)[
+            0
+        ]
+
+    together = of(range(n))
+    order = data.draw(st.permutations(range(n)))
+    cut = data.draw(st.integers(1, n - 1))
+    for rows in (order, range(cut), range(cut, n), np.repeat(np.arange(n), 2), *([person] for person in range(n))):
+        np.testing.assert_array_equal(of(rows), together[np.asarray(rows)])
+
+
+@pytest.mark.parametrize("rows", [1, 77, 100_000])
+def test_how_many_rows_go_into_one_call_does_not_matter(rows, monkeypatch):
+    expected = found(people(50), Model(), checkpoints=[7, 60, 100])
+    monkeypatch.setattr(unfair_search, "ROWS", rows)
+    for place, other in zip(found(people(50), Model(), checkpoints=[7, 60, 100]), expected, strict=True):
+        np.testing.assert_array_equal(place, other)
+
+
+def test_the_seed_decides():
+    same = [found(people(50), Model(), seed=seed)[0] for seed in (0, 0, 1)]
+    np.testing.assert_array_equal(same[0], same[1])
+    assert (same[0] != same[2]).any()
+
+
+# Candidates -----------------------------------------------------------------------------------------------------------
+
+
+@settings(deadline=None)
+@given(k=st.integers(1, 12), n=st.integers(1, 200), seed=st.integers(0, 100))
+def test_candidates_are_as_many_as_wanted_all_in_the_ball_and_all_different(k, n, seed):
+    points = candidates(k, n, seed)
+    assert points.shape == (n, k)
+    assert (np.linalg.norm(points, axis=1) <= 1 + 1e-12).all()
+    assert len(np.unique(points, axis=0)) == n
+
+
+def test_candidates_spread_over_directions_and_distances():
+    points = candidates(3, 1000, seed=0)
+    axes = np.flatnonzero((points == 0).sum(axis=1) == 2)
+    np.testing.assert_allclose(np.unique(np.abs(points[axes]).max(axis=1)), 0.5 ** np.arange(5, -1, -1))
+    assert len(axes) == 6 * 6
+    rest = np.delete(points, axes, axis=0)
+    lengths = np.linalg.norm(rest, axis=1)
+    for part in (lengths, *((rest / lengths[:, None] + 1).T / 2)):  # Archimedes: each coordinate of a sphere is uniform
+        ordered = np.sort(part)
+        assert np.abs(ordered - np.arange(len(ordered)) / len(ordered)).max() < 0.02
+
+
+# Limits ---------------------------------------------------------------------------------------------------------------
+
+
+def test_who_meets_a_limit_stays_in_the_directions_that_cost_nothing():
+    """Half of a slanted free direction is cut off by a limit on one of its columns: the rest of it can be gone."""
+    slanted = np.array([[0.6, 0.8]])
+    metric = Quadratic(np.eye(2) - slanted.T @ slanted)
+    x0 = np.zeros((2, 2))
+    limits = (np.array([-0.3, -np.inf]), np.array([0.3, np.inf]))
+
+    def far(x, people):
+        return np.floor(10 * np.abs(x[:, 1]))
+
+    (moved,) = found(x0, far, metric, limits=limits, constrain=constraint(low=limits[0], high=limits[1]))
+    np.testing.assert_allclose(metric.squared_distance(moved - x0), 0.0, atol=1e-20)
+    assert (np.abs(moved[:, 0]) <= 0.3).all()
+    assert (far(moved, None) >= 3).all()  # the limit of .3 leaves room for .4 along the second column
+    (cut,) = found(x0, far, metric, constrain=constraint(low=limits[0], high=limits[1]))
+    assert (metric.squared_distance(cut - x0) >= 0).all()
+
+
+def test_room_is_that_of_the_feature_that_has_least():
+    limits = (np.array([-1.0, -1.0]), np.array([2.0, 1.0]))
+
+    def farther(x, people):
+        return np.floor(100 * x[:, 0]) / 100
+
+    x0 = np.array([[0.0, 0.5], [1.0, 0.5]])
+    along = np.array([[1.0, 0.0]])
+    (moved,) = found(x0, farther, limits=limits, directions=along, n_candidates=200)
+    assert (moved[:, 0] <= 2.0).all()
+    assert (moved[:, 0] > 1.95).all()
+
+
+def test_without_directions_everybody_stays():
+    x0 = people(4)
+    first, last = found(x0, Model(n=4), directions=np.zeros((0, 2)), checkpoints=[3, 100])
+    np.testing.assert_array_equal(first, x0)
+    np.testing.assert_array_equal(last, x0)

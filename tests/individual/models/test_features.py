@@ -1,0 +1,334 @@
+"""Tables become floats, and floats become the same tables again."""
+
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.preprocessing import StandardScaler
+
+from skfairtest.individual.models.features import read_features
+
+AGES, MEMBERS = [23, 61, 40], [True, False, True]
+VALUES = np.array([[23.0, 1.0], [61.0, 0.0], [40.0, 1.0]])
+ROWS = [list(row) for row in zip(AGES, MEMBERS, strict=True)]
+NAMED = {
+    "pandas": pd.DataFrame({"age": AGES, "member": MEMBERS}, index=pd.Index(["p", "q", "r"], name="who")),
+    "polars": pl.DataFrame({"age": AGES, "member": MEMBERS}),
+    "arrow": pa.table({"age": AGES, "member": MEMBERS}),
+    "record batch": pa.RecordBatch.from_pydict({"age": AGES, "member": MEMBERS}),
+    "dict": {"age": AGES, "member": MEMBERS},
+    "dict of arrays": {"age": np.array(AGES), "member": pd.Series(MEMBERS)},
+}
+NAMELESS = {
+    "array": VALUES,
+    "whole numbers": VALUES.astype(int),
+    "booleans and numbers": np.array(ROWS, dtype=object),
+    "single precision by columns": np.asfortranarray(VALUES, dtype=np.float32),
+    "rows": ROWS,
+    "tuple of rows": tuple(map(tuple, ROWS)),
+}
+
+
+@pytest.mark.parametrize("X", [*NAMED.values(), *NAMELESS.values()], ids=[*NAMED, *NAMELESS])
+def test_every_container_holds_the_same_numbers(X):
+    features = read_features(X)
+    assert features.values.dtype == np.float64
+    assert features.values.flags.c_contiguous
+    assert np.array_equal(features.values, VALUES)
+    assert len(features) == 3
+
+
+@pytest.mark.parametrize("X", NAMED.values(), ids=NAMED)
+def test_columns_keep_their_names(X):
+    assert read_features(X).names == ("age", "member")
+
+
+@pytest.mark.parametrize("X", NAMELESS.values(), ids=NAMELESS)
+def test_columns_without_names_are_counted(X):
+    assert read_features(X).names == ("x0", "x1")
+
+
+def test_what_is_read_shares_no_memory_with_the_table():
+    X = VALUES.copy()
+    read_features(X).values[:] = 0
+    assert np.array_equal(X, VALUES)
+
+
+def test_a_pandas_frame_is_rebuilt_with_its_columns_and_index():
+    X = NAMED["pandas"]
+    features = read_features(X)
+    assert features.index.equals(X.index)
+    pd.testing.assert_frame_equal(features.rebuild(2 * VALUES), 2.0 * X.astype(float))
+
+
+def test_labels_of_columns_that_are_no_strings_stay_what_they_are():
+    X = pd.DataFrame([[1, 2]], columns=pd.Index([7, 3], name="code"))
+    features = read_features(X)
+    assert features.names == ("7", "3")
+    for rebuilt in (features.rebuild(features.values), features.as_input(features.values)):
+        pd.testing.assert_index_equal(rebuilt.columns, X.columns)
+    both = pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])
+    assert read_features(pd.DataFrame([[1, 2]], columns=both)).as_input(VALUES).columns.equals(both)
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_a_column_is_found_by_its_name_or_its_position(kind):
+    features = read_features(NAMED[kind])
+    assert [features.position(name, "it") for name in ("member", "age", 1, -1, np.int64(0), -2)] == [1, 0, 1, 1, 0, 0]
+    assert features.names_in == ("age", "member")
+
+
+@pytest.mark.parametrize("kind", NAMELESS)
+def test_a_column_without_a_name_is_found_by_what_it_is_called_here(kind):
+    features = read_features(NAMELESS[kind])
+    assert [features.position(name, "it") for name in ("x1", 0, -1)] == [1, 0, 1]
+    assert features.names_in is None
+
+
+def test_a_number_that_labels_a_column_is_never_a_position():
+    features = read_features(pd.DataFrame([[1, 2, 3]], columns=[1, 0, "age"]))
+    assert [features.position(name, "it") for name in (1, 0, 2, -1, "1", "age")] == [0, 1, 2, 2, 0, 2]
+    assert features.names_in is None
+    assert [read_features({1: [0], "0": [0]}).position(name, "it") for name in (1, 0)] == [0, 0]
+    both = pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])
+    assert read_features(pd.DataFrame([[1, 2]], columns=both)).position(("a", 2), "it") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["shoe", 2, -3, True, False, np.True_, 1.0, None, ["age"], ("age",), np.array(["age"]), np.array([0, 1])]
+)
+def test_a_column_that_is_not_there_is_named_with_those_that_are(name):
+    features = read_features(NAMED["pandas"])
+    with pytest.raises(ValueError, match=r"^it: X has no feature .*; its features are 'age', 'member', or their pos"):
+        features.position(name, "it")
+
+
+def test_names_are_those_scikit_learn_learns():
+    for kind in NAMED.keys() - {"record batch"}:  # in which newer versions see no names
+        features = read_features(NAMED[kind])
+        scaler = StandardScaler().fit(features.as_input(features.values))
+        assert tuple(scaler.feature_names_in_) == features.names_in
+    for columns in ([1, 2], pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])):
+        features = read_features(pd.DataFrame([[1, 2]], columns=columns))
+        assert features.names_in is None
+        assert not hasattr(StandardScaler().fit(features.as_input(features.values)), "feature_names_in_")
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        ("polars", pl.DataFrame({"age": [46.0, 122.0, 80.0], "member": [2.0, 0.0, 2.0]})),
+        ("arrow", pa.table({"age": [46.0, 122.0, 80.0], "member": [2.0, 0.0, 2.0]})),
+        ("record batch", pa.RecordBatch.from_pydict({"age": [46.0, 122.0, 80.0], "member": [2.0, 0.0, 2.0]})),
+    ],
+)
+def test_frames_of_other_libraries_are_rebuilt(kind, expected):
+    features = read_features(NAMED[kind])
+    rebuilt = features.rebuild(2 * VALUES)
+    assert type(rebuilt) is type(expected)
+    assert rebuilt.equals(expected)
+    assert features.index is None
+
+
+def test_arrays_lists_and_dicts_are_rebuilt():
+    rebuilt = read_features(VALUES).rebuild(2 * VALUES)
+    assert type(rebuilt) is np.ndarray
+    assert np.array_equal(rebuilt, 2 * VALUES)
+    assert read_features(ROWS).rebuild(2 * VALUES) == (2 * VALUES).tolist()
+    columns = read_features(NAMED["dict"]).rebuild(2 * VALUES)
+    assert {name: column.tolist() for name, column in columns.items()} == {"age": [46, 122, 80], "member": [2, 0, 2]}
+
+
+@pytest.mark.parametrize("kind", ["array", "rows", "pandas", "dict"])
+def test_a_model_may_write_on_what_it_is_asked_with(kind):
+    asked, features = VALUES.copy(), read_features((NAMED | NAMELESS)[kind])
+    StandardScaler(copy=False).fit(features.as_input(asked)).transform(features.as_input(asked))
+    assert np.array_equal(asked, VALUES)
+
+
+@pytest.mark.parametrize("kind", ["array", "pandas", "dict"])
+def test_a_rebuilt_table_shares_no_memory_with_the_values(kind):
+    moved = VALUES.copy()
+    rebuilt = read_features((NAMED | NAMELESS)[kind]).rebuild(moved)
+    moved[:] = 0
+    assert np.array_equal(read_features(rebuilt).values, VALUES)
+
+
+@pytest.mark.parametrize("n_rows", [1, 8])
+def test_a_model_is_asked_about_any_number_of_rows_in_the_container_it_knows(n_rows):
+    rows = np.arange(2.0 * n_rows).reshape(n_rows, 2)
+    frame = read_features(NAMED["pandas"]).as_input(rows)
+    pd.testing.assert_frame_equal(frame, pd.DataFrame(rows, columns=["age", "member"]))
+    frame = read_features(NAMED["polars"]).as_input(rows)
+    assert frame.equals(pl.DataFrame(rows, schema=["age", "member"]))
+    table = read_features(NAMED["arrow"]).as_input(rows)
+    assert table.equals(pa.table({"age": rows[:, 0], "member": rows[:, 1]}))
+    for kind in NAMELESS.values():
+        assert np.array_equal(read_features(kind).as_input(rows), rows)
+        assert type(read_features(kind).as_input(rows)) is np.ndarray
+    # No model takes a dict; a frame has its names.
+    frame = read_features(NAMED["dict"]).as_input(rows)
+    pd.testing.assert_frame_equal(frame, pd.DataFrame(rows, columns=["age", "member"]))
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "record batch", "array"])
+def test_features_go_to_other_processes_without_the_table(kind):
+    features = pickle.loads(pickle.dumps(read_features((NAMED | NAMELESS)[kind])))
+    assert np.array_equal(features.values, VALUES)
+    assert type(features.as_input(VALUES)) is type((NAMED | NAMELESS)[kind])
+    if kind != "array":  # which needs no container
+        assert (features.container.num_rows if kind == "record batch" else features.container.shape[0]) == 0
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        [[1, None], [2, 3]],
+        np.array([[1, NAN], [2, 3]]),
+        np.array([[1, pd.NA], [2, 3]], dtype=object),
+        np.ma.masked_array([[1, 9], [2, 3]], mask=[[0, 1], [0, 0]]),
+        {"a": [1, 2], "b": [None, 3.0]},
+        pd.DataFrame({"a": [1, 2], "b": pd.array([None, 3], dtype="Int64")}),
+        pd.DataFrame({"a": [True, 2.0], "b": pd.array([None, 3], dtype="Float64")}),
+        pd.DataFrame({"a": [1, 2], "b": pd.array([None, 3], dtype="int64[pyarrow]")}),
+        pl.DataFrame({"a": [1, 2], "b": [None, 3]}),
+        pa.table({"a": [1, 2], "b": [None, 3]}),
+    ],
+    ids=["None", "nan", "NA", "masked", "dict", "Int64", "Float64", "arrow in pandas", "polars", "arrow"],
+)
+def test_missing_values_are_nan(X):
+    assert np.array_equal(read_features(X).values, [[1, NAN], [2, 3]], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array([1, 2.5, True], dtype=object),
+        pd.Series([Decimal(1), Decimal("2.5"), Decimal(1)]),
+        pl.Series([Decimal("1.0"), Decimal("2.5"), Decimal("1.0")]),
+        pd.arrays.SparseArray([1.0, 2.5, 1.0]),
+        [np.int8(1), np.float32(2.5), np.bool_(True)],
+    ],
+    ids=["objects", "decimals", "decimals of polars", "sparse column", "scalars of numpy"],
+)
+def test_a_column_of_whatever_numbers_is_numbers(column):
+    assert read_features({"a": column}).values.tolist() == [[1.0], [2.5], [1.0]]
+
+
+def test_an_empty_polars_column_is_missing():
+    assert np.isnan(read_features(pl.DataFrame({"a": [None, None]})).values).all()
+
+
+@pytest.mark.parametrize(
+    ("column", "found"),
+    [
+        (["x", "y"], r"'a' \((str|object), for example 'x'\)"),
+        (["1", "2"], r"'a' \((str|object), for example '1'\)"),
+        ([1, "y"], r"'a' \(object, for example 'y'\)"),
+        (np.array(["x", "y"]), r"'a' \(<U1, for example 'x'\)"),
+        (np.array([b"x", b"y"]), r"'a' \(\|S1, for example b'x'\)"),
+        (pd.Categorical([1, 2]), r"'a' \(category, for example 1\)"),
+        (pd.to_datetime(["2020-01-01", "2021-01-01"]), r"'a' \(datetime64\[.s\], for example Timestamp\('2020"),
+        (pl.Series(["x", "y"], dtype=pl.Categorical), r"'a' \((str|object), for example 'x'\)"),
+    ],
+    ids=["strings", "digits", "mixed", "array of strings", "bytes", "categories", "dates", "categories of polars"],
+)
+def test_a_column_that_is_no_numbers_is_named_with_a_way_out(column, found):
+    remedy = r"Encode them first \(for example with OneHotEncoder in a ColumnTransformer\)\."
+    with pytest.raises(ValueError, match=rf"^people has columns that are no numbers: {found}.*{remedy}$"):
+        read_features({"n": [1, 2], "a": column}, "people")
+    with pytest.raises(ValueError, match=rf"{remedy} Or ask somebody else\.$"):
+        read_features({"n": [1, 2], "a": column}, "people", "Or ask somebody else.")
+
+
+def test_of_many_columns_that_are_no_numbers_some_are_named():
+    X = pd.DataFrame({f"c{i}": ["x"] for i in range(6)})
+    with pytest.raises(ValueError, match=r"'c0' .*'c1' .*'c2' \([^)]*\) and 3 more\."):
+        read_features(X)
+
+
+def test_objects_that_are_neither_numbers_nor_strings_are_a_type_error_as_for_scikit_learn():
+    X = np.array([[{"foo": "bar"}, 1], [2, 3]], dtype=object)
+    with pytest.raises(TypeError, match=r"'x0' \(object, .*argument must be a string or a real number, not 'dict'"):
+        read_features(X)
+
+
+@pytest.mark.parametrize(
+    "X", [np.ones((2, 2)) * 1j, [[1 + 1j, 2]], pd.DataFrame({"x0": [1j]})], ids=["array", "rows", "frame"]
+)
+def test_complex_numbers_are_refused(X):
+    with pytest.raises(ValueError, match=r"^Complex data not supported: X has complex numbers in columns? 'x0'"):
+        read_features(X)
+
+
+@pytest.mark.parametrize("X", [csr_matrix(VALUES), csr_array(VALUES)], ids=["matrix", "array"])
+def test_a_sparse_matrix_is_refused(X):
+    with pytest.raises(ValueError, match=r"^X is a sparse matrix .*pass X\.toarray\(\)"):
+        read_features(X)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [VALUES[:, 0], [1, 2], pd.Series([1, 2]), pl.Series([1, 2]), [], None, "age", 3, iter([1])],
+    ids=["array", "list", "pandas", "polars", "empty list", "None", "string", "number", "iterator"],
+)
+def test_what_has_no_columns_is_refused(X):
+    with pytest.raises(ValueError, match=r"^X must be a table .* which has no columns\. Reshape your data"):
+        read_features(X)
+
+
+@pytest.mark.parametrize(
+    ("X", "what"),
+    [
+        (np.empty((0, 3)), r"0 sample\(s\) \(shape=\(0, 3\)\) while a minimum of 1 is required"),
+        (np.empty((12, 0)), r"0 feature\(s\) \(shape=\(12, 0\)\) while a minimum of 1 is required"),
+        ([[], []], r"0 feature\(s\) \(shape=\(2, 0\)\)"),
+        (pd.DataFrame(index=range(4)), r"0 feature\(s\) \(shape=\(4, 0\)\)"),
+        (pd.DataFrame({"a": []}), r"0 sample\(s\) \(shape=\(0, 1\)\)"),
+        (pl.DataFrame({"a": []}), r"0 sample\(s\) \(shape=\(0, 1\)\)"),
+        ({}, r"0 feature\(s\)"),
+    ],
+    ids=["no rows", "no columns", "empty rows", "pandas without columns", "pandas", "polars", "dict"],
+)
+def test_nobody_and_nothing_are_refused(X, what):
+    with pytest.raises(ValueError, match=f"^X has {what}"):
+        read_features(X)
+
+
+def test_infinite_values_are_refused_with_their_columns():
+    X = pd.DataFrame({"a": [1, np.inf], "b": [1, 2], "c": [-np.inf, 0]})
+    with pytest.raises(ValueError, match=r"^X has infinite \(inf\) values in columns 'a', 'c'"):
+        read_features(X)
+
+
+@pytest.mark.parametrize("columns", [["a", "a"], [1, "1"]], ids=["equal", "written alike"])
+def test_columns_of_one_name_are_refused(columns):
+    with pytest.raises(ValueError, match=f"^X has several columns named '{columns[0]}'"):
+        read_features(pd.DataFrame([[1, 2]], columns=columns))
+
+
+def test_a_lazy_frame_is_refused():
+    with pytest.raises(ValueError, match=r"^X is a lazy frame.*\.collect\(\)"):
+        read_features(pl.LazyFrame({"a": [1]}))
+
+
+def test_ragged_tables_are_refused():
+    with pytest.raises(ValueError, match=r"rows of different lengths \[1, 2\]"):
+        read_features([[1, 2], [3]])
+    with pytest.raises(ValueError, match=r"columns of different lengths \{'a': 1, 'b': 2\}"):
+        read_features({"a": [1], "b": [1, 2]})
+    with pytest.raises(ValueError, match=r"^X has shape \(2, 2, 2\)"):
+        read_features(np.ones((2, 2, 2)))
+
+
+def test_a_structured_array_is_refused():
+    with pytest.raises(ValueError, match=r"^X is a structured array.*pandas\.DataFrame\(X\)"):
+        read_features(np.array([(1, 2)], dtype=[("a", int), ("b", int)]))
