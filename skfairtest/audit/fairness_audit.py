@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Tags
 
-from skfairtest._utils.errors import GroupsMissing
+from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest.audit._default_metrics import asked_of, kinds_of
@@ -300,7 +300,7 @@ class FairnessAudit(ReportedAudit):
             needed = cells_read(metrics, settings)
             if "y_true" in needed and y is None:
                 names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
-                raise ValueError(f"y is missing: {names} needs the true labels; metrics='selection_rate' does not")
+                raise ParameterError(f"y is missing: {names} needs the true labels; metrics='selection_rate' does not")
             asked = list(metrics)
         else:
             asked, needed = ([], {"y_pred"}) if self.estimator is None else asked_of(self.estimator, y)
@@ -372,7 +372,7 @@ class FairnessAudit(ReportedAudit):
         if y_score is not None:
             predictions_from_X(y_score, "y_score")
         if y_pred is None and y_score is None:
-            raise ValueError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
+            raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
         given = Given(sensitive_features, control_features, sample_weight, clusters)
         if y_pred is not None:
             predictions_from_X(y_pred, "y_pred")
@@ -417,17 +417,21 @@ class FairnessAudit(ReportedAudit):
         """Check the parameters; return what will be run, and the metrics that were named."""
         check_seed(self.random_state)
         if self.compare == "to_reference":
-            raise ValueError(
+            raise ParameterError(
                 "compare='to_reference' has no meaning over several features, which share no group: use "
                 "'between_groups', 'to_rest' or 'to_overall'"
             )
         if self.adjust == "max_t":
-            raise ValueError("adjust='max_t' has no joint law across groupings of the same people: use adjust='holm'")
+            raise ParameterError(
+                "adjust='max_t' has no joint law across groupings of the same people: use adjust='holm'"
+            )
         if not isinstance(self.intersections, bool | np.bool_):
-            raise ValueError(f"intersections must be True or False; found {self.intersections!r}")
+            raise ParameterError(f"intersections must be True or False; found {self.intersections!r}")
         if not isinstance(self.compare_intersections, str) or self.compare_intersections not in INTERSECTIONS:
             options = ", ".join(map(repr, INTERSECTIONS))
-            raise ValueError(f"compare_intersections must be one of {options}; found {self.compare_intersections!r}")
+            raise ParameterError(
+                f"compare_intersections must be one of {options}; found {self.compare_intersections!r}"
+            )
         metrics = self._named()
         settings = check_settings(
             compare=self.compare,
@@ -461,7 +465,7 @@ class FairnessAudit(ReportedAudit):
         kinds, without = kinds_of(sample, self.estimator)
         metrics = [m for m in standard_metrics(kinds, set(sample.columns)) if m.name not in dict(without)]
         if not metrics:
-            raise ValueError(
+            raise ParameterError(
                 f"y_true is missing: of {' and '.join(sorted(kinds))} predictions every standard metric needs the true "
                 "labels; pass them, or name metrics that need none, such as metrics='selection_rate' with pos_label"
             )

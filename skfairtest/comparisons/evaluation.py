@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.rows import Measured
 from skfairtest.inference.rates import Question
 from skfairtest.metrics import (
@@ -136,17 +137,17 @@ class Studentized:
         except MetricError as problem:
             if out.sample.control_names:
                 whose += f" of stratum {out.sample.stratum_labels[stratum]!r}"
-            raise ValueError(f"metric cannot be computed in {whose}: {problem}") from problem
+            raise ParameterError(f"metric cannot be computed in {whose}: {problem}") from problem
         return time.perf_counter() - started
 
     def _refuse_jackknife(self, k: int) -> None:
         if self.variance == "jackknife":
             if k <= MOST_LEFT_OUT:
-                raise ValueError(
+                raise ParameterError(
                     "variance='jackknife' leaves out single people, and people in clusters are resampled by cluster: "
                     "use variance='auto' or 'bootstrap'"
                 )
-            raise ValueError(
+            raise ParameterError(
                 f"variance='jackknife' leaves out one of at most {MOST_LEFT_OUT} kinds of people, of which {self.name} "
                 f"sees {k:,}: use variance='bootstrap'"
             )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import seed_sequence
 from skfairtest.comparisons.evaluation import Studentized
@@ -165,12 +166,12 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
     """Refuse weights for functions that cannot take them."""
     for metric in metrics:
         if sample.weight is not None and isinstance(metric, ScoreMetric | Omnibus) and not metric.takes_weights:
-            raise ValueError(
+            raise ParameterError(
                 f"sample_weight was given and metric {metric.name!r} takes none: add a parameter sample_weight to the "
                 "function, or test people without weights"
             )
         if sample.clusters is not None and isinstance(metric, Omnibus):
-            raise ValueError(
+            raise ParameterError(
                 f"clusters were given and metric {metric.name!r} looks at all groups at once, which has no law for "
                 "people in clusters: test a metric of each group instead"
             )
@@ -283,10 +284,12 @@ def _studentized(
 ) -> Studentized:
     variance = settings.asked_variance
     if variance == "score" and isinstance(metric, ScoreMetric):
-        raise ValueError(f"variance='score' is the standard error of rates; {metric.name} is none: use variance='auto'")
+        raise ParameterError(
+            f"variance='score' is the standard error of rates; {metric.name} is none: use variance='auto'"
+        )
     own = isinstance(metric, ScoreMetric) and not isinstance(metric, BuiltIn)
     if variance == "delta" and own and metric.variance is None:  # type: ignore[union-attr]
-        raise ValueError(
+        raise ParameterError(
             f"variance='delta' needs the derivative of {metric.name}, which nobody has given: use 'jackknife' or "
             "'bootstrap', or a ScoreMetric with a variance"
         )
@@ -306,13 +309,13 @@ def check_clusters(sample: Sample, settings: Settings) -> None:
     """
     assert sample.clusters is not None
     if settings.within in ("y_true", "y_pred"):
-        raise ValueError(
+        raise ParameterError(
             f"within={settings.within!r} permutes labels of single people, and people in clusters are resampled by "
             "cluster: use within='auto', or control_features for a comparison within strata"
         )
     crossing = len(np.unique(np.stack([sample.clusters.codes, sample.stratum_codes]), axis=1).T)
     if crossing > len(sample.clusters.levels):
-        raise ValueError(
+        raise ParameterError(
             f"clusters: some lie in several strata of control_features ({' x '.join(sample.control_names)}), which are "
             "tested as if they were independent: leave control_features out, or one of the strata"
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.rates import resampled_log_p
 from skfairtest.comparisons.resample import resample
@@ -159,7 +160,7 @@ def _observed(metric: Omnibus, stratum: Everybody) -> float:
     try:
         return float(stratum.evaluate(stratum.counts))
     except MetricError as error:
-        raise ValueError(f"metric cannot be computed: {error}") from error
+        raise ParameterError(f"metric cannot be computed: {error}") from error
 
 
 def check_omnibus(metric: Omnibus, settings: Settings) -> None:
@@ -172,16 +173,16 @@ def check_omnibus(metric: Omnibus, settings: Settings) -> None:
     """
     question = settings.question
     if question.alternative != "two-sided" or question.edges is not None:
-        raise ValueError(
+        raise ParameterError(
             f"metric={metric.name!r} looks at all groups at once and tests independence: it has no alternative or "
             "margin; use alternative='two-sided' and margin=None"
         )
     if settings.compare != "between_groups" and not settings.crossed:
-        raise ValueError(
+        raise ParameterError(
             f"metric={metric.name!r} looks at all groups at once: use compare='between_groups', not "
             f"{settings.compare!r}"
         )
     if question.method not in ("auto", "permutation"):
-        raise ValueError(
+        raise ParameterError(
             f"metric={metric.name!r} is tested by permuting labels: use method='auto', not {question.method!r}"
         )

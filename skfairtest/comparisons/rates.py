@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.rows import (
@@ -171,7 +172,7 @@ def rate_table(made: Counted, settings: Settings) -> RateTable:
         blocks = [everyone]
     else:
         if settings.within not in made.roles:
-            raise ValueError(f"within={settings.within!r} needs {settings.within}, which was not given")
+            raise ParameterError(f"within={settings.within!r} needs {settings.within}, which was not given")
         inside = made.roles[settings.within]
         blocks = [everyone[inside == value] for value in np.unique(inside)[::-1]]
     return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))

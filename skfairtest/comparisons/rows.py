@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.errors import GroupsMissing
+from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.settings import Settings
@@ -264,7 +264,7 @@ def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Sett
             if settings.crossed
             else ("compare='to_rest' or 'to_reference'")
         )
-        raise ValueError(
+        raise ParameterError(
             f"sensitive_features ({names}) makes {n_groups:,} groups, whose pairs are {found:,} comparisons; at most "
             f"{MOST_COMPARISONS:,} are made: use {fewer}, or fewer sensitive features"
         )
@@ -277,7 +277,7 @@ def contrasts_of(
     labels = sample.group_labels
     if settings.compare == "between_groups":
         if len(kept) > 2 and settings.question.alternative in ("greater", "less"):
-            raise ValueError(
+            raise ParameterError(
                 f"alternative={settings.question.alternative!r} needs a direction, which all pairs of {len(kept)} "
                 "groups do not have: use compare='to_reference', 'to_rest' or 'to_overall'"
             )

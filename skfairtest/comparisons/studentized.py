@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.evaluation import Studentized
 from skfairtest.comparisons.rates import bootstrapped_log_p, farthest_beyond, resampled_log_p, tests_of
@@ -67,7 +68,7 @@ def measure_studentized(
 ) -> None:
     """Make and test the rows of one metric."""
     if settings.question.method == "exact":
-        raise ValueError(
+        raise ParameterError(
             f"method='exact' has no law for {made.name}"
             + (" of people with weights or in clusters" if isinstance(made.metric, Rate) else "")
             + ": use method='auto', which permutes labels"

@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
@@ -69,11 +70,13 @@ def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats
     """
     strange = next((level for level in column.levels if not isinstance(level, Real | Decimal)), None)
     if strange is not None:
-        raise ValueError(f"{where} holds {strange!r}, which is not a number: {instead}")
+        raise ParameterError(f"{where} holds {strange!r}, which is not a number: {instead}")
     levels = as_floats(column.levels)
     # Differences and sums of two must be finite as well.
     if not np.abs(levels).max() < LARGEST:
-        raise ValueError(f"{where} holds infinite values: replace them, or leave these people out of every argument")
+        raise ParameterError(
+            f"{where} holds infinite values: replace them, or leave these people out of every argument"
+        )
     return np.asarray(levels[column.codes])
 
 
@@ -85,10 +88,12 @@ def feature_values(columns: tuple[Column, ...], data: Any) -> list[Floats]:
         out.append(numbers(column, where, "use FairnessTest for groups; dates can become numbers, such as years"))
         if len(column.levels) == 1:
             everybody = f"everybody (n_samples={len(column)})"
-            raise ValueError(f"{where} is {column.levels[0]!r} for {everybody}: nothing can be correlated with it")
+            raise ParameterError(f"{where} is {column.levels[0]!r} for {everybody}: nothing can be correlated with it")
     for name, values in data.items() if isinstance(data, dict | pd.DataFrame) else [(columns[0].name, data)]:
         if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
-            raise ValueError(f"sensitive_features (column {str(name)!r}) is categorical: use FairnessTest for groups")
+            raise ParameterError(
+                f"sensitive_features (column {str(name)!r}) is categorical: use FairnessTest for groups"
+            )
     return out
 
 
@@ -122,15 +127,15 @@ def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Fl
     try:
         e = np.asarray(function(y_true.copy(), y_pred.copy()))
     except Exception as error:
-        raise ValueError(f"of={name} raised {type(error).__name__}: {error}") from error
+        raise ParameterError(f"of={name} raised {type(error).__name__}: {error}") from error
     if e.shape != y_pred.shape or e.dtype.kind not in "biuf":
-        raise ValueError(
+        raise ParameterError(
             f"of={name} must return one number per person, of shape {y_pred.shape}; found {e.dtype} of shape {e.shape}"
         )
     e = e.astype(float)
     bad = int((~(np.abs(e) < LARGEST)).sum())
     if bad:
-        raise ValueError(f"of={name} returned {bad:,} values among {len(e):,} that are NaN or infinite")
+        raise ParameterError(f"of={name} returned {bad:,} values among {len(e):,} that are NaN or infinite")
     return e
 
 
@@ -154,7 +159,7 @@ def usable(pairs: Pairs, controls: str, of: str) -> list[int]:
     """
     kept = pairs.left_out == KEPT
     if pairs.stratified and kept.sum() > MOST_STRATA:
-        raise ValueError(
+        raise ParameterError(
             f"control_features ({controls}) makes {int(kept.sum()):,} comparisons within strata, more than "
             f"{MOST_STRATA:,}: use fewer values, for instance with pandas.cut"
         )
@@ -168,7 +173,9 @@ def usable(pairs: Pairs, controls: str, of: str) -> list[int]:
         )
     if n < SMALLEST_STRATUM:
         raise ValueError(f"{n} people are too few: a correlation needs at least {SMALLEST_STRATUM}")
-    raise ValueError(f"of={of} is {pairs.e[0]:g} for all {n:,} people: what does not vary is correlated with nothing")
+    raise ParameterError(
+        f"of={of} is {pairs.e[0]:g} for all {n:,} people: what does not vary is correlated with nothing"
+    )
 
 
 @dataclass

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import ModelTest
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
@@ -345,10 +346,12 @@ class CorrelationFairnessTest(ModelTest):
             value = getattr(self, name)
             if not (callable(value) or (isinstance(value, str) and value in options)):
                 listed = ", ".join(repr(option) for option in options)
-                raise ValueError(f"{name} must be one of {listed}, or a function of two arrays; found {value!r}")
+                raise ParameterError(f"{name} must be one of {listed}, or a function of two arrays; found {value!r}")
         sides = ("two-sided", "greater", "less")
         if not (isinstance(self.alternative, str) and self.alternative in sides):
-            raise ValueError(f"alternative must be one of {', '.join(map(repr, sides))}; found {self.alternative!r}")
+            raise ParameterError(
+                f"alternative must be one of {', '.join(map(repr, sides))}; found {self.alternative!r}"
+            )
         return check_settings(
             compare="between_groups",
             reference_group=None,
@@ -369,10 +372,10 @@ class CorrelationFairnessTest(ModelTest):
         """Return the class counted as 1, and the number per person that is correlated."""
         classes = (classes_of(self.estimator) or ()) if self.estimator is not None else ()
         if y_true is None and self.of != "prediction":
-            raise ValueError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
+            raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
         if len(classes) > 2:
             if not callable(self.of):
-                raise ValueError(
+                raise ParameterError(
                     f"estimator has {len(classes)} classes, whose labels cannot be subtracted: pass "
                     "of=lambda y_true, y_pred: ..., which returns a number per person"
                 )
@@ -402,7 +405,7 @@ class CorrelationFairnessTest(ModelTest):
             drawn = draw(left, self.correlation, found, settings, seed_sequence(self.random_state), what)
         except UndefinedCorrelationError as error:
             where = f" in {label(labels[error.stratum])}" if pairs.stratified else ""
-            raise ValueError(
+            raise ParameterError(
                 f"correlation={name_of(self.correlation)} of {label(kept[error.feature])}{where} {error}: it must "
                 "return one number that is not NaN"
             ) from error

@@ -10,6 +10,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import ModelTest
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.text import label
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
@@ -313,7 +314,7 @@ class FairnessTest(ModelTest):
             names = (
                 ", ".join(metric.name for metric in metrics if "y_true" in metric.reads) or f"within={self.within!r}"
             )
-            raise ValueError(f"y is missing: {names} needs the true labels; metric='selection_rate' does not")
+            raise ParameterError(f"y is missing: {names} needs the true labels; metric='selection_rate' does not")
         given = Given(sensitive_features, control_features, sample_weight, clusters, predict_params)
         if self.estimator is None:
             sample = predicted_people(X, y, y_score, given, needed=needed)
@@ -381,7 +382,7 @@ class FairnessTest(ModelTest):
         if y_score is not None:
             predictions_from_X(y_score, "y_score")
         if y_pred is None and y_score is None:
-            raise ValueError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
+            raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
         if y_pred is None:
             y_pred, y_score = y_score, None
         predictions_from_X(y_pred, "y_pred")
@@ -446,7 +447,7 @@ class FairnessTest(ModelTest):
         )
         for metric in metrics:
             if settings.question.edges is not None and metric.disparity not in (None, settings.question.disparity):
-                raise ValueError(
+                raise ParameterError(
                     f"margin={self.margin!r} is a {settings.question.disparity} and {metric.name} is always compared "
                     f"by its {metric.disparity}: test it by itself, with disparity={metric.disparity!r}"
                 )
