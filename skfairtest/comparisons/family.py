@@ -53,7 +53,9 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
         reasons = sorted({e.reason for part in measured for e in part.excluded})
         raise NothingDefined(f"no comparison is defined: {'; '.join(reasons)}")
     # The p-values of one adjusted family; the strata's are adjusted among themselves.
-    families = [_by_hypothesis(comparisons, np.flatnonzero(np.equal(deciding, which))) for which in (True, False)]
+    families = [
+        _by_hypothesis(comparisons, np.flatnonzero(np.equal(deciding, which)).tolist()) for which in (True, False)
+    ]
     hypotheses = [[comparisons[same[0]].estimate.hypothesis for same in tested] for tested in families]
     if settings.adjust == "shaffer" and not any(map(are_tied, hypotheses)):
         settings = replace(settings, adjust="holm")
@@ -261,7 +263,10 @@ def _verdict(
     limits = (_monte_carlo_limits(leading, main, blocks, settings) if drew else None) or (p, p)
     n_resamples = settings.n_resamples if resampled or drew else 0
     if n_resamples and settings.adaptive:
-        n_resamples = max(one.evidence.n_defined for one in main if one.evidence.n_extreme is not None)
+        drawn = (
+            one.evidence.n_defined + one.evidence.n_undefined for one in main if one.evidence.n_extreme is not None
+        )
+        n_resamples = max(drawn)
     return leading, Verdict(
         log_p=float(target),
         limits=(min(p, limits[0]), max(p, limits[1])),

@@ -147,7 +147,7 @@ def undefined_draws(comparison: Comparison) -> Iterator[Exclusion]:
     estimate, found = comparison.estimate, comparison.evidence
     if found.n_extreme is not None and found.n_undefined:
         total = found.n_defined + found.n_undefined
-        reason = f"undefined in {found.n_undefined:,} of {total:,} drawn tables, which are not counted"
+        reason = f"undefined in {found.n_undefined:,} of {total:,} resamples, which are not counted"
         n = estimate.n_group, comparison.null.n_effective(estimate)
         yield Exclusion(estimate.metric, estimate.group, estimate.other, estimate.stratum, reason, *n, 0)
 
