@@ -42,8 +42,8 @@ def minimum_detectable(rows: Sequence[Row], alpha: float, settings: Settings) ->
             method = settings.question.method
             sizes[counted] = detectable_rates(x2 / d2, d1, d2, share=share, method=method, **common)  # type: ignore[arg-type]
         for i in set(asked) - set(counted):
-            edges = rows[i].question.edges
-            edge = 0.0 if edges is None else float(np.log(edges[1]) if disparity == "ratio" else edges[1])
+            bounds = rows[i].question.margin_bounds
+            edge = 0.0 if bounds is None else float(np.log(bounds[1]) if disparity == "ratio" else bounds[1])
             size = detectable_estimates(_error(rows[i]), edge=edge, **common)[0]  # type: ignore[arg-type]
             sizes[i] = np.inf if size > rows[i].ends[1] else size
     # Not even no extreme draw among so few would be a finding.
@@ -53,7 +53,9 @@ def minimum_detectable(rows: Sequence[Row], alpha: float, settings: Settings) ->
 
 
 def _is_single_rate(row: Row) -> bool:
-    return row.pair is not None and len(row.pair.x1) == 1 and row.scale.is_identity and row.question.edges is None
+    return (
+        row.pair is not None and len(row.pair.x1) == 1 and row.scale.is_identity and row.question.margin_bounds is None
+    )
 
 
 def _error(row: Row) -> float:

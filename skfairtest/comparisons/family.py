@@ -109,7 +109,7 @@ def _adjust(tested: list[list[Row]], measured: Sequence[Measured], settings: Set
         joint = critical is not None or settings.adjust == "max_t"
         rejected = at_most(row.log_p_adjusted, alpha) if joint else at_most(row.log_p, error)
         low, high = _interval(row, inverted.get(id(row)), settings, error, critical)
-        if row.question.edges is None and not rejected:  # nor is equality rejected by the interval
+        if row.question.margin_bounds is None and not rejected:  # nor is equality rejected by the interval
             low, high = min(low, row.question.null), max(high, row.question.null)
         row.interval = (low, high) if np.isnan(low) else (max(row.ends[0], low), min(row.ends[1], high))
 
@@ -210,7 +210,7 @@ def _bootstrap_interval(row: Row, alternative: str, error: float) -> tuple[float
     """Return the disparities that the bootstrap test of this alternative does not reject."""
     assert row.resampled is not None
     low, high = ("greater", error), ("less", error)
-    if alternative == "equivalence" or (alternative == "two-sided" and row.question.edges is not None):
+    if alternative == "equivalence" or (alternative == "two-sided" and row.question.margin_bounds is not None):
         sides = (("greater", error / 2), ("less", error / 2))  # two one-sided tests at a margin
     elif alternative == "two-sided":
         sides = (("two-sided", error), ("two-sided", error))

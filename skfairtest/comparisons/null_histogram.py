@@ -25,7 +25,7 @@ RESAMPLES = {
 def null_histogram_of(row: Row) -> NullHistogram | None:
     """Return the law of a judged row under its null hypothesis; None where its statistic is undefined."""
     exact = row.method.startswith("exact")
-    if exact and row.pair is not None and row.question.edges is None:
+    if exact and row.pair is not None and row.question.margin_bounds is None:
         found = _enumerated(row)
         if found is not None:
             return found
@@ -100,7 +100,7 @@ def _normal(row: Row) -> NullHistogram:
     p = p_text(p_of(row.log_p))
     note = "The standard normal law, which the statistic has in large samples if the null hypothesis holds"
     if row.method.startswith("exact"):
-        why = "with a margin" if row.question.edges is not None else "for so many people"
+        why = "with a margin" if row.question.margin_bounds is not None else "for so many people"
         note += f", drawn {why} in place of the exact law that gives the p-value, {p}"
     else:
         note += f"; {'twice ' if times == 2 else ''}what is at least as extreme as the data is the p-value, {p}"
@@ -114,7 +114,7 @@ def _sides(row: Row) -> tuple[tuple[str, ...], int]:
     side = row.extreme_side
     if side in ("greater", "less"):
         return (side,), 1
-    if row.question.edges is None and row.side is None:
+    if row.question.margin_bounds is None and row.side is None:
         return ("two-sided",), 1
     # Tests of both edges of a margin, or of both tails, of which one decides.
     return ("greater", "less"), 1 if side == "equivalence" else 2
@@ -132,7 +132,7 @@ def _statistic(row: Row) -> str:
     """Say what is on the axis."""
     if row.side is not None:
         return label(row.metric)
-    if row.question.edges is not None:
+    if row.question.margin_bounds is not None:
         return ("studentized " if row.studentized else "") + "distance from the margin"
     # Equality is one hypothesis with one statistic, whether a difference or a ratio is shown.
     return "studentized difference" if row.studentized else "difference"

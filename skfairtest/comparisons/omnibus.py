@@ -143,7 +143,7 @@ def _p_of(row: Row, metric: Omnibus, settings: Settings) -> None:
     asked, drawn, sides = row.question, row.drawn, _sides(metric)
     found = []
     for side in sides:
-        row.question, row.drawn = replace(asked, alternative=side, edges=None), drawn
+        row.question, row.drawn = replace(asked, alternative=side, margin_bounds=None), drawn
         resampled_log_p(row, settings)
         found.append((row.log_p, row.extreme))
     row.log_p, row.extreme = min(found)
@@ -172,7 +172,7 @@ def check_omnibus(metric: Omnibus, settings: Settings) -> None:
         If an alternative, a margin, a comparison or a method is asked for that it does not have.
     """
     question = settings.question
-    if question.alternative != "two-sided" or question.edges is not None:
+    if question.alternative != "two-sided" or question.margin_bounds is not None:
         raise ParameterError(
             f"metric={metric.name!r} looks at all groups at once and tests independence: it has no alternative or "
             "margin; use alternative='two-sided' and margin=None"

@@ -298,9 +298,9 @@ def farthest_beyond(found: Resampled, question: Question) -> tuple[Floats, float
 
 def tests_of(question: Question) -> list[tuple[float, str]]:
     """Return the tests that a question asks for: the disparity that is tested, and which side of it."""
-    if question.edges is None:
+    if question.margin_bounds is None:
         return [(question.null, question.alternative)]
-    lower, upper = question.edges
+    lower, upper = question.margin_bounds
     return {
         "greater": [(upper, "greater")],
         "less": [(lower, "less")],

@@ -198,7 +198,7 @@ def name_hypothesis(
     complement : bool
         Whether the row's event is the complement of the one that `what` names.
     """
-    if row.question.alternative != "two-sided" or row.question.edges is not None:
+    if row.question.alternative != "two-sided" or row.question.margin_bounds is not None:
         return
     if row.question.method == "bootstrap" and row.contrast.overall:  # samples of everyone, of whom groups are parts
         return

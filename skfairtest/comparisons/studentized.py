@@ -379,7 +379,7 @@ def _spread_out(made: Studentized, moments: Moments, comparison: Comparison, at:
 
 def _at_equality(row: Row, comparison: Comparison, distance: float, error: float) -> None:
     """Give the row's form at equality the error of the statistic tested there, so that its interval agrees with it."""
-    if row.question.edges is not None or row.form is None:
+    if row.question.margin_bounds is not None or row.form is None:
         return
     shown, own = (float(v) for v in row.form.at(row.question.null))
     times = 1.0
@@ -405,7 +405,7 @@ def _test(
     question = made.question
     method = question.method
     if method == "auto":
-        method = "asymptotic" if question.edges is not None or _too_many(families) else "permutation"
+        method = "asymptotic" if question.margin_bounds is not None or _too_many(families) else "permutation"
     seeds = seed.spawn(len(families) + 1)
     tested = len(by_hypothesis(row for rows, _ in families for row in rows))
     if method == "bootstrap" or (settings.adjust == "max_t" and tested > 1):
@@ -483,7 +483,7 @@ def _asymptotic(made: Studentized, row: Row, comparison: Comparison) -> tuple[fl
     """Log p-value of the normal distribution at equality or at a margin, the statistic, and how far it is beyond."""
     question, at = row.question, comparison.at(row.contrast.stratum)
     assert row.form is not None
-    if question.edges is None and not made.has_effective_people:
+    if question.margin_bounds is None and not made.has_effective_people:
         tested = _spread_out(made, two_sides.only(comparison.tested, at), comparison, at)
         distance, error = (float(v) for v in Statistic("difference", comparison.balanced[at]).distance(tested))
         _at_equality(row, comparison, distance, error)

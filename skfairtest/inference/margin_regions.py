@@ -86,8 +86,8 @@ def _margin_border(
 
 def one_sided(question: Question) -> list[tuple[float, str]]:
     """One-sided tests behind a question with a margin: the edge, and the direction in which it is exceeded."""
-    assert question.edges is not None
-    low, high = question.edges
+    assert question.margin_bounds is not None
+    low, high = question.margin_bounds
     return {
         "greater": [(high, "greater")],
         "less": [(low, "less")],

@@ -45,7 +45,7 @@ def region_of(
     d1: int, d2: int, question: Question, alpha: float, share: float = 0.0, means: tuple[int, int] | None = None
 ) -> Region:
     """Region of one comparison at its level."""
-    if question.edges is None:
+    if question.margin_bounds is None:
         return equality_region(d1, d2, alpha, question.alternative, reference_of(question.method, d1, d2))
     return margin_region(d1, d2, question, alpha, share=share, means=means)
 
@@ -55,7 +55,7 @@ def _one(
 ) -> tuple[float, str]:
     """Power of one comparison given its denominators."""
     people = d1 + d2
-    if question.edges is None and people > EXACT_PEOPLE:
+    if question.margin_bounds is None and people > EXACT_PEOPLE:
         law = reference_of(question.method, d1, d2)
         found = large_equality_power(d1, p1, d2, p2, alpha, question.alternative, law)
         if found is not None:
@@ -84,7 +84,7 @@ def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
     Computed
         Power, law and Monte-Carlo standard error.
     """
-    if len(design.people) > 2 or (design.overall and design.question.edges is not None):
+    if len(design.people) > 2 or (design.overall and design.question.margin_bounds is not None):
         return _simulated(design, draws)
     n1, n2 = design.people
     s1, s2 = design.shares

@@ -116,10 +116,10 @@ def mirrored(question: Question) -> Question:
 
 def turned_over(question: Question) -> Question:
     """One-sided question about group 2 against group 1, asked of group 1 against group 2."""
-    edges = question.edges
-    if edges is not None:
-        edges = (1 / edges[1], 1 / edges[0]) if question.disparity == "ratio" else (-edges[1], -edges[0])
-    return replace(mirrored(question), edges=edges)
+    bounds = question.margin_bounds
+    if bounds is not None:
+        bounds = (1 / bounds[1], 1 / bounds[0]) if question.disparity == "ratio" else (-bounds[1], -bounds[0])
+    return replace(mirrored(question), margin_bounds=bounds)
 
 
 def denominators(n: int, share: float, spacing: float) -> tuple[Integers, Floats]:

@@ -36,7 +36,7 @@ def normal_power(
     0.74
     """
     own = float(np.sqrt(p1 * (1 - p1) / d1 + p2 * (1 - p2) / d2))
-    if question.edges is None:
+    if question.margin_bounds is None:
         pooled = (d1 * p1 + d2 * p2) / (d1 + d2)
         null = float(np.sqrt(pooled * (1 - pooled) * (1 / d1 + 1 / d2)))
         parts = [(p1 - p2, null, side) for side in ("greater", "less") if question.alternative in (side, "two-sided")]
@@ -121,7 +121,7 @@ def estimate_power(
 
 def values_tested(question: Question) -> list[tuple[float, str]]:
     """Values that one-sided tests compare with, on the scale of the estimate (the logarithm of a ratio)."""
-    if question.edges is None:
+    if question.margin_bounds is None:
         sides = ("greater", "less") if question.alternative == "two-sided" else (question.alternative,)
         return [(0.0, side) for side in sides]
     return [

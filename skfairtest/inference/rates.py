@@ -58,7 +58,7 @@ class Question:
         How two values are compared.
     alternative : {"two-sided", "greater", "less", "equivalence"}
         What would be a finding.
-    edges : (float, float) or None
+    margin_bounds : (float, float) or None
         Tolerated disparities, lower and upper; None tests equality.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}
         Which law gives the p-value.
@@ -66,7 +66,7 @@ class Question:
 
     disparity: str = "difference"
     alternative: str = "two-sided"
-    edges: tuple[float, float] | None = None
+    margin_bounds: tuple[float, float] | None = None
     method: str = "auto"
 
     @property
@@ -351,11 +351,11 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
     Answer
         With a margin, two-sided, twice the smaller of the two one-sided p-values; for equivalence the larger.
     """
-    if question.edges is None:
+    if question.margin_bounds is None:
         log_p, label = known or _equality(pair, question.alternative, question.method)
         z, error = (float(v) for v in statistic(pair, scale, "score"))
         return Answer(log_p, label, z, shown_error(pair, question, error, scale))
-    lower, upper = question.edges
+    lower, upper = question.margin_bounds
     if question.alternative == "greater":
         sides = [_beyond(pair, scale, question, upper, "greater")]
     elif question.alternative == "less":
