@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons.evaluation import Studentized
 from skfairtest.comparisons.rates import bootstrapped_log_p, farthest_beyond, resampled_log_p, tests_of
 from skfairtest.comparisons.resample import announce_if_long, resample, sides_of
@@ -43,7 +43,7 @@ from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
-from skfairtest.inference.two_sides import Moments, Sides, Statistic, Stratum
+from skfairtest.inference.two_sides import Sides, Statistic, Stratum
 from skfairtest.metrics import (
     Bootstrap,
     BuiltIn,

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference.conditional import TIE
 from skfairtest.inference.unconditional import TotalTail, largest_probability
-
-Integers = NDArray[np.int64]
 
 #: Null outcomes less probable than exp(-30) times the level are counted as rejected without being looked at.
 _NEGLIGIBLE = 30.0

@@ -16,10 +16,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf
 
 #: Two outcomes whose probabilities differ by less than this, relatively, are equally probable.
@@ -259,10 +258,10 @@ def strata_within_cap(d1: Sequence[int], d2: Sequence[int], m: Sequence[int]) ->
 
 
 def stratified_log_p(
-    x1: NDArray[np.int64],
-    d1: NDArray[np.int64],
-    x2: NDArray[np.int64],
-    d2: NDArray[np.int64],
+    x1: Integers,
+    d1: Integers,
+    x2: Integers,
+    d2: Integers,
     alternative: str = "two-sided",
 ) -> float:
     """Log p-value that two groups share one event probability in every stratum, given all the strata's totals.

@@ -53,10 +53,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.inference.score import studentize
 
-Places = NDArray[np.intp]
 #: "pearson", "spearman", or a function of (x, e) whose absolute value is the larger the more they depend.
 Correlation = str | Callable[[Floats, Floats], Any]
 
@@ -103,12 +102,12 @@ class Pairs:
 
     x: Floats
     e: Floats
-    starts: Places
+    starts: Positions
     left_out: NDArray[np.int8]
     stratified: bool
 
     @property
-    def sizes(self) -> Places:
+    def sizes(self) -> Positions:
         """People per stratum."""
         return np.diff(self.starts, append=len(self.e))
 
@@ -202,9 +201,7 @@ def estimate(pairs: Pairs, correlation: Correlation) -> Estimates:
     return Estimates(value, error, statistic, np.where(missing[..., None], np.nan, variance))
 
 
-def permuted(
-    pairs: Pairs, correlation: Correlation, n_resamples: int, seed: np.random.SeedSequence | int
-) -> NDArray[np.float64]:
+def permuted(pairs: Pairs, correlation: Correlation, n_resamples: int, seed: np.random.SeedSequence | int) -> Floats:
     """Draw the statistics of permutations of the outcome within strata, the same permutation for every feature.
 
     Parameters
@@ -291,14 +288,14 @@ def _distance(v: float, w: float, k: float, critical: float) -> float:
     return v / bottom if bottom > 0 else np.inf
 
 
-def _missing(pairs: Pairs) -> NDArray[np.bool_]:
+def _missing(pairs: Pairs) -> Booleans:
     """Which features' places have no statistic, pooled ones first."""
     missing = pairs.left_out != KEPT
     pooled = missing.all(axis=1, keepdims=True)
     return np.concatenate([pooled, missing], axis=1) if pairs.stratified else pooled
 
 
-def _sums(values: Floats, starts: Places) -> Floats:
+def _sums(values: Floats, starts: Positions) -> Floats:
     """Sums over each stratum of values of shape (..., n)."""
     return np.asarray(np.add.reduceat(values, starts, axis=-1))
 
@@ -378,7 +375,7 @@ def _studentized(top: Floats, bottom: Floats, scale: Floats | float) -> Floats:
     return studentize(np.where(np.abs(top) <= _ZERO_CORRELATION * scale, 0.0, top), np.sqrt(bottom))
 
 
-def _between(start: int, stop: int, n: int) -> NDArray[np.bool_]:
+def _between(start: int, stop: int, n: int) -> Booleans:
     places = np.arange(n)
     return (places >= start) & (places < stop)
 
@@ -431,8 +428,8 @@ class _Ranks:
     """
 
     score: Floats
-    first: Places
-    last: Places
+    first: Positions
+    last: Positions
     half: Floats
     influence: Floats | None
 
@@ -485,7 +482,7 @@ class _Spearman(_Method):
         found = [self._values(drawn, feature) for feature in range(len(self.order))]
         return np.stack([studentize(value, error) for value, error in found], axis=1)
 
-    def _values(self, drawn: Places, feature: int) -> tuple[Floats, Floats]:
+    def _values(self, drawn: Positions, feature: int) -> tuple[Floats, Floats]:
         """Correlations and standard errors of one feature, each of shape (k, n_places)."""
         pairs, ranks, others = self.pairs, self.ranks[feature], self.outcome_ranks
         counted = pairs.counted()[feature]

@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.score import difference_of_rates, score_at
 
 #: A ratio that no test rejects where the second group shows no event, nor covers where it does.
@@ -42,16 +42,16 @@ def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
     return np.where(x == 0, np.where(d > 0, 0.0, np.nan), low), np.where(x == d, np.where(d > 0, 1.0, np.nan), high)
 
 
-def _ordinal(value: Floats) -> NDArray[np.int64]:
+def _ordinal(value: Floats) -> Integers:
     """Return the place of every float among all floats, 0 at 0.0; negative ones mirror the positive."""
     return np.where(value < 0, -1, 1) * np.abs(value).view(np.int64)
 
 
-def _float(ordinal: NDArray[np.int64]) -> Floats:
+def _float(ordinal: Integers) -> Floats:
     return np.where(ordinal < 0, -1.0, 1.0) * np.abs(ordinal).view(np.float64)
 
 
-def farthest_covered(inside: Floats, outside: Floats, covered: Callable[[Floats], NDArray[np.bool_]]) -> Floats:
+def farthest_covered(inside: Floats, outside: Floats, covered: Callable[[Floats], Booleans]) -> Floats:
     """Return the last float that is covered on the way from a covered one to the end; vectorized.
 
     Halving the number of floats in between finds a limit of 1e-9 with as many digits as one of .5.
@@ -87,7 +87,7 @@ def miettinen_nurminen(
     undefined = (d1 == 0) | (d2 == 0)
     d1, d2 = np.where(undefined, 1.0, d1), np.where(undefined, 1.0, d2)
 
-    def covered(edge: Floats) -> NDArray[np.bool_]:
+    def covered(edge: Floats) -> Booleans:
         return np.asarray(np.abs(score_at(x1, d1, x2, d2, edge, disparity)[0]) <= z)
 
     if disparity == "ratio":

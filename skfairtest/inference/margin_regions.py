@@ -13,8 +13,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.stats import norm
 
-from skfairtest._utils.typing import Floats
-from skfairtest.inference._given_totals import Integers
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference.margin import margin_log_p
 from skfairtest.inference.rates import Question
 from skfairtest.inference.regions import FirstRegion

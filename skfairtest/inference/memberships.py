@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.typing import Integers
+
 #: People (rows times people) drawn at once: what stays in cache.
 BLOCK = 1 << 18
 
@@ -98,7 +100,7 @@ def _bernoulli(size: int, n: int, threshold: int, rng: np.random.Generator) -> N
     return np.less(words.view(np.uint8)[: size * n], threshold).view(np.uint8).reshape(size, n)
 
 
-def _row_sums(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+def _row_sums(rows: NDArray[np.uint8]) -> Integers:
     """How many ones each row of zeros and ones holds."""
     if rows.shape[1] < 1000:
         return np.asarray(rows.sum(axis=1, dtype=np.uint32), dtype=np.int64)

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Positions
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def holm(log_p: Floats) -> Floats:
 
 
 @lru_cache(maxsize=256)
-def true_numbers(groups: int) -> NDArray[np.intp]:
+def true_numbers(groups: int) -> Positions:
     """How many of the hypotheses that two of `groups` values are equal can be true: Shaffer (1986), equation 2.
 
     Equality is transitive, so the true ones are the pairs inside of sets of equal groups: S(k) is the union over j of
@@ -118,7 +117,7 @@ def _components(hypotheses: Sequence[Equality | None]) -> list[tuple[list[int], 
     return [(members[key], len(sides[key])) for key in members]
 
 
-def _most_true(hypotheses: int, sides: int) -> NDArray[np.intp]:
+def _most_true(hypotheses: int, sides: int) -> Positions:
     """How many of some pairs' hypotheses can be true at the most if 0, 1, ... of them are false.
 
     As many false ones are false among all pairs of the same sides, and no more can be true than there are left. With

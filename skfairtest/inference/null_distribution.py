@@ -14,10 +14,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference.conditional import TIE, Strata, stratified_log_p, support
 from skfairtest.inference.resampling import at_least_as_extreme
 
@@ -52,10 +51,10 @@ class Bins:
 
 
 def given_totals(
-    x1: NDArray[np.int64],
-    d1: NDArray[np.int64],
-    x2: NDArray[np.int64],
-    d2: NDArray[np.int64],
+    x1: Integers,
+    d1: Integers,
+    x2: Integers,
+    d2: Integers,
     alternative: str = "two-sided",
     log_p: float | None = None,
 ) -> Bins | None:

@@ -16,8 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skfairtest._utils.typing import Floats
-from skfairtest.inference._given_totals import Integers
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.margin_regions import MARGIN_REGION_PEOPLE, margin_region
 from skfairtest.inference.power_designs import (
     DRAWS,
@@ -33,7 +32,6 @@ from skfairtest.inference.power_normal import normal_power
 from skfairtest.inference.rates import Question
 from skfairtest.inference.regions import (
     EXACT_PEOPLE,
-    Booleans,
     Region,
     equality_region,
     large_equality_power,

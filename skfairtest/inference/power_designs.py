@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import binom
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf
-from skfairtest.inference._given_totals import Integers
 from skfairtest.inference.rates import Question
 
 #: Data sets drawn where several comparisons share groups; the standard error is at most .5 / sqrt of this.

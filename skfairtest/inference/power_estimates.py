@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import t as student
 
-from skfairtest._utils.typing import Floats
-from skfairtest.inference._given_totals import Integers
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.power_designs import (
     DRAWS,
     SEED,
@@ -17,7 +16,6 @@ from skfairtest.inference.power_designs import (
     turned_over,
 )
 from skfairtest.inference.power_normal import estimate_power, hanley_mcneil, values_tested
-from skfairtest.inference.regions import Booleans
 
 
 def estimates_power(design: Estimates, *, draws: int = DRAWS) -> Computed:

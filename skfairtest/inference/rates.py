@@ -10,16 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
 from skfairtest.inference import conditional, intervals, margin, unconditional
 from skfairtest.inference.score import score_at, studentize
-from skfairtest.inference.two_sides import Moments
-
-Counts = NDArray[np.int64]
 
 
 def identity(rate: Floats) -> Floats:
@@ -87,10 +83,10 @@ class Pair:
     With ``overall`` those people are everyone else, and the disparity is shown against everyone, the group included.
     """
 
-    x1: Counts
-    d1: Counts
-    x2: Counts
-    d2: Counts
+    x1: Integers
+    d1: Integers
+    x2: Integers
+    d2: Integers
     overall: bool = False
 
     @property
@@ -98,11 +94,11 @@ class Pair:
         """Share of everyone that the group is, in the only stratum; 0 where it is compared with others only."""
         return float(self.d1[0] / (self.d1[0] + self.d2[0])) if self.overall else 0.0
 
-    def defined(self) -> NDArray[np.bool_]:
+    def defined(self) -> Booleans:
         """Which strata have people who meet the condition on both sides."""
         return np.asarray((self.d1 > 0) & (self.d2 > 0))
 
-    def only(self, strata: NDArray[np.bool_]) -> Pair:
+    def only(self, strata: Booleans) -> Pair:
         """Return the comparison within some strata."""
         return Pair(self.x1[strata], self.d1[strata], self.x2[strata], self.d2[strata], self.overall)
 
@@ -498,7 +494,7 @@ def quantiles(alternative: str, error: float) -> tuple[float, float]:
     return z, z
 
 
-def blocks_of(conditions: Sequence[NDArray[np.bool_]]) -> list[list[int]]:
+def blocks_of(conditions: Sequence[Booleans]) -> list[list[int]]:
     """Put rates into blocks whose conditions share no cell: given the margins, rates of a block are independent."""
     blocks: list[list[int]] = []
     for rate, condition in enumerate(conditions):

@@ -15,16 +15,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtr
 from scipy.stats import norm
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf
-from skfairtest.inference._given_totals import Integers, given_totals, raised_level, width_held
+from skfairtest.inference._given_totals import given_totals, raised_level, width_held
 from skfairtest.inference.unconditional import within_cap
-
-Booleans = NDArray[np.bool_]
 
 #: Largest d1 + d2 for which a whole region is kept; beyond, only the totals that can be seen are enumerated.
 EXACT_PEOPLE = 4_000

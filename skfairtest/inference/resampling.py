@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import beta
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats
 
 #: Resampled statistics this close to the observed one, relatively, count as equal to it.
 TOLERANCE = 1e-10
 
 
-def at_least_as_extreme(drawn: Floats, observed: Floats | float, alternative: str) -> NDArray[np.bool_]:
+def at_least_as_extreme(drawn: Floats, observed: Floats | float, alternative: str) -> Booleans:
     """Which drawn statistics are at least as extreme as the observed one; ties count, with a relative tolerance."""
     if alternative == "two-sided":
         drawn, observed = np.abs(drawn), np.abs(np.asarray(observed, dtype=float))

@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference import rates, unconditional
-from skfairtest.inference._given_totals import Integers, width_held
+from skfairtest.inference._given_totals import width_held
 from skfairtest.inference.rates import Pair, Scale
 from skfairtest.inference.regions import kept_outcomes
 
@@ -34,11 +33,11 @@ class Curve:
     high: Floats
     kept_low: Floats
     kept_high: Floats
-    rejected: NDArray[np.bool_]
+    rejected: Booleans
     law: str
 
 
-def cell_counts(scores: Floats, truths: NDArray[np.bool_], thresholds: Floats) -> Integers:
+def cell_counts(scores: Floats, truths: Booleans, thresholds: Floats) -> Integers:
     """Count people by truth and prediction, a score at or above the threshold being a positive prediction.
 
     Parameters

@@ -13,14 +13,14 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Integers, Moments, Positions
 from skfairtest.inference.draws import MOST_PEOPLE, draw_first_rows
 from skfairtest.inference.memberships import memberships, resampled_counts
 from skfairtest.inference.resampling import at_least_as_extreme, critical_value
@@ -40,16 +40,6 @@ EXTREME_ENOUGH = 20
 FEW_BEYOND = 5
 #: More blocks than this are permuted by sorting random numbers, not one by one.
 FEW_BLOCKS = 16
-
-
-class Moments(NamedTuple):
-    """Values and variances of two sides, and their covariance where they share people; arrays of equal shape."""
-
-    first: Floats
-    first_variance: Floats
-    second: Floats
-    second_variance: Floats
-    covariance: Floats
 
 
 class Measure(Protocol):
@@ -98,9 +88,9 @@ class Stratum:
 
     functional: Measure
     counts: NDArray[Any]
-    block: NDArray[np.intp]
+    block: Positions
     rows: bool = False
-    cluster: NDArray[np.intp] | None = None
+    cluster: Positions | None = None
     overall: bool = False
 
     @property
@@ -114,7 +104,7 @@ class Stratum:
         """Whether each cluster lies in one side; so does everybody without one."""
         return self.cluster is None or are_nested(self.cluster, self.counts)
 
-    def n_clusters(self, people: NDArray[np.bool_]) -> int:
+    def n_clusters(self, people: Booleans) -> int:
         """Return in how many clusters some people are; each is one if there are none."""
         return len(np.unique(np.flatnonzero(people) if self.cluster is None else self.cluster[people]))
 
@@ -173,7 +163,7 @@ class Stratum:
             out.append(Moments(*self.functional.pair(part, 1.0 - part, rng=rng)))
         return _stack(out)
 
-    def _tables(self, size: int, rng: np.random.Generator) -> Iterable[NDArray[np.int64]]:
+    def _tables(self, size: int, rng: np.random.Generator) -> Iterable[Integers]:
         pieces = max(1, MASSES // max(1, self.counts.shape[1]))
         for start in range(0, size, pieces):
             drawn = np.broadcast_to(self.counts, (min(pieces, size - start), *self.counts.shape)).copy()
@@ -202,7 +192,7 @@ class Stratum:
                 yield _permuted_within(observed, block, blocks, count, rng)
 
     @cached_property
-    def _exchangeable(self) -> tuple[NDArray[np.intp], list[Any]]:
+    def _exchangeable(self) -> tuple[Positions, list[Any]]:
         """The block of each person and, where blocks are few, the places of each block's people."""
         block = self.block
         numbers = np.unique(block[block >= 0])
@@ -215,14 +205,14 @@ class Stratum:
         return block, places
 
 
-def are_nested(cluster: NDArray[np.intp], counts: NDArray[Any]) -> bool:
+def are_nested(cluster: Positions, counts: NDArray[Any]) -> bool:
     """Whether each cluster has people in one row of counts (G, K) only."""
     present = [np.unique(cluster[side > 0]) for side in counts]
     return len(np.unique(np.concatenate(present))) == sum(map(len, present))
 
 
 def _permuted_within(
-    observed: NDArray[np.uint8], block: NDArray[np.intp], blocks: Sequence[Any], count: int, rng: np.random.Generator
+    observed: NDArray[np.uint8], block: Positions, blocks: Sequence[Any], count: int, rng: np.random.Generator
 ) -> NDArray[np.uint8]:
     """Permute memberships within blocks of people; `blocks` are the places of each where they are few."""
     n = len(observed)
@@ -382,10 +372,10 @@ class Sides:
     """
 
     functional: Measure
-    counts: NDArray[np.int64]
-    sides: NDArray[np.bool_]
+    counts: Integers
+    sides: Booleans
     rows: bool = False
-    cluster: NDArray[np.intp] | None = None
+    cluster: Positions | None = None
 
     def bootstrapped(
         self, pairs: Sequence[tuple[int, int, bool]], size: int, rng: np.random.Generator

@@ -13,10 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf
 from skfairtest.inference._maximum import certified_maximum
 from skfairtest.inference.conditional import TIE, conditional_log_p
@@ -36,9 +35,7 @@ def within_cap(d1: int, d2: int) -> bool:
     return (int(d1) + int(d2)) * min(int(d1), int(d2)) <= CAP
 
 
-def _start(
-    level: float, end: NDArray[np.int64], mode: NDArray[np.int64], d1: int, d2: int, m: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _start(level: float, end: Integers, mode: Integers, d1: int, d2: int, m: Integers) -> Integers:
     """Per total, the outcome nearest to `end` whose log probability exceeds `level` (the mode if none does)."""
     outer, inner = end.copy(), mode.copy()
     reached = hypergeometric_log_pmf(outer, d1, d2, m) > level

@@ -26,10 +26,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Positions
 
-Integers = NDArray[np.integer[Any]]
-Positions = NDArray[np.intp]
+Counts = NDArray[np.integer[Any]]
 #: Numbers of no fixed type: exact sums are int64 where they fit, Python's integers (an object array) where not.
 Numbers = NDArray[Any]
 
@@ -208,7 +207,7 @@ class RankedScores:
             out[2, rows], out[3, rows] = second.moments()
         return out[0], out[1], out[2], out[3]
 
-    def moments(self, positive_counts: Integers, negative_counts: Integers) -> tuple[Floats, Floats]:
+    def moments(self, positive_counts: Counts, negative_counts: Counts) -> tuple[Floats, Floats]:
         """AUC and variance where each person occurs a number of times, as in bootstrap samples.
 
         Parameters
@@ -314,7 +313,7 @@ def _blocks(low: Positions, high: Positions) -> Iterator[_Block]:
         first, n_pos, n_neg = stop, next_pos, next_neg
 
 
-def _levels(block: _Block, positives: Integers, negatives: Integers, dtype: type) -> tuple[Floats, Floats, Floats]:
+def _levels(block: _Block, positives: Counts, negatives: Counts, dtype: type) -> tuple[Floats, Floats, Floats]:
     """Positives below, positives below or tied, and negatives so far, (b, levels), of the counts in a block."""
     below = np.zeros((len(positives), positives.shape[1] + 1), dtype=dtype)
     np.cumsum(positives, axis=1, dtype=dtype, out=below[:, 1:])
@@ -325,9 +324,7 @@ def _levels(block: _Block, positives: Integers, negatives: Integers, dtype: type
     return low, high, end
 
 
-def _one_level(
-    block: _Block, positives: Integers, negatives: Integers, exact: type
-) -> tuple[Numbers, Numbers, Numbers]:
+def _one_level(block: _Block, positives: Counts, negatives: Counts, exact: type) -> tuple[Numbers, Numbers, Numbers]:
     """The same as `_levels` for a block of one level with many people, as exact integers and without running sums."""
     parts = (positives[:, : block.low[0]], positives, negatives)
     low, high, end = (part.sum(axis=1, dtype=np.int64, keepdims=True).astype(exact) for part in parts)

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Moments, Positions
 from skfairtest.metrics.functionals import (
     ROUNDING,
     Functional,
-    Moments,
     Share,
     Undifferentiated,
     correction,
@@ -94,7 +92,7 @@ class ByCell(Wrapped):
     #: Share of everybody's mass by which a cell's is increased.
     STEP = 1e-4
 
-    def __init__(self, functional: Functional, cell: NDArray[np.intp]) -> None:
+    def __init__(self, functional: Functional, cell: Positions) -> None:
         super().__init__(functional)
         self.cell = cell
         n = len(cell)
@@ -139,7 +137,7 @@ class Bootstrap(Wrapped, Undifferentiated):
 
     error = "bootstrap"
 
-    def __init__(self, functional: Functional, n_inner: int = 50, cluster: NDArray[np.intp] | None = None) -> None:
+    def __init__(self, functional: Functional, n_inner: int = 50, cluster: Positions | None = None) -> None:
         super().__init__(functional)
         self.n_inner, self.cluster = n_inner, cluster
 
@@ -205,7 +203,7 @@ class Robust(Functional):
 
     functional: Functional
     weight: Floats | None = None
-    cluster: NDArray[np.intp] | None = None
+    cluster: Positions | None = None
 
     def __post_init__(self) -> None:
         self.bounds = self.functional.bounds

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Moments, Positions
 from skfairtest.metrics.auc import RankedScores, table_moments
 
 Members = NDArray[Any]
@@ -30,16 +30,6 @@ MANY = 100_000
 FEW_CELLS = 128
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
-
-
-class Moments(NamedTuple):
-    """Values and variances of two sides, and their covariance where they share people; arrays of equal shape."""
-
-    first: Floats
-    first_variance: Floats
-    second: Floats
-    second_variance: Floats
-    covariance: Floats
 
 
 def per_person(parts: Floats, counts: Floats) -> Floats:
@@ -240,8 +230,8 @@ class Share(Functional):
 
     def __init__(
         self,
-        event: NDArray[np.bool_],
-        given: NDArray[np.bool_],
+        event: Booleans,
+        given: Booleans,
         value: Callable[[Floats], Floats] | None = None,
         slope: Callable[[Floats], Floats] | None = None,
     ) -> None:
@@ -291,7 +281,7 @@ class Auc(Functional):
     bounds = (0.0, 1.0)
     error = "delong"
 
-    def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
+    def __init__(self, positive: Booleans, score: Floats) -> None:
         self.positive, self.negative = np.flatnonzero(positive), np.flatnonzero(~positive)
         self._score = score
         self._ranked = RankedScores(score[self.positive], score[self.negative])
@@ -345,7 +335,7 @@ class Auc(Functional):
         return np.asarray(2 * self.effective(counts) * np.minimum(area, 1 - area))
 
 
-def _as_slice(order: NDArray[np.intp]) -> Any:
+def _as_slice(order: Positions) -> Any:
     """Return a slice in place of indices that follow each other."""
     if len(order) and np.array_equal(order, np.arange(order[0], order[0] + len(order))):
         return slice(int(order[0]), int(order[0]) + len(order))
@@ -361,7 +351,7 @@ class BalancedAccuracy(Functional):
     bounds = (0.0, 1.0)
     error = "delta (counts plus one)"
 
-    def __init__(self, true: NDArray[np.intp], right: NDArray[np.bool_], n_classes: int | None = None) -> None:
+    def __init__(self, true: Positions, right: Booleans, n_classes: int | None = None) -> None:
         classes = np.unique(true) if n_classes is None else np.arange(n_classes)
         self.of_class = (true[:, None] == classes).astype(float)
         self.right = self.of_class * right[:, None]
@@ -397,7 +387,7 @@ class Matthews(Functional):
 
     bounds = (-1.0, 1.0)
 
-    def __init__(self, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> None:
+    def __init__(self, true: Positions, predicted: Positions) -> None:
         classes = np.union1d(true, predicted)
         self.true = (true[:, None] == classes).astype(float)
         self.predicted = (predicted[:, None] == classes).astype(float)

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Positions
 from skfairtest.metrics.score_metric import FEW, REMEMBERED, Context, MetricError, parameters_of, scalar_of
 
 Key = tuple[Any, ...]
@@ -109,7 +109,7 @@ class _Function:
             self.seen[key] = self._one(table)
         return self.seen[key]
 
-    def _features(self, group: NDArray[np.intp]) -> Any:
+    def _features(self, group: Positions) -> Any:
         if len(self.names) == 1:
             labels = np.empty(len(self.groups), dtype=object)
             labels[:] = [key[0] for key in self.groups]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.metrics.functionals import Evaluated, Functional
 
 #: Tables of at most this many kinds are remembered, and how many of them.
@@ -32,14 +32,14 @@ class Cells(Protocol):
         """The distinct labels; empty for numbers."""
 
     @property
-    def codes(self) -> NDArray[np.intp]:
+    def codes(self) -> Positions:
         """Which of the levels each kind has."""
 
     @property
     def array(self) -> NDArray[Any]:
         """The values as they were given."""
 
-    def is_label(self, label: Any) -> NDArray[np.bool_]:
+    def is_label(self, label: Any) -> Booleans:
         """Which kinds have a label."""
 
 
@@ -59,7 +59,7 @@ class Context:
     pos_label: Any
 
 
-def shared_codes(columns: Mapping[str, Cells]) -> dict[str, NDArray[np.intp]]:
+def shared_codes(columns: Mapping[str, Cells]) -> dict[str, Positions]:
     """Return the labels of several columns as codes that are the same for the same label."""
     place: dict[Any, int] = {}
     for cells in columns.values():

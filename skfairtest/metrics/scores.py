@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Positions
 from skfairtest.metrics.functionals import (
     Auc,
     BalancedAccuracy,
@@ -127,7 +126,7 @@ def _truth(context: Context) -> Floats:
     return context.columns["y_true"].is_label(context.pos_label).astype(float)
 
 
-def _codes(context: Context) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _codes(context: Context) -> tuple[Positions, Positions]:
     true, predicted = (context.columns[name] for name in ("y_true", "y_pred"))
     if not true.levels or not predicted.levels:
         raise ParameterError("y_true and y_pred must hold class labels; found numbers of many different values")

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Positions
 from skfairtest.readers.columns import Column, read_column
 from skfairtest.readers.labels import check_labels
 from skfairtest.readers.levels import listed
@@ -67,7 +66,7 @@ def check_cells(columns: Sequence[Column]) -> None:
             )
 
 
-def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: NDArray[np.intp]) -> list[Column]:
+def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: Positions) -> list[Column]:
     """Read the keys of an axis as columns.
 
     Parameters

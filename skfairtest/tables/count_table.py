@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Integers
 from skfairtest.readers.columns import (
     MAX_GROUPS,
     WARN_GROUPS,
@@ -88,7 +89,7 @@ class CountTable:
            [0, 1, 1]])
     """
 
-    counts: NDArray[np.int64]
+    counts: Integers
     strata: tuple[Key, ...]
     groups: tuple[Key, ...]
     cells: tuple[Key, ...]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from skfairtest._utils.typing import Booleans, Integers, Positions
 from skfairtest.readers.columns import Column
 from skfairtest.readers.levels import sort_levels, unify_numbers
 
@@ -27,7 +27,7 @@ class Rows:
     """Columns of equal length, and how many people each row stands for."""
 
     columns: tuple[Column, ...]
-    counts: NDArray[np.int64]
+    counts: Integers
 
     def select(self, names: Sequence[str]) -> "Rows":
         """Keep the columns of these names, in this order; rows may then repeat."""
@@ -35,7 +35,7 @@ class Rows:
         return Rows(tuple(by_name[name] for name in names), self.counts)
 
 
-def combine(codes: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> NDArray[np.intp] | None:
+def combine(codes: Sequence[Positions], sizes: Sequence[int]) -> Positions | None:
     """Number the combinations of several codes, the last varying fastest.
 
     Parameters
@@ -76,7 +76,7 @@ def tally(columns: Sequence[Column]) -> Rows:
     sizes = [len(column.levels) for column in columns]
     n_rows, n_combinations = codes[0].size, math.prod(sizes)
     combined = combine(codes, sizes)
-    positions: Sequence[NDArray[np.intp]]
+    positions: Sequence[Positions]
     if combined is None:
         distinct, counts = np.unique(np.stack(codes), axis=1, return_counts=True)
         positions = list(distinct)
@@ -116,9 +116,7 @@ def _join_columns(columns: Sequence[Column]) -> Column:
     return Column(columns[0].name, tuple(levels), np.concatenate(codes))
 
 
-def arrange(
-    rows: Rows, n_control: int, n_sensitive: int
-) -> tuple[NDArray[np.int64], list[tuple[tuple[Any, ...], ...]]]:
+def arrange(rows: Rows, n_control: int, n_sensitive: int) -> tuple[Integers, list[tuple[tuple[Any, ...], ...]]]:
     """Spread rows over a dense array of strata x groups x cells, everything sorted.
 
     Parameters
@@ -162,7 +160,7 @@ def arrange(
     return dense, axes
 
 
-def _drop_unused(column: Column, occupied: NDArray[np.bool_]) -> Column:
+def _drop_unused(column: Column, occupied: Booleans) -> Column:
     codes = column.codes[occupied]
     used = np.flatnonzero(np.bincount(codes, minlength=len(column.levels)))
     if used.size < len(column.levels):
@@ -172,7 +170,7 @@ def _drop_unused(column: Column, occupied: NDArray[np.bool_]) -> Column:
     return Column(column.name, tuple(column.levels[i] for i in used.tolist()), codes)
 
 
-def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[Any, ...], ...], NDArray[np.intp]]:
+def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[Any, ...], ...], Positions]:
     """Return the distinct combinations in sorted order, and which of them each row has."""
     if not columns:
         return ((),), np.zeros(n_rows, dtype=np.intp)
@@ -181,7 +179,7 @@ def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[A
     codes = [column.codes for column in columns]
     sizes = [len(column.levels) for column in columns]
     combined = combine(codes, sizes)
-    positions: Iterable[NDArray[np.intp]]
+    positions: Iterable[Positions]
     if combined is None:
         distinct, place = np.unique(np.stack(codes), axis=1, return_inverse=True)
         positions = list(distinct)
