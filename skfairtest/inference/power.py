@@ -54,11 +54,11 @@ def _one(
     """Power of one comparison given its denominators."""
     people = d1 + d2
     if question.margin_bounds is None and people > EXACT_PEOPLE:
-        law = reference_of(question.method, d1, d2)
-        found = large_equality_power(d1, p1, d2, p2, alpha, question.alternative, law)
+        reference = reference_of(question.method, d1, d2)
+        found = large_equality_power(d1, p1, d2, p2, alpha, question.alternative, reference)
         if found is not None:
             return found, "exact"
-        return normal_power(p1, d1, p2, d2, question, alpha, corrected=law != "asymptotic"), "normal"
+        return normal_power(p1, d1, p2, d2, question, alpha, corrected=reference != "asymptotic"), "normal"
     if people > MARGIN_REGION_PEOPLE:
         return normal_power(p1, d1, p2, d2, question, alpha), "normal"
     return region_of(d1, d2, question, alpha, means=means).probability(p1, p2), "exact"
