@@ -16,10 +16,10 @@ from skfairtest.comparisons.rates import enumerable
 from skfairtest.comparisons.rows import RESAMPLED, Measured, Row, by_hypothesis
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import two_sides
-from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile, oriented, product_log_p
+from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile, product_log_p
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, are_tied, holm, shaffer
 from skfairtest.inference.rates import blocks_of, limits, limits_of_all, quantiles
-from skfairtest.inference.resampling import p_value_limits
+from skfairtest.inference.resampling import oriented, p_value_limits
 
 #: The smallest p-value a float can hold: what an enumerated law says when its logarithm is below that.
 SMALLEST = float(np.nextafter(0.0, 1.0))

@@ -15,8 +15,8 @@ from skfairtest.comparisons.resample import resample
 from skfairtest.comparisons.rows import Exclusion, Measured, Row, places_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.draws import permuted
-from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast
+from skfairtest.inference.resampling import oriented
 from skfairtest.inference.two_sides import sequential_p
 from skfairtest.metrics import Context, MetricError, Omnibus
 from skfairtest.tables import Kinds

@@ -28,7 +28,6 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import rate_draws
 from skfairtest.inference.intervals import wilson
 from skfairtest.inference.linear_form import Resampled
-from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast, RateTable, pair_of
 from skfairtest.inference.rates import (
     Answer,
@@ -41,7 +40,7 @@ from skfairtest.inference.rates import (
     shown_error,
     values,
 )
-from skfairtest.inference.resampling import monte_carlo_p
+from skfairtest.inference.resampling import monte_carlo_p, oriented
 from skfairtest.inference.two_sides import sequential_p
 from skfairtest.metrics import Rate
 

@@ -40,9 +40,9 @@ from skfairtest.inference.linear_form import (
     resampled,
 )
 from skfairtest.inference.margin import normal_log_p
-from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
+from skfairtest.inference.resampling import oriented
 from skfairtest.inference.two_sides import Sides, Statistic, Stratum
 from skfairtest.metrics import (
     Bootstrap,

@@ -33,9 +33,9 @@ from skfairtest.inference.correlation import (
     correlation_limits,
     permuted,
 )
-from skfairtest.inference.max_t import max_t_extreme, max_t_p, oriented
+from skfairtest.inference.max_t import max_t_extreme, max_t_p
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, holm
-from skfairtest.inference.resampling import critical_value, monte_carlo_p, p_value_limits
+from skfairtest.inference.resampling import critical_value, monte_carlo_p, oriented, p_value_limits
 from skfairtest.inference.two_sides import sequential_p
 from skfairtest.readers import Column, as_floats, classes_of, predict, scores
 

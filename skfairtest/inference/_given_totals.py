@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import gammaln
 
 from skfairtest._utils.typing import Floats, Integers
+from skfairtest.inference._discrete import log_choose
 from skfairtest.inference.conditional import TIE
 from skfairtest.inference.unconditional import TotalTail, largest_probability
 
@@ -39,17 +39,6 @@ class GivenTotals:
         """Null mass of the outcomes with a p-value of at most `level`, per total; what is not held counts too."""
         kept = np.where(self.p_values > level, self.probabilities, 0.0).sum(axis=1)
         return np.asarray(np.clip(1 - kept, 0.0, 1.0))
-
-
-@lru_cache(maxsize=2)
-def _log_factorials(n: int) -> Floats:
-    return np.asarray(gammaln(np.arange(n + 1) + 1.0))
-
-
-def log_choose(n: int) -> Floats:
-    """Logarithms of the binomial coefficients of n."""
-    log = _log_factorials(2 ** max(12, n.bit_length()))
-    return np.asarray(log[n] - log[: n + 1] - log[n::-1])
 
 
 def width_held(d1: int, d2: int) -> float:

@@ -22,7 +22,7 @@ import numpy as np
 
 from skfairtest._utils.typing import Booleans, Floats, Moments
 from skfairtest.inference.intervals import farthest_covered
-from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, upper_quantile
+from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, oriented, upper_quantile
 from skfairtest.inference.score import restricted_rates, studentize
 from skfairtest.inference.two_sides import limits
 
@@ -299,7 +299,7 @@ class Resampled:
 
     def _rejected(self, edge: float, alternative: str, level: float) -> bool:
         value = self.statistic(edge)
-        size = {"greater": value, "less": -value}.get(alternative, abs(value))
+        size = float(oriented(np.asarray(value), alternative))
         return size > upper_quantile(self.centred(edge), alternative, level) + TOLERANCE * abs(size)
 
 

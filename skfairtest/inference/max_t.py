@@ -11,15 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from skfairtest._utils.typing import Floats
-from skfairtest.inference.conditional import conditional_log_p, conditional_score_log_p, support
-from skfairtest.inference.resampling import at_least_as_extreme
-
-
-def oriented(statistics: Floats, alternative: str) -> Floats:
-    """Statistics of which larger is more extreme."""
-    if alternative == "two-sided":
-        return np.abs(statistics)
-    return -statistics if alternative == "less" else statistics
+from skfairtest.inference.conditional import conditional_score_log_p, log_both_tails
+from skfairtest.inference.resampling import at_least_as_extreme, oriented
 
 
 def _defined(drawn: Floats) -> Floats:
@@ -118,12 +111,5 @@ def _tail_beyond(pair: tuple[int, int, int, int], size: float, *, observed: bool
     # S = (x1 N - m d1) / sqrt(m (N - m) d1 d2 / N): the smallest reachable |S| that is not below `size`.
     unit = float(np.sqrt(m * (people - m) / people * d1 * d2))
     reach = size * unit * (1 - 1e-12)
-    low, high = support(d1, d2, m)
-    up = int(np.ceil((m * d1 + reach) / people))
-    down = int(np.floor((m * d1 - reach) / people))
-    tails = []
-    if up <= high:
-        tails.append(conditional_log_p(up, d1, m - up, d2, "greater"))
-    if down >= low:
-        tails.append(conditional_log_p(down, d1, m - down, d2, "less"))
-    return min(0.0, float(np.logaddexp.reduce(tails))) if tails else -np.inf
+    lower, upper = int(np.floor((m * d1 - reach) / people)), int(np.ceil((m * d1 + reach) / people))
+    return log_both_tails(lower, upper, d1, d2, m)

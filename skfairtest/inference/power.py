@@ -26,6 +26,7 @@ from skfairtest.inference.power_designs import (
     binomial_draws,
     mirrored,
     pairs_of,
+    simulated,
     turned_over,
 )
 from skfairtest.inference.power_normal import normal_power
@@ -142,8 +143,7 @@ def _simulated(design: Design, draws: int) -> Computed:
             undefined.append((d1 == 0) | (d2 == 0))
     hit = np.stack(hits) | (np.stack(undefined) if design.both else False)
     rejected = hit.all(axis=0) & ~np.stack(undefined).all(axis=0) if design.both else hit.any(axis=0)
-    value = float(rejected.mean())
-    return Computed(value, "simulated", float(np.sqrt(value * (1 - value) / draws)))
+    return simulated(np.asarray(rejected))
 
 
 def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: Design) -> Booleans:

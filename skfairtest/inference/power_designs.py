@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import binom
 
-from skfairtest._utils.typing import Floats, Integers
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf
 from skfairtest.inference.rates import Question
 
@@ -30,6 +30,12 @@ class Computed:
     value: float
     law: str
     error: float = 0.0
+
+
+def simulated(rejected: Booleans) -> Computed:
+    """The share of data sets drawn in which the global test rejects."""
+    value = float(rejected.mean())
+    return Computed(value, "simulated", float(np.sqrt(value * (1 - value) / len(rejected))))
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,6 @@ class Scale:
         return self.value is identity
 
 
-IDENTITY = Scale()
-
-
 @dataclass(frozen=True)
 class Question:
     """What is asked of every comparison.
@@ -71,9 +68,17 @@ class Question:
         return 1.0 if self.disparity == "ratio" else 0.0
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """The smallest and largest disparity there can be."""
-        return (0.0, np.inf) if self.disparity == "ratio" else (-1.0, 1.0)
+    def tests(self) -> list[tuple[float, str]]:
+        """Tests that it asks for: the disparity that is tested, and the side of it that would be a finding."""
+        if self.margin_bounds is None:
+            return [(self.null, self.alternative)]
+        low, high = self.margin_bounds
+        return {
+            "greater": [(high, "greater")],
+            "less": [(low, "less")],
+            "two-sided": [(high, "greater"), (low, "less")],
+            "equivalence": [(low, "greater"), (high, "less")],
+        }[self.alternative]
 
 
 @dataclass(frozen=True)
@@ -260,8 +265,7 @@ def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
     """Log p-value and label of the test that both rates are equal in every stratum."""
     if method != "asymptotic":
         if len(pair.x1) > 1:
-            totals = (pair.x1 + pair.x2).tolist()
-            if conditional.strata_within_cap(pair.d1.tolist(), pair.d2.tolist(), totals):
+            if conditional.Strata.of(pair.x1, pair.d1, pair.x2, pair.d2).within_cap():
                 log_p = conditional.stratified_log_p(pair.x1, pair.d1, pair.x2, pair.d2, alternative)
                 return log_p, "exact conditional"
             if method == "exact":
@@ -351,21 +355,7 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
         log_p, label = known or _equality(pair, question.alternative, question.method)
         z, error = (float(v) for v in statistic(pair, scale, "score"))
         return Answer(log_p, label, z, shown_error(pair, question, error, scale))
-    lower, upper = question.margin_bounds
-    if question.alternative == "greater":
-        sides = [_beyond(pair, scale, question, upper, "greater")]
-    elif question.alternative == "less":
-        sides = [_beyond(pair, scale, question, lower, "less")]
-    elif question.alternative == "equivalence":
-        sides = [
-            _beyond(pair, scale, question, lower, "greater"),
-            _beyond(pair, scale, question, upper, "less"),
-        ]
-    else:
-        sides = [
-            _beyond(pair, scale, question, upper, "greater"),
-            _beyond(pair, scale, question, lower, "less"),
-        ]
+    sides = [_beyond(pair, scale, question, edge, side) for edge, side in question.tests]
     choose = max if question.alternative == "equivalence" else min
     log_p, label, z, error = choose(sides, key=lambda side: side[0])
     if question.alternative == "two-sided":
@@ -379,7 +369,7 @@ def _rest_to_everyone(pair: Pair) -> float:
     return float((d1 * d2 / (d1 + d2)).sum() / d1.sum()) if pair.overall else 1.0
 
 
-def shown_error(pair: Pair, question: Question, error: float, scale: Scale = IDENTITY) -> float:
+def shown_error(pair: Pair, question: Question, error: float, scale: Scale = Scale()) -> float:
     """Standard error of the disparity shown, from that of the difference of rates, when both are equal."""
     pooled = np.asarray((pair.x1 + pair.x2).sum() / (pair.d1 + pair.d2).sum())
     error *= _rest_to_everyone(pair) * float(scale.slope(pooled))

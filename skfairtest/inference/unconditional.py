@@ -11,12 +11,12 @@ depend on p and is found once, walking inwards from both ends of every total's s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
 
 from skfairtest._utils.typing import Floats, Integers
-from skfairtest.inference._discrete import hypergeometric_log_pmf
+from skfairtest.inference._discrete import hypergeometric_log_pmf, log_choose
 from skfairtest.inference._maximum import certified_maximum
 from skfairtest.inference.conditional import TIE, conditional_log_p
 
@@ -124,15 +124,9 @@ class TotalTail:
             out[part] = (weights * self.masses[m]).sum(axis=1) / weights.sum(axis=1)
         return out
 
-    @property
+    @cached_property
     def _log_choose(self) -> Floats:
-        cached = self.__dict__.get("_choose")
-        if cached is None:
-            people = len(self.masses) - 1
-            m = np.arange(people + 1)
-            cached = gammaln(people + 1) - gammaln(m + 1) - gammaln(people - m + 1)
-            self.__dict__["_choose"] = cached
-        return cached
+        return log_choose(len(self.masses) - 1)
 
 
 def largest_probability(tail: TotalTail, start: float, stop: float, *, relative: float) -> float:

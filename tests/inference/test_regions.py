@@ -128,13 +128,9 @@ def test_power_of_the_one_sided_test_is_boschloos(alpha, p1, p2, published):
 
 
 def test_published_figures_of_the_four_tests():
-    assert equality_region(93, 93, 0.05).probability(0.3, 0.5) == pytest.approx(0.7906, abs=5e-5)
-    assert equality_region(93, 93, 0.05, reference="conditional").probability(0.3, 0.5) == pytest.approx(
-        0.7511, abs=5e-5
-    )
-    assert equality_region(93, 93, 0.05, reference="asymptotic").probability(0.3, 0.5) == pytest.approx(
-        0.7991, abs=5e-5
-    )
+    for reference, published in (("unconditional", 0.7906), ("conditional", 0.7511), ("asymptotic", 0.7991)):
+        region = equality_region(93, 93, 0.05, reference=reference)
+        assert region.probability(0.3, 0.5) == pytest.approx(published, abs=5e-5)
     assert normal_power(0.3, 93, 0.5, 93, Question(), 0.05) == pytest.approx(0.8000, abs=5e-5)
 
 
