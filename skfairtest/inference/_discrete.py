@@ -23,10 +23,7 @@ _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 #: log n! - log(Stirling's formula), for n = 0..15, where the series is not accurate enough.
 _small = np.arange(1, 16)
 _SMALL_STIRLING_ERRORS = np.concatenate(
-    [
-        [0.0],
-        gammaln(_small + 1.0) - (_small + 0.5) * np.log(_small) + _small - _HALF_LOG_2PI,
-    ]
+    [[0.0], gammaln(_small + 1.0) - (_small + 0.5) * np.log(_small) + _small - _HALF_LOG_2PI]
 )
 
 

@@ -12,6 +12,7 @@ relative tolerance of 1e-7. P-values are returned as natural logarithms, so that
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -76,14 +77,9 @@ def _log_lower_tail(x: int, d1: int, d2: int, m: int) -> float:
 def _first_below(level: float, inside: int, outside: int, d1: int, d2: int, m: int) -> int:
     """The outcome nearest to `inside` (the mode) with log probability <= `level`; `outside` is one past the end."""
     step = 1 if outside > inside else -1
-    near, far = inside, outside
-    while abs(far - near) > 1:
-        middle = near + step * (abs(far - near) // 2)
-        if float(hypergeometric_log_pmf(middle, d1, d2, m)) <= level:
-            far = middle
-        else:
-            near = middle
-    return far
+    outcomes = range(inside + step, outside, step)
+    first = bisect_left(outcomes, True, key=lambda x: bool(hypergeometric_log_pmf(x, d1, d2, m) <= level))
+    return inside + step * (first + 1)
 
 
 def conditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "two-sided") -> float:

@@ -95,7 +95,8 @@ def detectable_rates(
                         continue  # clearly the nearer one
                     gap = _searched_gap(curve, signs[way], float(gaps[way][i]), z, power)
                     sizes[way, i] = _size(p2[i], np.asarray(gap), part[i], signs[way], disparity)
-    found = _farther(sizes[0], sizes[-1])
+    found = np.fmax(sizes[0], sizes[-1])
+    found = np.where(np.isnan(found), np.inf, found)
     return np.where(p2 == 0, np.nan, found) if disparity == "ratio" else found
 
 
@@ -173,11 +174,6 @@ def _size(p2: Floats, gap: Floats, part: Floats, sign: int, disparity: str) -> F
     shown = part * p1 + (1 - part) * p2
     # No ratio to a rate of 0 can be named, and none of a rate of 0.
     return np.where((shown > 0) & (p1 > 0), p1 / shown if sign > 0 else shown / p1, np.nan)
-
-
-def _farther(up: Floats, down: Floats) -> Floats:
-    size = np.fmax(up, down)
-    return np.asarray(np.where(np.isnan(size), np.inf, size))
 
 
 def detectable_estimates(

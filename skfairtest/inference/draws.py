@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.stats import random_table
 
+from skfairtest._utils.batches import batches
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Integers
 
@@ -22,9 +23,8 @@ MOST_PEOPLE = 1_000_000_000
 
 def chunks(shape: tuple[int, ...], n_resamples: int) -> Iterator[int]:
     """Sizes of the chunks in which `n_resamples` tables of this shape are drawn; they depend on nothing else."""
-    size = max(1, CHUNK // max(1, int(np.prod(shape))))
-    for start in range(0, n_resamples, size):
-        yield min(size, n_resamples - start)
+    for rows in batches(n_resamples, CHUNK // max(1, int(np.prod(shape)))):
+        yield rows.stop - rows.start
 
 
 def permuted(

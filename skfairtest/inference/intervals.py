@@ -120,11 +120,7 @@ def mover(
     Each limit's distance from the estimate is the root of the sum of the squares of the distances reached by moving
     one rate at a time to its own limit. For ``value = r1 - r2`` this is Zou and Donner's interval.
     """
-    r1, r2 = (np.asarray(a, dtype=float) for a in rates)
-    (l1, l2), (u1, u2) = (
-        tuple(np.asarray(a, dtype=float) for a in low),
-        tuple(np.asarray(a, dtype=float) for a in high),
-    )
+    r1, r2, l1, l2, u1, u2 = (np.asarray(v, dtype=float) for v in (*rates, *low, *high))
     estimate = value(r1, r2)
     below = np.hypot(estimate - value(l1, r2), estimate - value(r1, u2))
     above = np.hypot(estimate - value(u1, r2), estimate - value(r1, l2))
@@ -135,11 +131,7 @@ def mover_ratio(
     rates: tuple[ArrayLike, ArrayLike], low: tuple[ArrayLike, ArrayLike], high: tuple[ArrayLike, ArrayLike]
 ) -> tuple[Floats, Floats]:
     """Limits of a ratio of two non-negative quantities from their separate limits (Donner and Zou 2012, equation 9)."""
-    a, b = (np.asarray(v, dtype=float) for v in rates)
-    (l1, l2), (u1, u2) = (
-        tuple(np.asarray(v, dtype=float) for v in low),
-        tuple(np.asarray(v, dtype=float) for v in high),
-    )
+    a, b, l1, l2, u1, u2 = (np.asarray(v, dtype=float) for v in (*rates, *low, *high))
     with np.errstate(invalid="ignore", divide="ignore"):
         under = (a * b) ** 2 - l1 * u2 * (2 * a - l1) * (2 * b - u2)
         lower = l1 * (2 * a - l1) / (a * b + np.sqrt(np.maximum(under, 0.0)))  # their form without cancellation
@@ -174,10 +166,8 @@ def mantel_haenszel_ratio(
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (x1, d1, x2, d2))
     people = d1 + d2
     top, bottom = float((x1 * d2 / people).sum()), float((x2 * d1 / people).sum())
-    if top == 0 and bottom == 0:
-        return np.nan, np.nan, 0.0, np.inf
     if top == 0 or bottom == 0:
-        return (0.0 if top == 0 else np.inf), np.nan, 0.0, np.inf
+        return (np.nan if top == bottom else 0.0 if top == 0 else np.inf), np.nan, 0.0, np.inf
     spread = (d1 * d2 * (x1 + x2) / people**2 - x1 * x2 / people).sum()
     error = float(np.sqrt(max(spread / (top * bottom), 0.0)))
     estimate, reach = top / bottom, float(np.asarray(z)) * error

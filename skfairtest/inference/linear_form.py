@@ -191,18 +191,15 @@ def _limits_at(
 ) -> tuple[float, float]:
     """Move away from the estimate as long as the statistic does not exceed the critical values."""
 
-    def within(distance: Floats, error: Floats, most: float) -> Booleans:
-        with np.errstate(invalid="ignore"):  # an infinite critical value rejects nothing, not even without an error
-            return np.asarray(~(distance > most * error))
+    def covered(sign: int, most: float) -> Covered:
+        def within(edge: Floats) -> Booleans:
+            distance, error = at(edge)
+            with np.errstate(invalid="ignore"):  # an infinite critical value rejects nothing, not even without an error
+                return np.asarray(~(sign * distance > most * error))
 
-    def above(edge: Floats) -> Booleans:
-        distance, error = at(edge)
-        return within(distance, error, critical[0])
+        return within
 
-    def below(edge: Floats) -> Booleans:
-        distance, error = at(edge)
-        return within(-distance, error, critical[1])
-
+    above, below = covered(1, critical[0]), covered(-1, critical[1])
     first, second = values
     if disparity == "ratio":
         low, high = limits_of_ratio(first, second, above, below)

@@ -90,13 +90,7 @@ def _reachable(edge: float, disparity: str) -> bool:
 
 
 def margin_region(
-    d1: int,
-    d2: int,
-    question: Question,
-    alpha: float,
-    *,
-    share: float = 0.0,
-    means: tuple[int, int] | None = None,
+    d1: int, d2: int, question: Question, alpha: float, *, share: float = 0.0, means: tuple[int, int] | None = None
 ) -> FirstRegion:
     """Region of a test with a margin.
 

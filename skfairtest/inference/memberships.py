@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Integers
 
 #: People (rows times people) drawn at once: what stays in cache.
@@ -60,9 +61,8 @@ def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> ND
     out = np.zeros((size, n), dtype=np.uint8)
     if n_first == 0:
         return out
-    rows = max(1, BLOCK // n)
-    for start in range(0, size, rows):
-        _draw(out[start : start + rows], n_first, rng)
+    for rows in batches(size, BLOCK // n):
+        _draw(out[rows], n_first, rng)
     return out
 
 
@@ -134,9 +134,8 @@ def resampled_counts(n: int, size: int, rng: np.random.Generator) -> NDArray[np.
     out = np.zeros((size, n), dtype=np.uint8)
     if n == 0:
         return out
-    rows = max(1, BLOCK // n)
-    for start in range(0, size, rows):
-        block = out[start : start + rows]
+    for rows in batches(size, BLOCK // n):
+        block = out[rows]
         drawn = rng.integers(0, n, size=block.shape)
         drawn += np.arange(0, block.size, n)[:, None]
         block[:] = np.bincount(drawn.reshape(-1), minlength=block.size).reshape(block.shape)

@@ -49,12 +49,7 @@ class Bins:
 
 
 def given_totals(
-    x1: Integers,
-    d1: Integers,
-    x2: Integers,
-    d2: Integers,
-    alternative: str = "two-sided",
-    log_p: float | None = None,
+    x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided", log_p: float | None = None
 ) -> Bins | None:
     """Return the law of the events of group 1, summed over strata, given the events of both groups in every stratum.
 
@@ -132,11 +127,7 @@ def _window(ends: tuple[int, int], mean: float, spread: float) -> _Window | None
 
 
 def _binned(
-    mass: Floats,
-    extreme: Floats,
-    window: _Window,
-    ends: tuple[int, int],
-    tails: Sequence[tuple[float, float]],
+    mass: Floats, extreme: Floats, window: _Window, ends: tuple[int, int], tails: Sequence[tuple[float, float]]
 ) -> Bins:
     """Gather outcomes into bins, with one bin on either side for all that is beyond the window."""
     start, bins, each = window

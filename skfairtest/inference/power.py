@@ -31,13 +31,7 @@ from skfairtest.inference.power_designs import (
 )
 from skfairtest.inference.power_normal import normal_power
 from skfairtest.inference.rates import Question
-from skfairtest.inference.regions import (
-    EXACT_PEOPLE,
-    Region,
-    equality_region,
-    large_equality_power,
-    reference_of,
-)
+from skfairtest.inference.regions import EXACT_PEOPLE, Region, equality_region, large_equality_power, reference_of
 
 
 def region_of(

@@ -109,10 +109,7 @@ def joint_permutations(
     for drawn in permuted(table.counts, table.blocks, n_resamples, rng):
         events, denominators = table.events(drawn), table.denominators(drawn)
         parts.append(
-            np.stack(
-                [statistic(pair_of(events, denominators, c), scale, variance)[0] for c in contrasts],
-                axis=-1,
-            )
+            np.stack([statistic(pair_of(events, denominators, c), scale, variance)[0] for c in contrasts], axis=-1)
         )
     return np.concatenate(parts)
 

@@ -396,10 +396,7 @@ def limits_of_all(
     ends = (0.0, np.inf) if disparity == "ratio" else (-1.0, 1.0)
     found = {z: _all_limits(pairs, scales, disparity, z) for z in {z_low, z_high} if not np.isinf(z)}
     return [
-        (
-            ends[0] if np.isinf(z_low) else found[z_low][i][0],
-            ends[1] if np.isinf(z_high) else found[z_high][i][1],
-        )
+        (ends[0] if np.isinf(z_low) else found[z_low][i][0], ends[1] if np.isinf(z_high) else found[z_high][i][1])
         for i in range(len(pairs))
     ]
 
@@ -476,12 +473,8 @@ def _smoothed_limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tupl
 
 def quantiles(alternative: str, error: float) -> tuple[float, float]:
     """Normal quantiles of an interval's two ends that may miss with probability `error` together."""
-    if alternative == "greater":
-        return float(norm.isf(error)), np.inf
-    if alternative == "less":
-        return np.inf, float(norm.isf(error))
-    z = float(norm.isf(error / 2))
-    return z, z
+    z = float(norm.isf(error if alternative in ("greater", "less") else error / 2))
+    return (np.inf if alternative == "less" else z), (np.inf if alternative == "greater" else z)
 
 
 def blocks_of(conditions: Sequence[Booleans]) -> list[list[int]]:

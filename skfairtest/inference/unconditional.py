@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf, log_choose
 from skfairtest.inference._maximum import certified_maximum
@@ -115,9 +116,7 @@ class TotalTail:
         width = min(2 * half + 1, people + 1)
         first = np.clip((people * p).astype(np.int64) - half, 0, people + 1 - width)
         out = np.empty(len(p))
-        rows = max(1, 2_000_000 // width)
-        for begin in range(0, len(p), rows):
-            part = slice(begin, begin + rows)
+        for part in batches(len(p), 2_000_000 // width):
             m = first[part, None] + np.arange(width)
             log_weights = self._log_choose[m] + m * np.log(p[part] / q[part])[:, None]
             weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))

@@ -13,8 +13,10 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
+from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Booleans, Floats, Moments, Positions
 from skfairtest.metrics.auc import RankedScores, table_moments
 
@@ -73,7 +75,7 @@ class Functional:
         """Return the part of each sampled unit, a person or a cluster, and how often it is there; arrays (..., U)."""
         return per_person(parts, counts), counts
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and the variance of independent people."""
         value, parts = self.parts(counts)
         people = counts.sum(axis=-1)
@@ -81,13 +83,7 @@ class Functional:
         return value, variance * np.where(people > 1, ratio_of(people, people - 1.0), np.nan)
 
     def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        *,
-        shared: bool = False,
-        null: bool = True,
-        rng: np.random.Generator | None = None,
+        self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
         """Return both sides of a comparison; with `shared` the first side's people are part of the second.
 
@@ -171,7 +167,7 @@ class Mean(Functional):
         variance = ratio_of(spread, people * np.maximum(people - 1.0, 1.0))
         return mean + self.centre, np.where(people == 1, np.nan, variance)
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the mean and s^2 / n."""
         return self._finish(self._sums(counts), counts.sum(axis=-1, dtype=float))
 
@@ -197,19 +193,17 @@ class Mean(Functional):
         people = counts.sum(axis=-1, dtype=float)
         mean = ratio_of(self._sums(counts)[..., 0], people)[..., None]
         total = np.zeros(counts.shape[:-1])
-        for start in range(0, counts.shape[-1], COLUMNS):
-            stop = start + COLUMNS
-            deviation = ((self.z[start:stop] - mean) / self._unit) ** power
-            total += (counts[..., start:stop] * np.where(np.isnan(mean), 0.0, deviation)).sum(axis=-1)
+        for cells in batches(counts.shape[-1], COLUMNS):
+            deviation = ((self.z[cells] - mean) / self._unit) ** power
+            total += (counts[..., cells] * np.where(np.isnan(mean), 0.0, deviation)).sum(axis=-1)
         return total
 
     def _sums(self, counts: Members) -> Floats:
         out = np.zeros((*counts.shape[:-1], 2))
-        for start in range(0, counts.shape[-1], COLUMNS):
-            stop = start + COLUMNS
-            block = counts[..., start:stop].astype(float)
-            out[..., 0] += block @ self.z[start:stop]
-            out[..., 1] += block @ self._squares[start:stop]
+        for cells in batches(counts.shape[-1], COLUMNS):
+            block = counts[..., cells].astype(float)
+            out[..., 0] += block @ self.z[cells]
+            out[..., 1] += block @ self._squares[cells]
         return out
 
     def split(self, members: Members) -> Moments:
@@ -263,13 +257,7 @@ class Share(Functional):
         return self.effective(counts)
 
     def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        *,
-        shared: bool = False,
-        null: bool = True,
-        rng: np.random.Generator | None = None,
+        self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
         """Return both rates, with errors around the pooled one under the null hypothesis."""
         return share_pair(self, self, first, second, shared=shared, null=null)
@@ -303,7 +291,7 @@ class Auc(Functional):
             self._spread = both[0], both[1]
         return counts @ self._spread[0], counts @ self._spread[1]
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the area and DeLong's variance."""
         if len(self._score) <= FEW_CELLS:
             return table_moments(*self._on_grid(np.asarray(counts, dtype=float)))
@@ -365,7 +353,7 @@ class BalancedAccuracy(Functional):
             inside = (per_mass[..., None, :] * (self.right - recall[..., None, :] * self.of_class)).sum(axis=-1)
             return recall.mean(axis=-1), masses * inside
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the mean recall and its smoothed variance."""
         total, right = counts @ self.of_class, counts @ self.right
         smooth = (right + 1) / (total + 2)
@@ -428,13 +416,7 @@ class Undifferentiated(Functional):
         return self.values(masses), np.zeros(masses.shape)
 
     def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        *,
-        shared: bool = False,
-        null: bool = True,
-        rng: np.random.Generator | None = None,
+        self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
         """Return both sides."""
         (v1, q1), (v2, q2) = self.moments(first, rng), self.moments(second, rng)
@@ -460,7 +442,7 @@ class Evaluated(Undifferentiated):
         """Return the function's values."""
         return self.evaluate(masses)
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the function's values and variances; 0 where no variance was given (the raw statistic)."""
         value = self.evaluate(counts)
         return value, np.zeros_like(value) if self.variance is None else self.variance(counts)

@@ -289,16 +289,8 @@ class _Rows:
 
     def __call__(self, masses: Floats) -> Floats:
         flat = np.ascontiguousarray(masses.reshape(-1, masses.shape[-1]), dtype=float)
-        found = [self._remembered(row) if len(row) <= FEW else self._one(row) for row in flat]
+        found = [remembered(self.seen, row, self._one) if len(row) <= FEW else self._one(row) for row in flat]
         return np.array(found, dtype=float).reshape(masses.shape[:-1])
-
-    def _remembered(self, masses: Floats) -> float:
-        key = masses.tobytes()
-        if key not in self.seen:
-            if len(self.seen) >= REMEMBERED:
-                self.seen.clear()
-            self.seen[key] = self._one(masses)
-        return self.seen[key]
 
     def _one(self, masses: Floats) -> float:
         place = np.flatnonzero(masses)
@@ -317,6 +309,16 @@ class _Rows:
                 raise MetricError(f"{self.name} raises {type(error).__name__}: {error}") from error
             return float("nan")
         return scalar_of(found, self.name)
+
+
+def remembered(seen: dict[bytes, float], masses: Floats, evaluate: Callable[[Floats], float]) -> float:
+    """Return a function's value of some masses, which is evaluated where it was not seen before."""
+    key = masses.tobytes()
+    if key not in seen:
+        if len(seen) >= REMEMBERED:
+            seen.clear()
+        seen[key] = evaluate(masses)
+    return seen[key]
 
 
 def scalar_of(found: Any, name: str) -> float:

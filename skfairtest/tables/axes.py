@@ -11,8 +11,6 @@ from skfairtest.readers.columns import Column, read_column
 from skfairtest.readers.labels import check_labels
 from skfairtest.readers.levels import listed
 
-__all__ = ["CELL_NAMES", "Key", "check_cells", "check_names", "column_values", "key_columns"]
-
 CELL_NAMES = ("y_true", "y_pred", "y_score")
 MAX_SCORES = 1000
 Key = tuple[Any, ...]

@@ -13,8 +13,6 @@ from skfairtest.readers.columns import Column, read_column
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.readers.levels import listed
 
-__all__ = ["as_counts", "name_list", "read_counted"]
-
 
 def name_list(names: str | Iterable[str] | None, parameter: str) -> tuple[str, ...]:
     """Return column names as a tuple: one name, several, or none.

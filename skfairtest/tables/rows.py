@@ -13,8 +13,6 @@ from skfairtest._utils.typing import Booleans, Integers, Positions
 from skfairtest.readers.columns import Column
 from skfairtest.readers.levels import sort_levels, unify_numbers
 
-__all__ = ["Rows", "arrange", "combine", "distinct_keys", "join_rows", "tally"]
-
 # Up to here a dense array of every combination of levels is cheaper than a hash table.
 DENSE_LIMIT = 4_000_000
 # Where a table would no longer be small.
@@ -33,6 +31,11 @@ class Rows:
         """Keep the columns of these names, in this order; rows may then repeat."""
         by_name = {column.name: column for column in self.columns}
         return Rows(tuple(by_name[name] for name in names), self.counts)
+
+
+def distinct_levels(values: Sequence[Any]) -> list[Any]:
+    """Return different values in order; True, 1 and 1.0 are one level, as they are within a column."""
+    return sort_levels(unify_numbers(dict.fromkeys(values), map(type, values)))
 
 
 def combine(codes: Sequence[Positions], sizes: Sequence[int]) -> Positions | None:
@@ -76,10 +79,9 @@ def tally(columns: Sequence[Column]) -> Rows:
     sizes = [len(column.levels) for column in columns]
     n_rows, n_combinations = codes[0].size, math.prod(sizes)
     combined = combine(codes, sizes)
-    positions: Sequence[Positions]
+    positions: Iterable[Positions]
     if combined is None:
-        distinct, counts = np.unique(np.stack(codes), axis=1, return_counts=True)
-        positions = list(distinct)
+        positions, counts = np.unique(np.stack(codes), axis=1, return_counts=True)
     else:
         if n_combinations <= min(DENSE_LIMIT, 4 * n_rows + (1 << 16)):
             counts = np.bincount(combined, minlength=n_combinations)
@@ -108,9 +110,7 @@ def join_rows(parts: Sequence[Rows]) -> Rows:
 
 def _join_columns(columns: Sequence[Column]) -> Column:
     everything = [value for column in columns for value in column.levels]
-    # dict keys make True, 1 and 1.0 one level, as they are within a column.
-    union = unify_numbers(dict.fromkeys(everything), map(type, everything))
-    levels = sort_levels(union)
+    levels = distinct_levels(everything)
     place = {value: position for position, value in enumerate(levels)}
     codes = [np.array([place[value] for value in column.levels], dtype=np.intp)[column.codes] for column in columns]
     return Column(columns[0].name, tuple(levels), np.concatenate(codes))
@@ -181,8 +181,7 @@ def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[A
     combined = combine(codes, sizes)
     positions: Iterable[Positions]
     if combined is None:
-        distinct, place = np.unique(np.stack(codes), axis=1, return_inverse=True)
-        positions = list(distinct)
+        positions, place = np.unique(np.stack(codes), axis=1, return_inverse=True)
     else:
         found, place = np.unique(combined, return_inverse=True)
         positions = np.unravel_index(found, sizes)

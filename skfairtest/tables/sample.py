@@ -15,20 +15,11 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
-from skfairtest.readers.columns import (
-    Column,
-    Numbers,
-    check_same_people,
-    read_column,
-    read_groups,
-)
-from skfairtest.readers.levels import sort_levels, unify_numbers
+from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, read_groups
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
 from skfairtest.tables.axes import CELL_NAMES, Key, check_names
 from skfairtest.tables.count_table import CountTable, key_labels
-from skfairtest.tables.rows import distinct_keys
-
-__all__ = ["Kinds", "Sample", "Values"]
+from skfairtest.tables.rows import distinct_keys, distinct_levels
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
@@ -167,19 +158,12 @@ class Kinds:
 
     def without_weights(self, most: int) -> "tuple[Kinds, Positions] | None":
         """Return the kinds that values alone tell apart, and which of them each kind is; None if more than `most`."""
-        place: Positions | None = None
+        place, kinds = np.zeros(self.size, dtype=np.intp), 1
         for values in self.values.values():
-            codes = values.codes
-            if isinstance(values.column, Numbers):
-                codes = np.unique(values.column.values, return_inverse=True)[1].reshape(-1)
-            together = codes if place is None else place * (int(codes.max(initial=0)) + 1) + codes
-            found, place = np.unique(together, return_inverse=True)
-            place = place.reshape(-1)
-            if len(found) > most:
+            place, kinds = _divided(place, values.column)
+            if kinds > most:
                 return None
-        assert place is not None
-        example = np.zeros(int(place.max()) + 1, dtype=np.intp)
-        example[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+        example = _first_of_each(place, kinds)
         return Kinds({name: values.take(example) for name, values in self.values.items()}, None), place
 
     def _take(self, place: Positions) -> "Kinds":
@@ -327,7 +311,7 @@ class Sample:
         if any(isinstance(column, Numbers) for column in columns):
             return []
         seen = [level for column in columns if isinstance(column, Column) for level in column.levels]
-        return sort_levels(unify_numbers(dict.fromkeys(seen), map(type, seen)))
+        return distinct_levels(seen)
 
     @property
     def sensitive_names(self) -> tuple[str, ...]:
@@ -414,19 +398,12 @@ class Sample:
         people = self.n_samples
         weights = {} if self.weight is None else {"weight": self.weight}
         for column in (*columns.values(), *weights.values()):
-            if isinstance(column, Numbers):
-                if len(np.unique(column.values[:LOOKED_AT])) > MOST_KINDS:
-                    return None
-                _, codes = np.unique(column.values, return_inverse=True)
-            else:
-                codes = column.codes
-            together = place * (int(codes.max(initial=0)) + 1) + codes.reshape(-1)
-            found, place = np.unique(together, return_inverse=True)
-            place, kinds = place.reshape(-1), len(found)
+            if isinstance(column, Numbers) and len(np.unique(column.values[:LOOKED_AT])) > MOST_KINDS:
+                return None
+            place, kinds = _divided(place, column)
             if kinds > FEW_KINDS and (kinds > MOST_KINDS or kinds * SHARED_BY > people):
                 return None
-        example = np.zeros(kinds, dtype=np.intp)
-        example[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+        example = _first_of_each(place, kinds)
         n_groups = len(self.groups)
         together = (self._strata[1] * n_groups + self._groups[1]) * kinds + place
         shape = (len(self.strata), n_groups, kinds)
@@ -457,6 +434,21 @@ class Sample:
             None if self.weight is None else self.weight.values[order],
             None if self.clusters is None else self.clusters.codes[order],
         )
+
+
+def _divided(place: Positions, column: Column | Numbers) -> tuple[Positions, int]:
+    """Divide kinds by one more column: which kind each is, and how many there are."""
+    codes = np.unique(column.values, return_inverse=True)[1] if isinstance(column, Numbers) else column.codes
+    together = place * (int(codes.max(initial=0)) + 1) + codes.reshape(-1)
+    found, place = np.unique(together, return_inverse=True)
+    return place.reshape(-1), len(found)
+
+
+def _first_of_each(place: Positions, kinds: int) -> Positions:
+    """Return where each kind comes first."""
+    first = np.zeros(kinds, dtype=np.intp)
+    first[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+    return first
 
 
 def _small(codes: Positions, n: int) -> NDArray[Any]:
