@@ -32,7 +32,7 @@ ROWS = {"roc_auc": "area", "mean_squared_error": "loss"}
 
 
 def rates_of(metric):
-    return CRITERIA[metric].rates if metric in CRITERIA else (metric,)
+    return CRITERIA.get(metric, (metric,))
 
 
 def true_nulls(cell):

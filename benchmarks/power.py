@@ -168,7 +168,7 @@ def log_p(x1, d1, x2, d2, overall, question, scale):
     return answer(pair, scale, question).log_p
 
 
-def edges_of(cell):
+def bounds_of(cell):
     margin = cell.get("margin")
     if margin is None:
         return None
@@ -198,7 +198,7 @@ def simulated_rates(cell, n_data_sets, rng):
     rates = cell["rates"]
     rows = list(rates.values()) if isinstance(rates, dict) else [rates]
     alternative = cell.get("alternative", "two-sided")
-    question = Question(cell.get("disparity", "difference"), alternative, edges_of(cell), cell.get("method", "auto"))
+    question = Question(cell.get("disparity", "difference"), alternative, bounds_of(cell), cell.get("method", "auto"))
     scale = Scale()
     if cell["metric"] == "f1":
         scale = Scale(f1_of_jaccard, f1_slope)
@@ -237,7 +237,7 @@ def simulated_means(cell, n_data_sets, rng):
     first, second = rng.normal(m1, s1, (n_data_sets, n1)), rng.normal(m2, s2, (n_data_sets, n2))
     if "margin" not in cell:
         return float((ttest_ind(first, second, axis=1, equal_var=False).pvalue <= ALPHA).mean())
-    low, high = edges_of(cell)
+    low, high = bounds_of(cell)
     above = ttest_ind(first - low, second, axis=1, equal_var=False, alternative="greater").pvalue
     below = ttest_ind(first - high, second, axis=1, equal_var=False, alternative="less").pvalue
     return float((np.maximum(above, below) <= ALPHA).mean())

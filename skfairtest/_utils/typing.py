@@ -1,6 +1,21 @@
-"""Types of arrays."""
+"""Types of arrays, and of what is known about the values of two sides."""
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Booleans = NDArray[np.bool_]
+Positions = NDArray[np.intp]
+
+
+class Moments(NamedTuple):
+    """Values and variances of two sides, and their covariance where they share people; arrays of equal shape."""
+
+    first: Floats
+    first_variance: Floats
+    second: Floats
+    second_variance: Floats
+    covariance: Floats

@@ -40,7 +40,7 @@ def minimum_detectable(findings: Sequence[Finding], alpha: float, settings: Sett
             sizes[rates] = detectable_rates(*table, share=share, method=settings.question.method, **common)  # type: ignore[arg-type]
         for i in set(asked) - set(rates):
             null, estimate = findings[i].null, findings[i].estimate
-            edges = null.question.edges
+            edges = null.question.margin_bounds
             edge = 0.0 if edges is None else float(np.log(edges[1]) if disparity == "ratio" else edges[1])
             size = detectable_estimates(null.error(estimate), edge=edge, **common)[0]  # type: ignore[arg-type]
             sizes[i] = np.inf if size > estimate.bounds[1] else size

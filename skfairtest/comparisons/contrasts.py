@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 from math import comb
@@ -89,7 +89,9 @@ class Design:
     def question(self, metric: Metric) -> Question:
         """Return the question that is asked of a metric, which may always be compared by the same disparity."""
         question = self.settings.question
-        return Question(metric.disparity or question.disparity, question.alternative, question.edges, question.method)
+        return Question(
+            metric.disparity or question.disparity, question.alternative, question.margin_bounds, question.method
+        )
 
     def undefined(self, metric: str, found: Counter[tuple[int, int | None]], reason: str) -> Iterator[Exclusion]:
         """List groups, and strata of a group, in which a metric is undefined; and how many comparisons that costs."""
@@ -131,7 +133,7 @@ class Design:
         strata : sequence of int
             Strata in which both sides are defined. Averages over different strata are not transitive.
         """
-        if question.alternative != "two-sided" or question.edges is not None:
+        if question.alternative != "two-sided" or question.margin_bounds is not None:
             return None, 1
         if question.method == "bootstrap" and contrast.overall:  # samples of everyone, of whom groups are parts
             return None, 1

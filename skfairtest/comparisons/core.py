@@ -16,11 +16,11 @@ from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import two_sides
 from skfairtest.inference.linear_form import Resampled
-from skfairtest.inference.max_t import oriented
 from skfairtest.inference.multiplicity import Equality
 from skfairtest.inference.null_distribution import Bins
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Question, quantiles
+from skfairtest.inference.resampling import oriented
 from skfairtest.metrics import Metric
 from skfairtest.tables import Sample
 

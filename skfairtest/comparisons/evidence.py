@@ -8,9 +8,8 @@ from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.core import Evidence, NullDistribution
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.linear_form import Resampled
-from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rates import Question
-from skfairtest.inference.resampling import monte_carlo_p
+from skfairtest.inference.resampling import monte_carlo_p, oriented
 from skfairtest.inference.two_sides import sequential_p
 
 
@@ -71,9 +70,9 @@ def farthest_beyond(samples: Resampled, question: Question) -> tuple[Floats, flo
 
 def tests_of(question: Question) -> list[tuple[float, str]]:
     """Return the tests that a question asks for: the disparity that is tested, and which side of it."""
-    if question.edges is None:
+    if question.margin_bounds is None:
         return [(question.null, question.alternative)]
-    lower, upper = question.edges
+    lower, upper = question.margin_bounds
     return {
         "greater": [(upper, "greater")],
         "less": [(lower, "less")],

@@ -118,7 +118,7 @@ def _findings(
     for (place, value), one, (low, high) in zip(places, family, _intervals(family, error, critical), strict=True):
         concern, question = at_most(value, alpha), one.null.question
         rejected = concern if joint else at_most(one.evidence.log_p, error)
-        if question.edges is None and not rejected:  # nor is equality rejected by the interval
+        if question.margin_bounds is None and not rejected:  # nor is equality rejected by the interval
             low, high = min(low, question.null), max(high, question.null)
         bounds = one.estimate.bounds
         interval = (low, high) if np.isnan(low) else (max(bounds[0], low), min(bounds[1], high))
@@ -150,7 +150,7 @@ def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tu
     """Return the disparities that the bootstrap test of this alternative does not reject."""
     samples, question = comparison.null.samples, comparison.null.question
     assert samples is not None
-    if alternative == "equivalence" or (alternative == "two-sided" and question.edges is not None):
+    if alternative == "equivalence" or (alternative == "two-sided" and question.margin_bounds is not None):
         sides = (("greater", error / 2), ("less", error / 2))  # two one-sided tests at a margin
     elif alternative == "two-sided":
         sides = (("two-sided", error), ("two-sided", error))

@@ -87,7 +87,7 @@ def _normal(finding: Finding) -> NullHistogram:
     p = p_text(p_of(evidence.log_p))
     note = "The standard normal law, which the statistic has in large samples if the null hypothesis holds"
     if evidence.method.startswith("exact"):
-        why = "with a margin" if finding.null.question.edges is not None else "for so many people"
+        why = "with a margin" if finding.null.question.margin_bounds is not None else "for so many people"
         note += f", drawn {why} in place of the exact law that gives the p-value, {p}"
     else:
         note += f"; {'twice ' if times == 2 else ''}what is at least as extreme as the data is the p-value, {p}"
@@ -100,7 +100,7 @@ def _sides(finding: Finding) -> tuple[tuple[str, ...], int]:
     null = finding.null
     if null.side in ("greater", "less"):
         return (null.side,), 1
-    if null.question.edges is None and not null.is_metric:
+    if null.question.margin_bounds is None and not null.is_metric:
         return ("two-sided",), 1
     # Tests of both edges of a margin, or of both tails, of which one decides.
     return ("greater", "less"), 1 if null.side == "equivalence" else 2
@@ -119,7 +119,7 @@ def _statistic(finding: Finding) -> str:
     null = finding.null
     if null.is_metric:
         return label(finding.estimate.metric)
-    if null.question.edges is not None:
+    if null.question.margin_bounds is not None:
         return ("studentized " if null.studentized else "") + "distance from the margin"
     # Equality is one hypothesis with one statistic, whether a difference or a ratio is shown.
     return "studentized difference" if null.studentized else "difference"

@@ -179,7 +179,7 @@ def check_omnibus(metric: Omnibus, settings: Settings) -> None:
         If an alternative, a margin, a comparison or a method is asked for that it does not have.
     """
     question = settings.question
-    if question.alternative != "two-sided" or question.edges is not None:
+    if question.alternative != "two-sided" or question.margin_bounds is not None:
         raise ParameterError(
             f"metric={metric.name!r} looks at all groups at once and tests independence: it has no alternative or "
             "margin; use alternative='two-sided' and margin=None"

@@ -76,7 +76,7 @@ class RateNull(NullDistribution):
     def table(self) -> tuple[float, float, float, float] | None:
         """Return the only stratum's table of a rate without a margin."""
         pair = self.pair
-        if len(pair.x1) > 1 or not self.scale.is_identity or self.question.edges is not None:
+        if len(pair.x1) > 1 or not self.scale.is_identity or self.question.margin_bounds is not None:
             return None
         return float(pair.x2[0]) / float(pair.d2[0]), float(pair.d1[0]), float(pair.d2[0]), pair.share
 
@@ -89,7 +89,7 @@ class RateNull(NullDistribution):
     def enumerated(self, log_p: float, method: str) -> Enumerated | None:
         """Return the distribution of the difference given how many events both sides have; None if it is too long."""
         pair, conditional = self.pair, method == "exact conditional"
-        if not method.startswith("exact") or self.question.edges is not None:
+        if not method.startswith("exact") or self.question.margin_bounds is not None:
             return None
         known = log_p if conditional else None
         bins = null_distribution.given_totals(pair.x1, pair.d1, pair.x2, pair.d2, self.question.alternative, known)

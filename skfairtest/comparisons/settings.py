@@ -99,9 +99,9 @@ def check_settings(
         )
     if reference_group is None and compare == "to_reference":
         raise ParameterError("compare='to_reference' needs reference_group: the label of the group to compare with")
-    edges = _edges(margin, disparity, alternative, unit=unit)
+    margin_bounds = _margin_bounds(margin, disparity, alternative, unit=unit)
     asked_variance = variance
-    method, variance = _method(method, variance, within, edges)
+    method, variance = _method(method, variance, within, margin_bounds)
     if adjust == "auto":
         adjust = "shaffer"
     if adaptive and (adjust == "max_t" or method == "bootstrap"):
@@ -115,7 +115,7 @@ def check_settings(
             "adjust='max_t' adjusts the smallest p-value, and alternative='equivalence' asks for the largest: "
             "use adjust='holm'"
         )
-    if adjust == "max_t" and edges is not None and method != "bootstrap":
+    if adjust == "max_t" and margin_bounds is not None and method != "bootstrap":
         raise ParameterError(
             "adjust='max_t' permutes labels, which tests equality and not a margin: use adjust='holm', "
             "or method='bootstrap'"
@@ -123,7 +123,7 @@ def check_settings(
     return Settings(
         compare,
         reference_group,
-        Question(disparity, alternative, edges, method),
+        Question(disparity, alternative, margin_bounds, method),
         variance,
         within,
         adjust,
@@ -136,7 +136,7 @@ def check_settings(
     )
 
 
-def _edges(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float] | None:
+def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float] | None:
     if margin is None:
         if alternative == "equivalence":
             raise ParameterError(
@@ -151,21 +151,21 @@ def _edges(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tupl
             raise ParameterError(
                 f"margin of a ratio must lie above 0 and at most at 1, meaning [margin, 1/margin]; found {margin!r}"
             )
-        edges = (float(margin), 1 / float(margin))
+        margin_bounds = (float(margin), 1 / float(margin))
     else:
         if not 0 <= margin < (1 if unit else np.inf):
             top = "below 1" if unit else "finite"
             raise ParameterError(f"margin of a difference must be at least 0 and {top}; found {margin!r}")
-        edges = (-float(margin), float(margin))
-    if edges[0] == edges[1]:
+        margin_bounds = (-float(margin), float(margin))
+    if margin_bounds[0] == margin_bounds[1]:
         if alternative == "equivalence":
             raise ParameterError(f"margin={margin!r} leaves no disparity that counts as fair: give a wider one")
         return None
-    return edges
+    return margin_bounds
 
 
 def _method(
-    method: str, variance: str | None, within: str | None, edges: tuple[float, float] | None
+    method: str, variance: str | None, within: str | None, margin_bounds: tuple[float, float] | None
 ) -> tuple[str, str | None]:
     """Resolve method and variance: an exact law exists for score statistics within each rate's own condition only."""
     lawless = [f"variance={variance!r}"] if variance not in ("auto", "score") else []
@@ -178,7 +178,7 @@ def _method(
         method = "permutation"
     if method == "bootstrap" and within != "auto":
         raise ParameterError(f"within={within!r} says where labels are permuted; method='bootstrap' permutes none")
-    if method == "permutation" and edges is not None:
+    if method == "permutation" and margin_bounds is not None:
         raise ParameterError(
             "method='permutation' tests equality and has no law at a margin: use method='exact' or 'bootstrap', "
             "or margin=None"

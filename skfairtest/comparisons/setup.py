@@ -24,7 +24,7 @@ def setup_of(measured: Measured, adjust: str | None) -> Setup:
         compare=settings.compare,
         disparity=question.disparity,
         alternative=question.alternative,
-        edges=question.edges,
+        edges=question.margin_bounds,
         alpha=settings.alpha,
         features=" x ".join(sample.sensitive_names),
         controls=" x ".join(sample.control_names),

@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.inference import two_sides
 from skfairtest.inference.linear_form import EffectiveRates, Form, Linearized, effective_people, linear_form
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.two_sides import Moments, Statistic, Stratum
+from skfairtest.inference.two_sides import Statistic, Stratum
 from skfairtest.metrics import Rate
 
 #: A variance below this share of the largest square is a rounding error of 0.

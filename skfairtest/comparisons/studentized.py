@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons.contrasts import (
     SMALL,
     SMALLEST_GROUP,
@@ -38,7 +38,7 @@ from skfairtest.inference.linear_form import Form, resampled
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
-from skfairtest.inference.two_sides import Moments, Sides, Statistic
+from skfairtest.inference.two_sides import Sides, Statistic
 from skfairtest.metrics import Bootstrap, BuiltIn, Rate
 
 #: Seconds of one evaluation from which on a forecast is made before anything else is evaluated.
@@ -249,7 +249,7 @@ def _test(
     question, settings = made.question, design.settings
     method = question.method
     if method == "auto":
-        method = "asymptotic" if question.edges is not None or _too_many(families) else "permutation"
+        method = "asymptotic" if question.margin_bounds is not None or _too_many(families) else "permutation"
     seeds = seed.spawn(len(families) + 1)
     n_tested = len(new_hypotheses([one.estimate for family in families for one in family.members], {}))
     if method == "bootstrap" or (settings.adjust == "max_t" and n_tested > 1):
@@ -281,7 +281,7 @@ def _too_many(families: list[Family]) -> bool:
 def _at_equality(one: Compared, distance: float, error: float) -> FormNull:
     """Give the form at equality the error of the statistic tested there, so that the interval agrees with the test."""
     null, estimate = one.null, one.estimate
-    if null.question.edges is not None:
+    if null.question.margin_bounds is not None:
         return null
     shown, own = (float(v) for v in null.form.at(null.question.null))
     times = 1.0
@@ -351,7 +351,7 @@ def _permuted(
 def _asymptotic(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:
     """Test by the normal distribution, at equality or at a margin."""
     question, null, sides = made.question, one.null, one.sides
-    if question.edges is None and not made.has_effective_people:
+    if question.margin_bounds is None and not made.has_effective_people:
         tested = sides.spread_out(sides.tested)
         distance, error = (float(v) for v in Statistic("difference", sides.balanced).distance(tested))
         null = _at_equality(one, distance, error)

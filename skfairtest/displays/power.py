@@ -324,7 +324,7 @@ def _found(
     """Return the smallest disparities among so many times the people of a fitted test."""
     sides, question = leading.sides, leading.settings.question
     common = {"alpha": alpha, "power": power, "disparity": "ratio" if ratio else "difference"}
-    if leading.rate is not None and leading.rate.value is None and question.edges is None:
+    if leading.rate is not None and leading.rate.value is None and question.margin_bounds is None:
         share = sides.d_group / (sides.d_group + sides.d_other) if overall else 0.0
         direction = {"greater": "up", "less": "down"}.get(question.alternative, "farther")
         people = (sides.other, sides.d_group * times, sides.d_other * times)
@@ -332,7 +332,7 @@ def _found(
     else:
         if not sides.error > 0:
             raise ParameterError("test has no standard error, from which power is computed: use variance='auto'")
-        upper = 0.0 if question.edges is None else question.edges[1]
+        upper = 0.0 if question.margin_bounds is None else question.margin_bounds[1]
         edge = float(np.log(upper)) if ratio and upper else upper
         found = detectable_estimates(sides.error / np.sqrt(times), edge=edge, **common)  # type: ignore[arg-type]
     return np.where(np.isfinite(found), found, np.nan)

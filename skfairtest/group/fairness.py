@@ -451,7 +451,10 @@ class FairnessTest(ModelTest):
             unit=all(isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics),
         )
         for metric in metrics:
-            if settings.question.edges is not None and metric.disparity not in (None, settings.question.disparity):
+            if settings.question.margin_bounds is not None and metric.disparity not in (
+                None,
+                settings.question.disparity,
+            ):
                 raise ParameterError(
                     f"margin={self.margin!r} is a {settings.question.disparity} and {metric.name} is always compared "
                     f"by its {metric.disparity}: test it by itself, with disparity={metric.disparity!r}"

@@ -52,7 +52,7 @@ def _shown(question: Question, value: float, other: float, share: float) -> floa
 def check_truth(plan: Plan, values: Values, people: Sequence[float], met: Sequence[float]) -> None:
     """Refuse true values for which no number of people gives power."""
     question = plan.settings.question
-    low, high = question.edges or (question.null, question.null)
+    low, high = question.margin_bounds or (question.null, question.null)
     overall = plan.settings.compare == "to_overall"
     found = [
         _shown(question, value, other, d1 / (d1 + d2) if overall else 0.0)
@@ -122,7 +122,7 @@ def detectable(
         return computed_power(plan, (tuple(row),), people, met).value
 
     def edge_value(sign: int) -> float:
-        low, high = question.edges or (question.null, question.null)
+        low, high = question.margin_bounds or (question.null, question.null)
         edge = high if sign > 0 else low
         return float(level * edge if question.disparity == "ratio" else level + edge)
 

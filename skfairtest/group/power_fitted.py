@@ -65,7 +65,7 @@ def leading_of(test: Any) -> Leading:
     alpha = settings.alpha if question.alternative == "equivalence" else settings.alpha / test._n_hypotheses
     if test._facts.people:  # weights or clusters: no law of counts, but an error that allows for them
         return Leading(replace(sides, error=float(row["standard_error"])), settings, alpha, None)
-    if rate is not None and rate.value is not None and question.edges is not None:
+    if rate is not None and rate.value is not None and question.margin_bounds is not None:
         rate = None
     return Leading(sides, settings, alpha, rate)
 
@@ -121,8 +121,8 @@ def _sides_of(test: FairnessTest, row: Any, settings: Settings, rate: Rate | Non
 def _of_errors(sides: Sides, question: Question, alpha: float, target: float, direction: str) -> float:
     """Smallest disparity by the normal approximation, with the standard error that was seen."""
     ratio = question.disparity == "ratio"
-    edges = question.edges or (question.null, question.null)
-    low, high = np.log(edges) if ratio else np.asarray(edges)
+    bounds = question.margin_bounds or (question.null, question.null)
+    low, high = np.log(bounds) if ratio else np.asarray(bounds)
 
     def power_at(disparity: float) -> float:
         distances = [(disparity - value, side) for value, side in values_tested(question)]

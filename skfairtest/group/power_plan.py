@@ -137,7 +137,7 @@ def _rates_of(metric: Any, settings: Settings) -> list[Rate]:
             f"metric={shown!r} has no power computation; there is one for rates, criteria made of rates, "
             f"{', '.join(MEANS)} and {AREA}"
         )
-    if settings.question.edges is not None:
+    if settings.question.margin_bounds is not None:
         for rate in found:
             if rate.value is not None:
                 raise ParameterError(
@@ -246,7 +246,7 @@ def check_number_of_groups(groups: int, plan: Plan) -> None:
             f"compare={settings.compare!r} has no power computation for metric='roc_auc', whose value for the rest "
             "does not follow from the groups': use 'between_groups' or 'to_reference'"
         )
-    if not plan.rates and settings.compare == "to_overall" and settings.question.edges is not None:
+    if not plan.rates and settings.compare == "to_overall" and settings.question.margin_bounds is not None:
         raise ParameterError(
             f"compare='to_overall' with a margin has no power computation for metric={plan.name!r}: use 'to_rest'"
         )
@@ -307,6 +307,6 @@ def contrasts_of(plan: Plan, groups: int) -> tuple[tuple[int, int | None], ...]:
         reference = (plan.reference if plan.reference is not None else -1) % groups
         return tuple((g, reference) for g in range(groups) if g != reference)
     question = plan.settings.question
-    if groups == 2 and question.alternative == "two-sided" and question.edges is None:
+    if groups == 2 and question.alternative == "two-sided" and question.margin_bounds is None:
         return ((0, None),)  # against each other both ask the same
     return tuple((g, None) for g in range(groups))

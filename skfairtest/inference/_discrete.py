@@ -11,6 +11,8 @@ C. Loader (2000). Fast and accurate computation of binomial probabilities. Equat
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
@@ -21,10 +23,7 @@ _HALF_LOG_2PI = 0.5 * np.log(2 * np.pi)
 #: log n! - log(Stirling's formula), for n = 0..15, where the series is not accurate enough.
 _small = np.arange(1, 16)
 _SMALL_STIRLING_ERRORS = np.concatenate(
-    [
-        [0.0],
-        gammaln(_small + 1.0) - (_small + 0.5) * np.log(_small) + _small - _HALF_LOG_2PI,
-    ]
+    [[0.0], gammaln(_small + 1.0) - (_small + 0.5) * np.log(_small) + _small - _HALF_LOG_2PI]
 )
 
 
@@ -80,3 +79,14 @@ def hypergeometric_log_pmf(x: ArrayLike, d1: ArrayLike, d2: ArrayLike, m: ArrayL
     p = m / (d1 + d2)
     value = binomial_log_pmf(x, d1, p) + binomial_log_pmf(m - x, d2, p) - binomial_log_pmf(m, d1 + d2, p)
     return np.where((p <= 0) | (p >= 1), 0.0, value)
+
+
+@lru_cache(maxsize=2)
+def _log_factorials(n: int) -> Floats:
+    return np.asarray(gammaln(np.arange(n + 1) + 1.0))
+
+
+def log_choose(n: int) -> Floats:
+    """Logarithms of the binomial coefficients of n."""
+    log = _log_factorials(2 ** max(12, n.bit_length()))
+    return np.asarray(log[n] - log[: n + 1] - log[n::-1])

@@ -8,18 +8,16 @@ probabilities. Statistica Neerlandica 24, 1-35.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gammaln
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.inference._discrete import log_choose
 from skfairtest.inference.conditional import TIE
 from skfairtest.inference.unconditional import TotalTail, largest_probability
-
-Integers = NDArray[np.int64]
 
 #: Null outcomes less probable than exp(-30) times the level are counted as rejected without being looked at.
 _NEGLIGIBLE = 30.0
@@ -42,17 +40,6 @@ class GivenTotals:
         """Null mass of the outcomes with a p-value of at most `level`, per total; what is not held counts too."""
         kept = np.where(self.p_values > level, self.probabilities, 0.0).sum(axis=1)
         return np.asarray(np.clip(1 - kept, 0.0, 1.0))
-
-
-@lru_cache(maxsize=2)
-def _log_factorials(n: int) -> Floats:
-    return np.asarray(gammaln(np.arange(n + 1) + 1.0))
-
-
-def log_choose(n: int) -> Floats:
-    """Logarithms of the binomial coefficients of n."""
-    log = _log_factorials(2 ** max(12, n.bit_length()))
-    return np.asarray(log[n] - log[: n + 1] - log[n::-1])
 
 
 def width_held(d1: int, d2: int) -> float:
@@ -99,33 +86,44 @@ def given_totals(d1: int, d2: int, m: Integers, alpha: float, alternative: str) 
     return GivenTotals(left, np.where(held, p, np.inf), probability)
 
 
-def raised_level(law: GivenTotals, alpha: float, alternative: str) -> float:
+def _last(fits: Callable[[int], bool], inside: int, outside: int) -> int:
+    """Return the last place that fits, from one that does (or -1) up to one that does not."""
+    while outside - inside > 1:
+        middle = (inside + outside) // 2
+        inside, outside = (middle, outside) if fits(middle) else (inside, middle)
+    return inside
+
+
+def _candidates(given: GivenTotals, alpha: float) -> Floats:
+    """Return the conditional p-values to which a level may be raised."""
+    return np.unique(given.p_values[(given.p_values > alpha * 0.999) & (given.p_values <= min(1.0, 20 * alpha))])
+
+
+def raised_level(given: GivenTotals, alpha: float, alternative: str) -> float:
     """Return the largest conditional p-value up to which rejecting keeps the level (Boschloo 1970)."""
     stop = np.pi / 4 if alternative == "two-sided" else np.pi / 2
-    people = len(law.left) - 1
-    candidates = np.unique(law.p_values[(law.p_values > alpha * 0.999) & (law.p_values <= min(1.0, 20 * alpha))])
+    people = len(given.left) - 1
+    candidates = _candidates(given, alpha)
     grid = np.sin(np.linspace(0, stop, 129)[1:-1]) ** 2
     m = np.arange(people + 1)
     weights = np.exp(log_choose(people) + m * np.log(grid)[:, None] + (people - m) * np.log1p(-grid)[:, None])
 
-    def fits(i: int, *, certified: bool) -> bool:
-        masses = law.masses(float(candidates[i]) * (1 + 1e-9))
-        if float((weights @ masses).max()) > alpha:
-            return False
-        return not certified or largest_probability(TotalTail(masses), 0.0, stop, relative=1e-5) <= alpha
+    def masses_of(i: int) -> Floats:
+        return given.masses(float(candidates[i]) * (1 + 1e-9))
 
-    def last(inside: int, outside: int, *, certified: bool) -> int:
-        while outside - inside > 1:
-            middle = (inside + outside) // 2
-            inside, outside = (middle, outside) if fits(middle, certified=certified) else (inside, middle)
-        return inside
+    def fits_on_grid(masses: Floats) -> bool:
+        return float((weights @ masses).max()) <= alpha
 
-    found = last(-1, len(candidates), certified=False)
+    def fits(i: int) -> bool:
+        masses = masses_of(i)
+        return fits_on_grid(masses) and largest_probability(TotalTail(masses), 0.0, stop, relative=1e-5) <= alpha
+
+    found = _last(lambda i: fits_on_grid(masses_of(i)), -1, len(candidates))
     step = 1  # the certified maximum lies a little above the grid's: go down until it fits
-    while found >= 0 and not fits(found, certified=True):
+    while found >= 0 and not fits(found):
         lower = max(-1, found - step)
-        if lower < 0 or fits(lower, certified=True):
-            found = last(lower, found, certified=True)
+        if lower < 0 or fits(lower):
+            found = _last(fits, lower, found)
             break
         found, step = lower, 2 * step
     return alpha if found < 0 else float(candidates[found])
@@ -153,7 +151,7 @@ def nearly_raised_level(d1: int, d2: int, alpha: float) -> float:
     fine = max(6.0, min(_TOTALS, _OUTCOMES / width_held(small, large)) / most)
     m = np.unique((np.arange(int(fine * most) + 2) / fine) ** 2 // 1).astype(np.int64)
     m = m[m <= people]
-    law = given_totals(small, large, m, alpha, "two-sided")
+    given = given_totals(small, large, m, alpha, "two-sided")
     steps = np.diff(np.r_[m[0], (m[1:] + m[:-1]) / 2, m[-1]])
     angles = np.linspace(0, np.pi / 4, int(5 * np.sqrt(people)) + 10)[1:]
 
@@ -165,7 +163,7 @@ def nearly_raised_level(d1: int, d2: int, alpha: float) -> float:
     everywhere = weights(angles)
 
     def fits(level: float) -> bool:
-        masses = law.masses(level * (1 + 1e-9))
+        masses = given.masses(level * (1 + 1e-9))
         found = everywhere @ masses
         place = int(found.argmax())
         if not 0.99 * alpha < found[place] <= alpha:
@@ -173,10 +171,7 @@ def nearly_raised_level(d1: int, d2: int, alpha: float) -> float:
         around = np.linspace(angles[max(0, place - 1)], angles[min(len(angles) - 1, place + 1)], 17)
         return bool((weights(around) @ masses).max() <= alpha)
 
-    candidates = np.unique(law.p_values[(law.p_values > alpha * 0.999) & (law.p_values <= min(1.0, 20 * alpha))])
-    inside, outside = -1, len(candidates)
-    while outside - inside > 1:
-        middle = (inside + outside) // 2
-        inside, outside = (middle, outside) if fits(float(candidates[middle])) else (inside, middle)
-    found = alpha if inside < 0 else float(candidates[inside])
+    candidates = _candidates(given, alpha)
+    last = _last(lambda i: fits(float(candidates[i])), -1, len(candidates))
+    found = alpha if last < 0 else float(candidates[last])
     return alpha + (found - alpha) * float(np.sqrt(small / min(d1, d2)))

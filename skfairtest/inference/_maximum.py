@@ -12,29 +12,10 @@ which is ``E[1_R (s^2 + s')]`` with the score s, hence at most ``E|s^2 + s'| / 2
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.typing import Floats
-
-
-@dataclass(frozen=True)
-class Ends:
-    """Ends of intervals: where they are, the probability there, and how far along the curve."""
-
-    point: Floats
-    value: Floats
-    length: Floats
-
-    def only(self, chosen: Any) -> Ends:
-        """Return some of them."""
-        return Ends(self.point[chosen], self.value[chosen], self.length[chosen])
-
-    def joined(self, other: Ends) -> Ends:
-        """Return these, then others."""
-        return Ends(*(np.concatenate(pair) for pair in zip(vars(self).values(), vars(other).values(), strict=True)))
 
 
 def certified_maximum(
@@ -72,31 +53,33 @@ def certified_maximum(
         The certified bound, at most 1.
     """
 
-    def highest(left: Ends, right: Ends) -> Floats:
-        angles = np.arcsin(np.sqrt(left.value)) + np.arcsin(np.sqrt(right.value))
-        top = np.sin(np.minimum((angles + right.length - left.length) / 2, np.pi / 2)) ** 2
+    # Ends of intervals are columns: where they are, the probability there, and how far along the curve.
+    def at(points: Floats) -> Floats:
+        return np.stack([points, np.clip(probability(points), 0.0, 1.0), length(points)])
+
+    def highest(left: Floats, right: Floats) -> Floats:
+        (start, value, begun), (stop, other, ended) = left, right
+        angles = np.arcsin(np.sqrt(value)) + np.arcsin(np.sqrt(other))
+        top = np.sin(np.minimum((angles + ended - begun) / 2, np.pi / 2)) ** 2
         if curvature is None:
             return np.asarray(top)
-        sagitta = curvature(left.point, right.point) * (right.point - left.point) ** 2 / 8
-        return np.asarray(np.minimum(top, np.maximum(left.value, right.value) + sagitta))
-
-    def at(points: Floats) -> Ends:
-        return Ends(points, np.clip(probability(points), 0.0, 1.0), length(points))
+        sagitta = curvature(start, stop) * (stop - start) ** 2 / 8
+        return np.asarray(np.minimum(top, np.maximum(value, other) + sagitta))
 
     span = float(length(np.asarray([stop]))[0] - length(np.asarray([start]))[0])
     ends = at(np.linspace(start, stop, int(np.clip(2 * span, 8, 256)) + 1))
-    best, evaluations = float(ends.value.max()), len(ends.point)
-    left, right = ends.only(slice(None, -1)), ends.only(slice(1, None))
+    best, evaluations = float(ends[1].max()), ends.shape[1]
+    left, right = ends[:, :-1], ends[:, 1:]
     while True:
         ceiling = min(1.0, best * (1 + relative) + absolute)
         bounds = highest(left, right)
-        open_ = (bounds > ceiling) & (right.point > left.point)
+        open_ = (bounds > ceiling) & (right[0] > left[0])
         if not open_.any():
             return ceiling
         if evaluations > max_evaluations:
             return float(bounds[open_].max())
-        left, right = left.only(open_), right.only(open_)
-        middle = at((left.point + right.point) / 2)
-        evaluations += len(middle.point)
-        best = max(best, float(middle.value.max()))
-        left, right = left.joined(middle), middle.joined(right)
+        left, right = left.compress(open_, axis=1), right.compress(open_, axis=1)
+        middle = at((left[0] + right[0]) / 2)
+        evaluations += middle.shape[1]
+        best = max(best, float(middle[1].max()))
+        left, right = np.hstack([left, middle]), np.hstack([middle, right])

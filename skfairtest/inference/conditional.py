@@ -12,14 +12,13 @@ relative tolerance of 1e-7. P-values are returned as natural logarithms, so that
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf
 
 #: Two outcomes whose probabilities differ by less than this, relatively, are equally probable.
@@ -78,14 +77,9 @@ def _log_lower_tail(x: int, d1: int, d2: int, m: int) -> float:
 def _first_below(level: float, inside: int, outside: int, d1: int, d2: int, m: int) -> int:
     """The outcome nearest to `inside` (the mode) with log probability <= `level`; `outside` is one past the end."""
     step = 1 if outside > inside else -1
-    near, far = inside, outside
-    while abs(far - near) > 1:
-        middle = near + step * (abs(far - near) // 2)
-        if float(hypergeometric_log_pmf(middle, d1, d2, m)) <= level:
-            far = middle
-        else:
-            near = middle
-    return far
+    outcomes = range(inside + step, outside, step)
+    first = bisect_left(outcomes, True, key=lambda x: bool(hypergeometric_log_pmf(x, d1, d2, m) <= level))
+    return inside + step * (first + 1)
 
 
 def conditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "two-sided") -> float:
@@ -126,9 +120,12 @@ def conditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "tw
         return 0.0
     lower = x1 if x1 < mode else _first_below(level, mode, low - 1, d1, d2, m)
     upper = x1 if x1 > mode else _first_below(level, mode, high + 1, d1, d2, m)
-    below = -np.inf if lower < low else _log_lower_tail(lower, d1, d2, m)
-    above = -np.inf if upper > high else _log_upper_tail(upper, d1, d2, m)
-    return min(0.0, float(np.logaddexp(below, above)))
+    return log_both_tails(lower, upper, d1, d2, m)
+
+
+def log_both_tails(lower: int, upper: int, d1: int, d2: int, m: int) -> float:
+    """Log P(X <= lower or X >= upper), of outcomes apart from each other."""
+    return min(0.0, float(np.logaddexp(_log_lower_tail(lower, d1, d2, m), _log_upper_tail(upper, d1, d2, m))))
 
 
 def conditional_score_log_p(x1: int, d1: int, x2: int, d2: int) -> float:
@@ -144,14 +141,10 @@ def conditional_score_log_p(x1: int, d1: int, x2: int, d2: int) -> float:
         return 0.0
     # |x N - m d1| >= distance, in Python's unbounded integers.
     upper = -((-(m * d1 + distance)) // people)
-    lower = (m * d1 - distance) // people
-    low, high = support(d1, d2, m)
-    below = -np.inf if lower < low else _log_lower_tail(lower, d1, d2, m)
-    above = -np.inf if upper > high else _log_upper_tail(upper, d1, d2, m)
-    return min(0.0, float(np.logaddexp(below, above)))
+    return log_both_tails((m * d1 - distance) // people, upper, d1, d2, m)
 
 
-def _stratum_law(d1: int, d2: int, m: int, tilt: float, reach: float) -> tuple[int, Floats, float]:
+def _stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) -> tuple[int, Floats, float]:
     """First outcome, probabilities proportional to pmf * exp(tilt x), and the log of what they were divided by.
 
     Outcomes further than `reach` standard deviations (and 60) from the tilted mode are left out.
@@ -178,18 +171,23 @@ def _stratum_law(d1: int, d2: int, m: int, tilt: float, reach: float) -> tuple[i
 class Strata:
     """Denominators and totals of events of two groups in several strata, and the law of the sum of group 1's events."""
 
-    d1: tuple[int, ...]
-    d2: tuple[int, ...]
-    m: tuple[int, ...]
+    each: tuple[tuple[int, int, int], ...]  # d1, d2 and m
 
-    def each(self) -> Iterator[tuple[int, int, int]]:
-        """Return the strata one by one."""
-        return zip(self.d1, self.d2, self.m, strict=True)
+    @classmethod
+    def of(cls, x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> Strata:
+        """Return the strata of arrays of events and denominators."""
+        return cls(tuple(zip(d1.tolist(), d2.tolist(), (x1 + x2).tolist(), strict=True)))
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Smallest and largest sum there can be."""
+        lows, highs = zip(*(support(*stratum) for stratum in self.each), strict=True)
+        return sum(lows), sum(highs)
 
     def moments(self) -> tuple[float, float]:
         """Mean and variance of the sum."""
         mean = variance = 0.0
-        for a, b, c in self.each():
+        for a, b, c in self.each:
             people = a + b
             mean += c * (a / people)
             variance += c * (people - c) / people * (a / people) * (b / max(people - 1, 1))
@@ -198,7 +196,7 @@ class Strata:
     def direct_work(self) -> float:
         """Multiplications that a direct convolution of wide windows needs."""
         work, length = 0.0, 1.0
-        for a, b, c in self.each():
+        for a, b, c in self.each:
             people = a + b
             spread = float(np.sqrt(c * (people - c) / people * (a / people) * (b / people)))
             low, high = support(a, b, c)
@@ -207,15 +205,15 @@ class Strata:
             length += size - 1
         return work
 
-    def law(self, tilt: float, reach: float, *, direct: bool) -> tuple[int, Floats, float]:
+    def distribution(self, tilt: float, *, direct: bool) -> tuple[int, Floats, float]:
         """First outcome, probabilities of the tilted sum, and the log of what they were divided by.
 
         A direct convolution adds positive terms and keeps the relative accuracy of the smallest ones; one by Fourier
         transforms is accurate relatively to the largest.
         """
         first, law, log_total = 0, np.ones(1), 0.0
-        for a, b, c in self.each():
-            low, probabilities, log_constant = _stratum_law(a, b, c, tilt, reach)
+        for a, b, c in self.each:
+            low, probabilities, log_constant = _stratum_distribution(a, b, c, tilt, _WIDE if direct else _NARROW)
             if direct:
                 law = np.convolve(law, probabilities)
             else:
@@ -223,19 +221,23 @@ class Strata:
             first, log_total = first + low, log_total + log_constant
         return first, law, log_total
 
+    def within_cap(self) -> bool:
+        """Whether the distribution of the sum is enumerated: as long as it fits in memory comfortably."""
+        return bool(2 * _NARROW * np.sqrt(self.moments()[1]) * len(self.each) <= STRATA_CAP)
+
     def tilted_mean(self, tilt: float) -> float:
         """Mean of the tilted sum."""
         total = 0.0
-        for a, b, c in self.each():
-            first, law, _ = _stratum_law(a, b, c, tilt, _NARROW)
+        for a, b, c in self.each:
+            first, law, _ = _stratum_distribution(a, b, c, tilt, _NARROW)
             total += first + float(law @ np.arange(len(law)))
         return total
 
     def log_far_tail(self, observed: int, *, upper: bool) -> float:
         """Log tail probability far out, by exponential tilting: the law is re-centred at the observed sum."""
-        edges = [support(a, b, c)[1 if upper else 0] for a, b, c in self.each()]
-        if observed == sum(edges):
-            return float(sum(float(hypergeometric_log_pmf(x, *s)) for x, s in zip(edges, self.each(), strict=True)))
+        end = 1 if upper else 0
+        if observed == self.bounds[end]:
+            return float(sum(float(hypergeometric_log_pmf(support(*s)[end], *s)) for s in self.each))
         low, high = -1.0, 1.0
         while self.tilted_mean(low) > observed:
             low *= 2
@@ -245,26 +247,14 @@ class Strata:
             middle = (low + high) / 2
             low, high = (middle, high) if self.tilted_mean(middle) < observed else (low, middle)
         tilt = (low + high) / 2
-        first, law, log_constant = self.law(tilt, _NARROW, direct=False)
+        first, law, log_constant = self.distribution(tilt, direct=False)
         x = first + np.arange(len(law))
         chosen = x >= observed if upper else x <= observed
         tail = float(law[chosen] @ np.exp(-abs(tilt) * np.abs(x[chosen] - observed)))
         return log_constant - tilt * observed + float(np.log(tail))
 
 
-def strata_within_cap(d1: Sequence[int], d2: Sequence[int], m: Sequence[int]) -> bool:
-    """Whether the law of these strata's sum is enumerated: as long as it fits in memory comfortably."""
-    variance = Strata(tuple(d1), tuple(d2), tuple(m)).moments()[1]
-    return bool(2 * _NARROW * np.sqrt(variance) * len(d1) <= STRATA_CAP)
-
-
-def stratified_log_p(
-    x1: NDArray[np.int64],
-    d1: NDArray[np.int64],
-    x2: NDArray[np.int64],
-    d2: NDArray[np.int64],
-    alternative: str = "two-sided",
-) -> float:
+def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided") -> float:
     """Log p-value that two groups share one event probability in every stratum, given all the strata's totals.
 
     The law of ``sum x1`` is enumerated. Two-sided, outcomes are ordered by its probability, as R's
@@ -283,7 +273,7 @@ def stratified_log_p(
     float
         Natural logarithm of the p-value, at most 0.
     """
-    strata = Strata(tuple(d1.tolist()), tuple(d2.tolist()), tuple((x1 + x2).tolist()))
+    strata = Strata.of(x1, d1, x2, d2)
     mean, variance = strata.moments()
     observed = int(x1.sum())
     if variance == 0:
@@ -292,7 +282,7 @@ def stratified_log_p(
     direct = strata.direct_work() <= DIRECT_WORK
     if abs(z) > (_FAR if direct else _FAR_NARROW):
         return _far_log_p(strata, observed, alternative, upper=z > 0)
-    first, law, _ = strata.law(0.0, _WIDE if direct else _NARROW, direct=direct)
+    first, law, _ = strata.distribution(0.0, direct=direct)
     position = observed - first
     if alternative == "greater":
         tail = law[position:].sum()
@@ -312,7 +302,7 @@ def _far_log_p(strata: Strata, observed: int, alternative: str, *, upper: bool) 
     if (alternative == "greater") == upper:
         return strata.log_far_tail(observed, upper=upper)
     beyond = observed + 1 if upper else observed - 1
-    ends = [support(*stratum) for stratum in strata.each()]
-    if not sum(low for low, _ in ends) <= beyond <= sum(high for _, high in ends):
+    low, high = strata.bounds
+    if not low <= beyond <= high:
         return 0.0
     return float(np.log1p(-np.exp(strata.log_far_tail(beyond, upper=upper))))

@@ -53,10 +53,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.batches import batches
+from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.inference.score import studentize
 
-Places = NDArray[np.intp]
 #: "pearson", "spearman", or a function of (x, e) whose absolute value is the larger the more they depend.
 Correlation = str | Callable[[Floats, Floats], Any]
 
@@ -103,14 +103,19 @@ class Pairs:
 
     x: Floats
     e: Floats
-    starts: Places
+    starts: Positions
     left_out: NDArray[np.int8]
     stratified: bool
 
     @property
-    def sizes(self) -> Places:
+    def sizes(self) -> Positions:
         """People per stratum."""
         return np.diff(self.starts, append=len(self.e))
+
+    @property
+    def places(self) -> list[slice]:
+        """Where each stratum's people are."""
+        return [slice(*ends) for ends in pairwise([*self.starts.tolist(), len(self.e)])]
 
     def counted(self) -> Floats:
         """Return 1 for each person whose stratum counts for a feature and else 0, of shape (n_features, n)."""
@@ -202,9 +207,7 @@ def estimate(pairs: Pairs, correlation: Correlation) -> Estimates:
     return Estimates(value, error, statistic, np.where(missing[..., None], np.nan, variance))
 
 
-def permuted(
-    pairs: Pairs, correlation: Correlation, n_resamples: int, seed: np.random.SeedSequence | int
-) -> NDArray[np.float64]:
+def permuted(pairs: Pairs, correlation: Correlation, n_resamples: int, seed: np.random.SeedSequence | int) -> Floats:
     """Draw the statistics of permutations of the outcome within strata, the same permutation for every feature.
 
     Parameters
@@ -231,13 +234,11 @@ def permuted(
     method = _method(pairs, correlation)
     rng = np.random.default_rng(seed)
     n = len(pairs.e)
-    block = max(1, _BLOCK_BYTES // (8 * n * method.copies))
-    bounds = [*pairs.starts.tolist(), n]
     out = []
-    for first in range(0, n_resamples, block):
-        drawn = np.tile(method.outcome, (min(block, n_resamples - first), 1))
-        for start, stop in pairwise(bounds):
-            rng.permuted(drawn[:, start:stop], axis=1, out=drawn[:, start:stop])
+    for rows in batches(n_resamples, _BLOCK_BYTES // (8 * n * method.copies)):
+        drawn = np.tile(method.outcome, (rows.stop - rows.start, 1))
+        for place in pairs.places:
+            rng.permuted(drawn[:, place], axis=1, out=drawn[:, place])
         out.append(method.statistics(drawn))
     statistics = np.concatenate(out) if out else np.empty((0, len(pairs.x), _missing(pairs).shape[1]))
     return np.where(_missing(pairs), np.nan, statistics)
@@ -291,14 +292,14 @@ def _distance(v: float, w: float, k: float, critical: float) -> float:
     return v / bottom if bottom > 0 else np.inf
 
 
-def _missing(pairs: Pairs) -> NDArray[np.bool_]:
+def _missing(pairs: Pairs) -> Booleans:
     """Which features' places have no statistic, pooled ones first."""
     missing = pairs.left_out != KEPT
     pooled = missing.all(axis=1, keepdims=True)
     return np.concatenate([pooled, missing], axis=1) if pairs.stratified else pooled
 
 
-def _sums(values: Floats, starts: Places) -> Floats:
+def _sums(values: Floats, starts: Positions) -> Floats:
     """Sums over each stratum of values of shape (..., n)."""
     return np.asarray(np.add.reduceat(values, starts, axis=-1))
 
@@ -346,16 +347,11 @@ class _Pearson(_Method):
         self.pooled_scale = np.sqrt(within_x.sum(axis=1) * within_e.sum(axis=1))
 
     def estimate(self) -> tuple[Floats, Floats, Floats]:
-        starts, counted = self.pairs.starts, self.pairs.counted()
-        bounds = [*starts.tolist(), len(self.outcome)]
+        strata = self.pairs.places if self.pairs.stratified else []
         out = []
-        for x, inside in zip(self.x, counted.astype(bool), strict=True):
-            places = [inside]
-            if self.pairs.stratified:
-                strata = pairwise(bounds)
-                places += [inside & _between(start, stop, len(x)) for start, stop in strata]
-            n_strata = int((_sums(inside.astype(int), starts) > 0).sum())
-            out.append([_pearson(x[p], self.outcome[p], 1 if i else n_strata) for i, p in enumerate(places)])
+        for x, inside, left_out in zip(self.x, self.pairs.counted() > 0, self.pairs.left_out, strict=True):
+            pooled = _pearson(x[inside], self.outcome[inside], int((left_out == KEPT).sum()))
+            out.append([pooled, *(_pearson(x[place], self.outcome[place], 1) for place in strata)])
         found = np.array(out)
         return found[..., 0], found[..., 1], found[..., 2:]
 
@@ -376,11 +372,6 @@ class _Pearson(_Method):
 
 def _studentized(top: Floats, bottom: Floats, scale: Floats | float) -> Floats:
     return studentize(np.where(np.abs(top) <= _ZERO_CORRELATION * scale, 0.0, top), np.sqrt(bottom))
-
-
-def _between(start: int, stop: int, n: int) -> NDArray[np.bool_]:
-    places = np.arange(n)
-    return (places >= start) & (places < stop)
 
 
 def _centred(values: Floats, pairs: Pairs) -> Floats:
@@ -431,8 +422,8 @@ class _Ranks:
     """
 
     score: Floats
-    first: Places
-    last: Places
+    first: Positions
+    last: Positions
     half: Floats
     influence: Floats | None
 
@@ -485,7 +476,7 @@ class _Spearman(_Method):
         found = [self._values(drawn, feature) for feature in range(len(self.order))]
         return np.stack([studentize(value, error) for value, error in found], axis=1)
 
-    def _values(self, drawn: Places, feature: int) -> tuple[Floats, Floats]:
+    def _values(self, drawn: Positions, feature: int) -> tuple[Floats, Floats]:
         """Correlations and standard errors of one feature, each of shape (k, n_places)."""
         pairs, ranks, others = self.pairs, self.ranks[feature], self.outcome_ranks
         counted = pairs.counted()[feature]
@@ -559,12 +550,11 @@ class _Own(_Method):
 
     def statistics(self, drawn: NDArray[Any]) -> Floats:
         pairs = self.pairs
-        bounds = [*pairs.starts.tolist(), len(pairs.e)]
         strata = np.full((len(drawn), len(pairs.x), len(pairs.starts)), np.nan)
         for feature, stratum in np.argwhere(pairs.left_out == KEPT).tolist():
-            rows = slice(bounds[stratum], bounds[stratum + 1])
+            place = pairs.places[stratum]
             for position, e in enumerate(drawn):
-                value = _call(self.function, pairs.x[feature, rows], e[rows], feature, stratum)
+                value = _call(self.function, pairs.x[feature, place], e[place], feature, stratum)
                 strata[position, feature, stratum] = value
         weights = np.where(pairs.left_out == KEPT, pairs.sizes, 0)
         with np.errstate(invalid="ignore"):

@@ -17,11 +17,11 @@ J. L. Fleiss, B. Levin and M. C. Paik (2003). Statistical Methods for Rates and 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.inference.power_curve import PowerCurve
 from skfairtest.inference.regions import reference_of
 
@@ -95,7 +95,8 @@ def detectable_rates(
                         continue  # clearly the nearer one
                     gap = _searched_gap(curve, signs[way], float(gaps[way][i]), z, power)
                     sizes[way, i] = _size(p2[i], np.asarray(gap), part[i], signs[way], disparity)
-    found = _farther(sizes[0], sizes[-1])
+    found = np.fmax(sizes[0], sizes[-1])
+    found = np.where(np.isnan(found), np.inf, found)
     return np.where(p2 == 0, np.nan, found) if disparity == "ratio" else found
 
 
@@ -103,7 +104,7 @@ def _normal_gap(p2: Floats, n1: Floats, n2: Floats, sign: int, z: float, beyond:
     """Find the distance of a group's rate above (sign 1) or below (-1) the others'; NaN if there is none."""
     room = 1 - p2 if sign > 0 else p2
 
-    def found(gap: Floats) -> NDArray[np.bool_]:
+    def found(gap: Floats) -> Booleans:
         p1 = np.clip(p2 + sign * gap, 0.0, 1.0)
         pooled = (n1 * p1 + n2 * p2) / (n1 + n2)
         null = np.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
@@ -119,7 +120,7 @@ def _normal_gap(p2: Floats, n1: Floats, n2: Floats, sign: int, z: float, beyond:
     return np.where(possible, high, np.nan)
 
 
-def _few(p2: Floats, n1: Floats, n2: Floats, gap: Floats) -> NDArray[np.bool_]:
+def _few(p2: Floats, n1: Floats, n2: Floats, gap: Floats) -> Booleans:
     """Whether the normal approximation is not good enough: also where it finds no disparity at all."""
     pooled = (n1 * np.clip(p2 - np.abs(gap), 0, 1) + n2 * p2) / (n1 + n2)
     above = (n1 * np.clip(p2 + np.abs(gap), 0, 1) + n2 * p2) / (n1 + n2)
@@ -173,11 +174,6 @@ def _size(p2: Floats, gap: Floats, part: Floats, sign: int, disparity: str) -> F
     shown = part * p1 + (1 - part) * p2
     # No ratio to a rate of 0 can be named, and none of a rate of 0.
     return np.where((shown > 0) & (p1 > 0), p1 / shown if sign > 0 else shown / p1, np.nan)
-
-
-def _farther(up: Floats, down: Floats) -> Floats:
-    size = np.fmax(up, down)
-    return np.asarray(np.where(np.isnan(size), np.inf, size))
 
 
 def detectable_estimates(

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import random_table
 
+from skfairtest._utils.batches import batches
 from skfairtest._utils.errors import ParameterError
-
-Counts = NDArray[np.int64]
+from skfairtest._utils.typing import Integers
 
 #: Counts held at once; draws come in chunks of this size.
 CHUNK = 4_000_000
@@ -24,14 +23,13 @@ MOST_PEOPLE = 1_000_000_000
 
 def chunks(shape: tuple[int, ...], n_resamples: int) -> Iterator[int]:
     """Sizes of the chunks in which `n_resamples` tables of this shape are drawn; they depend on nothing else."""
-    size = max(1, CHUNK // max(1, int(np.prod(shape))))
-    for start in range(0, n_resamples, size):
-        yield min(size, n_resamples - start)
+    for rows in batches(n_resamples, CHUNK // max(1, int(np.prod(shape)))):
+        yield rows.stop - rows.start
 
 
 def permuted(
-    counts: Counts, blocks: Sequence[Sequence[int]], n_resamples: int, rng: np.random.Generator
-) -> Iterator[Counts]:
+    counts: Integers, blocks: Sequence[Sequence[int]], n_resamples: int, rng: np.random.Generator
+) -> Iterator[Integers]:
     """Yield chunks (b, strata, groups, cells) of tables with labels permuted within each stratum and block of cells.
 
     Parameters
@@ -64,7 +62,7 @@ def permuted(
         yield out
 
 
-def _tables(table: Counts, size: int, rng: np.random.Generator) -> Counts:
+def _tables(table: Integers, size: int, rng: np.random.Generator) -> Integers:
     """Draw `size` tables with the margins of this one (groups x cells, no empty row or column)."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     if rows.sum() >= MOST_PEOPLE:
@@ -77,7 +75,7 @@ def _tables(table: Counts, size: int, rng: np.random.Generator) -> Counts:
     return draw_first_rows(table, size, rng)
 
 
-def draw_first_rows(table: Counts, size: int, rng: np.random.Generator) -> Counts:
+def draw_first_rows(table: Integers, size: int, rng: np.random.Generator) -> Integers:
     """Draw tables (size, 2, cells) with the margins of one of two rows, neither of them empty."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     if len(columns) == 2:
@@ -88,7 +86,7 @@ def draw_first_rows(table: Counts, size: int, rng: np.random.Generator) -> Count
     return np.stack([top, columns - top], axis=1)
 
 
-def bootstrapped(counts: Counts, n_resamples: int, rng: np.random.Generator) -> Iterator[Counts]:
+def bootstrapped(counts: Integers, n_resamples: int, rng: np.random.Generator) -> Iterator[Integers]:
     """Yield chunks (b, strata, groups, cells) of tables whose people were resampled within each stratum and group."""
     totals = counts.sum(axis=-1)
     for size in chunks(counts.shape, n_resamples):

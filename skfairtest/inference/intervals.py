@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.score import difference_of_rates, score_at
 
 #: A ratio that no test rejects where the second group shows no event, nor covers where it does.
@@ -42,16 +42,16 @@ def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
     return np.where(x == 0, np.where(d > 0, 0.0, np.nan), low), np.where(x == d, np.where(d > 0, 1.0, np.nan), high)
 
 
-def _ordinal(value: Floats) -> NDArray[np.int64]:
+def _ordinal(value: Floats) -> Integers:
     """Return the place of every float among all floats, 0 at 0.0; negative ones mirror the positive."""
     return np.where(value < 0, -1, 1) * np.abs(value).view(np.int64)
 
 
-def _float(ordinal: NDArray[np.int64]) -> Floats:
+def _float(ordinal: Integers) -> Floats:
     return np.where(ordinal < 0, -1.0, 1.0) * np.abs(ordinal).view(np.float64)
 
 
-def farthest_covered(inside: Floats, outside: Floats, covered: Callable[[Floats], NDArray[np.bool_]]) -> Floats:
+def farthest_covered(inside: Floats, outside: Floats, covered: Callable[[Floats], Booleans]) -> Floats:
     """Return the last float that is covered on the way from a covered one to the end; vectorized.
 
     Halving the number of floats in between finds a limit of 1e-9 with as many digits as one of .5.
@@ -87,7 +87,7 @@ def miettinen_nurminen(
     undefined = (d1 == 0) | (d2 == 0)
     d1, d2 = np.where(undefined, 1.0, d1), np.where(undefined, 1.0, d2)
 
-    def covered(edge: Floats) -> NDArray[np.bool_]:
+    def covered(edge: Floats) -> Booleans:
         return np.asarray(np.abs(score_at(x1, d1, x2, d2, edge, disparity)[0]) <= z)
 
     if disparity == "ratio":
@@ -120,11 +120,7 @@ def mover(
     Each limit's distance from the estimate is the root of the sum of the squares of the distances reached by moving
     one rate at a time to its own limit. For ``value = r1 - r2`` this is Zou and Donner's interval.
     """
-    r1, r2 = (np.asarray(a, dtype=float) for a in rates)
-    (l1, l2), (u1, u2) = (
-        tuple(np.asarray(a, dtype=float) for a in low),
-        tuple(np.asarray(a, dtype=float) for a in high),
-    )
+    r1, r2, l1, l2, u1, u2 = (np.asarray(v, dtype=float) for v in (*rates, *low, *high))
     estimate = value(r1, r2)
     below = np.hypot(estimate - value(l1, r2), estimate - value(r1, u2))
     above = np.hypot(estimate - value(u1, r2), estimate - value(r1, l2))
@@ -135,11 +131,7 @@ def mover_ratio(
     rates: tuple[ArrayLike, ArrayLike], low: tuple[ArrayLike, ArrayLike], high: tuple[ArrayLike, ArrayLike]
 ) -> tuple[Floats, Floats]:
     """Limits of a ratio of two non-negative quantities from their separate limits (Donner and Zou 2012, equation 9)."""
-    a, b = (np.asarray(v, dtype=float) for v in rates)
-    (l1, l2), (u1, u2) = (
-        tuple(np.asarray(v, dtype=float) for v in low),
-        tuple(np.asarray(v, dtype=float) for v in high),
-    )
+    a, b, l1, l2, u1, u2 = (np.asarray(v, dtype=float) for v in (*rates, *low, *high))
     with np.errstate(invalid="ignore", divide="ignore"):
         under = (a * b) ** 2 - l1 * u2 * (2 * a - l1) * (2 * b - u2)
         lower = l1 * (2 * a - l1) / (a * b + np.sqrt(np.maximum(under, 0.0)))  # their form without cancellation
@@ -174,10 +166,8 @@ def mantel_haenszel_ratio(
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (x1, d1, x2, d2))
     people = d1 + d2
     top, bottom = float((x1 * d2 / people).sum()), float((x2 * d1 / people).sum())
-    if top == 0 and bottom == 0:
-        return np.nan, np.nan, 0.0, np.inf
     if top == 0 or bottom == 0:
-        return (0.0 if top == 0 else np.inf), np.nan, 0.0, np.inf
+        return (np.nan if top == bottom else 0.0 if top == 0 else np.inf), np.nan, 0.0, np.inf
     spread = (d1 * d2 * (x1 + x2) / people**2 - x1 * x2 / people).sum()
     error = float(np.sqrt(max(spread / (top * bottom), 0.0)))
     estimate, reach = top / bottom, float(np.asarray(z)) * error

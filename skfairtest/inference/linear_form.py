@@ -19,13 +19,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Moments
 from skfairtest.inference.intervals import farthest_covered
-from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, upper_quantile
+from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, oriented, upper_quantile
 from skfairtest.inference.score import restricted_rates, studentize
-from skfairtest.inference.two_sides import Moments, limits
+from skfairtest.inference.two_sides import limits
 
 #: Angles of ratios closer to 0 and infinity than this are these.
 NEAREST = 1e-15
@@ -49,7 +48,7 @@ def linear_form(moments: Moments, disparity: str, edge: float | Floats) -> tuple
 
 
 #: Which of some edges are not rejected.
-Covered = Callable[[Floats], NDArray[np.bool_]]
+Covered = Callable[[Floats], Booleans]
 
 
 def limits_of_ratio(first: float, second: float, above: Covered, below: Covered) -> tuple[float, float]:
@@ -192,18 +191,15 @@ def _limits_at(
 ) -> tuple[float, float]:
     """Move away from the estimate as long as the statistic does not exceed the critical values."""
 
-    def within(distance: Floats, error: Floats, most: float) -> NDArray[np.bool_]:
-        with np.errstate(invalid="ignore"):  # an infinite critical value rejects nothing, not even without an error
-            return np.asarray(~(distance > most * error))
+    def covered(sign: int, most: float) -> Covered:
+        def within(edge: Floats) -> Booleans:
+            distance, error = at(edge)
+            with np.errstate(invalid="ignore"):  # an infinite critical value rejects nothing, not even without an error
+                return np.asarray(~(sign * distance > most * error))
 
-    def above(edge: Floats) -> NDArray[np.bool_]:
-        distance, error = at(edge)
-        return within(distance, error, critical[0])
+        return within
 
-    def below(edge: Floats) -> NDArray[np.bool_]:
-        distance, error = at(edge)
-        return within(-distance, error, critical[1])
-
+    above, below = covered(1, critical[0]), covered(-1, critical[1])
     first, second = values
     if disparity == "ratio":
         low, high = limits_of_ratio(first, second, above, below)
@@ -300,7 +296,7 @@ class Resampled:
 
     def _rejected(self, edge: float, alternative: str, level: float) -> bool:
         value = self.statistic(edge)
-        size = {"greater": value, "less": -value}.get(alternative, abs(value))
+        size = float(oriented(np.asarray(value), alternative))
         return size > upper_quantile(self.centred(edge), alternative, level) + TOLERANCE * abs(size)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import bdtr, betaincinv
 from scipy.stats import norm
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf
 from skfairtest.inference._maximum import certified_maximum
 from skfairtest.inference.score import score_at
@@ -35,20 +35,17 @@ def _clopper_pearson(x: int, d: int, error: float) -> tuple[float, float]:
     return low, high
 
 
-def _region(x1: int, d1: int, x2: int, d2: int, edge: float, disparity: str) -> Floats:
-    """For every x1' = 0..d1, the largest x2' whose score is at least the observed one (-1 if none is)."""
-    observed = float(score_at(x1, d1, x2, d2, edge, disparity)[0])
-    level = observed - TIE * max(1.0, abs(observed))
+def last_reaching(level: float | Floats, d1: int, d2: int, edge: float, disparity: str) -> Integers:
+    """For every x1 = 0..d1, the largest x2 whose score is at least the level (-1 if none is)."""
     first = np.arange(d1 + 1)
     inside, outside = np.full(d1 + 1, -1), np.full(d1 + 1, d2 + 1)
     while (outside - inside).max() > 1:
         middle = np.clip((inside + outside) // 2, 0, d2)
         reaches = score_at(first, d1, middle, d2, edge, disparity)[0] >= level
         inside, outside = np.where(reaches, middle, inside), np.where(reaches, outside, middle)
-        done = outside - inside <= 1
-        outside = np.where(done, inside + 1, outside)
+        outside = np.where(outside - inside <= 1, inside + 1, outside)
     # The score falls with x2 and rises with x1; rounding must not undo that.
-    return np.asarray(np.maximum.accumulate(inside), dtype=float)
+    return np.maximum.accumulate(inside)
 
 
 def margin_log_p(
@@ -78,7 +75,9 @@ def margin_log_p(
     if alternative == "less":  # swap the groups: r1 - r2 >= e is r2 - r1 <= -e, and r1 / r2 >= e is r2 / r1 <= 1 / e
         edge = 1 / edge if disparity == "ratio" else -edge
         x1, d1, x2, d2 = x2, d2, x1, d1
-    region = _region(x1, d1, x2, d2, edge, disparity)
+    observed = float(score_at(x1, d1, x2, d2, edge, disparity)[0])
+    level = observed - TIE * max(1.0, abs(observed))
+    region = last_reaching(level, d1, d2, edge, disparity).astype(float)
 
     def partner(p2: Floats) -> Floats:
         return np.clip(edge * p2 if disparity == "ratio" else p2 + edge, 0.0, 1.0)

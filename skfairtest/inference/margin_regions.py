@@ -13,9 +13,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.stats import norm
 
-from skfairtest._utils.typing import Floats
-from skfairtest.inference._given_totals import Integers
-from skfairtest.inference.margin import margin_log_p
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.inference.margin import last_reaching, margin_log_p
 from skfairtest.inference.rates import Question
 from skfairtest.inference.regions import FirstRegion
 from skfairtest.inference.score import score_at
@@ -62,7 +61,6 @@ def _margin_border(
     d1: int, d2: int, edge: float, disparity: str, alpha: float, method: str, means: tuple[int, int] | None
 ) -> Integers:
     """For every x1, the last x2 at which "greater than the edge" is rejected (-1: none)."""
-    first = np.arange(d1 + 1)
     standard = float(norm.isf(alpha))
     critical = np.full(d1 + 1, standard)
     if method != "asymptotic" and within_cap(d1, d2):
@@ -74,26 +72,8 @@ def _margin_border(
             return np.maximum.accumulate(borders)
         # What exactness adds to the critical score shrinks with the square root of the people.
         shrink = np.sqrt(min(1.0, (m1 + m2) / (d1 + d2)))
-        critical = standard + shrink * np.interp(first / d1, shares, scores - standard)
-    inside, outside = np.full(d1 + 1, -1), np.full(d1 + 1, d2 + 1)
-    while (outside - inside).max() > 1:
-        middle = np.clip((inside + outside) // 2, 0, d2)
-        reaches = score_at(first, d1, middle, d2, edge, disparity)[0] >= critical
-        inside, outside = np.where(reaches, middle, inside), np.where(reaches, outside, middle)
-        outside = np.where(outside - inside <= 1, inside + 1, outside)
-    return np.maximum.accumulate(inside)
-
-
-def one_sided(question: Question) -> list[tuple[float, str]]:
-    """One-sided tests behind a question with a margin: the edge, and the direction in which it is exceeded."""
-    assert question.edges is not None
-    low, high = question.edges
-    return {
-        "greater": [(high, "greater")],
-        "less": [(low, "less")],
-        "two-sided": [(high, "greater"), (low, "less")],
-        "equivalence": [(low, "greater"), (high, "less")],
-    }[question.alternative]
+        critical = standard + shrink * np.interp(np.arange(d1 + 1) / d1, shares, scores - standard)
+    return last_reaching(critical, d1, d2, edge, disparity)
 
 
 def _edge_to_rest(edge: float, share: float, disparity: str) -> float:
@@ -110,13 +90,7 @@ def _reachable(edge: float, disparity: str) -> bool:
 
 
 def margin_region(
-    d1: int,
-    d2: int,
-    question: Question,
-    alpha: float,
-    *,
-    share: float = 0.0,
-    means: tuple[int, int] | None = None,
+    d1: int, d2: int, question: Question, alpha: float, *, share: float = 0.0, means: tuple[int, int] | None = None
 ) -> FirstRegion:
     """Region of a test with a margin.
 
@@ -144,7 +118,7 @@ def margin_region(
     """
     below, above = np.full(d1 + 1, -1), np.full(d1 + 1, d2 + 1)
     level = alpha / 2 if question.alternative == "two-sided" else alpha
-    for given, side in one_sided(question):
+    for given, side in question.tests:
         edge = _edge_to_rest(given, share, question.disparity)
         if not _reachable(edge, question.disparity):
             # No disparity lies beyond the edge, or every one does.

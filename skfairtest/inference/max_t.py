@@ -11,15 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from skfairtest._utils.typing import Floats
-from skfairtest.inference.conditional import conditional_log_p, conditional_score_log_p, support
-from skfairtest.inference.resampling import at_least_as_extreme
-
-
-def oriented(statistics: Floats, alternative: str) -> Floats:
-    """Statistics of which larger is more extreme."""
-    if alternative == "two-sided":
-        return np.abs(statistics)
-    return -statistics if alternative == "less" else statistics
+from skfairtest.inference.conditional import conditional_score_log_p, log_both_tails
+from skfairtest.inference.resampling import at_least_as_extreme, oriented
 
 
 def _defined(drawn: Floats) -> Floats:
@@ -51,10 +44,7 @@ def max_t_p(drawn: Floats, observed: Floats, alternative: str = "greater") -> Fl
     # Column j of `tops` is the largest drawn statistic among the comparisons not more extreme than the j-th.
     tops = np.maximum.accumulate(draws[:, order[::-1]], axis=1)[:, ::-1]
     counts = at_least_as_extreme(tops, observed[order], "greater").sum(axis=0)
-    adjusted = np.maximum.accumulate((1 + counts) / (1 + len(draws)))
-    out = np.empty_like(adjusted)
-    out[order] = adjusted
-    return out
+    return np.maximum.accumulate((1 + counts) / (1 + len(draws)))[np.argsort(order)]
 
 
 def max_t_quantile(drawn: Floats, alternative: str, level: float) -> float:
@@ -87,15 +77,12 @@ def product_log_p(pairs: Sequence[tuple[int, int, int, int]], statistics: Floats
     order = np.argsort(-sizes, kind="stable")
     adjusted = np.empty(len(sizes))
     for place, index in enumerate(order):
-        own = _tail_beyond(pairs[index], sizes[index], observed=True)
-        others = [_tail_beyond(pairs[j], sizes[index], observed=False) for j in order[place + 1 :]]
+        own = conditional_score_log_p(*pairs[index])  # by the observed distance, which is exact
+        others = [_tail_beyond(pairs[j], sizes[index]) for j in order[place + 1 :]]
         survive = sum(_log_complement(p) for p in (own, *others))
         total = float(np.log(-np.expm1(survive))) if survive < -1e-12 else float(np.logaddexp.reduce([own, *others]))
         adjusted[place] = min(0.0, total)
-    adjusted = np.maximum.accumulate(adjusted)
-    out = np.empty_like(adjusted)
-    out[order] = adjusted
-    return out
+    return np.maximum.accumulate(adjusted)[np.argsort(order)]
 
 
 def _log_complement(log_p: float) -> float:
@@ -105,11 +92,9 @@ def _log_complement(log_p: float) -> float:
     return float(np.log(-np.expm1(log_p)) if log_p > -0.5 else np.log1p(-np.exp(log_p)))
 
 
-def _tail_beyond(pair: tuple[int, int, int, int], size: float, *, observed: bool) -> float:
-    """Log P(|S| >= size) given the margins; for the observed statistic itself the distance is exact."""
+def _tail_beyond(pair: tuple[int, int, int, int], size: float) -> float:
+    """Log P(|S| >= size) given the margins."""
     x1, d1, x2, d2 = (int(v) for v in pair)
-    if observed:
-        return conditional_score_log_p(x1, d1, x2, d2)
     m, people = x1 + x2, d1 + d2
     if size <= 0:
         return 0.0
@@ -118,12 +103,5 @@ def _tail_beyond(pair: tuple[int, int, int, int], size: float, *, observed: bool
     # S = (x1 N - m d1) / sqrt(m (N - m) d1 d2 / N): the smallest reachable |S| that is not below `size`.
     unit = float(np.sqrt(m * (people - m) / people * d1 * d2))
     reach = size * unit * (1 - 1e-12)
-    low, high = support(d1, d2, m)
-    up = int(np.ceil((m * d1 + reach) / people))
-    down = int(np.floor((m * d1 - reach) / people))
-    tails = []
-    if up <= high:
-        tails.append(conditional_log_p(up, d1, m - up, d2, "greater"))
-    if down >= low:
-        tails.append(conditional_log_p(down, d1, m - down, d2, "less"))
-    return min(0.0, float(np.logaddexp.reduce(tails))) if tails else -np.inf
+    lower, upper = int(np.floor((m * d1 - reach) / people)), int(np.ceil((m * d1 + reach) / people))
+    return log_both_tails(lower, upper, d1, d2, m)

@@ -9,6 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.batches import batches
+from skfairtest._utils.typing import Integers
+
 #: People (rows times people) drawn at once: what stays in cache.
 BLOCK = 1 << 18
 
@@ -58,9 +61,8 @@ def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> ND
     out = np.zeros((size, n), dtype=np.uint8)
     if n_first == 0:
         return out
-    rows = max(1, BLOCK // n)
-    for start in range(0, size, rows):
-        _draw(out[start : start + rows], n_first, rng)
+    for rows in batches(size, BLOCK // n):
+        _draw(out[rows], n_first, rng)
     return out
 
 
@@ -98,7 +100,7 @@ def _bernoulli(size: int, n: int, threshold: int, rng: np.random.Generator) -> N
     return np.less(words.view(np.uint8)[: size * n], threshold).view(np.uint8).reshape(size, n)
 
 
-def _row_sums(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+def _row_sums(rows: NDArray[np.uint8]) -> Integers:
     """How many ones each row of zeros and ones holds."""
     if rows.shape[1] < 1000:
         return np.asarray(rows.sum(axis=1, dtype=np.uint32), dtype=np.int64)
@@ -132,9 +134,8 @@ def resampled_counts(n: int, size: int, rng: np.random.Generator) -> NDArray[np.
     out = np.zeros((size, n), dtype=np.uint8)
     if n == 0:
         return out
-    rows = max(1, BLOCK // n)
-    for start in range(0, size, rows):
-        block = out[start : start + rows]
+    for rows in batches(size, BLOCK // n):
+        block = out[rows]
         drawn = rng.integers(0, n, size=block.shape)
         drawn += np.arange(0, block.size, n)[:, None]
         block[:] = np.bincount(drawn.reshape(-1), minlength=block.size).reshape(block.shape)

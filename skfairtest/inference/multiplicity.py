@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.cluster.hierarchy import DisjointSet
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Positions
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,7 @@ def _step(log_p: Floats, factors: Floats, *, down: bool) -> Floats:
         adjusted = np.maximum.accumulate(adjusted)
     else:
         adjusted = np.minimum.accumulate(adjusted[::-1])[::-1]
-    out = np.empty_like(adjusted)
-    out[order] = np.minimum(adjusted, 0.0)
-    return out
+    return np.minimum(adjusted, 0.0)[np.argsort(order)]
 
 
 def holm(log_p: Floats) -> Floats:
@@ -74,7 +72,7 @@ def holm(log_p: Floats) -> Floats:
 
 
 @lru_cache(maxsize=256)
-def true_numbers(groups: int) -> NDArray[np.intp]:
+def true_numbers(groups: int) -> Positions:
     """How many of the hypotheses that two of `groups` values are equal can be true: Shaffer (1986), equation 2.
 
     Equality is transitive, so the true ones are the pairs inside of sets of equal groups: S(k) is the union over j of
@@ -97,28 +95,18 @@ def true_numbers(groups: int) -> NDArray[np.intp]:
 
 def _components(hypotheses: Sequence[Equality | None]) -> list[tuple[list[int], int]]:
     """Divide a family into sets of hypotheses that share no side: their places, and how many sides they have."""
-    parent: dict[Hashable, Hashable] = {}
-
-    def root(side: Hashable) -> Hashable:
-        parent.setdefault(side, side)
-        while parent[side] != side:
-            parent[side] = side = parent[parent[side]]
-        return side
-
     alone = [Equality(object(), frozenset("ab")) if h is None else h for h in hypotheses]
     ends = [tuple((h.of, side) for side in h.sides) for h in alone]
+    tied = DisjointSet(side for pair in ends for side in pair)
     for first, second in ends:
-        parent[root(first)] = root(second)
-    members: dict[Hashable, list[int]] = {}
-    sides: dict[Hashable, set[Hashable]] = {}
-    for place, pair in enumerate(ends):
-        key = root(pair[0])
-        members.setdefault(key, []).append(place)
-        sides.setdefault(key, set()).update(pair)
-    return [(members[key], len(sides[key])) for key in members]
+        tied.merge(first, second)
+    places: dict[tuple[Hashable, Hashable], list[int]] = {}
+    for place, (side, _) in enumerate(ends):
+        places.setdefault(tied[side], []).append(place)
+    return [(found, len(tied.subset(side))) for side, found in places.items()]
 
 
-def _most_true(hypotheses: int, sides: int) -> NDArray[np.intp]:
+def _most_true(hypotheses: int, sides: int) -> Positions:
     """How many of some pairs' hypotheses can be true at the most if 0, 1, ... of them are false.
 
     As many false ones are false among all pairs of the same sides, and no more can be true than there are left. With
@@ -207,11 +195,6 @@ def fdr_by(log_p: Floats) -> Floats:
     return _step(log_p, k / ranks * (1 / ranks).sum(), down=False)
 
 
-def unadjusted(log_p: Floats) -> Floats:
-    """Leave the p-values as they are."""
-    return np.array(log_p, dtype=float)
-
-
 #: What each value of `adjust` does to a family's p-values; "max_t" needs a joint distribution (see `max_t`), and
 #: `shaffer` which hypotheses share sides.
 ADJUSTMENTS: dict[str | None, Callable[[Floats], Floats]] = {
@@ -219,7 +202,7 @@ ADJUSTMENTS: dict[str | None, Callable[[Floats], Floats]] = {
     "bonferroni": bonferroni,
     "fdr_bh": fdr_bh,
     "fdr_by": fdr_by,
-    None: unadjusted,
+    None: np.copy,
 }
 #: Adjustments whose rejections are familywise: their smallest adjusted p-value tests the global null hypothesis.
 FAMILYWISE = frozenset({"holm", "shaffer", "bonferroni", "max_t"})

@@ -14,11 +14,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
-from skfairtest._utils.typing import Floats
-from skfairtest.inference.conditional import TIE, Strata, stratified_log_p, support
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.inference.conditional import TIE, Strata, stratified_log_p
 from skfairtest.inference.resampling import at_least_as_extreme
 
 #: Bins that a law has at the most, with the two that hold all that is far out.
@@ -33,8 +32,6 @@ REACH = 5.5
 #: from what Fourier transforms gave.
 DIRECT_WORK = 200_000
 NOISE = 1e-8
-#: Standard deviations that these windows hold on either side.
-WIDE, NARROW = 45.0, 14.0
 
 
 @dataclass(frozen=True)
@@ -52,12 +49,7 @@ class Bins:
 
 
 def given_totals(
-    x1: NDArray[np.int64],
-    d1: NDArray[np.int64],
-    x2: NDArray[np.int64],
-    d2: NDArray[np.int64],
-    alternative: str = "two-sided",
-    log_p: float | None = None,
+    x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided", log_p: float | None = None
 ) -> Bins | None:
     """Return the law of the events of group 1, summed over strata, given the events of both groups in every stratum.
 
@@ -82,16 +74,15 @@ def given_totals(
     >>> bins.low.tolist(), bins.mass.round(2).tolist(), bins.extreme.round(2).tolist()
     ([0.0, 1.0, 2.0, 3.0], [0.05, 0.45, 0.45, 0.05], [0.05, 0.0, 0.0, 0.05])
     """
-    strata = Strata(tuple(d1.tolist()), tuple(d2.tolist()), tuple((x1 + x2).tolist()))
-    each = [support(*stratum) for stratum in strata.each()]
-    ends = (sum(low for low, _ in each), sum(high for _, high in each))
+    strata = Strata.of(x1, d1, x2, d2)
+    ends = strata.bounds
     mean, variance = strata.moments()
     window = _window(ends, mean, float(np.sqrt(variance)))
     if window is None:
         return None
     start, after = window.start, window.start + window.bins * window.each
     direct = strata.direct_work() <= DIRECT_WORK
-    first, law, _ = strata.law(0.0, WIDE if direct else NARROW, direct=direct)
+    first, law, _ = strata.distribution(0.0, direct=direct)
     observed = int(x1.sum())
     # Outcomes whose probability is too small to be computed have none.
     law = np.pad(law, (max(0, first - start), max(0, after - first - len(law))))
@@ -136,11 +127,7 @@ def _window(ends: tuple[int, int], mean: float, spread: float) -> _Window | None
 
 
 def _binned(
-    mass: Floats,
-    extreme: Floats,
-    window: _Window,
-    ends: tuple[int, int],
-    tails: Sequence[tuple[float, float]],
+    mass: Floats, extreme: Floats, window: _Window, ends: tuple[int, int], tails: Sequence[tuple[float, float]]
 ) -> Bins:
     """Gather outcomes into bins, with one bin on either side for all that is beyond the window."""
     start, bins, each = window

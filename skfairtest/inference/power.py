@@ -16,8 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from skfairtest._utils.typing import Floats
-from skfairtest.inference._given_totals import Integers
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.margin_regions import MARGIN_REGION_PEOPLE, margin_region
 from skfairtest.inference.power_designs import (
     DRAWS,
@@ -27,25 +26,19 @@ from skfairtest.inference.power_designs import (
     binomial_draws,
     mirrored,
     pairs_of,
+    simulated,
     turned_over,
 )
 from skfairtest.inference.power_normal import normal_power
 from skfairtest.inference.rates import Question
-from skfairtest.inference.regions import (
-    EXACT_PEOPLE,
-    Booleans,
-    Region,
-    equality_region,
-    large_equality_power,
-    reference_of,
-)
+from skfairtest.inference.regions import EXACT_PEOPLE, Region, equality_region, large_equality_power, reference_of
 
 
 def region_of(
     d1: int, d2: int, question: Question, alpha: float, share: float = 0.0, means: tuple[int, int] | None = None
 ) -> Region:
     """Region of one comparison at its level."""
-    if question.edges is None:
+    if question.margin_bounds is None:
         return equality_region(d1, d2, alpha, question.alternative, reference_of(question.method, d1, d2))
     return margin_region(d1, d2, question, alpha, share=share, means=means)
 
@@ -55,12 +48,12 @@ def _one(
 ) -> tuple[float, str]:
     """Power of one comparison given its denominators."""
     people = d1 + d2
-    if question.edges is None and people > EXACT_PEOPLE:
-        law = reference_of(question.method, d1, d2)
-        found = large_equality_power(d1, p1, d2, p2, alpha, question.alternative, law)
+    if question.margin_bounds is None and people > EXACT_PEOPLE:
+        reference = reference_of(question.method, d1, d2)
+        found = large_equality_power(d1, p1, d2, p2, alpha, question.alternative, reference)
         if found is not None:
             return found, "exact"
-        return normal_power(p1, d1, p2, d2, question, alpha, corrected=law != "asymptotic"), "normal"
+        return normal_power(p1, d1, p2, d2, question, alpha, corrected=reference != "asymptotic"), "normal"
     if people > MARGIN_REGION_PEOPLE:
         return normal_power(p1, d1, p2, d2, question, alpha), "normal"
     return region_of(d1, d2, question, alpha, means=means).probability(p1, p2), "exact"
@@ -84,7 +77,7 @@ def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
     Computed
         Power, law and Monte-Carlo standard error.
     """
-    if len(design.people) > 2 or (design.overall and design.question.edges is not None):
+    if len(design.people) > 2 or (design.overall and design.question.margin_bounds is not None):
         return _simulated(design, draws)
     n1, n2 = design.people
     s1, s2 = design.shares
@@ -144,8 +137,7 @@ def _simulated(design: Design, draws: int) -> Computed:
             undefined.append((d1 == 0) | (d2 == 0))
     hit = np.stack(hits) | (np.stack(undefined) if design.both else False)
     rejected = hit.all(axis=0) & ~np.stack(undefined).all(axis=0) if design.both else hit.any(axis=0)
-    value = float(rejected.mean())
-    return Computed(value, "simulated", float(np.sqrt(value * (1 - value) / draws)))
+    return simulated(np.asarray(rejected))
 
 
 def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: Design) -> Booleans:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf
-from skfairtest.inference._given_totals import Integers, given_totals, nearly_raised_level, width_held
+from skfairtest.inference._given_totals import given_totals, nearly_raised_level, width_held
 from skfairtest.inference.regions import kept_outcomes, one_minus_kept
 
 #: Totals looked at, where they are many: at least so many, and more the fewer outcomes a total has.

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.stats import binom
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf
-from skfairtest.inference._given_totals import Integers
 from skfairtest.inference.rates import Question
 
 #: Data sets drawn where several comparisons share groups; the standard error is at most .5 / sqrt of this.
@@ -31,6 +30,12 @@ class Computed:
     value: float
     law: str
     error: float = 0.0
+
+
+def simulated(rejected: Booleans) -> Computed:
+    """The share of data sets drawn in which the global test rejects."""
+    value = float(rejected.mean())
+    return Computed(value, "simulated", float(np.sqrt(value * (1 - value) / len(rejected))))
 
 
 @dataclass(frozen=True)
@@ -116,10 +121,10 @@ def mirrored(question: Question) -> Question:
 
 def turned_over(question: Question) -> Question:
     """One-sided question about group 2 against group 1, asked of group 1 against group 2."""
-    edges = question.edges
-    if edges is not None:
-        edges = (1 / edges[1], 1 / edges[0]) if question.disparity == "ratio" else (-edges[1], -edges[0])
-    return replace(mirrored(question), edges=edges)
+    bounds = question.margin_bounds
+    if bounds is not None:
+        bounds = (1 / bounds[1], 1 / bounds[0]) if question.disparity == "ratio" else (-bounds[1], -bounds[0])
+    return replace(mirrored(question), margin_bounds=bounds)
 
 
 def denominators(n: int, share: float, spacing: float) -> tuple[Integers, Floats]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.stats import t as student
 
-from skfairtest._utils.typing import Floats
-from skfairtest.inference._given_totals import Integers
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.power_designs import (
     DRAWS,
     SEED,
@@ -14,10 +13,13 @@ from skfairtest.inference.power_designs import (
     Estimates,
     binomial_draws,
     pairs_of,
+    simulated,
     turned_over,
 )
 from skfairtest.inference.power_normal import estimate_power, hanley_mcneil, values_tested
-from skfairtest.inference.regions import Booleans
+
+#: Of each draw, a side's mean and squared standard deviation; its people and the degrees of freedom.
+Drawn = tuple[Floats, Floats, int, int]
 
 
 def estimates_power(design: Estimates, *, draws: int = DRAWS) -> Computed:
@@ -78,6 +80,10 @@ def _simulated_estimates(design: Estimates, draws: int) -> Computed:
         errors = hanley_mcneil(values, positives, people - positives)
         means, squares = values + normal * errors, errors**2 * people
         freedoms = np.full_like(people, 10**9)
+
+    def side(group: int) -> Drawn:
+        return means[group], squares[group], int(people[group, 0]), int(freedoms[group, 0])
+
     rejected = []
     for first, second in design.contrasts:
         if second is None:
@@ -85,22 +91,17 @@ def _simulated_estimates(design: Estimates, draws: int) -> Computed:
             size = int(people[rest].sum())
             mean = (people[rest] * means[rest]).sum(axis=0) / size
             within = ((people[rest] - 1) * squares[rest] + people[rest] * (means[rest] - mean) ** 2).sum(axis=0)
-            other, square, count, freedom = mean, within / (size - 1), size, size
+            other = (mean, within / (size - 1), size, size)
         else:
-            other, square = means[second], squares[second]
-            count, freedom = int(people[second, 0]), int(freedoms[second, 0])
-        rejected.append(_studentized(means[first], squares[first], int(people[first, 0]), int(freedoms[first, 0]),
-                                     other, square, count, freedom, design))  # fmt: skip
-    hit = np.stack(rejected)
-    value = float((hit.all(axis=0) if design.question.alternative == "equivalence" else hit.any(axis=0)).mean())
-    return Computed(value, "simulated", float(np.sqrt(value * (1 - value) / draws)))
+            other = side(second)
+        rejected.append(_rejections(side(first), other, design))
+    every = design.question.alternative == "equivalence"
+    return simulated(np.asarray((np.all if every else np.any)(rejected, axis=0)))
 
 
-def _studentized(
-    mean1: Floats, square1: Floats, n1: int, free1: int,
-    mean2: Floats, square2: Floats, n2: int, free2: int, design: Estimates,
-) -> Booleans:  # fmt: skip
+def _rejections(first: Drawn, other: Drawn, design: Estimates) -> Booleans:
     """Return which draws of one comparison of estimates are rejected."""
+    (mean1, square1, n1, free1), (mean2, square2, n2, free2) = first, other
     question = design.question
     parts = np.stack([square1 / n1, square2 / n2])
     if question.disparity == "ratio":

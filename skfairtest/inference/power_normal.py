@@ -16,7 +16,6 @@ from scipy.stats import nct, norm
 from scipy.stats import t as student
 
 from skfairtest._utils.typing import Floats
-from skfairtest.inference.margin_regions import one_sided
 from skfairtest.inference.rates import Question
 from skfairtest.inference.score import score_at
 
@@ -36,18 +35,18 @@ def normal_power(
     0.74
     """
     own = float(np.sqrt(p1 * (1 - p1) / d1 + p2 * (1 - p2) / d2))
-    if question.edges is None:
+    if question.margin_bounds is None:
         pooled = (d1 * p1 + d2 * p2) / (d1 + d2)
         null = float(np.sqrt(pooled * (1 - pooled) * (1 / d1 + 1 / d2)))
         parts = [(p1 - p2, null, side) for side in ("greater", "less") if question.alternative in (side, "two-sided")]
     else:
         parts = []
-        for edge, side in one_sided(question):
+        for edge, side in question.tests:
             null = float(score_at(d1 * p1, d1, d2 * p2, d2, edge, question.disparity)[1])
             distance = p1 - edge * p2 if question.disparity == "ratio" else p1 - p2 - edge
             parts.append((distance, null, side))
         if question.disparity == "ratio":
-            weight = sum(edge for edge, _ in one_sided(question)) / len(parts)
+            weight = sum(edge for edge, _ in question.tests) / len(parts)
             own = float(np.sqrt(p1 * (1 - p1) / d1 + weight**2 * p2 * (1 - p2) / d2))
     z = float(norm.isf(alpha / 2 if question.alternative == "two-sided" else alpha))
     found = []
@@ -121,9 +120,7 @@ def estimate_power(
 
 def values_tested(question: Question) -> list[tuple[float, str]]:
     """Values that one-sided tests compare with, on the scale of the estimate (the logarithm of a ratio)."""
-    if question.edges is None:
+    if question.margin_bounds is None:
         sides = ("greater", "less") if question.alternative == "two-sided" else (question.alternative,)
         return [(0.0, side) for side in sides]
-    return [
-        (float(np.log(edge)) if question.disparity == "ratio" else edge, side) for edge, side in one_sided(question)
-    ]
+    return [(float(np.log(edge)) if question.disparity == "ratio" else edge, side) for edge, side in question.tests]

@@ -10,13 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skfairtest._utils.typing import Floats
-from skfairtest.inference.draws import Counts, bootstrapped, permuted
+from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
+from skfairtest.inference.draws import bootstrapped, permuted
 from skfairtest.inference.linear_form import Resampled, resampled
 from skfairtest.inference.rates import Pair, Scale, plug_in_moments, statistic
-from skfairtest.inference.two_sides import Moments
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Contrast:
     stratum: int | None = None
     among: tuple[int, ...] | None = None
 
-    def others(self, n_groups: int) -> NDArray[np.bool_]:
+    def others(self, n_groups: int) -> Booleans:
         """Say which of so many groups `first` is compared with."""
         if self.second is not None:
             chosen: list[int] = [self.second]
@@ -54,16 +52,16 @@ class RateTable:
     `blocks` among which cells labels are exchanged.
     """
 
-    counts: Counts
+    counts: Integers
     event: np.ndarray
     given: np.ndarray
     blocks: tuple[tuple[int, ...], ...]
 
-    def events(self, counts: Counts) -> Counts:
+    def events(self, counts: Integers) -> Integers:
         """Numerators of tables shaped (..., strata, groups, cells)."""
         return np.asarray(counts[..., self.event].sum(axis=-1))
 
-    def denominators(self, counts: Counts) -> Counts:
+    def denominators(self, counts: Integers) -> Integers:
         """Denominators of tables shaped (..., strata, groups, cells)."""
         return np.asarray(counts[..., self.given].sum(axis=-1))
 
@@ -74,7 +72,7 @@ class RateTable:
         return RateTable(np.stack([first, second], axis=1), self.event, self.given, self.blocks)
 
 
-def pair_of(events: Counts, denominators: Counts, contrast: Contrast) -> Pair:
+def pair_of(events: Integers, denominators: Integers, contrast: Contrast) -> Pair:
     """Counts that a contrast compares, from arrays (..., strata, groups)."""
     if contrast.stratum is not None:
         keep = slice(contrast.stratum, contrast.stratum + 1)
@@ -111,10 +109,7 @@ def joint_permutations(
     for drawn in permuted(table.counts, table.blocks, n_resamples, rng):
         events, denominators = table.events(drawn), table.denominators(drawn)
         parts.append(
-            np.stack(
-                [statistic(pair_of(events, denominators, c), scale, variance)[0] for c in contrasts],
-                axis=-1,
-            )
+            np.stack([statistic(pair_of(events, denominators, c), scale, variance)[0] for c in contrasts], axis=-1)
         )
     return np.concatenate(parts)
 
@@ -152,7 +147,7 @@ def bootstrap_moments(
 ) -> list[Resampled]:
     """Both values of each contrast when people are resampled within their groups."""
 
-    def moments(counts: Counts) -> list[Moments]:
+    def moments(counts: Integers) -> list[Moments]:
         events, denominators = table.events(counts), table.denominators(counts)
         return [plug_in_moments(pair_of(events, denominators, contrast), scale) for contrast in contrasts]
 

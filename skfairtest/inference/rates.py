@@ -10,16 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
 from skfairtest.inference import conditional, intervals, margin, unconditional
 from skfairtest.inference.score import score_at, studentize
-from skfairtest.inference.two_sides import Moments
-
-Counts = NDArray[np.int64]
 
 
 def identity(rate: Floats) -> Floats:
@@ -45,9 +41,6 @@ class Scale:
         return self.value is identity
 
 
-IDENTITY = Scale()
-
-
 @dataclass(frozen=True)
 class Question:
     """What is asked of every comparison.
@@ -58,7 +51,7 @@ class Question:
         How two values are compared.
     alternative : {"two-sided", "greater", "less", "equivalence"}
         What would be a finding.
-    edges : (float, float) or None
+    margin_bounds : (float, float) or None
         Tolerated disparities, lower and upper; None tests equality.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}
         Which law gives the p-value.
@@ -66,7 +59,7 @@ class Question:
 
     disparity: str = "difference"
     alternative: str = "two-sided"
-    edges: tuple[float, float] | None = None
+    margin_bounds: tuple[float, float] | None = None
     method: str = "auto"
 
     @property
@@ -75,9 +68,17 @@ class Question:
         return 1.0 if self.disparity == "ratio" else 0.0
 
     @property
-    def ends(self) -> tuple[float, float]:
-        """The smallest and largest disparity there can be."""
-        return (0.0, np.inf) if self.disparity == "ratio" else (-1.0, 1.0)
+    def tests(self) -> list[tuple[float, str]]:
+        """Tests that it asks for: the disparity that is tested, and the side of it that would be a finding."""
+        if self.margin_bounds is None:
+            return [(self.null, self.alternative)]
+        low, high = self.margin_bounds
+        return {
+            "greater": [(high, "greater")],
+            "less": [(low, "less")],
+            "two-sided": [(high, "greater"), (low, "less")],
+            "equivalence": [(low, "greater"), (high, "less")],
+        }[self.alternative]
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,10 @@ class Pair:
     With ``overall`` those people are everyone else, and the disparity is shown against everyone, the group included.
     """
 
-    x1: Counts
-    d1: Counts
-    x2: Counts
-    d2: Counts
+    x1: Integers
+    d1: Integers
+    x2: Integers
+    d2: Integers
     overall: bool = False
 
     @property
@@ -98,11 +99,11 @@ class Pair:
         """Share of everyone that the group is, in the only stratum; 0 where it is compared with others only."""
         return float(self.d1[0] / (self.d1[0] + self.d2[0])) if self.overall else 0.0
 
-    def defined(self) -> NDArray[np.bool_]:
+    def defined(self) -> Booleans:
         """Which strata have people who meet the condition on both sides."""
         return np.asarray((self.d1 > 0) & (self.d2 > 0))
 
-    def only(self, strata: NDArray[np.bool_]) -> Pair:
+    def only(self, strata: Booleans) -> Pair:
         """Return the comparison within some strata."""
         return Pair(self.x1[strata], self.d1[strata], self.x2[strata], self.d2[strata], self.overall)
 
@@ -264,8 +265,7 @@ def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
     """Log p-value and label of the test that both rates are equal in every stratum."""
     if method != "asymptotic":
         if len(pair.x1) > 1:
-            totals = (pair.x1 + pair.x2).tolist()
-            if conditional.strata_within_cap(pair.d1.tolist(), pair.d2.tolist(), totals):
+            if conditional.Strata.of(pair.x1, pair.d1, pair.x2, pair.d2).within_cap():
                 log_p = conditional.stratified_log_p(pair.x1, pair.d1, pair.x2, pair.d2, alternative)
                 return log_p, "exact conditional"
             if method == "exact":
@@ -351,25 +351,11 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
     Answer
         With a margin, two-sided, twice the smaller of the two one-sided p-values; for equivalence the larger.
     """
-    if question.edges is None:
+    if question.margin_bounds is None:
         log_p, label = known or _equality(pair, question.alternative, question.method)
         z, error = (float(v) for v in statistic(pair, scale, "score"))
         return Answer(log_p, label, z, shown_error(pair, question, error, scale))
-    lower, upper = question.edges
-    if question.alternative == "greater":
-        sides = [_beyond(pair, scale, question, upper, "greater")]
-    elif question.alternative == "less":
-        sides = [_beyond(pair, scale, question, lower, "less")]
-    elif question.alternative == "equivalence":
-        sides = [
-            _beyond(pair, scale, question, lower, "greater"),
-            _beyond(pair, scale, question, upper, "less"),
-        ]
-    else:
-        sides = [
-            _beyond(pair, scale, question, upper, "greater"),
-            _beyond(pair, scale, question, lower, "less"),
-        ]
+    sides = [_beyond(pair, scale, question, edge, side) for edge, side in question.tests]
     choose = max if question.alternative == "equivalence" else min
     log_p, label, z, error = choose(sides, key=lambda side: side[0])
     if question.alternative == "two-sided":
@@ -383,7 +369,7 @@ def _rest_to_everyone(pair: Pair) -> float:
     return float((d1 * d2 / (d1 + d2)).sum() / d1.sum()) if pair.overall else 1.0
 
 
-def shown_error(pair: Pair, question: Question, error: float, scale: Scale = IDENTITY) -> float:
+def shown_error(pair: Pair, question: Question, error: float, scale: Scale = Scale()) -> float:
     """Standard error of the disparity shown, from that of the difference of rates, when both are equal."""
     pooled = np.asarray((pair.x1 + pair.x2).sum() / (pair.d1 + pair.d2).sum())
     error *= _rest_to_everyone(pair) * float(scale.slope(pooled))
@@ -410,10 +396,7 @@ def limits_of_all(
     ends = (0.0, np.inf) if disparity == "ratio" else (-1.0, 1.0)
     found = {z: _all_limits(pairs, scales, disparity, z) for z in {z_low, z_high} if not np.isinf(z)}
     return [
-        (
-            ends[0] if np.isinf(z_low) else found[z_low][i][0],
-            ends[1] if np.isinf(z_high) else found[z_high][i][1],
-        )
+        (ends[0] if np.isinf(z_low) else found[z_low][i][0], ends[1] if np.isinf(z_high) else found[z_high][i][1])
         for i in range(len(pairs))
     ]
 
@@ -490,15 +473,11 @@ def _smoothed_limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tupl
 
 def quantiles(alternative: str, error: float) -> tuple[float, float]:
     """Normal quantiles of an interval's two ends that may miss with probability `error` together."""
-    if alternative == "greater":
-        return float(norm.isf(error)), np.inf
-    if alternative == "less":
-        return np.inf, float(norm.isf(error))
-    z = float(norm.isf(error / 2))
-    return z, z
+    z = float(norm.isf(error if alternative in ("greater", "less") else error / 2))
+    return (np.inf if alternative == "less" else z), (np.inf if alternative == "greater" else z)
 
 
-def blocks_of(conditions: Sequence[NDArray[np.bool_]]) -> list[list[int]]:
+def blocks_of(conditions: Sequence[Booleans]) -> list[list[int]]:
     """Put rates into blocks whose conditions share no cell: given the margins, rates of a block are independent."""
     blocks: list[list[int]] = []
     for rate, condition in enumerate(conditions):

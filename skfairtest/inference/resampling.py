@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import beta
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats
 
 #: Resampled statistics this close to the observed one, relatively, count as equal to it.
 TOLERANCE = 1e-10
 
 
-def at_least_as_extreme(drawn: Floats, observed: Floats | float, alternative: str) -> NDArray[np.bool_]:
+def oriented(statistics: Floats, alternative: str) -> Floats:
+    """Statistics of which larger is more extreme."""
+    if alternative == "greater":
+        return statistics
+    return -statistics if alternative == "less" else np.abs(statistics)
+
+
+def at_least_as_extreme(drawn: Floats, observed: Floats | float, alternative: str) -> Booleans:
     """Which drawn statistics are at least as extreme as the observed one; ties count, with a relative tolerance."""
-    if alternative == "two-sided":
-        drawn, observed = np.abs(drawn), np.abs(np.asarray(observed, dtype=float))
-    elif alternative == "less":
-        drawn, observed = -drawn, -np.asarray(observed, dtype=float)
-    observed = np.asarray(observed, dtype=float)
+    drawn, observed = oriented(drawn, alternative), oriented(np.asarray(observed, dtype=float), alternative)
     slack = np.where(np.isfinite(observed), TOLERANCE * np.abs(observed), 0.0)
     with np.errstate(invalid="ignore"):
         return np.asarray(drawn >= observed - slack)
@@ -66,8 +68,7 @@ def critical_value(drawn: Floats, alternative: str, error: float, fewest: int = 
     k = int(np.floor(error * (len(defined) + 1) * (1 + 1e-12)))
     if k < fewest:
         return None
-    sizes = {"greater": defined, "less": -defined}.get(alternative, np.abs(defined))
-    return float(np.partition(sizes, len(sizes) - k)[len(sizes) - k])
+    return float(np.partition(oriented(defined, alternative), len(defined) - k)[len(defined) - k])
 
 
 def p_value_limits(extreme: int, defined: int, confidence_level: float = 0.95) -> tuple[float, float]:
@@ -91,7 +92,5 @@ def upper_quantile(drawn: Floats, alternative: str, level: float) -> float:
 
     Of B resamples, the k-th most extreme has a p-value of at least (k + 1) / (B + 1).
     """
-    defined = drawn[~np.isnan(drawn)]
-    sizes = {"greater": defined, "less": -defined}.get(alternative, np.abs(defined))
-    k = int(np.floor(level * (len(defined) + 1) * (1 + 1e-12)))
-    return float(np.partition(sizes, len(sizes) - k)[len(sizes) - k]) if k else np.inf
+    found = critical_value(drawn, alternative, level)
+    return np.inf if found is None else found

@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats
 
 
 def studentize(estimate: ArrayLike, standard_error: ArrayLike) -> Floats:
@@ -46,8 +46,8 @@ class _Restricted:
     q1: Floats
     p2: Floats
     q2: Floats
-    exchanged: NDArray[np.bool_]
-    turned: NDArray[np.bool_]
+    exchanged: Booleans
+    turned: Booleans
 
     def rates(self) -> tuple[Floats, Floats]:
         """Rates of the first group and of the second."""
@@ -92,7 +92,7 @@ def _at_difference(x1: Floats, y1: Floats, x2: Floats, y2: Floats, edge: Floats)
     return _Restricted(s + e, room - s, s, 1 - s, swapped ^ turned, turned)
 
 
-def _near_one(edge: Floats) -> NDArray[np.bool_]:
+def _near_one(edge: Floats) -> Booleans:
     """Whether edge - 1 has no rounding error."""
     return (edge > 0.5) & (edge < 2)
 

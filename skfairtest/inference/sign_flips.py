@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Moments
 
 #: A variance below this share of the clusters' squared parts is a rounding error of 0.
 ROUNDING = 1e-12
@@ -49,7 +49,7 @@ def random_signs(size: int, n_clusters: int, rng: np.random.Generator) -> Floats
     return np.where(rng.integers(0, 2, (size, n_clusters), dtype=np.int8), 1.0, -1.0)
 
 
-def flipped(first: Side, second: Side, signs: Floats) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+def flipped(first: Side, second: Side, signs: Floats) -> Moments:
     """Return both values, their variances and their covariance when clusters' parts at the pooled value have signs.
 
     Parameters
@@ -61,8 +61,8 @@ def flipped(first: Side, second: Side, signs: Floats) -> tuple[Floats, Floats, F
 
     Returns
     -------
-    tuple of ndarray, each of shape (B,)
-        First value and variance, second value and variance, covariance.
+    Moments
+        Arrays of shape (B,).
 
     Examples
     --------
@@ -80,7 +80,7 @@ def flipped(first: Side, second: Side, signs: Floats) -> tuple[Floats, Floats, F
     totals = [float(side.base.sum()) for side in (first, second)]
     if not all(totals):  # the metric is undefined on a side
         nothing = np.full(len(signs), np.nan)
-        return nothing, nothing, nothing, nothing, nothing
+        return Moments(nothing, nothing, nothing, nothing, nothing)
     pooled = (totals[0] * first.value + totals[1] * second.value) / sum(totals)
     shares = [side.base / total for side, total in zip((first, second), totals, strict=True)]
     # At the pooled value the parts of a side sum to its distance from it, in proportion to what clusters count.
@@ -97,4 +97,4 @@ def flipped(first: Side, second: Side, signs: Floats) -> tuple[Floats, Floats, F
     # What ought to be 0 is not left as a rounding error.
     q1, q2 = (np.where(q <= ROUNDING * square, 0.0, q) for q, square in zip((q1, q2), squares, strict=True))
     alike = q1 + q2 - 2 * covariance <= ROUNDING * sum(squares)
-    return pooled + r1, q1, pooled + r2, q2, np.where(alike, (q1 + q2) / 2, covariance)
+    return Moments(pooled + r1, q1, pooled + r2, q2, np.where(alike, (q1 + q2) / 2, covariance))

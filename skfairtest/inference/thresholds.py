@@ -9,12 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import norm
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference import rates, unconditional
-from skfairtest.inference._given_totals import Integers, width_held
+from skfairtest.inference._given_totals import width_held
 from skfairtest.inference.rates import Pair, Scale
 from skfairtest.inference.regions import kept_outcomes
 
@@ -34,11 +33,11 @@ class Curve:
     high: Floats
     kept_low: Floats
     kept_high: Floats
-    rejected: NDArray[np.bool_]
+    rejected: Booleans
     law: str
 
 
-def cell_counts(scores: Floats, truths: NDArray[np.bool_], thresholds: Floats) -> Integers:
+def cell_counts(scores: Floats, truths: Booleans, thresholds: Floats) -> Integers:
     """Count people by truth and prediction, a score at or above the threshold being a positive prediction.
 
     Parameters
@@ -104,25 +103,21 @@ def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
         The disparities.
     """
     defined = pair.defined()
-    law = _law(pair.only(defined), method)
-    k = len(pair.x1)
-    out = {name: np.full(k, np.nan) for name in ("disparity", "low", "high", "kept_low", "kept_high")}
-    rejected = np.zeros(k, dtype=bool)
-    if defined.any():
-        used = pair.only(defined)
-        lower, upper = _kept(used, alpha, law)
-        outside = (used.x1 < lower) | (used.x1 > upper)
-        rejected[defined] = outside
-        out["disparity"][defined] = _difference(used, scale, used.x1)
-        out["kept_low"][defined] = _difference(used, scale, lower)
-        out["kept_high"][defined] = _difference(used, scale, upper)
-        z = float(norm.isf(alpha / 2))
-        each = [used.only(np.arange(len(used.x1)) == i) for i in range(len(used.x1))]
-        limits = np.array(rates.limits_of_all(each, [scale] * len(each), "difference", z, z)).reshape(-1, 2)
-        # A disparity that is not rejected has equality in its interval, as everywhere.
-        out["low"][defined] = np.where(outside, limits[:, 0], np.minimum(limits[:, 0], 0.0))
-        out["high"][defined] = np.where(outside, limits[:, 1], np.maximum(limits[:, 1], 0.0))
-    return Curve(**out, rejected=rejected, law=law)
+    used = pair.only(defined)
+    law = _law(used, method)
+    lower, upper = _kept(used, alpha, law)
+    outside = (used.x1 < lower) | (used.x1 > upper)
+    z = float(norm.isf(alpha / 2))
+    each = [used.only(np.arange(len(used.x1)) == i) for i in range(len(used.x1))]
+    low, high = np.array(rates.limits_of_all(each, [scale] * len(each), "difference", z, z)).reshape(-1, 2).T
+    # A disparity that is not rejected has equality in its interval, as everywhere.
+    low, high = np.where(outside, low, np.minimum(low, 0.0)), np.where(outside, high, np.maximum(high, 0.0))
+    shown = np.full((5, len(defined)), np.nan)
+    kept = (_difference(used, scale, x1) for x1 in (lower, upper))
+    shown[:, defined] = _difference(used, scale, used.x1), low, high, *kept
+    rejected = np.zeros(len(defined), dtype=bool)
+    rejected[defined] = outside
+    return Curve(shown[0], shown[1], shown[2], shown[3], shown[4], rejected, law)
 
 
 def _designs(pair: Pair) -> dict[tuple[int, int], list[int]]:

@@ -13,14 +13,16 @@ import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from skfairtest._utils.batches import batches
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Integers, Moments, Positions
 from skfairtest.inference.draws import MOST_PEOPLE, draw_first_rows
 from skfairtest.inference.memberships import memberships, resampled_counts
 from skfairtest.inference.resampling import at_least_as_extreme, critical_value
@@ -42,34 +44,18 @@ FEW_BEYOND = 5
 FEW_BLOCKS = 16
 
 
-class Moments(NamedTuple):
-    """Values and variances of two sides, and their covariance where they share people; arrays of equal shape."""
-
-    first: Floats
-    first_variance: Floats
-    second: Floats
-    second_variance: Floats
-    covariance: Floats
-
-
 class Measure(Protocol):
     """What is asked of a metric of K cells; counts have shape (..., K)."""
 
     def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        *,
-        shared: bool = False,
-        null: bool = True,
-        rng: np.random.Generator | None = None,
-    ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+        self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
+    ) -> Moments:
         """Return the moments of two sides; with `shared` the first side's people are part of the second.
 
         With `null` errors may be those of two equal values.
         """
 
-    def split(self, members: NDArray[Any]) -> tuple[Floats, Floats, Floats, Floats, Floats] | None:
+    def split(self, members: NDArray[Any]) -> Moments | None:
         """Return the moments of both sides from memberships (b, K) in the first, where there is a fast way."""
 
     def units(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
@@ -98,9 +84,9 @@ class Stratum:
 
     functional: Measure
     counts: NDArray[Any]
-    block: NDArray[np.intp]
+    block: Positions
     rows: bool = False
-    cluster: NDArray[np.intp] | None = None
+    cluster: Positions | None = None
     overall: bool = False
 
     @property
@@ -114,11 +100,11 @@ class Stratum:
         """Whether each cluster lies in one side; so does everybody without one."""
         return self.cluster is None or are_nested(self.cluster, self.counts)
 
-    def n_clusters(self, people: NDArray[np.bool_]) -> int:
+    def n_clusters(self, people: Booleans) -> int:
         """Return in how many clusters some people are; each is one if there are none."""
         return len(np.unique(np.flatnonzero(people) if self.cluster is None else self.cluster[people]))
 
-    def observed(self, rng: np.random.Generator | None = None, *, null: bool = True) -> Moments:
+    def observed(self, rng: Generator | None = None, *, null: bool = True) -> Moments:
         """Return both sides in the data, the second being everyone where that is shown.
 
         With `null` errors are those of resamples, which may be errors of two equal values.
@@ -131,22 +117,21 @@ class Stratum:
                 return Moments(*(array[0] for array in fast))
         first, second = self.counts.astype(float)
         shown = first + second if self.overall else second
-        return Moments(*self.functional.pair(first, shown, shared=self.overall, null=null, rng=rng))
+        return self.functional.pair(first, shown, shared=self.overall, null=null, rng=rng)
 
-    def permuted(self, size: int, rng: np.random.Generator) -> Moments:
+    def permuted(self, size: int, rng: Generator) -> Moments:
         """Return both sides, arrays of shape (size,), when labels are permuted; the second side is never everyone.
 
         Where clusters reach over both sides, their parts have random signs instead.
         """
         if not self.clusters_nested:
             n = self._n_clusters
-            pieces = max(1, MASSES // n)
-            sizes = [min(pieces, size - start) for start in range(0, size, pieces)]
+            sizes = (rows.stop - rows.start for rows in batches(size, MASSES // n))
             return _stack([self._flipped(random_signs(piece, n, rng)) for piece in sizes])
         if self.rows:
             return _stack([self._evaluate(members, rng) for members in self._members(size, rng)])
         tables = (drawn.astype(float) for drawn in self._tables(size, rng))
-        return _stack([Moments(*self.functional.pair(drawn[:, 0], drawn[:, 1], rng=rng)) for drawn in tables])
+        return _stack([self.functional.pair(drawn[:, 0], drawn[:, 1], rng=rng) for drawn in tables])
 
     @cached_property
     def _by_cluster(self) -> tuple[Side, Side]:
@@ -160,23 +145,21 @@ class Stratum:
 
     def _flipped(self, signs: Floats) -> Moments:
         """Return both sides when clusters' parts at the pooled value have these signs, arrays (B, clusters)."""
-        return Moments(*flipped(*self._by_cluster, signs))
+        return flipped(*self._by_cluster, signs)
 
-    def _evaluate(self, members: NDArray[Any], rng: np.random.Generator) -> Moments:
+    def _evaluate(self, members: NDArray[Any], rng: Generator) -> Moments:
         fast = self.functional.split(members)
         if fast is not None:
-            return Moments(*fast)
-        pieces = max(1, MASSES // max(1, members.shape[1]))
+            return fast
         out = []
-        for start in range(0, len(members), pieces):
-            part = members[start : start + pieces].astype(float)
-            out.append(Moments(*self.functional.pair(part, 1.0 - part, rng=rng)))
+        for rows in batches(len(members), MASSES // max(1, members.shape[1])):
+            part = members[rows].astype(float)
+            out.append(self.functional.pair(part, 1.0 - part, rng=rng))
         return _stack(out)
 
-    def _tables(self, size: int, rng: np.random.Generator) -> Iterable[NDArray[np.int64]]:
-        pieces = max(1, MASSES // max(1, self.counts.shape[1]))
-        for start in range(0, size, pieces):
-            drawn = np.broadcast_to(self.counts, (min(pieces, size - start), *self.counts.shape)).copy()
+    def _tables(self, size: int, rng: Generator) -> Iterable[Integers]:
+        for rows in batches(size, MASSES // max(1, self.counts.shape[1])):
+            drawn = np.broadcast_to(self.counts, (rows.stop - rows.start, *self.counts.shape)).copy()
             for block in np.unique(self.block[self.block >= 0]).tolist():
                 cells = np.flatnonzero((self.block == block) & (self.counts.sum(axis=0) > 0))
                 part = self.counts[:, cells]
@@ -184,12 +167,11 @@ class Stratum:
                     drawn[:, :, cells] = draw_first_rows(part, len(drawn), rng)
             yield drawn
 
-    def _members(self, size: int, rng: np.random.Generator) -> Iterable[NDArray[np.uint8]]:
+    def _members(self, size: int, rng: Generator) -> Iterable[NDArray[np.uint8]]:
         n = self.counts.shape[1]
-        pieces = max(1, MEMBERS // max(1, n))
         observed = (self.counts[0] > 0).astype(np.uint8)
-        for start in range(0, size, pieces):
-            count = min(pieces, size - start)
+        for rows in batches(size, MEMBERS // max(1, n)):
+            count = rows.stop - rows.start
             if self.cluster is not None:
                 units = np.unique(self.cluster)
                 in_first = np.zeros(int(self.cluster.max()) + 1, dtype=np.uint8)
@@ -202,7 +184,7 @@ class Stratum:
                 yield _permuted_within(observed, block, blocks, count, rng)
 
     @cached_property
-    def _exchangeable(self) -> tuple[NDArray[np.intp], list[Any]]:
+    def _exchangeable(self) -> tuple[Positions, list[Any]]:
         """The block of each person and, where blocks are few, the places of each block's people."""
         block = self.block
         numbers = np.unique(block[block >= 0])
@@ -215,14 +197,14 @@ class Stratum:
         return block, places
 
 
-def are_nested(cluster: NDArray[np.intp], counts: NDArray[Any]) -> bool:
+def are_nested(cluster: Positions, counts: NDArray[Any]) -> bool:
     """Whether each cluster has people in one row of counts (G, K) only."""
     present = [np.unique(cluster[side > 0]) for side in counts]
     return len(np.unique(np.concatenate(present))) == sum(map(len, present))
 
 
 def _permuted_within(
-    observed: NDArray[np.uint8], block: NDArray[np.intp], blocks: Sequence[Any], count: int, rng: np.random.Generator
+    observed: NDArray[np.uint8], block: Positions, blocks: Sequence[Any], count: int, rng: Generator
 ) -> NDArray[np.uint8]:
     """Permute memberships within blocks of people; `blocks` are the places of each where they are few."""
     n = len(observed)
@@ -242,11 +224,9 @@ def _permuted_within(
     moving = by_block[block[by_block] >= 0]
     out[:] = observed
     ranks = np.unique(block[moving], return_inverse=True)[1].reshape(-1)
-    pieces = max(1, MASSES // n)
-    for start in range(0, count, pieces):
-        keys = rng.random((min(pieces, count - start), len(moving))) + ranks
-        order = np.argsort(keys, axis=1)
-        out[start : start + len(keys), moving] = observed[moving][order]
+    for rows in batches(count, MASSES // n):
+        keys = rng.random((rows.stop - rows.start, len(moving))) + ranks
+        out[rows, moving] = observed[moving][np.argsort(keys, axis=1)]
     return out
 
 
@@ -345,8 +325,7 @@ def draw_permutations(strata: Sequence[Stratum], size: int, seed: np.random.Seed
 
 def chunk_sizes(n_resamples: int, *, adaptive: bool = False) -> list[int]:
     """Return the sizes in which resamples are drawn: they depend on nothing but their number."""
-    size = SMALL_CHUNK if adaptive else CHUNK
-    return [min(size, n_resamples - start) for start in range(0, n_resamples, size)]
+    return [rows.stop - rows.start for rows in batches(n_resamples, SMALL_CHUNK if adaptive else CHUNK)]
 
 
 def sequential_p(drawn: Floats, observed: float, alternative: str) -> tuple[float, int, int] | None:
@@ -382,33 +361,30 @@ class Sides:
     """
 
     functional: Measure
-    counts: NDArray[np.int64]
-    sides: NDArray[np.bool_]
+    counts: Integers
+    sides: Booleans
     rows: bool = False
-    cluster: NDArray[np.intp] | None = None
+    cluster: Positions | None = None
 
-    def bootstrapped(
-        self, pairs: Sequence[tuple[int, int, bool]], size: int, rng: np.random.Generator
-    ) -> list[Moments]:
+    def bootstrapped(self, pairs: Sequence[tuple[int, int, bool]], size: int, rng: Generator) -> list[Moments]:
         """Return the moments (size,) of pairs of sides when people, or clusters, are resampled within their groups.
 
         `pairs` holds the numbers of two sides and whether the first is part of the second.
         """
         parts: list[list[Moments]] = []
         n = self.counts.shape[1]
-        pieces = max(1, MASSES // max(1, n * (1 if self.rows else len(self.counts))))
-        for start in range(0, size, pieces):
-            drawn = self._draw(min(pieces, size - start), rng)
+        for rows in batches(size, MASSES // max(1, n * (1 if self.rows else len(self.counts)))):
+            drawn = self._draw(rows.stop - rows.start, rng)
             counted = [np.asarray(reduce(np.add, drawn[side]), dtype=float) for side in self.sides]
             parts.append(
                 [
-                    Moments(*self.functional.pair(counted[a], counted[b], shared=shared, null=False, rng=rng))
+                    self.functional.pair(counted[a], counted[b], shared=shared, null=False, rng=rng)
                     for a, b, shared in pairs
                 ]
             )
         return [_stack(of_pair) for of_pair in zip(*parts, strict=True)]
 
-    def _draw(self, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    def _draw(self, size: int, rng: Generator) -> NDArray[Any]:
         """Return counts (G, size, K)."""
         out = np.zeros((len(self.counts), size, self.counts.shape[1]), dtype=np.int64)
         if self.cluster is not None and not are_nested(self.cluster, self.counts):
@@ -486,6 +462,4 @@ def critical_values(
     drawn_z = None if drawn is None else critical_value(drawn, alternative, error, FEW_BEYOND)
     if drawn_z is not None:
         z = max(z, drawn_z) if studentized else drawn_z
-    if alternative == "greater":
-        return z, np.inf
-    return (np.inf, z) if alternative == "less" else (z, z)
+    return (np.inf if alternative == "less" else z), (np.inf if alternative == "greater" else z)

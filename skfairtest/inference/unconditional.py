@@ -11,13 +11,13 @@ depend on p and is found once, walking inwards from both ends of every total's s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import gammaln
 
-from skfairtest._utils.typing import Floats
-from skfairtest.inference._discrete import hypergeometric_log_pmf
+from skfairtest._utils.batches import batches
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.inference._discrete import hypergeometric_log_pmf, log_choose
 from skfairtest.inference._maximum import certified_maximum
 from skfairtest.inference.conditional import TIE, conditional_log_p
 
@@ -36,9 +36,7 @@ def within_cap(d1: int, d2: int) -> bool:
     return (int(d1) + int(d2)) * min(int(d1), int(d2)) <= CAP
 
 
-def _start(
-    level: float, end: NDArray[np.int64], mode: NDArray[np.int64], d1: int, d2: int, m: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _start(level: float, end: Integers, mode: Integers, d1: int, d2: int, m: Integers) -> Integers:
     """Per total, the outcome nearest to `end` whose log probability exceeds `level` (the mode if none does)."""
     outer, inner = end.copy(), mode.copy()
     reached = hypergeometric_log_pmf(outer, d1, d2, m) > level
@@ -118,24 +116,16 @@ class TotalTail:
         width = min(2 * half + 1, people + 1)
         first = np.clip((people * p).astype(np.int64) - half, 0, people + 1 - width)
         out = np.empty(len(p))
-        rows = max(1, 2_000_000 // width)
-        for begin in range(0, len(p), rows):
-            part = slice(begin, begin + rows)
+        for part in batches(len(p), 2_000_000 // width):
             m = first[part, None] + np.arange(width)
             log_weights = self._log_choose[m] + m * np.log(p[part] / q[part])[:, None]
             weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
             out[part] = (weights * self.masses[m]).sum(axis=1) / weights.sum(axis=1)
         return out
 
-    @property
+    @cached_property
     def _log_choose(self) -> Floats:
-        cached = self.__dict__.get("_choose")
-        if cached is None:
-            people = len(self.masses) - 1
-            m = np.arange(people + 1)
-            cached = gammaln(people + 1) - gammaln(m + 1) - gammaln(people - m + 1)
-            self.__dict__["_choose"] = cached
-        return cached
+        return log_choose(len(self.masses) - 1)
 
 
 def largest_probability(tail: TotalTail, start: float, stop: float, *, relative: float) -> float:

@@ -4,7 +4,7 @@ from skfairtest.metrics.errors import Bootstrap, ByCell, Jackknife, Robust
 from skfairtest.metrics.functionals import Evaluated, Functional, Mean, Share
 from skfairtest.metrics.omnibus import Omnibus
 from skfairtest.metrics.rate import Rate
-from skfairtest.metrics.rates import CRITERIA, RATES, Criterion
+from skfairtest.metrics.rates import CRITERIA, RATES
 from skfairtest.metrics.resolve import Metric, resolve_metrics
 from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric, shared_codes
 from skfairtest.metrics.scores import SCORES, BuiltIn
@@ -18,7 +18,6 @@ __all__ = [
     "BuiltIn",
     "ByCell",
     "Context",
-    "Criterion",
     "Evaluated",
     "Functional",
     "Jackknife",

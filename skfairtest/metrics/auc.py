@@ -26,10 +26,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.batches import batches
+from skfairtest._utils.typing import Floats, Positions
 
-Integers = NDArray[np.integer[Any]]
-Positions = NDArray[np.intp]
+Counts = NDArray[np.integer[Any]]
 #: Numbers of no fixed type: exact sums are int64 where they fit, Python's integers (an object array) where not.
 Numbers = NDArray[Any]
 
@@ -159,17 +159,14 @@ class RankedScores:
         self.negative_order: Positions = np.argsort(negatives, kind="stable")
         self._positives, self._negatives = positives[self.positive_order], negatives[self.negative_order]
         self.n_positives, self.n_negatives = len(positives), len(negatives)
-        low = np.searchsorted(self._positives, self._negatives, side="left")
-        high = np.searchsorted(self._positives, self._negatives, side="right")
+        low, high = _both_sides(self._positives, self._negatives)
         self._factor = 2 if bool((low < high).any()) else 1
         self._blocks = list(_blocks(low, high))
         self._n_below = int(high[-1]) if self.n_negatives else 0
 
-    def _tiles(self, n_rows: int) -> Iterator[slice]:
+    def _tiles(self, n_rows: int) -> list[slice]:
         """Slices of rows that are worked through together."""
-        rows = max(1, TILE // max(1, min(self.n_positives + self.n_negatives, COLUMNS)))
-        for start in range(0, n_rows, rows):
-            yield slice(start, min(start + rows, n_rows))
+        return batches(n_rows, TILE // max(1, min(self.n_positives + self.n_negatives, COLUMNS)))
 
     def split(
         self, positive_members: NDArray[np.uint8], negative_members: NDArray[np.uint8]
@@ -194,10 +191,7 @@ class RankedScores:
             first, second = (_Sums(rows.stop - rows.start, self._factor, exact) for _ in range(2))
             for block in self._blocks:
                 pos, neg = positive_members[rows, block.positives], negative_members[rows, block.negatives]
-                if block.people > COLUMNS:
-                    low, high, end = _one_level(block, pos, neg, exact)
-                else:
-                    low, high, end = _levels(block, pos, neg, np.int32)
+                low, high, end = _levels(block, pos, neg, np.int32, exact)
                 first.add(low, high, end)
                 other_low = block.low - low
                 second.add(other_low, other_low if high is low else block.high - high, block.end - end)
@@ -208,7 +202,7 @@ class RankedScores:
             out[2, rows], out[3, rows] = second.moments()
         return out[0], out[1], out[2], out[3]
 
-    def moments(self, positive_counts: Integers, negative_counts: Integers) -> tuple[Floats, Floats]:
+    def moments(self, positive_counts: Counts, negative_counts: Counts) -> tuple[Floats, Floats]:
         """AUC and variance where each person occurs a number of times, as in bootstrap samples.
 
         Parameters
@@ -233,12 +227,9 @@ class RankedScores:
             sums = _Sums(rows.stop - rows.start, self._factor, exact)
             for block in self._blocks:
                 pos, neg = positive_counts[rows, block.positives], negative_counts[rows, block.negatives]
-                if block.people > COLUMNS:
-                    low, high, end = _one_level(block, pos, neg, exact)
-                else:
-                    low, high, end = _levels(block, pos, neg, np.int64)
-                    if (high[:, -1] + end[:, -1]).max() > MOST_EXACT:
-                        low, high, end = (numbers.astype(np.int64).astype(exact) for numbers in (low, high, end))
+                low, high, end = _levels(block, pos, neg, np.int64, exact)
+                if (high[:, -1] + end[:, -1]).max() > MOST_EXACT:
+                    low, high, end = (numbers.astype(np.int64).astype(exact) for numbers in (low, high, end))
                 sums.add(low, high, end)
             sums.add_positives(positive_counts[rows, self._n_below :].sum(axis=1, dtype=np.int64))
             out[0, rows], out[1, rows] = sums.moments()
@@ -266,9 +257,7 @@ class RankedScores:
         """
         auc = np.empty(len(positive_weights))
         positive_part, negative_part = np.empty(positive_weights.shape), np.empty(negative_weights.shape)
-        step = max(1, CHUNK // max(1, self.n_positives, self.n_negatives))
-        for start in range(0, len(auc), step):
-            rows = slice(start, start + step)
+        for rows in batches(len(auc), CHUNK // max(1, self.n_positives, self.n_negatives)):
             _shares_below(positive_weights[rows], *self._positives_below, out=negative_part[rows])
             np.subtract(1.0, negative_part[rows], out=negative_part[rows])
             _shares_below(negative_weights[rows], *self._negatives_below, out=positive_part[rows])
@@ -314,24 +303,23 @@ def _blocks(low: Positions, high: Positions) -> Iterator[_Block]:
         first, n_pos, n_neg = stop, next_pos, next_neg
 
 
-def _levels(block: _Block, positives: Integers, negatives: Integers, dtype: type) -> tuple[Floats, Floats, Floats]:
-    """Positives below, positives below or tied, and negatives so far, (b, levels), of the counts in a block."""
+def _levels(
+    block: _Block, positives: Counts, negatives: Counts, dtype: type, exact: type
+) -> tuple[Numbers, Numbers, Numbers]:
+    """Positives below, positives below or tied, and negatives so far, (b, levels), of the counts in a block.
+
+    Running sums are of a type of integers; a block of one level with many people needs none, and is exact.
+    """
+    if block.people > COLUMNS:
+        parts = (positives[:, : block.low[0]], positives, negatives)
+        low, high, end = (part.sum(axis=1, dtype=np.int64, keepdims=True).astype(exact) for part in parts)
+        return low, high, end
     below = np.zeros((len(positives), positives.shape[1] + 1), dtype=dtype)
     np.cumsum(positives, axis=1, dtype=dtype, out=below[:, 1:])
     so_far: Numbers = np.cumsum(negatives, axis=1, dtype=dtype)
     end = so_far.take(block.end - 1, axis=1).astype(np.float64)
     low = below.take(block.low, axis=1).astype(np.float64)
-    high = below.take(block.high, axis=1).astype(np.float64) if block.tied else low
-    return low, high, end
-
-
-def _one_level(
-    block: _Block, positives: Integers, negatives: Integers, exact: type
-) -> tuple[Numbers, Numbers, Numbers]:
-    """The same as `_levels` for a block of one level with many people, as exact integers and without running sums."""
-    parts = (positives[:, : block.low[0]], positives, negatives)
-    low, high, end = (part.sum(axis=1, dtype=np.int64, keepdims=True).astype(exact) for part in parts)
-    return low, high, end
+    return low, below.take(block.high, axis=1).astype(np.float64) if block.tied else low, end
 
 
 def _shares_below(weights: Floats, low: Positions, high: Positions, out: Floats) -> None:
@@ -340,8 +328,7 @@ def _shares_below(weights: Floats, low: Positions, high: Positions, out: Floats)
     np.cumsum(weights, axis=1, out=below[:, 1:])
     with np.errstate(invalid="ignore"):
         below /= below[:, -1:].copy()  # exactly 1 at the end
-    for start in range(0, len(low), CHUNK):
-        columns = slice(start, start + CHUNK)
+    for columns in batches(len(low), CHUNK):
         out[:, columns] = below.take(low[columns], axis=1)
         out[:, columns] += below.take(high[columns], axis=1)
     out *= 0.5
@@ -392,9 +379,7 @@ def table_moments(positive_counts: ArrayLike, negative_counts: ArrayLike) -> tup
     size = int(np.prod(shape))
     positives, negatives = positives.reshape(size, cells), negatives.reshape(size, cells)
     auc, variance = np.empty(size), np.empty(size)
-    step = max(1, CHUNK // max(1, cells))
-    for start in range(0, size, step):
-        rows = slice(start, start + step)
+    for rows in batches(size, CHUNK // max(1, cells)):
         auc[rows], variance[rows] = _table_moments(positives[rows], negatives[rows])
     return auc.reshape(shape), variance.reshape(shape)
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Moments, Positions
 from skfairtest.metrics.functionals import (
     ROUNDING,
     Functional,
-    Moments,
     Share,
     Undifferentiated,
     correction,
@@ -22,6 +22,18 @@ from skfairtest.metrics.functionals import (
     ratio_of,
     share_pair,
 )
+
+
+def belonging(codes: Positions) -> Any:
+    """Return the matrix that adds up what has the same code."""
+    n = len(codes)
+    return sparse.csr_array((np.ones(n), (np.arange(n), codes)), shape=(n, int(codes.max(initial=-1)) + 1))
+
+
+def added(values: NDArray[Any], matrix: Any) -> Floats:
+    """Add up values (..., K) by a matrix (K, U) as `belonging` gives it."""
+    sums = np.asarray(values.reshape(-1, values.shape[-1]) @ matrix)
+    return sums.reshape(*values.shape[:-1], sums.shape[-1])
 
 
 class Wrapped(Functional):
@@ -70,7 +82,7 @@ class Jackknife(Wrapped):
         average = ratio_of((counts * without).sum(axis=-1, keepdims=True), people)
         return value, counts * np.sqrt(np.maximum(people - 1, 0) / np.maximum(people, 1)) * (average - without)
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and the jackknife variance."""
         value, parts = self.parts(counts)
         variance = (parts * per_person(parts, counts)).sum(axis=-1)
@@ -94,23 +106,18 @@ class ByCell(Wrapped):
     #: Share of everybody's mass by which a cell's is increased.
     STEP = 1e-4
 
-    def __init__(self, functional: Functional, cell: NDArray[np.intp]) -> None:
+    def __init__(self, functional: Functional, cell: Positions) -> None:
         super().__init__(functional)
         self.cell = cell
-        n = len(cell)
-        self._sum = sparse.csr_array((np.ones(n), (np.arange(n), cell)), shape=(n, int(cell.max(initial=-1)) + 1))
-
-    def _by_cell(self, masses: Floats) -> Floats:
-        flat = np.asarray(masses.reshape(-1, masses.shape[-1]) @ self._sum)
-        return flat.reshape(*masses.shape[:-1], flat.shape[-1])
+        self._sum = belonging(cell)
 
     def values(self, masses: Floats) -> Floats:
         """Return the metric."""
-        return self.functional.values(self._by_cell(masses))
+        return self.functional.values(added(masses, self._sum))
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the metric, and each kind's mass times the numerical derivative by it."""
-        cells = self._by_cell(masses)
+        cells = added(masses, self._sum)
         total = cells.sum(axis=-1)
         value = self.functional.values(cells)
         slope = np.zeros_like(cells)
@@ -131,7 +138,7 @@ class ByCell(Wrapped):
 
     def effective(self, counts: Floats) -> Floats:
         """Return the metric's own."""
-        return self.functional.effective(self._by_cell(np.asarray(counts, dtype=float)))
+        return self.functional.effective(added(np.asarray(counts, dtype=float), self._sum))
 
 
 class Bootstrap(Wrapped, Undifferentiated):
@@ -139,11 +146,11 @@ class Bootstrap(Wrapped, Undifferentiated):
 
     error = "bootstrap"
 
-    def __init__(self, functional: Functional, n_inner: int = 50, cluster: NDArray[np.intp] | None = None) -> None:
+    def __init__(self, functional: Functional, n_inner: int = 50, cluster: Positions | None = None) -> None:
         super().__init__(functional)
         self.n_inner, self.cluster = n_inner, cluster
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and the variance over resamples in which it is defined."""
         assert rng is not None
         value = self.functional.values(counts)
@@ -176,7 +183,7 @@ class Bootstrap(Wrapped, Undifferentiated):
         parts = np.where(np.isnan(parts), 0.0, parts)
         return np.asarray(value), parts - share * parts.sum(), base
 
-    def _drawn(self, table: Floats, people: int, rng: np.random.Generator) -> Floats:
+    def _drawn(self, table: Floats, people: int, rng: Generator) -> Floats:
         """Resample the people of a table, or their clusters."""
         occupied = np.flatnonzero(table)
         drawn = np.zeros((self.n_inner, len(table)))
@@ -205,7 +212,7 @@ class Robust(Functional):
 
     functional: Functional
     weight: Floats | None = None
-    cluster: NDArray[np.intp] | None = None
+    cluster: Positions | None = None
 
     def __post_init__(self) -> None:
         self.bounds = self.functional.bounds
@@ -213,12 +220,7 @@ class Robust(Functional):
         if isinstance(self.functional, Jackknife):
             self.error = "jackknife"
         self.clustered = self.cluster is not None
-        self._sum: Any = None
-        if self.cluster is not None:
-            n = len(self.cluster)
-            self._sum = sparse.csr_array(
-                (np.ones(n), (np.arange(n), self.cluster)), shape=(n, int(self.cluster.max(initial=-1)) + 1)
-            )
+        self._sum = None if self.cluster is None else belonging(self.cluster)
 
     def masses(self, counts: Floats) -> Floats:
         """Return what the counts of people weigh."""
@@ -236,14 +238,11 @@ class Robust(Functional):
         """Return parts per sampled unit (a person or a cluster), and how often each unit is there."""
         if self._sum is None:
             return per_person(parts, counts), counts
-        flat, people = parts.reshape(-1, parts.shape[-1]), counts.reshape(-1, counts.shape[-1])
-        sums = flat @ self._sum
-        present = np.asarray((people > 0) @ self._sum)
-        times = np.where(present > 0, np.asarray(people @ self._sum) / np.maximum(present, 1), 0.0)
-        shape = (*parts.shape[:-1], sums.shape[-1])
-        return per_person(np.asarray(sums).reshape(shape), times.reshape(shape)), times.reshape(shape)
+        present = added(counts > 0, self._sum)
+        times = np.where(present > 0, added(counts, self._sum) / np.maximum(present, 1), 0.0)
+        return per_person(added(parts, self._sum), times), times
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and its linearized variance."""
         counts = np.asarray(counts, dtype=float)
         value, parts = self.parts(counts)
@@ -253,13 +252,7 @@ class Robust(Functional):
         return value, (times * each**2).sum(axis=-1) * factor
 
     def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        *,
-        shared: bool = False,
-        null: bool = True,
-        rng: np.random.Generator | None = None,
+        self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
         """Return both sides; people of one cluster on both sides make these correlated."""
         if isinstance(self.functional, Share):
@@ -278,8 +271,7 @@ class Robust(Functional):
         if isinstance(self.functional, Share):
             masses = masses * self.functional.given
         if self._sum is not None:
-            flat = masses.reshape(-1, masses.shape[-1])
-            masses = np.asarray(flat @ self._sum).reshape(*masses.shape[:-1], -1)
+            masses = added(masses, self._sum)
             squares = (masses**2).sum(axis=-1)
         else:
             squares = (masses * per_person(masses, counts)).sum(axis=-1)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Mask = NDArray[np.bool_]
+from skfairtest._utils.typing import Booleans
 
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.BitAnd: operator.and_,
@@ -63,7 +63,7 @@ def _compares_names(node: ast.AST) -> bool:
     return isinstance(node, ast.Compare) and all(isinstance(side, ast.Name) for side in (node.left, *node.comparators))
 
 
-def evaluate(text: str, arrays: Mapping[str, Mask], labels: Mapping[str, NDArray[Any]] | None = None) -> Mask:
+def evaluate(text: str, arrays: Mapping[str, Booleans], labels: Mapping[str, NDArray[Any]] | None = None) -> Booleans:
     """Evaluate an expression of ``y_true`` and ``y_pred`` with ``& | ^ ~ == !=`` on boolean arrays.
 
     `labels` are what ``==`` and ``!=`` compare where a name stands on both sides: "predicted correctly" is a question

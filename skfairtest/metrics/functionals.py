@@ -13,9 +13,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.batches import batches
+from skfairtest._utils.typing import Booleans, Floats, Moments, Positions
 from skfairtest.metrics.auc import RankedScores, table_moments
 
 Members = NDArray[Any]
@@ -30,16 +32,6 @@ MANY = 100_000
 FEW_CELLS = 128
 #: A variance below this share of the largest square is a rounding error of 0.
 ROUNDING = 1e-24
-
-
-class Moments(NamedTuple):
-    """Values and variances of two sides, and their covariance where they share people; arrays of equal shape."""
-
-    first: Floats
-    first_variance: Floats
-    second: Floats
-    second_variance: Floats
-    covariance: Floats
 
 
 def per_person(parts: Floats, counts: Floats) -> Floats:
@@ -83,7 +75,7 @@ class Functional:
         """Return the part of each sampled unit, a person or a cluster, and how often it is there; arrays (..., U)."""
         return per_person(parts, counts), counts
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and the variance of independent people."""
         value, parts = self.parts(counts)
         people = counts.sum(axis=-1)
@@ -91,13 +83,7 @@ class Functional:
         return value, variance * np.where(people > 1, ratio_of(people, people - 1.0), np.nan)
 
     def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        *,
-        shared: bool = False,
-        null: bool = True,
-        rng: np.random.Generator | None = None,
+        self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
         """Return both sides of a comparison; with `shared` the first side's people are part of the second.
 
@@ -181,7 +167,7 @@ class Mean(Functional):
         variance = ratio_of(spread, people * np.maximum(people - 1.0, 1.0))
         return mean + self.centre, np.where(people == 1, np.nan, variance)
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the mean and s^2 / n."""
         return self._finish(self._sums(counts), counts.sum(axis=-1, dtype=float))
 
@@ -207,19 +193,17 @@ class Mean(Functional):
         people = counts.sum(axis=-1, dtype=float)
         mean = ratio_of(self._sums(counts)[..., 0], people)[..., None]
         total = np.zeros(counts.shape[:-1])
-        for start in range(0, counts.shape[-1], COLUMNS):
-            stop = start + COLUMNS
-            deviation = ((self.z[start:stop] - mean) / self._unit) ** power
-            total += (counts[..., start:stop] * np.where(np.isnan(mean), 0.0, deviation)).sum(axis=-1)
+        for cells in batches(counts.shape[-1], COLUMNS):
+            deviation = ((self.z[cells] - mean) / self._unit) ** power
+            total += (counts[..., cells] * np.where(np.isnan(mean), 0.0, deviation)).sum(axis=-1)
         return total
 
     def _sums(self, counts: Members) -> Floats:
         out = np.zeros((*counts.shape[:-1], 2))
-        for start in range(0, counts.shape[-1], COLUMNS):
-            stop = start + COLUMNS
-            block = counts[..., start:stop].astype(float)
-            out[..., 0] += block @ self.z[start:stop]
-            out[..., 1] += block @ self._squares[start:stop]
+        for cells in batches(counts.shape[-1], COLUMNS):
+            block = counts[..., cells].astype(float)
+            out[..., 0] += block @ self.z[cells]
+            out[..., 1] += block @ self._squares[cells]
         return out
 
     def split(self, members: Members) -> Moments:
@@ -240,8 +224,8 @@ class Share(Functional):
 
     def __init__(
         self,
-        event: NDArray[np.bool_],
-        given: NDArray[np.bool_],
+        event: Booleans,
+        given: Booleans,
         value: Callable[[Floats], Floats] | None = None,
         slope: Callable[[Floats], Floats] | None = None,
     ) -> None:
@@ -273,13 +257,7 @@ class Share(Functional):
         return self.effective(counts)
 
     def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        *,
-        shared: bool = False,
-        null: bool = True,
-        rng: np.random.Generator | None = None,
+        self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
         """Return both rates, with errors around the pooled one under the null hypothesis."""
         return share_pair(self, self, first, second, shared=shared, null=null)
@@ -291,7 +269,7 @@ class Auc(Functional):
     bounds = (0.0, 1.0)
     error = "delong"
 
-    def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
+    def __init__(self, positive: Booleans, score: Floats) -> None:
         self.positive, self.negative = np.flatnonzero(positive), np.flatnonzero(~positive)
         self._score = score
         self._ranked = RankedScores(score[self.positive], score[self.negative])
@@ -313,7 +291,7 @@ class Auc(Functional):
             self._spread = both[0], both[1]
         return counts @ self._spread[0], counts @ self._spread[1]
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the area and DeLong's variance."""
         if len(self._score) <= FEW_CELLS:
             return table_moments(*self._on_grid(np.asarray(counts, dtype=float)))
@@ -345,7 +323,7 @@ class Auc(Functional):
         return np.asarray(2 * self.effective(counts) * np.minimum(area, 1 - area))
 
 
-def _as_slice(order: NDArray[np.intp]) -> Any:
+def _as_slice(order: Positions) -> Any:
     """Return a slice in place of indices that follow each other."""
     if len(order) and np.array_equal(order, np.arange(order[0], order[0] + len(order))):
         return slice(int(order[0]), int(order[0]) + len(order))
@@ -361,7 +339,7 @@ class BalancedAccuracy(Functional):
     bounds = (0.0, 1.0)
     error = "delta (counts plus one)"
 
-    def __init__(self, true: NDArray[np.intp], right: NDArray[np.bool_], n_classes: int | None = None) -> None:
+    def __init__(self, true: Positions, right: Booleans, n_classes: int | None = None) -> None:
         classes = np.unique(true) if n_classes is None else np.arange(n_classes)
         self.of_class = (true[:, None] == classes).astype(float)
         self.right = self.of_class * right[:, None]
@@ -375,7 +353,7 @@ class BalancedAccuracy(Functional):
             inside = (per_mass[..., None, :] * (self.right - recall[..., None, :] * self.of_class)).sum(axis=-1)
             return recall.mean(axis=-1), masses * inside
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the mean recall and its smoothed variance."""
         total, right = counts @ self.of_class, counts @ self.right
         smooth = (right + 1) / (total + 2)
@@ -397,7 +375,7 @@ class Matthews(Functional):
 
     bounds = (-1.0, 1.0)
 
-    def __init__(self, true: NDArray[np.intp], predicted: NDArray[np.intp]) -> None:
+    def __init__(self, true: Positions, predicted: Positions) -> None:
         classes = np.union1d(true, predicted)
         self.true = (true[:, None] == classes).astype(float)
         self.predicted = (predicted[:, None] == classes).astype(float)
@@ -438,13 +416,7 @@ class Undifferentiated(Functional):
         return self.values(masses), np.zeros(masses.shape)
 
     def pair(
-        self,
-        first: Floats,
-        second: Floats,
-        *,
-        shared: bool = False,
-        null: bool = True,
-        rng: np.random.Generator | None = None,
+        self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
     ) -> Moments:
         """Return both sides."""
         (v1, q1), (v2, q2) = self.moments(first, rng), self.moments(second, rng)
@@ -470,7 +442,7 @@ class Evaluated(Undifferentiated):
         """Return the function's values."""
         return self.evaluate(masses)
 
-    def moments(self, counts: Floats, rng: np.random.Generator | None = None) -> tuple[Floats, Floats]:
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the function's values and variances; 0 where no variance was given (the raw statistic)."""
         value = self.evaluate(counts)
         return value, np.zeros_like(value) if self.variance is None else self.variance(counts)

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.typing import Floats
-from skfairtest.metrics.score_metric import FEW, REMEMBERED, Context, MetricError, parameters_of, scalar_of
+from skfairtest._utils.typing import Floats, Positions
+from skfairtest.metrics.score_metric import FEW, Context, MetricError, parameters_of, remembered, scalar_of
 
 Key = tuple[Any, ...]
 
@@ -97,19 +97,11 @@ class _Function:
 
     def __call__(self, masses: Floats) -> Floats:
         flat = masses.reshape(-1, *masses.shape[-2:])
-        return np.array([self._remembered(table) for table in flat]).reshape(masses.shape[:-2])
+        few = np.prod(masses.shape[-2:]) <= 4 * FEW
+        found = [remembered(self.seen, table, self._one) if few else self._one(table) for table in flat]
+        return np.array(found).reshape(masses.shape[:-2])
 
-    def _remembered(self, table: Floats) -> float:
-        if table.size > 4 * FEW:
-            return self._one(table)
-        key = table.tobytes()
-        if key not in self.seen:
-            if len(self.seen) >= REMEMBERED:
-                self.seen.clear()
-            self.seen[key] = self._one(table)
-        return self.seen[key]
-
-    def _features(self, group: NDArray[np.intp]) -> Any:
+    def _features(self, group: Positions) -> Any:
         if len(self.names) == 1:
             labels = np.empty(len(self.groups), dtype=object)
             labels[:] = [key[0] for key in self.groups]

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest._utils.typing import Floats
-from skfairtest.metrics.expression import Mask, check_expression, evaluate, names_in, truths_in
+from skfairtest._utils.typing import Booleans, Floats
+from skfairtest.metrics.expression import check_expression, evaluate, names_in, truths_in
 
 Condition = str | Callable[..., Any]
 
@@ -25,8 +25,8 @@ def _names(condition: Condition | None) -> frozenset[str]:
 
 
 def _mask(
-    condition: Condition | None, arrays: Mapping[str, Mask], name: str, labels: Mapping[str, NDArray[Any]] | None
-) -> Mask:
+    condition: Condition | None, arrays: Mapping[str, Booleans], name: str, labels: Mapping[str, NDArray[Any]] | None
+) -> Booleans:
     people = next(iter(arrays.values()))
     if condition is None:
         return np.ones_like(people, dtype=bool)
@@ -163,7 +163,9 @@ class Rate:
             for condition in (self.event, self.given)
         )
 
-    def masks(self, cells: Mapping[str, Mask], labels: Mapping[str, NDArray[Any]] | None = None) -> tuple[Mask, Mask]:
+    def masks(
+        self, cells: Mapping[str, Booleans], labels: Mapping[str, NDArray[Any]] | None = None
+    ) -> tuple[Booleans, Booleans]:
         """Return which cells are counted in the numerator and in the denominator.
 
         Parameters

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from skfairtest.metrics.rate import Rate, f1_of_jaccard, f1_slope
 
 _TRUE, _FALSE = "people whose true label is positive", "people whose true label is negative"
@@ -35,32 +33,13 @@ RATES: dict[str, Rate] = {
 ALIASES: dict[str, str] = {"recall": "true_positive_rate"}
 
 
-@dataclass(frozen=True)
-class Criterion:
-    """Several rates tested jointly. The null hypothesis is that each of them is equal in all groups."""
-
-    name: str
-    rates: tuple[str, ...]
-    requires: str
-
-
-CRITERIA: dict[str, Criterion] = {
-    criterion.name: criterion
-    for criterion in (
-        Criterion("demographic_parity", ("selection_rate",), "predictions do not depend on the group"),
-        Criterion("equal_opportunity", ("true_positive_rate",), "truly positive people are found equally often"),
-        Criterion("predictive_equality", ("false_positive_rate",), "truly negative people are accused equally often"),
-        Criterion(
-            "equalized_odds",
-            ("true_positive_rate", "false_positive_rate"),
-            "predictions do not depend on the group among people with the same true label",
-        ),
-        Criterion("predictive_parity", ("precision",), "a positive prediction is right equally often"),
-        Criterion(
-            "conditional_use_accuracy",
-            ("precision", "negative_predictive_value"),
-            "a prediction of either kind is right equally often",
-        ),
-        Criterion("overall_accuracy_equality", ("accuracy",), "predictions are right equally often"),
-    )
+#: Rates tested jointly. The null hypothesis of a criterion is that each of its rates is equal in all groups.
+CRITERIA: dict[str, tuple[str, ...]] = {
+    "demographic_parity": ("selection_rate",),
+    "equal_opportunity": ("true_positive_rate",),
+    "predictive_equality": ("false_positive_rate",),
+    "equalized_odds": ("true_positive_rate", "false_positive_rate"),
+    "predictive_parity": ("precision",),
+    "conditional_use_accuracy": ("precision", "negative_predictive_value"),
+    "overall_accuracy_equality": ("accuracy",),
 }

@@ -27,19 +27,24 @@ SETS: dict[str, tuple[Metric, ...]] = {
     )
 }
 
+#: Rates that are functions of the same name in fairlearn.
+FAIRLEARN_RATES = (
+    "selection_rate",
+    "true_positive_rate",
+    "false_positive_rate",
+    "true_negative_rate",
+    "false_negative_rate",
+)
+
 
 @cache
-def _twins() -> dict[object, tuple[Callable[..., Any], str, str | None]]:
-    """Functions with a built-in twin, by their keys: (function, name, disparity it computes)."""
+def _known_functions() -> dict[object, tuple[Callable[..., Any], str, str | None]]:
+    """Functions that compute a built-in metric, by their keys: (function, name, disparity it computes)."""
     import fairlearn.metrics as fair
     import sklearn.metrics as sk
 
     table: list[tuple[Callable[..., Any], str, str | None]] = [
-        (fair.selection_rate, "selection_rate", None),
-        (fair.true_positive_rate, "true_positive_rate", None),
-        (fair.false_positive_rate, "false_positive_rate", None),
-        (fair.true_negative_rate, "true_negative_rate", None),
-        (fair.false_negative_rate, "false_negative_rate", None),
+        *((getattr(fair, name), name, None) for name in (*FAIRLEARN_RATES, "mean_prediction")),
         (sk.recall_score, "true_positive_rate", None),
         (sk.precision_score, "precision", None),
         (sk.accuracy_score, "accuracy", None),
@@ -53,21 +58,10 @@ def _twins() -> dict[object, tuple[Callable[..., Any], str, str | None]]:
         (sk.matthews_corrcoef, "matthews_corrcoef", None),
         (sk.mean_squared_error, "mean_squared_error", None),
         (sk.mean_absolute_error, "mean_absolute_error", None),
-        (fair.mean_prediction, "mean_prediction", None),
     ]
-    generated = {
-        "selection_rate": "selection_rate",
-        "true_positive_rate": "true_positive_rate",
-        "false_positive_rate": "false_positive_rate",
-        "true_negative_rate": "true_negative_rate",
-        "false_negative_rate": "false_negative_rate",
-        "accuracy_score": "accuracy",
-        "zero_one_loss": "zero_one_loss",
-        "demographic_parity": "demographic_parity",
-        "equalized_odds": "equalized_odds",
-        "equal_opportunity": "equal_opportunity",
-    }
-    for theirs, ours in generated.items():
+    criteria = ("demographic_parity", "equalized_odds", "equal_opportunity")
+    derived = {name: name for name in (*FAIRLEARN_RATES, "zero_one_loss", *criteria)}
+    for theirs, ours in {**derived, "accuracy_score": "accuracy"}.items():
         for disparity in ("difference", "ratio"):
             function = getattr(fair, f"{theirs}_{disparity}", None)
             if function is not None:
@@ -91,8 +85,8 @@ def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metri
     Parameters
     ----------
     metric : str, Rate, ScoreMetric, callable, or a list or dict of these
-        Names of metrics and criteria; functions of fairlearn and scikit-learn with a built-in twin are recognised by
-        identity; other functions of (y_true, y_pred) are evaluated in each group, and those that take
+        Names of metrics and criteria; functions of fairlearn and scikit-learn that compute a built-in metric are
+        recognised by identity; other functions of (y_true, y_pred) are evaluated in each group, and those that take
         ``sensitive_features`` for all groups at once; a dict's keys rename.
     disparity : {"difference", "ratio"}
         What the test compares, which a function like ``demographic_parity_ratio`` must agree with.
@@ -131,8 +125,8 @@ def _expand(metric: object, disparity: str) -> list[Metric]:
     if isinstance(metric, list | tuple):
         return [rate for value in metric for rate in _expand(value, disparity)]
     if callable(metric):
-        if _key(metric) in _twins():
-            _, name, computes = _twins()[_key(metric)]
+        if _key(metric) in _known_functions():
+            _, name, computes = _known_functions()[_key(metric)]
             if computes is not None and computes != disparity:
                 raise ParameterError(
                     f"metric={getattr(metric, '__name__', metric)} is a {computes} and disparity={disparity!r}: "
@@ -165,7 +159,7 @@ def _named(name: str) -> list[Metric]:
     if name in RATES:
         return [RATES[name]]
     if name in CRITERIA:
-        return [RATES[rate] for rate in CRITERIA[name].rates]
+        return [RATES[rate] for rate in CRITERIA[name]]
     if name in SCORES:
         return [SCORES[name]]
     if name == NORMALIZED_MUTUAL_INFO.name:

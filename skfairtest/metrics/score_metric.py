@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.metrics.functionals import Evaluated, Functional
 
 #: Tables of at most this many kinds are remembered, and how many of them.
@@ -32,14 +32,14 @@ class Cells(Protocol):
         """The distinct labels; empty for numbers."""
 
     @property
-    def codes(self) -> NDArray[np.intp]:
+    def codes(self) -> Positions:
         """Which of the levels each kind has."""
 
     @property
     def array(self) -> NDArray[Any]:
         """The values as they were given."""
 
-    def is_label(self, label: Any) -> NDArray[np.bool_]:
+    def is_label(self, label: Any) -> Booleans:
         """Which kinds have a label."""
 
 
@@ -59,7 +59,7 @@ class Context:
     pos_label: Any
 
 
-def shared_codes(columns: Mapping[str, Cells]) -> dict[str, NDArray[np.intp]]:
+def shared_codes(columns: Mapping[str, Cells]) -> dict[str, Positions]:
     """Return the labels of several columns as codes that are the same for the same label."""
     place: dict[Any, int] = {}
     for cells in columns.values():
@@ -289,16 +289,8 @@ class _Rows:
 
     def __call__(self, masses: Floats) -> Floats:
         flat = np.ascontiguousarray(masses.reshape(-1, masses.shape[-1]), dtype=float)
-        found = [self._remembered(row) if len(row) <= FEW else self._one(row) for row in flat]
+        found = [remembered(self.seen, row, self._one) if len(row) <= FEW else self._one(row) for row in flat]
         return np.array(found, dtype=float).reshape(masses.shape[:-1])
-
-    def _remembered(self, masses: Floats) -> float:
-        key = masses.tobytes()
-        if key not in self.seen:
-            if len(self.seen) >= REMEMBERED:
-                self.seen.clear()
-            self.seen[key] = self._one(masses)
-        return self.seen[key]
 
     def _one(self, masses: Floats) -> float:
         place = np.flatnonzero(masses)
@@ -317,6 +309,16 @@ class _Rows:
                 raise MetricError(f"{self.name} raises {type(error).__name__}: {error}") from error
             return float("nan")
         return scalar_of(found, self.name)
+
+
+def remembered(seen: dict[bytes, float], masses: Floats, evaluate: Callable[[Floats], float]) -> float:
+    """Return a function's value of some masses, which is evaluated where it was not seen before."""
+    key = masses.tobytes()
+    if key not in seen:
+        if len(seen) >= REMEMBERED:
+            seen.clear()
+        seen[key] = evaluate(masses)
+    return seen[key]
 
 
 def scalar_of(found: Any, name: str) -> float:

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats
-from skfairtest.metrics.functionals import (
-    Auc,
-    BalancedAccuracy,
-    Functional,
-    Matthews,
-    Mean,
-)
+from skfairtest._utils.typing import Floats, Positions
+from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Matthews, Mean
 from skfairtest.metrics.score_metric import Context, ScoreMetric, shared_codes
 
 UNIT, SIGNED, LOSS, ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)
@@ -30,7 +23,7 @@ class BuiltIn(ScoreMetric):
 
     Parameters
     ----------
-    build : callable
+    evaluate : callable
         The functional of a context.
     columns : tuple of str
         What it reads.
@@ -42,7 +35,6 @@ class BuiltIn(ScoreMetric):
         By which power of the numbers that it reads it grows.
     """
 
-    build: Callable[[Context], Functional] = field(default=lambda context: Functional(), repr=False)
     columns: tuple[str, ...] = ("y_true", "y_pred")
     positive: str = "if labels"
     undefined: str = ""
@@ -83,7 +75,7 @@ class BuiltIn(ScoreMetric):
 
     def functional(self, context: Context) -> Functional:
         """Return the metric of these kinds of people as a function of their counts."""
-        return self.build(context)
+        return self.evaluate(context)  # type: ignore[no-any-return]
 
 
 def numbers(context: Context, name: str) -> Floats:
@@ -103,6 +95,14 @@ def numbers(context: Context, name: str) -> Floats:
     return cells.numbers
 
 
+def _scores(context: Context) -> Floats:
+    score = context.columns["y_score"].numbers
+    if score is None:
+        seen = ", ".join(map(repr, context.columns["y_score"].levels[:5]))
+        raise ParameterError(f"y_score must hold numbers; found {seen}")
+    return score
+
+
 def probabilities(context: Context) -> Floats:
     """Return the scores, which have to be probabilities.
 
@@ -111,10 +111,7 @@ def probabilities(context: Context) -> Floats:
     ValueError
         If they are not.
     """
-    score = context.columns["y_score"].numbers
-    if score is None:
-        seen = ", ".join(map(repr, context.columns["y_score"].levels[:5]))
-        raise ParameterError(f"y_score must hold numbers; found {seen}")
+    score = _scores(context)
     if len(score) and (score.min() < 0 or score.max() > 1):
         raise ParameterError(
             f"y_score must hold probabilities of the positive label, between 0 and 1; found {score.min():g} to "
@@ -127,7 +124,7 @@ def _truth(context: Context) -> Floats:
     return context.columns["y_true"].is_label(context.pos_label).astype(float)
 
 
-def _codes(context: Context) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _codes(context: Context) -> tuple[Positions, Positions]:
     true, predicted = (context.columns[name] for name in ("y_true", "y_pred"))
     if not true.levels or not predicted.levels:
         raise ParameterError("y_true and y_pred must hold class labels; found numbers of many different values")
@@ -147,11 +144,7 @@ def _cross_entropy(context: Context) -> Floats:
 
 
 def _auc(context: Context) -> Functional:
-    score = context.columns["y_score"].numbers
-    if score is None:
-        seen = ", ".join(map(repr, context.columns["y_score"].levels[:5]))
-        raise ParameterError(f"y_score must hold numbers; found {seen}")
-    return Auc(_truth(context) > 0, score)
+    return Auc(_truth(context) > 0, _scores(context))
 
 
 def _balanced_accuracy(context: Context) -> Functional:
@@ -164,16 +157,14 @@ def _mean(
     name: str, z: Callable[[Context], Floats], columns: tuple[str, ...], describes: str, bounds: tuple[float, float],
     power: int = 1,
 ) -> BuiltIn:  # fmt: skip
-    build = mean_of(z, bounds)
-    return BuiltIn(name, build, bounds=bounds, describes=describes, columns=columns, build=build, power=power)
+    return BuiltIn(name, mean_of(z, bounds), bounds=bounds, describes=describes, columns=columns, power=power)
 
 
 def _scored(name: str, z: Callable[[Context], Floats], describes: str, bounds: tuple[float, float]) -> BuiltIn:
-    build = mean_of(z, bounds)
+    columns = ("y_true", "y_score")
     return BuiltIn(
-        name, build, None, PROBABILITY, None, bounds, describes, build=build, columns=("y_true", "y_score"),
-        positive="always",
-    )  # fmt: skip
+        name, mean_of(z, bounds), None, PROBABILITY, None, bounds, describes, columns=columns, positive="always"
+    )
 
 
 _ONE_CLASS = "nobody is truly positive, or nobody truly negative"
@@ -203,44 +194,33 @@ SCORES: dict[str, BuiltIn] = {
         BuiltIn(
             "roc_auc", _auc, None, EITHER, "y_true", UNIT,
             "the probability that a truly positive person scores above a truly negative one (AUC)",
-            build=_auc, columns=("y_true", "y_score"), positive="always", undefined=_ONE_CLASS,
+            columns=("y_true", "y_score"), positive="always", undefined=_ONE_CLASS,
         ),
         BuiltIn(
             "balanced_accuracy", _balanced_accuracy, None, "predict", "y_true", UNIT,
-            "the average over true labels of the share predicted correctly", build=_balanced_accuracy,
-            positive="never", undefined="nobody has one of the true labels",
+            "the average over true labels of the share predicted correctly", positive="never",
+            undefined="nobody has one of the true labels",
         ),
         BuiltIn(
             "matthews_corrcoef", lambda c: Matthews(*_codes(c)), None, "predict", None, SIGNED,
-            "the correlation of true and predicted label (Matthews)", build=lambda c: Matthews(*_codes(c)),
-            positive="never", undefined="all people have one true, or one predicted, label",
+            "the correlation of true and predicted label (Matthews)", positive="never",
+            undefined="all people have one true, or one predicted, label",
         ),
     )
 }  # fmt: skip
-
-
-def _renamed(name: str, metric: str, describes: str, z: Callable[[Context], Floats] | None = None) -> BuiltIn:
-    base = SCORES[metric]
-    build = base.build if z is None else mean_of(z, base.bounds)
-    return BuiltIn(
-        name,
-        build,
-        bounds=base.bounds,
-        describes=describes,
-        columns=base.columns,
-        build=build,
-        positive="if two labels",
-    )
 
 
 #: Hinnefeld et al. 2018, equations 1 and 2, under their own names (a residual is prediction minus truth there).
 HINNEFELD_MEANS: dict[str, BuiltIn] = {
     metric.name: metric
     for metric in (
-        _renamed("difference_in_means", "mean_prediction", "the mean prediction"),
-        _renamed(
-            "difference_in_residuals", "mean_residual", "the mean of prediction minus true value",
-            lambda c: numbers(c, "y_pred") - numbers(c, "y_true"),
+        replace(SCORES["mean_prediction"], name="difference_in_means", positive="if two labels"),
+        replace(
+            SCORES["mean_residual"],
+            name="difference_in_residuals",
+            evaluate=mean_of(lambda c: numbers(c, "y_pred") - numbers(c, "y_true"), ANY),
+            describes="the mean of prediction minus true value",
+            positive="if two labels",
         ),
     )
-}  # fmt: skip
+}

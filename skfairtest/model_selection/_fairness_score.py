@@ -93,7 +93,7 @@ def check_question(metric: Any, output: str, params: dict[str, Any]) -> None:
             "intervals that hold one by one: use adjust='auto'"
         )
     if output == "statistic":
-        if alternative != "two-sided" or settings.question.edges is not None:
+        if alternative != "two-sided" or settings.question.margin_bounds is not None:
             raise ParameterError(
                 "output='statistic' is the distance from equality in standard errors, and with "
                 f"alternative={alternative!r} and margin={params.get('margin')!r} it is that from the margin, or has a "

@@ -3,16 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Positions
 from skfairtest.readers.columns import Column, read_column
 from skfairtest.readers.labels import check_labels
 from skfairtest.readers.levels import listed
-
-__all__ = ["CELL_NAMES", "Key", "check_cells", "check_names", "column_values", "key_columns"]
 
 CELL_NAMES = ("y_true", "y_pred", "y_score")
 MAX_SCORES = 1000
@@ -67,7 +64,7 @@ def check_cells(columns: Sequence[Column]) -> None:
             )
 
 
-def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: NDArray[np.intp]) -> list[Column]:
+def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: Positions) -> list[Column]:
     """Read the keys of an axis as columns.
 
     Parameters

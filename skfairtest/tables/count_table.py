@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Integers
 from skfairtest.readers.columns import (
     MAX_GROUPS,
     WARN_GROUPS,
@@ -19,19 +20,10 @@ from skfairtest.readers.columns import (
     read_column,
     read_groups,
 )
-from skfairtest.readers.levels import listed, sort_levels, unify_numbers
-from skfairtest.tables.axes import (
-    CELL_NAMES,
-    Key,
-    check_cells,
-    check_names,
-    column_values,
-    key_columns,
-)
+from skfairtest.readers.levels import listed
+from skfairtest.tables.axes import CELL_NAMES, Key, check_cells, check_names, column_values, key_columns
 from skfairtest.tables.counting import as_counts, name_list, read_counted
-from skfairtest.tables.rows import Rows, arrange, join_rows, tally
-
-__all__ = ["CountTable"]
+from skfairtest.tables.rows import Rows, arrange, distinct_levels, join_rows, tally
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -88,7 +80,7 @@ class CountTable:
            [0, 1, 1]])
     """
 
-    counts: NDArray[np.int64]
+    counts: Integers
     strata: tuple[Key, ...]
     groups: tuple[Key, ...]
     cells: tuple[Key, ...]
@@ -124,11 +116,7 @@ class CountTable:
         self._set(Rows(tuple(columns), numbers), control_names, sensitive_names, cell_names)
 
     def _set(
-        self,
-        rows: Rows,
-        control_names: Sequence[str],
-        sensitive_names: Sequence[str],
-        cell_names: Sequence[str],
+        self, rows: Rows, control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str]
     ) -> None:
         check_names(control_names, sensitive_names, cell_names)
         check_cells(rows.columns[len(control_names) + len(sensitive_names) :])
@@ -146,11 +134,7 @@ class CountTable:
 
     @classmethod
     def _from_rows(
-        cls,
-        rows: Rows,
-        control_names: Sequence[str],
-        sensitive_names: Sequence[str],
-        cell_names: Sequence[str],
+        cls, rows: Rows, control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str]
     ) -> "CountTable":
         table = cls.__new__(cls)
         table._set(rows, control_names, sensitive_names, cell_names)
@@ -292,7 +276,7 @@ class CountTable:
         """The labels in y_true and y_pred together, sorted."""
         places = [i for i, name in enumerate(self.cell_names) if name != "y_score"]
         seen = [cell[place] for cell in self.cells for place in places]
-        return sort_levels(unify_numbers(dict.fromkeys(seen), map(type, seen)))
+        return distinct_levels(seen)
 
     @property
     def group_labels(self) -> list[Any]:
@@ -399,9 +383,7 @@ class CountTable:
         return self.merge(other) if isinstance(other, CountTable) else NotImplemented
 
     def regroup(
-        self,
-        sensitive_features: str | Iterable[str] | None = None,
-        control_features: str | Iterable[str] | None = None,
+        self, sensitive_features: str | Iterable[str] | None = None, control_features: str | Iterable[str] | None = None
     ) -> "CountTable":
         """Group by fewer features, or let them change roles.
 

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Integers
 from skfairtest.readers.columns import Column, read_column
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.readers.levels import listed
-
-__all__ = ["as_counts", "name_list", "read_counted"]
 
 
 def name_list(names: str | Iterable[str] | None, parameter: str) -> tuple[str, ...]:
@@ -37,7 +35,7 @@ def name_list(names: str | Iterable[str] | None, parameter: str) -> tuple[str, .
 
 def read_counted(
     data: Any, count: str, names: Sequence[str] | None, wanted: Sequence[tuple[str, str]]
-) -> tuple[list[Column], NDArray[np.int64]]:
+) -> tuple[list[Column], Integers]:
     """Read columns and their counts from a long-form table or from a mapping of keys to counts.
 
     Parameters
@@ -108,7 +106,7 @@ def _split_mapping(data: Any, names: tuple[str, ...], count: str) -> dict[str, A
     return {**table, count: list(data.values())}
 
 
-def as_counts(values: Iterable[Any], parameter: str) -> NDArray[np.int64]:
+def as_counts(values: Iterable[Any], parameter: str) -> Integers:
     """Return numbers of people as int64.
 
     Raises

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from skfairtest._utils.typing import Booleans, Integers, Positions
 from skfairtest.readers.columns import Column
 from skfairtest.readers.levels import sort_levels, unify_numbers
-
-__all__ = ["Rows", "arrange", "combine", "distinct_keys", "join_rows", "tally"]
 
 # Up to here a dense array of every combination of levels is cheaper than a hash table.
 DENSE_LIMIT = 4_000_000
@@ -27,7 +25,7 @@ class Rows:
     """Columns of equal length, and how many people each row stands for."""
 
     columns: tuple[Column, ...]
-    counts: NDArray[np.int64]
+    counts: Integers
 
     def select(self, names: Sequence[str]) -> "Rows":
         """Keep the columns of these names, in this order; rows may then repeat."""
@@ -35,7 +33,12 @@ class Rows:
         return Rows(tuple(by_name[name] for name in names), self.counts)
 
 
-def combine(codes: Sequence[NDArray[np.intp]], sizes: Sequence[int]) -> NDArray[np.intp] | None:
+def distinct_levels(values: Sequence[Any]) -> list[Any]:
+    """Return different values in order; True, 1 and 1.0 are one level, as they are within a column."""
+    return sort_levels(unify_numbers(dict.fromkeys(values), map(type, values)))
+
+
+def combine(codes: Sequence[Positions], sizes: Sequence[int]) -> Positions | None:
     """Number the combinations of several codes, the last varying fastest.
 
     Parameters
@@ -76,10 +79,9 @@ def tally(columns: Sequence[Column]) -> Rows:
     sizes = [len(column.levels) for column in columns]
     n_rows, n_combinations = codes[0].size, math.prod(sizes)
     combined = combine(codes, sizes)
-    positions: Sequence[NDArray[np.intp]]
+    positions: Iterable[Positions]
     if combined is None:
-        distinct, counts = np.unique(np.stack(codes), axis=1, return_counts=True)
-        positions = list(distinct)
+        positions, counts = np.unique(np.stack(codes), axis=1, return_counts=True)
     else:
         if n_combinations <= min(DENSE_LIMIT, 4 * n_rows + (1 << 16)):
             counts = np.bincount(combined, minlength=n_combinations)
@@ -108,17 +110,13 @@ def join_rows(parts: Sequence[Rows]) -> Rows:
 
 def _join_columns(columns: Sequence[Column]) -> Column:
     everything = [value for column in columns for value in column.levels]
-    # dict keys make True, 1 and 1.0 one level, as they are within a column.
-    union = unify_numbers(dict.fromkeys(everything), map(type, everything))
-    levels = sort_levels(union)
+    levels = distinct_levels(everything)
     place = {value: position for position, value in enumerate(levels)}
     codes = [np.array([place[value] for value in column.levels], dtype=np.intp)[column.codes] for column in columns]
     return Column(columns[0].name, tuple(levels), np.concatenate(codes))
 
 
-def arrange(
-    rows: Rows, n_control: int, n_sensitive: int
-) -> tuple[NDArray[np.int64], list[tuple[tuple[Any, ...], ...]]]:
+def arrange(rows: Rows, n_control: int, n_sensitive: int) -> tuple[Integers, list[tuple[tuple[Any, ...], ...]]]:
     """Spread rows over a dense array of strata x groups x cells, everything sorted.
 
     Parameters
@@ -162,7 +160,7 @@ def arrange(
     return dense, axes
 
 
-def _drop_unused(column: Column, occupied: NDArray[np.bool_]) -> Column:
+def _drop_unused(column: Column, occupied: Booleans) -> Column:
     codes = column.codes[occupied]
     used = np.flatnonzero(np.bincount(codes, minlength=len(column.levels)))
     if used.size < len(column.levels):
@@ -172,7 +170,7 @@ def _drop_unused(column: Column, occupied: NDArray[np.bool_]) -> Column:
     return Column(column.name, tuple(column.levels[i] for i in used.tolist()), codes)
 
 
-def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[Any, ...], ...], NDArray[np.intp]]:
+def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[Any, ...], ...], Positions]:
     """Return the distinct combinations in sorted order, and which of them each row has."""
     if not columns:
         return ((),), np.zeros(n_rows, dtype=np.intp)
@@ -181,10 +179,9 @@ def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[A
     codes = [column.codes for column in columns]
     sizes = [len(column.levels) for column in columns]
     combined = combine(codes, sizes)
-    positions: Iterable[NDArray[np.intp]]
+    positions: Iterable[Positions]
     if combined is None:
-        distinct, place = np.unique(np.stack(codes), axis=1, return_inverse=True)
-        positions = list(distinct)
+        positions, place = np.unique(np.stack(codes), axis=1, return_inverse=True)
     else:
         found, place = np.unique(combined, return_inverse=True)
         positions = np.unravel_index(found, sizes)

@@ -14,20 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers.columns import (
-    Column,
-    Numbers,
-    check_same_people,
-    read_column,
-    read_groups,
-)
-from skfairtest.readers.levels import sort_levels, unify_numbers
+from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
+from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, read_groups
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
 from skfairtest.tables.axes import CELL_NAMES, Key, check_names
 from skfairtest.tables.count_table import CountTable, key_labels
-from skfairtest.tables.rows import distinct_keys
-
-__all__ = ["Kinds", "Sample", "Values"]
+from skfairtest.tables.rows import distinct_keys, distinct_levels
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
@@ -50,7 +42,7 @@ class Values:
     column: Column | Numbers
 
     @cached_property
-    def numbers(self) -> NDArray[np.float64] | None:
+    def numbers(self) -> Floats | None:
         """One number per kind; None where the values are no numbers."""
         return as_numbers(self.column)
 
@@ -60,7 +52,7 @@ class Values:
         return () if isinstance(self.column, Numbers) else self.column.levels
 
     @property
-    def codes(self) -> NDArray[np.intp]:
+    def codes(self) -> Positions:
         """Which of the levels each kind has; numbers have no levels."""
         return np.zeros(0, dtype=np.intp) if isinstance(self.column, Numbers) else self.column.codes
 
@@ -69,14 +61,14 @@ class Values:
         """The values as they were given: numbers, or labels."""
         return self.column.values
 
-    def is_label(self, label: Any) -> NDArray[np.bool_]:
+    def is_label(self, label: Any) -> Booleans:
         """Which kinds have a label."""
         if isinstance(self.column, Numbers):
             return np.asarray(self.column.values == label)
         same = np.array([bool(level == label) for level in self.column.levels], dtype=bool)
         return same[self.column.codes]
 
-    def take(self, place: NDArray[np.intp]) -> "Values":
+    def take(self, place: Positions) -> "Values":
         """Return the values of some kinds."""
         return Values(self.column.take(place))
 
@@ -100,11 +92,11 @@ class Kinds:
     """
 
     values: Mapping[str, Values]
-    counts: NDArray[np.int64] | None
+    counts: Integers | None
     stratum: NDArray[Any] | None = None
     group: NDArray[Any] | None = None
-    weight: NDArray[np.float64] | None = None
-    cluster: NDArray[np.intp] | None = None
+    weight: Floats | None = None
+    cluster: Positions | None = None
 
     @property
     def rows(self) -> bool:
@@ -116,7 +108,7 @@ class Kinds:
         """How many kinds there are."""
         return len(next(iter(self.values.values())).column)
 
-    def blocks(self, name: str | None) -> NDArray[np.intp]:
+    def blocks(self, name: str | None) -> Positions:
         """Number the kinds that have one value of a column; all are one block of no column.
 
         Raises
@@ -134,7 +126,7 @@ class Kinds:
             )
         return column.codes
 
-    def within(self, stratum: int, sides: Sequence[NDArray[np.bool_]]) -> tuple["Kinds", NDArray[Any]]:
+    def within(self, stratum: int, sides: Sequence[Booleans]) -> tuple["Kinds", NDArray[Any]]:
         """Return the kinds of some groups in one stratum, and how many people each set of groups has of them.
 
         Parameters
@@ -164,24 +156,17 @@ class Kinds:
         place = np.flatnonzero(chosen)
         return self._take(place), np.stack([side[self.group[place]] for side in sides]).astype(np.uint8)
 
-    def without_weights(self, most: int) -> "tuple[Kinds, NDArray[np.intp]] | None":
+    def without_weights(self, most: int) -> "tuple[Kinds, Positions] | None":
         """Return the kinds that values alone tell apart, and which of them each kind is; None if more than `most`."""
-        place: NDArray[np.intp] | None = None
+        place, kinds = np.zeros(self.size, dtype=np.intp), 1
         for values in self.values.values():
-            codes = values.codes
-            if isinstance(values.column, Numbers):
-                codes = np.unique(values.column.values, return_inverse=True)[1].reshape(-1)
-            together = codes if place is None else place * (int(codes.max(initial=0)) + 1) + codes
-            found, place = np.unique(together, return_inverse=True)
-            place = place.reshape(-1)
-            if len(found) > most:
+            place, kinds = _divided(place, values.column)
+            if kinds > most:
                 return None
-        assert place is not None
-        example = np.zeros(int(place.max()) + 1, dtype=np.intp)
-        example[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+        example = _first_of_each(place, kinds)
         return Kinds({name: values.take(example) for name, values in self.values.items()}, None), place
 
-    def _take(self, place: NDArray[np.intp]) -> "Kinds":
+    def _take(self, place: Positions) -> "Kinds":
         cluster = None if self.cluster is None else np.unique(self.cluster[place], return_inverse=True)[1].reshape(-1)
         return Kinds(
             {name: values.take(place) for name, values in self.values.items()},
@@ -216,7 +201,7 @@ class Sample:
     columns: Mapping[str, Column | Numbers]
     sensitive: tuple[Column, ...]
     control: tuple[Column, ...] = ()
-    counts: NDArray[np.int64] | None = None
+    counts: Integers | None = None
     weight: Numbers | None = None
     clusters: Column | None = None
     counted: CountTable | None = field(default=None, repr=False)
@@ -326,7 +311,7 @@ class Sample:
         if any(isinstance(column, Numbers) for column in columns):
             return []
         seen = [level for column in columns if isinstance(column, Column) for level in column.levels]
-        return sort_levels(unify_numbers(dict.fromkeys(seen), map(type, seen)))
+        return distinct_levels(seen)
 
     @property
     def sensitive_names(self) -> tuple[str, ...]:
@@ -339,11 +324,11 @@ class Sample:
         return tuple(column.name for column in self.control)
 
     @cached_property
-    def _groups(self) -> tuple[tuple[Key, ...], NDArray[np.intp]]:
+    def _groups(self) -> tuple[tuple[Key, ...], Positions]:
         return distinct_keys(self.sensitive, len(self.sensitive[0]))
 
     @cached_property
-    def _strata(self) -> tuple[tuple[Key, ...], NDArray[np.intp]]:
+    def _strata(self) -> tuple[tuple[Key, ...], Positions]:
         return distinct_keys(self.control, len(self.sensitive[0]))
 
     @property
@@ -357,12 +342,12 @@ class Sample:
         return self.counted.strata if self.counted is not None else self._strata[0]
 
     @property
-    def stratum_codes(self) -> NDArray[np.intp]:
+    def stratum_codes(self) -> Positions:
         """Which stratum each row is in."""
         return self._strata[1]
 
     @property
-    def group_codes(self) -> NDArray[np.intp]:
+    def group_codes(self) -> Positions:
         """Which group each row is in."""
         return self._groups[1]
 
@@ -377,7 +362,7 @@ class Sample:
         return key_labels(self.strata)
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """People of each stratum and group, (S, G)."""
         if self.counted is not None:
             return np.asarray(self.counted.counts.sum(axis=2))
@@ -413,19 +398,12 @@ class Sample:
         people = self.n_samples
         weights = {} if self.weight is None else {"weight": self.weight}
         for column in (*columns.values(), *weights.values()):
-            if isinstance(column, Numbers):
-                if len(np.unique(column.values[:LOOKED_AT])) > MOST_KINDS:
-                    return None
-                _, codes = np.unique(column.values, return_inverse=True)
-            else:
-                codes = column.codes
-            together = place * (int(codes.max(initial=0)) + 1) + codes.reshape(-1)
-            found, place = np.unique(together, return_inverse=True)
-            place, kinds = place.reshape(-1), len(found)
+            if isinstance(column, Numbers) and len(np.unique(column.values[:LOOKED_AT])) > MOST_KINDS:
+                return None
+            place, kinds = _divided(place, column)
             if kinds > FEW_KINDS and (kinds > MOST_KINDS or kinds * SHARED_BY > people):
                 return None
-        example = np.zeros(kinds, dtype=np.intp)
-        example[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+        example = _first_of_each(place, kinds)
         n_groups = len(self.groups)
         together = (self._strata[1] * n_groups + self._groups[1]) * kinds + place
         shape = (len(self.strata), n_groups, kinds)
@@ -458,6 +436,21 @@ class Sample:
         )
 
 
-def _small(codes: NDArray[np.intp], n: int) -> NDArray[Any]:
+def _divided(place: Positions, column: Column | Numbers) -> tuple[Positions, int]:
+    """Divide kinds by one more column: which kind each is, and how many there are."""
+    codes = np.unique(column.values, return_inverse=True)[1] if isinstance(column, Numbers) else column.codes
+    together = place * (int(codes.max(initial=0)) + 1) + codes.reshape(-1)
+    found, place = np.unique(together, return_inverse=True)
+    return place.reshape(-1), len(found)
+
+
+def _first_of_each(place: Positions, kinds: int) -> Positions:
+    """Return where each kind comes first."""
+    first = np.zeros(kinds, dtype=np.intp)
+    first[place[::-1]] = np.arange(len(place) - 1, -1, -1)
+    return first
+
+
+def _small(codes: Positions, n: int) -> NDArray[Any]:
     """Return codes in as few bytes as they need: there is one for each person."""
     return codes.astype(np.min_scalar_type(n))

@@ -332,9 +332,11 @@ def test_page_is_written_from_the_stored_figures(few, capsys):
 def test_quick_run_stores_nothing_and_notices_a_test_that_rejects_too_often(few, capsys, monkeypatch):
     assert validity.main(["--quick"]) == 0
     assert not validity.RESULTS.exists()
-    loose = _run.conditional_region
-    monkeypatch.setattr(_run, "unconditional_region", lambda d1, d2, alpha: loose(d1, d2, 0.3))
-    monkeypatch.setattr(_run, "_check", lambda regions, rng: None)
+    region = _run.equality_region
+    monkeypatch.setattr(
+        _run, "equality_region", lambda d1, d2, alpha, reference: region(d1, d2, 0.3, reference="conditional")
+    )
+    monkeypatch.setattr(_run, "_check", lambda d1, d2, regions, rng: None)
     assert validity.main(["--quick", "--only", "grid"]) == 1
     assert "FAILED enumerated size" in capsys.readouterr().err
 

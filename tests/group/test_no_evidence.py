@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import norm
 
 from skfairtest import FairnessTest
+from skfairtest._utils.typing import Moments
 from skfairtest.inference.linear_form import Linearized
-from skfairtest.inference.two_sides import Moments
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*are approximate:UserWarning", "ignore:.*comparisons are left out")
 

@@ -78,7 +78,7 @@ def test_the_power_is_that_of_the_test_that_is_run():
         detectable_rates(0.3, 60, 60, alpha=0.05, power=0.8, method=m)[0] for m in ("permutation", "exact", "bootstrap")
     ]
     assert sizes[0] > sizes[1] > sizes[2]
-    region = equality_region(60, 60, 0.05, law="conditional")
+    region = equality_region(60, 60, 0.05, reference="conditional")
     assert region.probability(0.3 + sizes[0], 0.3) == pytest.approx(0.8, abs=0.005)
 
 

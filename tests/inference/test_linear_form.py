@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
+from skfairtest._utils.typing import Moments
 from skfairtest.inference.intervals import miettinen_nurminen
 from skfairtest.inference.linear_form import (
     EffectiveRates,
@@ -12,7 +13,6 @@ from skfairtest.inference.linear_form import (
 )
 from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.inference.score import score_at, studentize
-from skfairtest.inference.two_sides import Moments
 from skfairtest.metrics.errors import Robust
 from skfairtest.metrics.functionals import Share
 

@@ -9,7 +9,8 @@ from scipy.stats import beta, binom, norm
 
 from skfairtest.inference.margin import (
     BERGER_BOOS,
-    _region,
+    TIE,
+    last_reaching,
     margin_log_p,
     normal_log_p,
 )
@@ -123,7 +124,8 @@ def test_an_outcome_whose_score_is_slightly_less_extreme_is_not_counted():
     # 1 of 3 against 25 of 246 lies 2e-7 below the score of 3 of 3 against 189 of 246: less than scores could once tell.
     z = scores(3, 246, 0.5, "ratio")
     assert 1e-7 < z[3, 189] - z[1, 25] < 3e-7
-    last = _region(3, 3, 189, 246, 0.5, "ratio")
+    level = float(score_at(3, 3, 189, 246, 0.5, "ratio")[0]) - TIE
+    last = last_reaching(level, 3, 246, 0.5, "ratio")
     np.testing.assert_array_equal(last, (z >= z[3, 189] - 1e-9).sum(axis=1) - 1)
 
 

@@ -5,20 +5,36 @@ import numpy as np
 import pytest
 from scipy.stats import binom, fisher_exact
 
+from skfairtest.inference._given_totals import given_totals
 from skfairtest.inference.power_normal import normal_power
 from skfairtest.inference.rates import Pair, Question, Scale, answer
 from skfairtest.inference.regions import (
-    conditional_p_values,
-    conditional_region,
     equality_region,
     large_equality_power,
-    probability_of,
-    unconditional_region,
 )
 from skfairtest.inference.unconditional import unconditional_log_p
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "power.json").read_text())
 DESIGNS = [(3, 4), (7, 7), (5, 20), (12, 9)]
+
+
+def conditional_p_values(d1, d2):
+    """Fisher's two-sided p-values of every outcome, (d1 + 1, d2 + 1)."""
+    given = given_totals(d1, d2, np.arange(d1 + d2 + 1), 0.0, "two-sided")
+    total, place = np.nonzero(np.isfinite(given.p_values))
+    x1 = given.left[total] + place
+    out = np.empty((d1 + 1, d2 + 1))
+    out[x1, total - x1] = np.minimum(given.p_values[total, place], 1.0)
+    return out
+
+
+def rejected(d1, d2, alpha, reference):
+    return equality_region(d1, d2, alpha, reference=reference).rejects(*np.ogrid[: d1 + 1, : d2 + 1])
+
+
+def probability_of(outcomes, p1, p2):
+    d1, d2 = (n - 1 for n in outcomes.shape)
+    return binom.pmf(np.arange(d1 + 1), d1, p1) @ outcomes @ binom.pmf(np.arange(d2 + 1), d2, p2)
 
 
 @pytest.mark.parametrize(("d1", "d2"), DESIGNS)
@@ -33,7 +49,7 @@ def test_conditional_p_values_of_all_outcomes_are_fishers(d1, d2):
 @pytest.mark.parametrize(("d1", "d2"), DESIGNS)
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 def test_unconditional_region_holds_the_outcomes_that_the_test_rejects(d1, d2, alpha):
-    region = unconditional_region(d1, d2, alpha)
+    region = rejected(d1, d2, alpha, "unconditional")
     for x1 in range(d1 + 1):
         for x2 in range(d2 + 1):
             p = np.exp(unconditional_log_p(x1, d1, x2, d2))
@@ -43,20 +59,20 @@ def test_unconditional_region_holds_the_outcomes_that_the_test_rejects(d1, d2, a
 
 @pytest.mark.parametrize(("d1", "d2"), DESIGNS)
 def test_unconditional_region_contains_fishers_and_keeps_the_level(d1, d2):
-    region = unconditional_region(d1, d2)
-    assert (region >= conditional_region(d1, d2)).all()
+    region = rejected(d1, d2, 0.05, "unconditional")
+    assert (region >= rejected(d1, d2, 0.05, "conditional")).all()
     sizes = [probability_of(region, p, p) for p in np.linspace(0, 1, 501)]
     assert max(sizes) <= 0.05 + 1e-12
 
 
 def test_power_equals_the_published_figures():
     # 93 people per group, .3 against .5: Fisher's test .7511, Boschloo's .7906, by enumeration.
-    assert probability_of(conditional_region(93, 93), 0.3, 0.5) == pytest.approx(0.7511, abs=5e-5)
-    assert probability_of(unconditional_region(93, 93), 0.3, 0.5) == pytest.approx(0.7906, abs=5e-5)
+    assert probability_of(rejected(93, 93, 0.05, "conditional"), 0.3, 0.5) == pytest.approx(0.7511, abs=5e-5)
+    assert probability_of(rejected(93, 93, 0.05, "unconditional"), 0.3, 0.5) == pytest.approx(0.7906, abs=5e-5)
 
 
 def test_certain_rates_hit_a_region_always_or_never():
-    region = conditional_region(10, 10)
+    region = rejected(10, 10, 0.05, "conditional")
     assert probability_of(region, 0.0, 1.0) == 1.0
     assert probability_of(region, 0.0, 0.0) == 0.0
 
@@ -64,14 +80,14 @@ def test_certain_rates_hit_a_region_always_or_never():
 @pytest.mark.parametrize(("d1", "d2"), [*DESIGNS, (40, 30), (150, 20)])
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 def test_fishers_region_is_its_p_values_up_to_the_level(d1, d2, alpha):
-    assert (conditional_region(d1, d2, alpha) == (conditional_p_values(d1, d2) <= alpha * (1 + 1e-9))).all()
+    assert (rejected(d1, d2, alpha, "conditional") == (conditional_p_values(d1, d2) <= alpha * (1 + 1e-9))).all()
 
 
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 def test_boschloos_region_is_the_largest_of_fishers_that_keeps_the_level(alpha):
     d1, d2 = 40, 30
     p = conditional_p_values(d1, d2)
-    region = unconditional_region(d1, d2, alpha)
+    region = rejected(d1, d2, alpha, "unconditional")
     last, following = p[region].max(), p[~region].min()
     assert (region == (p <= last * (1 + 1e-9))).all()
     rates = np.linspace(0, 0.5, 2001)
@@ -83,9 +99,9 @@ def test_boschloos_region_is_the_largest_of_fishers_that_keeps_the_level(alpha):
 @pytest.mark.parametrize(("d1", "d2", "method"), [(9, 6, "auto"), (4, 12, "auto"), (9, 6, "asymptotic")])
 def test_a_region_holds_the_outcomes_that_the_test_rejects(alternative, d1, d2, method):
     alpha = 0.05
-    law = "asymptotic" if method == "asymptotic" else "unconditional"
+    reference = "asymptotic" if method == "asymptotic" else "unconditional"
     question = Question(alternative=alternative, method=method)
-    found = equality_region(d1, d2, alpha, alternative, law).rejects(*np.ogrid[: d1 + 1, : d2 + 1])
+    found = equality_region(d1, d2, alpha, alternative, reference).rejects(*np.ogrid[: d1 + 1, : d2 + 1])
     for x1, x2 in np.ndindex(found.shape):
         pair = Pair(*(np.array([v]) for v in (x1, d1, x2, d2)))
         p = np.exp(answer(pair, Scale(), question).log_p)
@@ -94,15 +110,15 @@ def test_a_region_holds_the_outcomes_that_the_test_rejects(alternative, d1, d2, 
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("law", ["unconditional", "conditional", "asymptotic"])
-def test_the_probability_of_a_region_is_the_sum_over_its_outcomes(alternative, law):
+@pytest.mark.parametrize("reference", ["unconditional", "conditional", "asymptotic"])
+def test_the_probability_of_a_region_is_the_sum_over_its_outcomes(alternative, reference):
     d1, d2 = 30, 45
-    region = equality_region(d1, d2, 0.05, alternative, law)
-    rejected = region.rejects(*np.ogrid[: d1 + 1, : d2 + 1])
+    region = equality_region(d1, d2, 0.05, alternative, reference)
+    outcomes = region.rejects(*np.ogrid[: d1 + 1, : d2 + 1])
     for p1, p2 in ((0.1, 0.4), (0.5, 0.5), (0.9, 0.2), (0.0, 1.0)):
-        exact = binom.pmf(np.arange(d1 + 1), d1, p1) @ rejected @ binom.pmf(np.arange(d2 + 1), d2, p2)
+        exact = probability_of(outcomes, p1, p2)
         assert region.probability(p1, p2) == pytest.approx(exact, abs=1e-12)
-        assert large_equality_power(d1, p1, d2, p2, 0.05, alternative, law) == pytest.approx(exact, abs=1e-12)
+        assert large_equality_power(d1, p1, d2, p2, 0.05, alternative, reference) == pytest.approx(exact, abs=1e-12)
 
 
 @pytest.mark.parametrize(("alpha", "p1", "p2", "published"), GOLDEN["boschloo"]["rows"])
@@ -112,9 +128,9 @@ def test_power_of_the_one_sided_test_is_boschloos(alpha, p1, p2, published):
 
 
 def test_published_figures_of_the_four_tests():
-    assert equality_region(93, 93, 0.05).probability(0.3, 0.5) == pytest.approx(0.7906, abs=5e-5)
-    assert equality_region(93, 93, 0.05, law="conditional").probability(0.3, 0.5) == pytest.approx(0.7511, abs=5e-5)
-    assert equality_region(93, 93, 0.05, law="asymptotic").probability(0.3, 0.5) == pytest.approx(0.7991, abs=5e-5)
+    for reference, published in (("unconditional", 0.7906), ("conditional", 0.7511), ("asymptotic", 0.7991)):
+        region = equality_region(93, 93, 0.05, reference=reference)
+        assert region.probability(0.3, 0.5) == pytest.approx(published, abs=5e-5)
     assert normal_power(0.3, 93, 0.5, 93, Question(), 0.05) == pytest.approx(0.8000, abs=5e-5)
 
 

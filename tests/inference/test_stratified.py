@@ -14,7 +14,6 @@ from skfairtest.inference import conditional
 from skfairtest.inference.conditional import (
     Strata,
     conditional_log_p,
-    strata_within_cap,
     stratified_log_p,
 )
 
@@ -244,19 +243,19 @@ def test_a_sum_over_strata_of_millions_of_people_is_enumerated():
 
 def test_the_work_is_the_number_of_products_of_a_direct_convolution():
     # Supports of 3 and 4 outcomes: 1 x 3 products, then 3 x 4.
-    assert Strata((3, 4), (5, 6), (2, 3)).direct_work() == 15
+    assert Strata(((3, 5, 2), (4, 6, 3))).direct_work() == 15
     # Lengths add up: supports of 2, 2, 2 outcomes are 1 x 2 + 2 x 2 + 3 x 2.
-    assert Strata((1, 1, 1), (1, 1, 1), (1, 1, 1)).direct_work() == 12
+    assert Strata(((1, 1, 1),) * 3).direct_work() == 12
 
 
 def test_the_work_of_large_strata_grows_with_their_spread_not_their_size():
-    small, large = (Strata((n,), (n,), (n,)).direct_work() for n in (10**4, 10**8))
+    small, large = (Strata(((n, n, n),)).direct_work() for n in (10**4, 10**8))
     assert large / small < 200  # spread: sqrt(10**4) = 100 times, size: 10**4 times
 
 
 def test_the_moments_are_those_of_the_sum_of_hypergeometrics():
-    strata = Strata((6, 6, 1), (5, 9, 1), (4, 7, 1))
-    weights = sum_weights((4, 6, 1), strata.d1, (0, 1, 0), strata.d2)
+    strata = Strata(((6, 5, 4), (6, 9, 7), (1, 1, 1)))
+    weights = sum_weights((4, 6, 1), (6, 6, 1), (0, 1, 0), (5, 9, 1))
     whole = sum(weights.values())
     mean = Fraction(sum(s * w for s, w in weights.items()), whole)
     variance = Fraction(sum(s * s * w for s, w in weights.items()), whole) - mean**2
@@ -264,5 +263,5 @@ def test_the_moments_are_those_of_the_sum_of_hypergeometrics():
 
 
 def test_strata_that_would_not_fit_in_memory_are_beyond_the_cap():
-    assert strata_within_cap([10**6] * 20, [10**6] * 20, [10**6] * 20)
-    assert not strata_within_cap([10**9] * 1000, [10**9] * 1000, [10**9] * 1000)
+    assert Strata(((10**6,) * 3,) * 20).within_cap()
+    assert not Strata(((10**9,) * 3,) * 1000).within_cap()
