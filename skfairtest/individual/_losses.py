@@ -60,8 +60,8 @@ class Loss:
         return self.slope is None
 
     @property
-    def nothing(self) -> float:
-        """What is no loss but the rounding error of one, in standard deviations of the truth."""
+    def rounding(self) -> float:
+        """The largest loss that is only the rounding error of one, in standard deviations of the truth."""
         return float(1e-10**self.power) if self.power else 0.0
 
     def in_units_of(self, spread: float) -> Loss:

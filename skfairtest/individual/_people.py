@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.text import pluralize
-from skfairtest.individual._check import spread_of
+from skfairtest.individual._parameters import spread_of
 from skfairtest.individual.models.features import Features, read_features
 from skfairtest.readers import (
     Column,
@@ -99,11 +98,9 @@ def _complete(people: People) -> People:
         return people
     if missing.all():
         raise ParameterError("X has a missing value in every row: nobody is left to be moved. Impute before the test.")
-    warnings.warn(
+    warn(
         f"X has missing values: {pluralize(int(missing.sum()), 'person', 'people')} left out, see excluded_; nobody "
-        "knows where people similar to them are. Impute before the test to keep them.",
-        UserWarning,
-        stacklevel=find_stack_level(),
+        "knows where people similar to them are. Impute before the test to keep them."
     )
     lacking = [
         ", ".join(name for name, none in zip(features.names, row, strict=True) if none)
@@ -143,10 +140,8 @@ def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:
         return
     small, large = counted[np.argmin(spread[counted])], counted[np.argmax(spread[counted])]
     if spread[large] > SPREAD * spread[small]:
-        warnings.warn(
+        warn(
             f"X has features of very different units: the standard deviation of {features.names[large]!r} is "
             f"{spread[large]:.3g}, of {features.names[small]!r} {spread[small]:.3g}, and distances and steps add them "
-            "up. Use feature_scale='std', or scale before the test",
-            UserWarning,
-            stacklevel=find_stack_level(),
+            "up. Use feature_scale='std', or scale before the test"
         )

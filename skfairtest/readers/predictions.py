@@ -163,9 +163,9 @@ def ask(
     path = path_of(estimator)
     offered = {"sensitive_features", "random_state", *(predict_params or {})}
     # Wrappers hide the arguments of what they wrap, or demand that metadata routing is set up for them.
-    depth = next((i for i, model in enumerate(path) if offered & set(_parameters(_method(model, response)))), 0)
-    method = _method(path[depth], response)
-    accepted = _parameters(method)
+    depth = next((i for i, model in enumerate(path) if offered & set(parameters_of(getattr(model, response, None)))), 0)
+    method: Any = getattr(path[depth], response, None)
+    accepted = parameters_of(method)
     params = dict(predict_params or {})
     if "sensitive_features" in accepted and sensitive_features is not None:
         params.setdefault("sensitive_features", as_model_input(sensitive_features))
@@ -243,10 +243,6 @@ def _inner(estimator: Any) -> Any:
         return own["predictors_"][own["best_idx_"]]
     # By default scikit-learn's searches, and others'; our own wrappers say what they answer with.
     return own.get(getattr(type(estimator), "_answers_with", "best_estimator_"))
-
-
-def _method(model: Any, response: str) -> Any:
-    return getattr(model, response, None)
 
 
 def as_model_input(sensitive_features: Any) -> Any:
@@ -356,7 +352,8 @@ def _labels(y_true: Any) -> tuple[Any, ...]:
     return () if y_true is None else read_column(y_true, "y_true").levels
 
 
-def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
+def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function by their names; none where they are not known."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # compiled code may have no signature, and what is missing has none

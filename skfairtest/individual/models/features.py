@@ -3,10 +3,10 @@
 Between the two a person can be moved: values change, names, order and container do not.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.containers import is_table, one_dimensional, split_table
 from skfairtest.readers.levels import listed
@@ -86,11 +87,29 @@ class Features:
             if position is not None:
                 return position
         width = len(self.names)
-        if isinstance(name, Integral) and not isinstance(name, bool) and -width <= int(name) < width:
+        if is_integer(name) and -width <= int(name) < width:
             return int(name) % width
         raise ParameterError(
             f"{where}: X has no feature {name!r}; its features are {listed(self.names)}, or their positions"
         )
+
+    def positions(self, names: Iterable[Any], where: str) -> list[int]:
+        """Return the positions of several columns, as `position` does.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or one is named twice.
+        """
+        found: dict[int, Any] = {}
+        for name in names:
+            position = self.position(name, where)
+            if position in found:
+                raise ParameterError(
+                    f"{where}: {self.names[position]!r} is named twice, as {found[position]!r} and {name!r}."
+                )
+            found[position] = name
+        return list(found)
 
     def _labels(self) -> tuple[Any, ...]:
         """Return what the columns are called in their container."""
