@@ -33,7 +33,7 @@ from skfairtest.readers.predictions import parameters_of
 #: People of whom it is asked whether small steps change what the model says.
 PROBED = 200
 #: Answers that are timed together.
-ASKED = 1000
+TIMED = 1000
 #: What a model of each kind is asked for.
 RESPONSES = {
     "classifier": ("predict_proba",),
@@ -145,14 +145,14 @@ class Audited:
             ask(self.estimator, self.response, self.inputs.as_input(x[start : start + ROWS]))
             for start in range(0, len(x), ROWS)
         ]
-        said = np.concatenate(parts)
+        responses = np.concatenate(parts)
         if self.loss.own:
-            return said
-        said = said.astype(float).reshape(len(x), -1)
+            return responses
+        responses = responses.astype(float).reshape(len(x), -1)
         if self.response == "predict_proba":
             with np.errstate(divide="ignore"):
-                said = np.log(said)
-        return said
+                responses = np.log(responses)
+        return responses
 
     def _own_gradient(self, z: Floats, labels: Any) -> Floats:
         assert self.own is not None
@@ -250,7 +250,7 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
     """Choose the way in which the loss grows, the first that is possible where the caller names none."""
     name = type(model.estimator).__name__
     if callable(gradient):
-        _always_the_same(model, features)
+        _check_deterministic(model, features)
         return replace(model, way="callable", why=f"gradient={name_of(gradient)} was given", own=gradient)
     if not (isinstance(gradient, str) and gradient in WAYS):
         raise ParameterError(
@@ -277,9 +277,9 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
         raise ParameterError(
             f"gradient={gradient!r} is not possible: {because}. Use gradient='auto', or pass a function."
         )
-    said = _always_the_same(model, features)
+    responses = _check_deterministic(model, features)
     # The step that balances rounding and curvature, for numbers of the model's precision.
-    precision = np.finfo(said.dtype if said.dtype.kind == "f" else float).eps
+    precision = np.finfo(responses.dtype if responses.dtype.kind == "f" else float).eps
     model = replace(model, step=float(np.cbrt(precision)), cost=_seconds(model, features))
     if gradient != "auto":
         return replace(model, way=gradient, why=f"gradient={gradient!r} was asked for")
@@ -297,20 +297,20 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
 
 def _seconds(model: Audited, features: Features) -> float:
     """Measure how long an answer takes, of many at once."""
-    rows = features.values[np.arange(ASKED) % len(features)]
+    rows = features.values[np.arange(TIMED) % len(features)]
     begin = time.perf_counter()
     ask(model.estimator, model.response, features.as_input(rows))
-    return (time.perf_counter() - begin) / ASKED
+    return (time.perf_counter() - begin) / TIMED
 
 
-def _always_the_same(model: Audited, features: Features) -> NDArray[Any]:
+def _check_deterministic(model: Audited, features: Features) -> NDArray[Any]:
     """Ask about some people, and again in another order: what is said of a person is to depend on nobody else."""
     rows = features.values[:PROBED]
-    said, again = (ask(model.estimator, model.response, features.as_input(x)) for x in (rows, rows[::-1]))
-    same = said.shape == again.shape and (
-        np.allclose(said, again[::-1], rtol=1e-4, atol=1e-6, equal_nan=True)
-        if said.dtype.kind == "f"
-        else bool((said == again[::-1]).all())
+    responses, again = (ask(model.estimator, model.response, features.as_input(x)) for x in (rows, rows[::-1]))
+    same = responses.shape == again.shape and (
+        np.allclose(responses, again[::-1], rtol=1e-4, atol=1e-6, equal_nan=True)
+        if responses.dtype.kind == "f"
+        else bool((responses == again[::-1]).all())
     )
     if not same:
         raise ParameterError(
@@ -318,15 +318,15 @@ def _always_the_same(model: Audited, features: Features) -> NDArray[Any]:
             "people in another order: it is randomised, or looks at all of them at once. Test what it says on "
             "average: an object with classes_ and a predict_proba that returns the probability of each label"
         )
-    return said
+    return responses
 
 
 def _check_width(model: Audited, features: Features, classes: tuple[Any, ...]) -> None:
     """Look whether a model that does not say what its classes are can mean these."""
-    said = ask(model.estimator, model.response, features.as_input(features.values[:1]))
-    width = said.shape[1] if said.ndim == 2 else 1
-    counted = all(isinstance(label, int) for label in classes)  # from 0, and some may be missing in y
-    if width < max(2, len(classes)) or (width > len(classes) and not counted):
+    responses = ask(model.estimator, model.response, features.as_input(features.values[:1]))
+    width = responses.shape[1] if responses.ndim == 2 else 1
+    from_zero = all(isinstance(label, int) for label in classes)  # from 0, and some may be missing in y
+    if width < max(2, len(classes)) or (width > len(classes) and not from_zero):
         raise ParameterError(
             f"estimator={type(model.estimator).__name__}() has no classes_, and its {model.response} returns {width} "
             f"numbers per person, which cannot be labelled {listed(classes)} as y has it: give it classes_, the labels "

@@ -114,7 +114,7 @@ def learn(
     folds = content_folds(features.values, truth, n_folds) if n_folds > 1 else everybody
     n_folds = int(folds.max()) + 1
     transformers = []
-    said: dict[tuple[type[Warning], str], str] = {}
+    messages: dict[tuple[type[Warning], str], str] = {}
     for fold in range(n_folds):
         rest = folds != fold if n_folds > 1 else folds == fold
         params = {}
@@ -134,8 +134,8 @@ def learn(
                 f"fair_metric={type(fair_metric).__name__} cannot be fitted{where}: {error}{instead}"
             ) from error
         for one in caught:  # once, and not for every fold, whose figures differ
-            said.setdefault((one.category, str(one.message)[:40]), str(one.message))
-    for (category, _), message in said.items():
+            messages.setdefault((one.category, str(one.message)[:40]), str(one.message))
+    for (category, _), message in messages.items():
         warn(message, category)
     matrices = [_matrix(fitted, scaled) for fitted in transformers]
     if all(np.array_equal(matrix, matrices[0]) for matrix in matrices):  # it has nothing to learn

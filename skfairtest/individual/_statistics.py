@@ -84,10 +84,10 @@ class SequentialStatistic:
         for place, (step, time) in enumerate(zip(self.checkpoints, self.times, strict=True), 1):
             try:
                 there = self._at(place)
-                told = (there.estimate, there.standard_error, there.lower_bound)
+                row = (there.estimate, there.standard_error, there.lower_bound)
             except UndefinedAuditValueError:
-                told = (np.nan, np.nan, np.nan)
-            rows.append((int(step), float(time), *told))
+                row = (np.nan, np.nan, np.nan)
+            rows.append((int(step), float(time), *row))
         return pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])
 
     def _at(self, place: int) -> AuditValue:

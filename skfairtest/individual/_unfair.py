@@ -246,10 +246,10 @@ def warn_of_cost(model: Audited, flow: Flow, n: int, n_jobs: int | None) -> None
     each = 1 if flow.solver == "search" else 2 * int(model.movable.sum())
     seconds = model.cost * each * len(flow.steps) * n / effective_n_jobs(n_jobs)  # type: ignore[arg-type]
     if seconds > LONG:
-        asked = "candidates" if flow.solver == "search" else "steps, with two answers per feature and step"
+        trials = "candidates" if flow.solver == "search" else "steps, with two answers per feature and step"
         warn(
             f"unfair examples of {n:,} people are going to take about {duration(seconds)} ({len(flow.steps):,} "
-            f"{asked}); use fewer n_steps with a longer step_size, more processes with n_jobs, or fewer people; "
+            f"{trials}); use fewer n_steps with a longer step_size, more processes with n_jobs, or fewer people; "
             "verbose=1 shows how far it is"
         )
 
@@ -274,7 +274,7 @@ def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratic, starts: 
 def changes(
     model: Audited,
     starts: Floats,
-    ends: Floats,
+    unfair: Floats,
     truth: Truth,
     people: Mapping[str, NDArray[Any]],
     worst: NDArray[np.intp],
@@ -286,7 +286,7 @@ def changes(
     ----------
     model : Audited
         The model.
-    starts, ends : ndarray of shape (n, n_features)
+    starts, unfair : ndarray of shape (n, n_features)
         People and their unfair examples, in the units of X.
     truth : Truth
         What is true of everybody.
@@ -304,14 +304,14 @@ def changes(
     """
     rows: list[tuple[Any, ...]] = []
     for place in worst:
-        changed = np.flatnonzero(ends[place] != starts[place])
-        back = np.tile(ends[place], (len(changed) + 1, 1))
+        changed = np.flatnonzero(unfair[place] != starts[place])
+        back = np.tile(unfair[place], (len(changed) + 1, 1))
         back[np.arange(len(changed)), changed] = starts[place, changed]
         losses = model.losses(model.in_units_of_audit(back), truth.take(np.full(len(back), place)))
         increase = losses[-1] - losses[:-1]
         order = np.argsort(-increase, kind="stable")[:n_features]
         for j, gain in zip(changed[order], increase[order], strict=True):
-            before, after = starts[place, j], ends[place, j]
+            before, after = starts[place, j], unfair[place, j]
             person, ratio = people["person"][place], people["loss_ratio"][place]
             rows.append((person, ratio, model.inputs.names[j], before, after, after - before, gain))
     columns = ["person", "loss_ratio", "feature", "before", "after", "change", "loss_increase"]

@@ -20,7 +20,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited, audited, check_losses
 from skfairtest.individual._metric import learn, resolve
 from skfairtest.individual._parameters import OF_MEANS, check_parameters, n_folds, ranges_of, scale_of
-from skfairtest.individual._people import People, gone_outside, people_of, warn_of_units
+from skfairtest.individual._people import People, outside_ranges, people_of, warn_of_units
 from skfairtest.individual._statistics import SequentialStatistic, doubts_about
 from skfairtest.individual._truth import kind_of, read_truth
 from skfairtest.individual._unfair import Flow, Moved, Starts, changes, checkpoints, move, warn_of_cost
@@ -285,11 +285,11 @@ class IndividualFairnessTest(ModelTest):
         )
         self._set_found(*self._statistic.end())
         # What did not move keeps its last digit, whatever it was divided by on the way.
-        ends = np.clip(model.in_units_of_X(moved.z), ranges.low, ranges.high)
-        ends = np.where(moved.z == starts.z, features.values, ends)
-        self._set_people(people, starts, moved, ends)
+        unfair = np.clip(model.in_units_of_X(moved.z), ranges.low, ranges.high)
+        unfair = np.where(moved.z == starts.z, features.values, unfair)
+        self._set_people(people, starts, moved, unfair)
         self.feature_scale_ = scale
-        n_outside, farthest = gone_outside(features.values, ends)
+        n_outside, farthest = outside_ranges(features.values, unfair)
         alpha = 1 - self.confidence_level
         doubts = doubts_about(
             self.statistic, moved, self.loss_ratios_, self.p_value_, alpha, self.attained_level_, farthest
@@ -352,7 +352,7 @@ class IndividualFairnessTest(ModelTest):
         if self._facts.statistic in OF_MEANS:
             growth = people["loss_after"] - people["loss_before"]
         worst = np.argsort(-growth, kind="stable")[:k]
-        return changes(self._model, self._starts, self._ends, self._truth, people, worst, n_features)
+        return changes(self._model, self._starts, self._unfair, self._truth, people, worst, n_features)
 
     def __str__(self) -> str:
         """Return a sentence for a manager, then what was tested and how; before `fit`, the parameters."""
@@ -436,7 +436,7 @@ class IndividualFairnessTest(ModelTest):
         self.rejected_ = self.concern_ = bool(self.p_value_ <= 1 - self.confidence_level)
         self.attained_level_ = level
 
-    def _set_people(self, people: People, starts: Starts, moved: Moved, ends: Floats) -> None:
+    def _set_people(self, people: People, starts: Starts, moved: Moved, unfair: Floats) -> None:
         """Set what was found about each person."""
         features = people.features
         self.n_samples_, self.n_features_in_ = features.values.shape
@@ -444,9 +444,9 @@ class IndividualFairnessTest(ModelTest):
         if features.names_in is not None:
             self.feature_names_in_ = np.array(features.names_in, dtype=object)
         self.excluded_ = people.excluded
-        self.unfair_examples_ = features.rebuild(ends)
+        self.unfair_examples_ = features.rebuild(unfair)
         self.loss_ratios_ = ratios(moved.losses[:, 0], moved.losses[:, -1])
-        self._starts, self._ends, self._truth = features.values, ends, starts.truth
+        self._starts, self._unfair, self._truth = features.values, unfair, starts.truth
         self._columns = {
             "person": people.names,
             "label": starts.truth.labels,
@@ -509,10 +509,10 @@ class IndividualFairnessTest(ModelTest):
 
     def _units(self) -> str:
         """Say what the map is measured in, where that is estimated from the people tested."""
-        told = []
+        units = []
         if self.solver_report_["loss_unit"] is not None:
             estimated = " (the standard deviation of y)" if isinstance(self.loss, str) else ""
-            told.append(f"errors in units of {self.solver_report_['loss_unit']:.4g}{estimated}")
+            units.append(f"errors in units of {self.solver_report_['loss_unit']:.4g}{estimated}")
         if isinstance(self.feature_scale, str):
-            told.append("features in their standard deviations")
-        return " and ".join(told)
+            units.append("features in their standard deviations")
+        return " and ".join(units)

@@ -70,14 +70,7 @@ def _has_rows(data: Any) -> bool:
     return bool(getattr(data, "shape", ())) or isinstance(data, Column)
 
 
-def predict(
-    estimator: Any,
-    X: Any,
-    *,
-    sensitive_features: Any = None,
-    predict_params: Mapping[str, Any] | None = None,
-    random_state: int | np.random.RandomState | np.random.Generator | None = None,
-) -> NDArray[Any]:
+def predict(estimator: Any, X: Any, **given: Any) -> NDArray[Any]:
     """Ask a fitted estimator for its predictions.
 
     Parameters
@@ -86,13 +79,8 @@ def predict(
         A fitted scikit-learn estimator, or anything else that predicts. It is never fitted.
     X : object
         Handed to ``predict`` as it is.
-    sensitive_features : object, optional
-        Handed on when ``predict`` takes it (fairlearn's ``ThresholdOptimizer``), also where pipelines, searches or
-        frozen estimators lie around the model that takes it.
-    predict_params : mapping, optional
-        Further keyword arguments of ``predict``; these take precedence.
-    random_state : int, RandomState, Generator or None
-        Handed on when ``predict`` takes it (randomised predictors), as an int or None.
+    **given
+        What else there is, as of `ask`.
 
     Returns
     -------
@@ -113,14 +101,7 @@ def predict(
     >>> predict(model, [[3]]).tolist()
     ['no']
     """
-    array = ask(
-        estimator,
-        "predict",
-        X,
-        sensitive_features=sensitive_features,
-        predict_params=predict_params,
-        random_state=random_state,
-    )
+    array = ask(estimator, "predict", X, **given)
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
@@ -141,8 +122,15 @@ def ask(
         A fitted estimator.
     response : {"predict", "predict_proba", "decision_function"}
         Which method.
-    X, sensitive_features, predict_params, random_state : object
-        As in `predict`.
+    X : object
+        Handed to the method as it is.
+    sensitive_features : object, optional
+        Handed on when the method takes it (fairlearn's ``ThresholdOptimizer``), also where pipelines, searches or
+        frozen estimators lie around the model that takes it.
+    predict_params : mapping, optional
+        Further keyword arguments of the method; these take precedence.
+    random_state : int, RandomState, Generator or None
+        Handed on when the method takes it (randomised predictors), as an int or None.
 
     Returns
     -------
@@ -266,9 +254,7 @@ def scores(
     metric: str,
     pos_label: Any = None,
     y_true: Any = None,
-    sensitive_features: Any = None,
-    predict_params: Mapping[str, Any] | None = None,
-    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    **given: Any,
 ) -> NDArray[np.float64]:
     """Ask a fitted estimator for its scores of the positive label.
 
@@ -286,8 +272,8 @@ def scores(
         The label whose scores are wanted; None: the second of two classes.
     y_true : array-like, optional
         True labels, which stand in for the classes of an estimator that does not know its own.
-    sensitive_features, predict_params, random_state : object
-        As in `predict`.
+    **given
+        What else there is, as of `ask`.
 
     Returns
     -------
@@ -306,14 +292,7 @@ def scores(
             "use a model that has, or a metric of predicted labels, such as 'equalized_odds'; scores of your own are "
             "passed as X, with estimator=None."
         )
-    array = ask(
-        estimator,
-        found[0],
-        X,
-        sensitive_features=sensitive_features,
-        predict_params=predict_params,
-        random_state=random_state,
-    )
+    array = ask(estimator, found[0], X, **given)
     if found[0] == "predict":
         return array.reshape(-1).astype(float)
     width = array.shape[1] if array.ndim > 1 else 1
@@ -429,7 +408,7 @@ def predictions_from_X(X: Any, parameter: str = "X") -> Any:
     >>> predictions_from_X([[23], [61]])
     Traceback (most recent call last):
     ...
-    ValueError: X is a table, and a table is not predictions: pass estimator=... to predict ...
+    skfairtest._utils.errors.ParameterError: X is a table, and a table is not predictions: pass estimator=... to ...
     """
     if X is not None and not isinstance(X, (str, bytes)) and is_table(X):
         instead = "pass estimator=... to predict from it, or a 1-D array of predictions" if parameter == "X" else ""

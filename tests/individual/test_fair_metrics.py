@@ -21,7 +21,6 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skfairtest import Mahalanobis, Projection, SensitiveSubspace
-from skfairtest.individual.flow.subspaces import complement, span
 from skfairtest.individual.models.affine import affine
 from skfairtest.individual.models.features import read_features
 from skfairtest.readers import read_columns
@@ -489,13 +488,3 @@ class TestMahalanobis:
     def test_a_matrix_that_measures_nothing_is_warned_of(self):
         with pytest.warns(UserWarning, match="Mahalanobis lets people differ in every direction"):
             assert len(Mahalanobis(np.zeros((4, 4))).fit(X).directions_) == 4
-
-
-def test_spans_are_those_of_scipy_and_projections_of_them(rng):
-    rows = rng.normal(size=(3, 6))
-    rows = np.vstack([rows, rows[0] - 2 * rows[1], np.zeros(6)])
-    basis = span(rows)
-    assert basis.shape == (3, 6)
-    np.testing.assert_allclose(basis.T @ basis, projection_on(rows), atol=1e-13)
-    np.testing.assert_allclose(complement(basis), np.eye(6) - projection_on(rows), atol=1e-13)
-    assert span(np.zeros((2, 6))).shape == span(np.empty((0, 6))).shape == (0, 6)

@@ -17,7 +17,7 @@ from scipy.sparse import issparse
 
 from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers.containers import is_table, one_dimensional, split_table
+from skfairtest.readers.containers import check_lengths, check_names, is_table, one_dimensional, split_table
 from skfairtest.readers.levels import listed
 
 __all__ = ["Features", "read_features"]
@@ -216,9 +216,7 @@ def read_features(X: Any, parameter: str = "X", advice: str = "") -> Features:
     _check_table(X, parameter)
     table = split_table(X, parameter)
     names = tuple(f"x{i}" if name is None else name for i, (name, _) in enumerate(table))
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ParameterError(f"{parameter} has several columns named {listed(repeated)}: give each its own name.")
+    check_names(names, parameter)
     values = _plain_array(X) if isinstance(X, np.ndarray) else None
     if values is None:
         values = _read_columns(
@@ -289,11 +287,7 @@ def _read_columns(columns: Mapping[str, Any], n_people: int, parameter: str, adv
             read[name] = numbers
     if refused:
         raise _refusal(refused, parameter, advice)
-    lengths = {name: len(numbers) for name, numbers in read.items()}
-    if len(set(lengths.values())) > 1:
-        raise ParameterError(
-            f"{parameter} has columns of different lengths {lengths}: every column needs one value per person."
-        )
+    check_lengths({name: len(numbers) for name, numbers in read.items()}, parameter)
     return np.stack(list(read.values()), axis=1) if read else np.empty((n_people, 0))
 
 
