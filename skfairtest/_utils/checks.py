@@ -15,6 +15,11 @@ def is_number(value: object) -> bool:
     return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
 
 
+def is_integer(value: object) -> bool:
+    """Whether a value is a whole number, Python's or NumPy's, and no boolean."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
     """Check what every test has: its level, processes, and whether it shows how far it is.
 
@@ -23,7 +28,7 @@ def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
     ValueError
         If a value is not one of those allowed.
     """
-    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+    if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
         raise ParameterError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
     if not is_number(confidence_level) or not 0 < confidence_level < 1:
         raise ParameterError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")

@@ -1,6 +1,7 @@
 """Where a warning comes from, as the user sees it."""
 
 import sys
+import warnings
 
 
 def find_stack_level() -> int:
@@ -9,3 +10,8 @@ def find_stack_level() -> int:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("skfairtest."):
         level, frame = level + 1, frame.f_back
     return level
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn about the line outside the package."""
+    warnings.warn(message, category, stacklevel=find_stack_level())

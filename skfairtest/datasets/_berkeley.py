@@ -6,30 +6,8 @@ from typing import Literal, overload
 
 from sklearn.utils import Bunch
 
-from skfairtest.datasets._counts import expand, read_counts
+from skfairtest.datasets._counts import people_of, read_counts
 from skfairtest.tables import CountTable
-
-_DESCR = """\
-Graduate admissions at the University of California, Berkeley, autumn 1973
----------------------------------------------------------------------------
-
-4,526 applicants to the six largest departments.
-
-y_true, y_pred
-    1 where the applicant was admitted. A decision has no truth to be compared with; y_true is the
-    same array, so that what asks for one works.
-sensitive_features
-    sex: Female or Male.
-control_features
-    department: A to F.
-
-Over all departments 45 % of the men and 30 % of the women were admitted; within departments the
-rates are close, except in A, where women were admitted more often.
-
-Source: the table UCBAdmissions of R's package datasets; published by P. J. Bickel, E. A. Hammel
-and J. W. O'Connell, "Sex bias in graduate admissions: data from Berkeley", Science 187 (1975),
-398-404.
-"""
 
 
 @overload
@@ -81,23 +59,17 @@ def load_berkeley(*, as_table: bool = False) -> Bunch | CountTable:
     Female 1835 0.304
     Male 2691 0.445
     """
-    counts = read_counts("berkeley.csv")
+    counts = read_counts("berkeley")
     counts["y_pred"] = (counts["decision"] == "Admitted").astype("int64")
     counts["y_true"] = counts["y_pred"]
     if as_table:
         return CountTable.from_counts(
             counts,
-            count="count",
             y_true="y_true",
             y_pred="y_pred",
             sensitive_features=["sex"],
             control_features=["department"],
         )
-    people = expand(counts)
-    return Bunch(
-        y_true=people["y_true"].to_numpy(copy=True),
-        y_pred=people["y_pred"].to_numpy(copy=True),
-        sensitive_features=people[["sex"]],
-        control_features=people[["department"]],
-        DESCR=_DESCR,
+    return people_of(
+        counts, "berkeley", ["y_true", "y_pred"], sensitive_features=["sex"], control_features=["department"]
     )

@@ -6,37 +6,10 @@ from typing import Literal, overload
 
 from sklearn.utils import Bunch
 
-from skfairtest.datasets._counts import expand, read_counts
+from skfairtest.datasets._counts import people_of, read_counts
 from skfairtest.tables import CountTable
 
 _HIGH_RISK_DECILE = 5
-
-_DESCR = """\
-COMPAS, two-year general recidivism
------------------------------------
-
-7,214 people who were scored by COMPAS in Broward County, Florida, in 2013 and 2014, and whether
-they were charged with a new offence within two years.
-
-y_true
-    1 where the person was charged again within two years (published as two_year_recid).
-decile_score
-    COMPAS's risk of recidivism, 1 (low) to 10 (high).
-y_pred
-    1 where ProPublica counted the score as medium or high, which is decile_score >= 5.
-sensitive_features
-    race, sex and age_cat in the published spellings.
-
-Source: ProPublica, repository propublica/compas-analysis, file compas-scores-two-years.csv at
-commit bafff5da3f2e45eca6c2d5055faad269defd135a, from public records of Broward County. The
-package ships the counts of the distinct rows of these five columns, and nothing that could
-identify a person; people come in the order of the counts, not of the file.
-
-Caution: the outcome is a new charge, not a new offence, and policing differs between groups. The
-data show how to test a model; they do not settle whether COMPAS is fair.
-
-Reference: J. Angwin, J. Larson, S. Mattu and L. Kirchner, "Machine Bias", ProPublica, 23 May 2016.
-"""
 
 
 @overload
@@ -93,23 +66,11 @@ def load_compas(*, as_table: bool = False) -> Bunch | CountTable:
     >>> round(float(high_risk_of_reoffenders), 3)
     0.626
     """
-    counts = read_counts("compas_two_year.csv").rename(columns={"two_year_recid": "y_true"})
+    counts = read_counts("compas_two_year").rename(columns={"two_year_recid": "y_true"})
     counts["y_pred"] = (counts["decile_score"] >= _HIGH_RISK_DECILE).astype("int64")
     sensitive = ["race", "sex", "age_cat"]
     if as_table:
         return CountTable.from_counts(
-            counts,
-            count="count",
-            y_true="y_true",
-            y_pred="y_pred",
-            y_score="decile_score",
-            sensitive_features=sensitive,
+            counts, y_true="y_true", y_pred="y_pred", y_score="decile_score", sensitive_features=sensitive
         )
-    people = expand(counts)
-    return Bunch(
-        y_true=people["y_true"].to_numpy(copy=True),
-        y_pred=people["y_pred"].to_numpy(copy=True),
-        decile_score=people["decile_score"].to_numpy(copy=True),
-        sensitive_features=people[sensitive],
-        DESCR=_DESCR,
-    )
+    return people_of(counts, "compas_two_year", ["y_true", "y_pred", "decile_score"], sensitive_features=sensitive)

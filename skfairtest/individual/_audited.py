@@ -8,7 +8,6 @@ derivatives. Every function here works on units of the audit, `features` times o
 
 from __future__ import annotations
 
-import inspect
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,17 +21,19 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._folds import ranks
 from skfairtest.individual._losses import Loss, name_of
+from skfairtest.individual._truth import Truth
 from skfairtest.individual.flow.differences import ROWS, central_differences, differentiable
-from skfairtest.individual.models.autograd import autograd
+from skfairtest.individual.models.autograd import autograd, is_torch
 from skfairtest.individual.models.features import Features
 from skfairtest.individual.models.smooth import Smooth, closed_form
-from skfairtest.readers import ask
+from skfairtest.readers import ask, classes_of, sort_levels
 from skfairtest.readers.levels import listed
+from skfairtest.readers.predictions import parameters_of
 
 #: People of whom it is asked whether small steps change what the model says.
 PROBED = 200
 #: Answers that are timed together.
-ASKED = 1000
+TIMED = 1000
 #: What a model of each kind is asked for.
 RESPONSES = {
     "classifier": ("predict_proba",),
@@ -40,6 +41,12 @@ RESPONSES = {
     None: ("predict_proba", "decision_function", "predict"),
 }
 WAYS = ("auto", "analytic", "autograd", "finite_differences", "search")
+#: The models that each way of exact derivatives is for.
+KNOWN = {
+    "analytic": "linear models and multi-layer perceptrons of scikit-learn, soft votes of these, and pipelines of "
+    "affine transformers that end in one",
+    "autograd": "torch modules and skorch's estimators, also at the end of a pipeline of affine transformers",
+}
 
 
 @dataclass(frozen=True)
@@ -87,65 +94,69 @@ class Audited:
 
     def outputs(self, z: Floats) -> Floats:
         """Return log-probabilities, predictions of shape (n, 1), or for a loss of the caller's what the model says."""
-        x = self.in_units(z)
-        return self.smooth.outputs(x) if self.smooth is not None else self._asked(x)
+        x = self.in_units_of_X(z)
+        return self.smooth.outputs(x) if self.smooth is not None else self._responses(x)
 
-    def losses(self, z: Floats, truth: Any) -> Floats:
+    def losses(self, z: Floats, truth: Truth) -> Floats:
         """Return the loss per person."""
-        return self.loss.value(truth, self.outputs(z))
+        return self.loss.value(truth.values, self.outputs(z))
 
-    def wrong(self, z: Floats, truth: Any, labels: Any) -> Floats:
+    def wrong(self, z: Floats, truth: Truth) -> Floats:
         """Return 1 for everybody whose predicted label is wrong."""
         # A torch module has no predict, and skorch's asks for the module's own precision.
         if self.way == "autograd" or not (hasattr(self.estimator, "predict") or self.loss.own):
-            return np.asarray(self.outputs(z).argmax(axis=1) != truth, dtype=float)
-        predicted = ask(self.estimator, "predict", self.inputs.as_input(self.in_units(z)))
-        return np.asarray(predicted.reshape(-1) != labels, dtype=float)
+            return np.asarray(self.outputs(z).argmax(axis=1) != truth.values, dtype=float)
+        predicted = ask(self.estimator, "predict", self.inputs.as_input(self.in_units_of_X(z)))
+        return np.asarray(predicted.reshape(-1) != truth.labels, dtype=float)
 
-    def gradient(self, truth: Any, labels: Any) -> Callable[[Floats, Any], Floats]:
+    def gradient(self, truth: Truth) -> Callable[[Floats, Any], Floats]:
         """Return the derivative of each person's loss with respect to their own features, ``f(z, people)``."""
-        smooth, loss = self.smooth, self.loss
+        smooth, slope, scale = self.smooth, self.loss.slope, self.scale
         if self.own is not None:
-            return lambda z, people: self._own_gradient(z, labels[people])
+            return lambda z, people: self._own_gradient(z, truth.labels[people])
         if smooth is None:
-            return partial(self._differences, np.asarray(truth))
-        assert loss.slope is not None
-        slope = loss.slope  # the name alone would be that of an attribute which may be None again
-        if loss.linear and smooth.classes is not None:
-            always = slope(truth, np.zeros((1, len(smooth.classes))))
-            return self._in_units_of_audit(lambda x, people: smooth.gradient(x, always[people]))
-        return self._in_units_of_audit(lambda x, people: smooth.gradient(x, partial(slope, truth[people])))
+            return partial(self._differences, truth)
+        assert slope is not None
+        always = None
+        if self.loss.linear and smooth.classes is not None:
+            always = slope(truth.values, np.zeros((1, len(smooth.classes))))
 
-    def _differences(self, truth: Any, z: Floats, people: Any) -> Floats:
-        those = truth[people]
-        columns = np.flatnonzero(self.movable)
-        return central_differences(lambda x, rows: self.losses(x, those[rows]), z, width=self.step, columns=columns)
+        def gradient(x: Floats, people: Any) -> Floats:
+            return smooth.gradient(x, partial(slope, truth.values[people]) if always is None else always[people])
 
-    def _in_units_of_audit(self, gradient: Callable[[Floats, Any], Floats]) -> Callable[[Floats, Any], Floats]:
-        scale = self.scale
         return gradient if scale is None else lambda z, people: gradient(z * scale, people) * scale
 
-    def in_units(self, z: Floats) -> Floats:
+    def _differences(self, truth: Truth, z: Floats, people: Any) -> Floats:
+        those = truth.take(people)
+        return central_differences(
+            lambda x, rows: self.losses(x, those.take(rows)), z, width=self.step, columns=np.flatnonzero(self.movable)
+        )
+
+    def in_units_of_X(self, z: Floats) -> Floats:
         """Return features in the units of X."""
         return z if self.scale is None else z * self.scale
 
-    def _asked(self, x: Floats) -> Floats:
+    def in_units_of_audit(self, x: Floats) -> Floats:
+        """Return features in the units of the audit."""
+        return x if self.scale is None else x / self.scale
+
+    def _responses(self, x: Floats) -> Floats:
         parts = [
             ask(self.estimator, self.response, self.inputs.as_input(x[start : start + ROWS]))
             for start in range(0, len(x), ROWS)
         ]
-        said = np.concatenate(parts)
+        responses = np.concatenate(parts)
         if self.loss.own:
-            return said
-        said = said.astype(float).reshape(len(x), -1)
+            return responses
+        responses = responses.astype(float).reshape(len(x), -1)
         if self.response == "predict_proba":
             with np.errstate(divide="ignore"):
-                said = np.log(said)
-        return said
+                responses = np.log(responses)
+        return responses
 
     def _own_gradient(self, z: Floats, labels: Any) -> Floats:
         assert self.own is not None
-        found = np.asarray(self.own(self.inputs.as_input(self.in_units(z)), labels), dtype=float)
+        found = np.asarray(self.own(self.inputs.as_input(self.in_units_of_X(z)), labels), dtype=float)
         if found.shape != z.shape:
             raise ParameterError(
                 f"gradient={name_of(self.own)} must return the derivative of every person's loss with respect to every "
@@ -159,76 +170,122 @@ class Audited:
             )
         return found if self.scale is None else found * self.scale
 
-    def differentiable(self, z: Floats, truth: Any) -> bool:
+    def differentiable(self, z: Floats, truth: Truth) -> bool:
         """Tell whether what the model says has derivatives where these people are."""
         columns = np.flatnonzero(self.movable)
-        return differentiable(lambda x, people: self.losses(x, truth[people]), z, width=self.step, columns=columns)
+        return differentiable(lambda x, rows: self.losses(x, truth.take(rows)), z, width=self.step, columns=columns)
 
 
-def audited(model: Audited, gradient: Any, features: Features, truth: Any, labels: Any, *, kind: str | None) -> Audited:
-    """Choose how unfair examples are found.
+def audited(
+    estimator: Any,
+    gradient: Any,
+    features: Features,
+    truth: Truth,
+    loss: Loss,
+    scale: Floats | None,
+    movable: NDArray[np.bool_],
+    *,
+    kind: str | None,
+    classes: tuple[Any, ...] | None,
+) -> Audited:
+    """Look at what a model says, and choose how unfair examples are found.
 
     Parameters
     ----------
-    model : Audited
-        The model, its loss and units.
-    gradient : {"auto", "analytic", "autograd", "finite_differences", "search"} or callable
-        As the caller gave it.
+    estimator, gradient : object
+        As the caller gave them.
     features : Features
         The people.
-    truth, labels : array of shape (n_samples,)
-        What the loss compares with, and the labels as the caller writes them.
+    truth : Truth
+        What is true of them.
+    loss, scale, movable : object
+        As of `Audited`.
     kind : {"classifier", "regressor", None}
         What the model is.
+    classes : tuple or None
+        What its columns of probabilities are taken for, where the loss takes classes.
 
     Raises
     ------
     ValueError
-        If what was asked for is not possible for this model.
+        If the model lacks what the loss needs, or what was asked for is not possible for it.
     """
+    name = type(estimator).__name__
+    wanted = RESPONSES[loss.kind]
+    response = next((method for method in wanted if callable(getattr(estimator, method, None))), wanted[0])
+    torch = is_torch(estimator)
+    if torch and not hasattr(estimator, "fit") and (loss.own or gradient not in ("auto", "autograd")):
+        raise ParameterError(
+            f"estimator={name}() is a torch module, whose derivatives torch knows for the losses that have a name: "
+            "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
+        )
+    if not callable(getattr(estimator, response, None)) and not torch:
+        raise ParameterError(
+            f"estimator={name}() has no {response}, and loss={loss.name!r} needs it: calibrate it "
+            "(sklearn.calibration.CalibratedClassifierCV), wrap it in an object with classes_ and predict_proba, "
+            "or pass loss=function(y_true, y_pred), which gets its decision_function or its predictions. Of a "
+            "regressor that does not say that it is one: loss='squared_error'"
+        )
+    if not torch and "sensitive_features" in parameters_of(getattr(estimator, response)):
+        raise ParameterError(
+            f"estimator={name}().{response} asks for sensitive_features, which are no features that an unfair "
+            f"example could change. Wrap it in an object whose {response} reads the group from a column of X"
+        )
+    inputs = replace(features, values=features.values[:1], index=None)
+    model = Audited(estimator, inputs, loss, scale, movable, response)
+    if classes is not None and not torch and classes_of(estimator) is None:
+        _check_width(model, features, classes)
+    model = _with_gradient(model, gradient, features, truth, kind)
+    known = None if model.smooth is None else model.smooth.classes
+    if known is not None and classes is not None and truth.values.max() >= len(known):
+        raise ParameterError(
+            f"y has labels beyond those of estimator={name}(), which has {len(known)} outputs, for the labels 0 to "
+            f"{len(known) - 1}: found {listed(sort_levels(set(truth.labels.tolist())), 5)}. Of a module that predicts "
+            "numbers say loss='squared_error'"
+        )
+    return model
+
+
+def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Truth, kind: str | None) -> Audited:
+    """Choose the way in which the loss grows, the first that is possible where the caller names none."""
     name = type(model.estimator).__name__
     if callable(gradient):
-        _always_the_same(model, features)
+        _check_deterministic(model, features)
         return replace(model, way="callable", why=f"gradient={name_of(gradient)} was given", own=gradient)
     if not (isinstance(gradient, str) and gradient in WAYS):
         raise ParameterError(
             f"gradient must be one of {', '.join(map(repr, WAYS))}, or a function gradient(X, y) that returns an array "
             f"of the shape of X; found {gradient!r}"
         )
-    for way, reader, what in (
-        ("analytic", closed_form, "the closed form of {}, which reproduces what it says"),
-        ("autograd", lambda *given: autograd(*given, kind=kind), "automatic differentiation of {} by torch"),
-    ):
-        if gradient not in ("auto", way):
-            continue
-        smooth = None if model.loss.own else reader(model.estimator, features)
+    smooth = None
+    if gradient in ("auto", "analytic") and not model.loss.own:
+        smooth = closed_form(model.estimator, features)
         if smooth is not None:
-            return replace(model, way=way, why=what.format(name), smooth=smooth)
-        if gradient == way:
-            known = (
-                "linear models and multi-layer perceptrons of scikit-learn, soft votes of these, and pipelines of "
-                "affine transformers that end in one"
-                if way == "analytic"
-                else "torch modules and skorch's estimators, also at the end of a pipeline of affine transformers"
-            )
-            because = (
-                "a loss of your own has no derivative here"
-                if model.loss.own
-                else f"estimator={name}() is none that is known ({known})"
-            )
-            raise ParameterError(
-                f"gradient={way!r} is not possible: {because}. Use gradient='auto', or pass a function."
-            )
-    said = _always_the_same(model, features)
+            why = f"the closed form of {name}, which reproduces what it says"
+            return replace(model, way="analytic", why=why, smooth=smooth)
+    if gradient in ("auto", "autograd") and not model.loss.own:
+        smooth = autograd(model.estimator, features, kind=kind)
+        if smooth is not None:
+            why = f"automatic differentiation of {name} by torch"
+            return replace(model, way="autograd", why=why, smooth=smooth)
+    if gradient in KNOWN:
+        because = (
+            "a loss of your own has no derivative here"
+            if model.loss.own
+            else f"estimator={name}() is none that is known ({KNOWN[gradient]})"
+        )
+        raise ParameterError(
+            f"gradient={gradient!r} is not possible: {because}. Use gradient='auto', or pass a function."
+        )
+    responses = _check_deterministic(model, features)
     # The step that balances rounding and curvature, for numbers of the model's precision.
-    precision = np.finfo(said.dtype if said.dtype.kind == "f" else float).eps
+    precision = np.finfo(responses.dtype if responses.dtype.kind == "f" else float).eps
     model = replace(model, step=float(np.cbrt(precision)), cost=_seconds(model, features))
     if gradient != "auto":
         return replace(model, way=gradient, why=f"gradient={gradient!r} was asked for")
-    places = ranks(features.values, np.unique(labels, return_inverse=True)[1].astype(float))
+    places = ranks(features.values, np.unique(truth.labels, return_inverse=True)[1].astype(float))
     some = np.argsort(places, kind="stable")[:: max(1, len(places) // PROBED)][:PROBED]
-    z = features.values[some] if model.scale is None else features.values[some] / model.scale
-    if model.differentiable(z, np.asarray(truth)[some]):
+    if model.differentiable(model.in_units_of_audit(features.values[some]), truth.take(some)):
         why = f"{name} has no closed form here; central differences of {model.response}"
         return replace(model, way="finite_differences", why=why)
     why = (
@@ -240,20 +297,20 @@ def audited(model: Audited, gradient: Any, features: Features, truth: Any, label
 
 def _seconds(model: Audited, features: Features) -> float:
     """Measure how long an answer takes, of many at once."""
-    rows = features.values[np.arange(ASKED) % len(features)]
+    rows = features.values[np.arange(TIMED) % len(features)]
     begin = time.perf_counter()
     ask(model.estimator, model.response, features.as_input(rows))
-    return (time.perf_counter() - begin) / ASKED
+    return (time.perf_counter() - begin) / TIMED
 
 
-def _always_the_same(model: Audited, features: Features) -> NDArray[Any]:
+def _check_deterministic(model: Audited, features: Features) -> NDArray[Any]:
     """Ask about some people, and again in another order: what is said of a person is to depend on nobody else."""
     rows = features.values[:PROBED]
-    said, again = (ask(model.estimator, model.response, features.as_input(x)) for x in (rows, rows[::-1]))
-    same = said.shape == again.shape and (
-        np.allclose(said, again[::-1], rtol=1e-4, atol=1e-6, equal_nan=True)
-        if said.dtype.kind == "f"
-        else bool((said == again[::-1]).all())
+    responses, again = (ask(model.estimator, model.response, features.as_input(x)) for x in (rows, rows[::-1]))
+    same = responses.shape == again.shape and (
+        np.allclose(responses, again[::-1], rtol=1e-4, atol=1e-6, equal_nan=True)
+        if responses.dtype.kind == "f"
+        else bool((responses == again[::-1]).all())
     )
     if not same:
         raise ParameterError(
@@ -261,38 +318,15 @@ def _always_the_same(model: Audited, features: Features) -> NDArray[Any]:
             "people in another order: it is randomised, or looks at all of them at once. Test what it says on "
             "average: an object with classes_ and a predict_proba that returns the probability of each label"
         )
-    return said
+    return responses
 
 
-def asks_for_groups(method: Any) -> bool:
-    """Tell whether a method of a model takes sensitive features."""
-    try:
-        return "sensitive_features" in inspect.signature(method).parameters
-    except (TypeError, ValueError):  # compiled code may have no signature
-        return False
-
-
-def check_width(model: Audited, features: Features, classes: tuple[Any, ...]) -> None:
-    """Look whether a model that does not say what its classes are can mean these.
-
-    Parameters
-    ----------
-    model : Audited
-        The model.
-    features : Features
-        The people, of whom it is asked about one.
-    classes : tuple
-        What its columns are taken for.
-
-    Raises
-    ------
-    ValueError
-        If it has fewer columns, or more than labels that are not whole numbers from 0.
-    """
-    said = ask(model.estimator, model.response, features.as_input(features.values[:1]))
-    width = said.shape[1] if said.ndim == 2 else 1
-    counted = all(isinstance(label, int) for label in classes)  # from 0, and some may be missing in y
-    if width < max(2, len(classes)) or (width > len(classes) and not counted):
+def _check_width(model: Audited, features: Features, classes: tuple[Any, ...]) -> None:
+    """Look whether a model that does not say what its classes are can mean these."""
+    responses = ask(model.estimator, model.response, features.as_input(features.values[:1]))
+    width = responses.shape[1] if responses.ndim == 2 else 1
+    from_zero = all(isinstance(label, int) for label in classes)  # from 0, and some may be missing in y
+    if width < max(2, len(classes)) or (width > len(classes) and not from_zero):
         raise ParameterError(
             f"estimator={type(model.estimator).__name__}() has no classes_, and its {model.response} returns {width} "
             f"numbers per person, which cannot be labelled {listed(classes)} as y has it: give it classes_, the labels "
@@ -300,17 +334,8 @@ def check_width(model: Audited, features: Features, classes: tuple[Any, ...]) ->
         )
 
 
-def check_losses(model: Audited, z: Floats, truth: Any) -> None:
-    """Look at what everybody loses before anybody is moved.
-
-    Parameters
-    ----------
-    model : Audited
-        The model.
-    z : ndarray of shape (n, n_features)
-        Where people start.
-    truth : ndarray of shape (n,)
-        What losses compare with.
+def check_losses(model: Audited, z: Floats, truth: Truth) -> None:
+    """Check that losses are finite before anybody is moved.
 
     Raises
     ------

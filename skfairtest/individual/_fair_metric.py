@@ -6,17 +6,16 @@ affine transformer shares, so that a fair metric can be a step of a pipeline, an
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.subspaces import complement, square_root
+from skfairtest.individual.flow.subspaces import complement
 from skfairtest.individual.models.features import Features, read_features
 from skfairtest.readers import check_rows
 
@@ -97,18 +96,15 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _set_matrix(self, quadratic: Quadratic) -> Self:
         """Measure with a matrix, whose null space is free."""
-        none = np.empty((0, len(quadratic.matrix)))
-        self.directions_ = quadratic.free_directions if quadratic.has_free_directions else none
-        self.matrix_, self._root = quadratic.matrix, square_root(quadratic)
+        self.directions_ = quadratic.free_directions
+        self.matrix_, self._root = quadratic.matrix, quadratic.square_root()
         return self._warn_of_nothing()
 
     def _warn_of_nothing(self) -> Self:
         if len(self.directions_) == self.n_features_in_:
             what = "every direction" if self.n_features_in_ > 1 else "the only column"
-            warnings.warn(
+            warn(
                 f"{type(self).__name__} lets people differ in {what} of X (n_features={self.n_features_in_}): the "
-                "fair distance between any two people is 0, and a fair model says the same of everybody.",
-                UserWarning,
-                stacklevel=find_stack_level(),
+                "fair distance between any two people is 0, and a fair model says the same of everybody."
             )
         return self

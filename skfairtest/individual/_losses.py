@@ -60,8 +60,8 @@ class Loss:
         return self.slope is None
 
     @property
-    def nothing(self) -> float:
-        """What is no loss but the rounding error of one, in standard deviations of the truth."""
+    def rounding(self) -> float:
+        """The largest loss that is only the rounding error of one, in standard deviations of the truth."""
         return float(1e-10**self.power) if self.power else 0.0
 
     def in_units_of(self, spread: float) -> Loss:
@@ -120,27 +120,21 @@ LOSSES = {
 DEFAULT = {"classifier": "log_loss", "regressor": "squared_error"}
 
 
-@dataclass(frozen=True)
-class OwnLoss:
-    """A function of the caller's, held to one number per person that is not NaN and not negative."""
-
-    function: Callable[[Any, Any], Any]
-
-    def __call__(self, truth: Any, outputs: Any) -> Floats:
-        """Call it and look at what it returns."""
-        values = np.asarray(self.function(truth, outputs), dtype=float)
-        if values.shape != (len(outputs),):
-            raise ParameterError(
-                f"loss={name_of(self.function)} must return one number per person, shape ({len(outputs)},); it "
-                f"returned shape {values.shape}"
-            )
-        wrong = ~(values >= 0) | np.isinf(values)
-        if wrong.any():
-            raise ParameterError(
-                f"loss={name_of(self.function)} must return finite numbers of at least 0; it returned "
-                f"{values[wrong][0]} for {int(wrong.sum()):,} of {len(values):,} people"
-            )
-        return values
+def _own_loss(function: Callable[[Any, Any], Any], truth: Any, outputs: Any) -> Floats:
+    """Call a function of the caller's, held to one number per person that is not NaN and not negative."""
+    values = np.asarray(function(truth, outputs), dtype=float)
+    if values.shape != (len(outputs),):
+        raise ParameterError(
+            f"loss={name_of(function)} must return one number per person, shape ({len(outputs)},); it returned shape "
+            f"{values.shape}"
+        )
+    wrong = ~(values >= 0) | np.isinf(values)
+    if wrong.any():
+        raise ParameterError(
+            f"loss={name_of(function)} must return finite numbers of at least 0; it returned {values[wrong][0]} for "
+            f"{int(wrong.sum()):,} of {len(values):,} people"
+        )
+    return values
 
 
 def loss_and_unit(loss: Any) -> tuple[Any, float | None]:
@@ -182,7 +176,7 @@ def loss_of(loss: Any, kind: str | None, estimator: str) -> Loss:
         If there is no such loss, or it judges another kind of model.
     """
     if callable(loss):
-        return Loss(name_of(loss), None, OwnLoss(loss), None)
+        return Loss(name_of(loss), None, partial(_own_loss, loss), None)
     if isinstance(loss, str) and loss == "auto":
         return LOSSES[DEFAULT[kind or "classifier"]]
     loss, unit = loss_and_unit(loss)
@@ -194,9 +188,9 @@ def loss_of(loss: Any, kind: str | None, estimator: str) -> Loss:
         )
     found = LOSSES[loss]
     if kind is not None and found.kind != kind:
-        says = "predicts numbers" if kind == "regressor" else "predicts classes"
+        predicts = "predicts numbers" if kind == "regressor" else "predicts classes"
         raise ParameterError(
-            f"loss={loss!r} judges {found.kind}s, and estimator={estimator}() {says}: use "
+            f"loss={loss!r} judges {found.kind}s, and estimator={estimator}() {predicts}: use "
             f"loss={DEFAULT[kind]!r}, or 'auto'"
         )
     return found

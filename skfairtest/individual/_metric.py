@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
 from skfairtest.individual._folds import content_folds
@@ -114,7 +114,7 @@ def learn(
     folds = content_folds(features.values, truth, n_folds) if n_folds > 1 else everybody
     n_folds = int(folds.max()) + 1
     transformers = []
-    said: dict[tuple[type[Warning], str], str] = {}
+    messages: dict[tuple[type[Warning], str], str] = {}
     for fold in range(n_folds):
         rest = folds != fold if n_folds > 1 else folds == fold
         params = {}
@@ -134,9 +134,9 @@ def learn(
                 f"fair_metric={type(fair_metric).__name__} cannot be fitted{where}: {error}{instead}"
             ) from error
         for one in caught:  # once, and not for every fold, whose figures differ
-            said.setdefault((one.category, str(one.message)[:40]), str(one.message))
-    for (category, _), message in said.items():
-        warnings.warn(message, category, stacklevel=find_stack_level())
+            messages.setdefault((one.category, str(one.message)[:40]), str(one.message))
+    for (category, _), message in messages.items():
+        warn(message, category)
     matrices = [_matrix(fitted, scaled) for fitted in transformers]
     if all(np.array_equal(matrix, matrices[0]) for matrix in matrices):  # it has nothing to learn
         return transformers[:1], [Quadratic(matrices[0])], everybody

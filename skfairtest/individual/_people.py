@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.text import pluralize
-from skfairtest.individual._check import spread_of
+from skfairtest.individual._parameters import spread_of
 from skfairtest.individual.models.features import Features, read_features
 from skfairtest.readers import (
     Column,
@@ -99,11 +98,9 @@ def _complete(people: People) -> People:
         return people
     if missing.all():
         raise ParameterError("X has a missing value in every row: nobody is left to be moved. Impute before the test.")
-    warnings.warn(
+    warn(
         f"X has missing values: {pluralize(int(missing.sum()), 'person', 'people')} left out, see excluded_; nobody "
-        "knows where people similar to them are. Impute before the test to keep them.",
-        UserWarning,
-        stacklevel=find_stack_level(),
+        "knows where people similar to them are. Impute before the test to keep them."
     )
     lacking = [
         ", ".join(name for name, none in zip(features.names, row, strict=True) if none)
@@ -119,18 +116,18 @@ def _complete(people: People) -> People:
     )
 
 
-def gone_outside(values: NDArray[np.float64], ends: NDArray[np.float64]) -> tuple[int, float]:
+def outside_ranges(values: NDArray[np.float64], unfair: NDArray[np.float64]) -> tuple[int, float]:
     """Return how many features somebody took beyond where anybody was, and how far, in lengths of that range.
 
     Examples
     --------
-    >>> gone_outside(np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[0.5, 0.0], [1.0, 8.0]]))
+    >>> outside_ranges(np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[0.5, 0.0], [1.0, 8.0]]))
     (1, 3.0)
     """
     low, high = values.min(axis=0), values.max(axis=0)
     length = np.where(high > low, high - low, 1.0)
-    beyond = np.maximum(ends - high, low - ends).max(axis=0) / length
-    return int((beyond > 1e-9).sum()), float(max(beyond.max(), 0.0))
+    excess = np.maximum(unfair - high, low - unfair).max(axis=0) / length
+    return int((excess > 1e-9).sum()), float(max(excess.max(), 0.0))
 
 
 def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:
@@ -138,15 +135,13 @@ def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:
     spread = spread_of(features.values)
     # Of 0 and 1 the spread says how rare they are, and nothing of their unit.
     marks = np.isin(features.values, (0.0, 1.0)).all(axis=0)
-    counted = np.flatnonzero((spread > 0) & ~frozen & ~marks)
-    if len(counted) < 2:
+    compared = np.flatnonzero((spread > 0) & ~frozen & ~marks)
+    if len(compared) < 2:
         return
-    small, large = counted[np.argmin(spread[counted])], counted[np.argmax(spread[counted])]
+    small, large = compared[np.argmin(spread[compared])], compared[np.argmax(spread[compared])]
     if spread[large] > SPREAD * spread[small]:
-        warnings.warn(
+        warn(
             f"X has features of very different units: the standard deviation of {features.names[large]!r} is "
             f"{spread[large]:.3g}, of {features.names[small]!r} {spread[small]:.3g}, and distances and steps add them "
-            "up. Use feature_scale='std', or scale before the test",
-            UserWarning,
-            stacklevel=find_stack_level(),
+            "up. Use feature_scale='std', or scale before the test"
         )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
-from skfairtest.individual._check import OF_MEANS
+from skfairtest.individual._parameters import OF_MEANS
 from skfairtest.individual._unfair import Moved
 from skfairtest.individual.flow.audit_value import (
     AuditValue,
@@ -35,7 +33,7 @@ TINY = 1e-6
 
 
 @dataclass(frozen=True)
-class Judge:
+class SequentialStatistic:
     """A statistic of losses, or of errors, at any time of the flow.
 
     Parameters
@@ -46,7 +44,7 @@ class Judge:
         What it is a statistic of: at the start, and at every checkpoint.
     checkpoints, times : ndarray of shape (n_checkpoints,)
         Numbers of steps, and times of the flow.
-    nothing : float
+    rounding : float
         Losses up to here are none but rounding errors.
     tolerance, confidence_level : float
         As of the test.
@@ -56,7 +54,7 @@ class Judge:
     values: Floats
     checkpoints: NDArray[np.intp]
     times: Floats
-    nothing: float
+    rounding: float
     tolerance: float
     confidence_level: float
 
@@ -86,15 +84,15 @@ class Judge:
         for place, (step, time) in enumerate(zip(self.checkpoints, self.times, strict=True), 1):
             try:
                 there = self._at(place)
-                told = (there.estimate, there.standard_error, there.lower_bound)
+                row = (there.estimate, there.standard_error, there.lower_bound)
             except UndefinedAuditValueError:
-                told = (np.nan, np.nan, np.nan)
-            rows.append((int(step), float(time), *told))
+                row = (np.nan, np.nan, np.nan)
+            rows.append((int(step), float(time), *row))
         return pd.DataFrame(rows, columns=["n_steps", "time", "statistic", "standard_error", "lower_bound"])
 
     def _at(self, place: int) -> AuditValue:
         before, after = self.values[:, 0], self.values[:, place]
-        if not (before > self.nothing).any():
+        if not (before > self.rounding).any():
             raise NoLossError(len(before), "have no loss before they are moved")
         return audit_value(self.name, before, after, tolerance=self.tolerance, confidence_level=self.confidence_level)
 
@@ -182,9 +180,3 @@ def doubts_about(
             "the model says there is about nobody. Use feature_ranges, or a smaller step_size or n_steps"
         )
     return tuple(doubts)
-
-
-def warn_of(doubts: tuple[str, ...]) -> None:
-    """Warn of each."""
-    for doubt in doubts:
-        warnings.warn(doubt, UserWarning, stacklevel=find_stack_level())

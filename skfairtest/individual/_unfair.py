@@ -5,7 +5,6 @@ Blocks have a fixed size, so that the same numbers come from any number of proce
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,11 +17,12 @@ from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfairtest._utils.progress import duration, progress
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
-from skfairtest.individual.flow.constraints import Constraint
+from skfairtest.individual._truth import Truth
 from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.flow.unfair_map import euler, integrate
 from skfairtest.individual.flow.unfair_search import search
 
@@ -42,19 +42,16 @@ class Starts:
     ----------
     z : ndarray of shape (n, n_features)
         Their features, in units of the audit.
-    truth : ndarray of shape (n,)
-        What losses compare with.
-    labels : ndarray of shape (n,)
-        Labels as the caller writes them.
+    truth : Truth
+        What is true of them.
     """
 
     z: Floats
-    truth: NDArray[Any]
-    labels: NDArray[Any]
+    truth: Truth
 
-    def some(self, people: Any) -> Starts:
+    def take(self, people: Any) -> Starts:
         """Return those of some people."""
-        return Starts(self.z[people], self.truth[people], self.labels[people])
+        return Starts(self.z[people], self.truth.take(people))
 
 
 @dataclass(frozen=True)
@@ -69,10 +66,8 @@ class Flow:
         Step sizes.
     regularization : float
         Weight of the squared fair distance.
-    constrain : callable or None
-        ``constrain(z, z0)`` keeps features where they may be.
-    limits : pair of ndarray of shape (n_features,), or None
-        Lowest and highest values, where there are any.
+    ranges : Ranges
+        Where features may go, in units of the audit.
     seed : int
         Of the search's candidates.
     checkpoints : ndarray of int
@@ -84,8 +79,7 @@ class Flow:
     solver: str
     steps: Floats
     regularization: float
-    constrain: Constraint | None
-    limits: tuple[Floats, Floats] | None
+    ranges: Ranges
     seed: int
     checkpoints: NDArray[np.intp]
     largest: float
@@ -109,30 +103,31 @@ class Flow:
 
     def path(self, model: Audited, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
         """Yield where a block of people is at every checkpoint."""
-        common: dict[str, Any] = {"regularization": self.regularization}
+        rest: dict[str, Any] = {
+            "regularization": self.regularization,
+            "ranges": self.ranges,
+            "checkpoints": self.checkpoints,
+        }
         if self.solver == "search":
             directions, radii = metric.reachable(model.movable, self.time, self.regularization)
             return search(
                 starts.z,
-                lambda moved, people: model.losses(moved, starts.truth[people]),
-                metric.pull,
+                lambda moved, people: model.losses(moved, starts.truth.take(people)),
+                metric,
                 directions=directions,
                 radius=radii,
                 n_candidates=len(self.steps),
-                constrain=self.constrain,
-                limits=self.limits,
-                checkpoints=self.checkpoints,
                 seed=self.seed,
-                **common,
+                **rest,
             )
-
-        gradient, pull = model.gradient(starts.truth, starts.labels), metric.pull
+        gradient, pull = model.gradient(starts.truth), metric.pull
         if not model.movable.all():  # features that stay do not follow the others either
             gradient, pull = _masked(gradient, model.movable), _masked(pull, model.movable)
         if self.solver == "euler":
-            common |= {"constrain": self.constrain, "checkpoints": self.checkpoints}
-            return euler(starts.z, gradient, pull, steps=self.steps, **common)
-        return integrate(starts.z, gradient, pull, times=self.times, method=self.solver, **common)
+            return euler(starts.z, gradient, pull, steps=self.steps, **rest)
+        return integrate(
+            starts.z, gradient, pull, times=self.times, regularization=self.regularization, method=self.solver
+        )
 
 
 @dataclass(frozen=True)
@@ -217,7 +212,7 @@ def move(
     work = partial(_block, model, flow, errors)
     found: list[Moved] = []
     with progress("unfair examples", len(blocks), show) as advance:
-        pieces = ((metric, starts.some(people)) for metric, people in blocks)
+        pieces = ((metric, starts.take(people)) for metric, people in blocks)
         if len(blocks) == 1 or effective_n_jobs(n_jobs) == 1:  # type: ignore[arg-type]
             parts: Any = (work(*piece) for piece in pieces)
         else:
@@ -251,13 +246,11 @@ def warn_of_cost(model: Audited, flow: Flow, n: int, n_jobs: int | None) -> None
     each = 1 if flow.solver == "search" else 2 * int(model.movable.sum())
     seconds = model.cost * each * len(flow.steps) * n / effective_n_jobs(n_jobs)  # type: ignore[arg-type]
     if seconds > LONG:
-        asked = "candidates" if flow.solver == "search" else "steps, with two answers per feature and step"
-        warnings.warn(
+        trials = "candidates" if flow.solver == "search" else "steps, with two answers per feature and step"
+        warn(
             f"unfair examples of {n:,} people are going to take about {duration(seconds)} ({len(flow.steps):,} "
-            f"{asked}); use fewer n_steps with a longer step_size, more processes with n_jobs, or fewer people; "
-            "verbose=1 shows how far it is",
-            UserWarning,
-            stacklevel=find_stack_level(),
+            f"{trials}); use fewer n_steps with a longer step_size, more processes with n_jobs, or fewer people; "
+            "verbose=1 shows how far it is"
         )
 
 
@@ -265,11 +258,11 @@ def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratic, starts: 
     """Move one block of people."""
     last = starts.z
     losses = [model.losses(last, starts.truth)]
-    wrong = [model.wrong(last, starts.truth, starts.labels)] if errors else []
+    wrong = [model.wrong(last, starts.truth)] if errors else []
     for last in flow.path(model, metric, starts):
         losses.append(model.losses(last, starts.truth))
         if errors:
-            wrong.append(model.wrong(last, starts.truth, starts.labels))
+            wrong.append(model.wrong(last, starts.truth))
     return Moved(
         last,
         np.stack(losses, axis=1),
@@ -281,8 +274,8 @@ def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratic, starts: 
 def changes(
     model: Audited,
     starts: Floats,
-    ends: Floats,
-    truth: Any,
+    unfair: Floats,
+    truth: Truth,
     people: Mapping[str, NDArray[Any]],
     worst: NDArray[np.intp],
     n_features: int | None,
@@ -293,10 +286,10 @@ def changes(
     ----------
     model : Audited
         The model.
-    starts, ends : ndarray of shape (n, n_features)
+    starts, unfair : ndarray of shape (n, n_features)
         People and their unfair examples, in the units of X.
-    truth : ndarray of shape (n,)
-        What losses compare with.
+    truth : Truth
+        What is true of everybody.
     people : mapping of str to ndarray of shape (n,)
         Their names, "person", and ratios, "loss_ratio".
     worst : ndarray of int
@@ -309,28 +302,17 @@ def changes(
     DataFrame
         One row per person and feature.
     """
-    names = model.inputs.names
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
     for place in worst:
-        changed = np.flatnonzero(ends[place] != starts[place])
-        back = np.tile(ends[place], (len(changed) + 1, 1))
+        changed = np.flatnonzero(unfair[place] != starts[place])
+        back = np.tile(unfair[place], (len(changed) + 1, 1))
         back[np.arange(len(changed)), changed] = starts[place, changed]
-        z = back if model.scale is None else back / model.scale
-        losses = model.losses(z, np.repeat(np.asarray(truth)[place : place + 1], len(back)))
+        losses = model.losses(model.in_units_of_audit(back), truth.take(np.full(len(back), place)))
         increase = losses[-1] - losses[:-1]
         order = np.argsort(-increase, kind="stable")[:n_features]
         for j, gain in zip(changed[order], increase[order], strict=True):
-            before, after = starts[place, j], ends[place, j]
-            rows.append(
-                {
-                    "person": people["person"][place],
-                    "loss_ratio": people["loss_ratio"][place],
-                    "feature": names[j],
-                    "before": before,
-                    "after": after,
-                    "change": after - before,
-                    "loss_increase": gain,
-                }
-            )
+            before, after = starts[place, j], unfair[place, j]
+            person, ratio = people["person"][place], people["loss_ratio"][place]
+            rows.append((person, ratio, model.inputs.names[j], before, after, after - before, gain))
     columns = ["person", "loss_ratio", "feature", "before", "after", "change", "loss_increase"]
     return pd.DataFrame(rows, columns=columns)

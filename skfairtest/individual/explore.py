@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
 from skfairtest.individual.flow.comparability import fit_comparability
@@ -141,11 +141,10 @@ class ComparablePairs(FairMetric):
         _check_differences(differences, judged, who, features)
         found = fit_comparability(differences, judged, ridge=ridge, rank=rank)
         if found.slope > _STEEP:
-            warnings.warn(
+            warn(
                 f"ComparablePairs stopped before the likeliest metric was found (n_iter={found.n_iter}, slope "
                 f"{found.slope:.1g}): a larger ridge than {self.ridge!r} makes it easier to find.",
                 ConvergenceWarning,
-                stacklevel=find_stack_level(),
             )
         self.log_likelihood_, self.n_iter_, self.n_pairs_ = found.log_likelihood, found.n_iter, len(who)
         return self._set_matrix(Quadratic(found.matrix))
@@ -154,7 +153,7 @@ class ComparablePairs(FairMetric):
         ridge, rank = self.ridge, self.rank
         if not isinstance(ridge, Real) or isinstance(ridge, bool) or not 0 < ridge < np.inf:
             raise ParameterError(f"ridge must be a number above 0, such as 1e-3; found {ridge!r}.")
-        if rank is not None and (not isinstance(rank, Integral) or isinstance(rank, bool) or rank < 1):
+        if rank is not None and (not is_integer(rank) or rank < 1):
             raise ParameterError(f"rank must be a whole number, at least 1, or None; found {rank!r}.")
         return float(ridge), None if rank is None else int(rank)
 
@@ -213,9 +212,7 @@ def _check_differences(
         )
     alike = [name for name, differs in zip(features.names, (differences != 0).any(axis=0), strict=True) if not differs]
     if alike:
-        warnings.warn(
+        warn(
             f"pairs: no two people of a pair differ in {listed(alike, 5)}, so that nothing is known about it: "
-            "differences in it do not count in the fair distance.",
-            UserWarning,
-            stacklevel=find_stack_level(),
+            "differences in it do not count in the fair distance."
         )

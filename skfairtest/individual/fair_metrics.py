@@ -139,16 +139,11 @@ def _named_row(direction: Any, features: Features) -> Floats:
         raise ParameterError(
             f"directions must be all by name, or all rows of numbers; found {direction!r} among names."
         )
-    row, found = np.zeros(len(features.names)), dict[int, Any]()
-    for name, weight in weights.items():
-        position = features.position(name, "directions")
-        if position in found:
-            raise ParameterError(
-                f"directions name {features.names[position]!r} twice, as {name!r} and {found[position]!r}."
-            )
+    row = np.zeros(len(features.names))
+    positions = features.positions(weights, "directions")
+    for position, (name, weight) in zip(positions, weights.items(), strict=True):
         if not isinstance(weight, Real) or not np.isfinite(float(weight)):
             raise ParameterError(f"directions: the weight of {name!r} must be a finite number; found {weight!r}.")
-        found[position] = name
         row[position] = float(weight)
     return row
 

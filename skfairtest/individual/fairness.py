@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import ModelTest
+from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.seeds import check_seed, seed_sequence
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.seeds import seed_sequence
+from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
-from skfairtest.individual._audited import RESPONSES, Audited, asks_for_groups, audited, check_losses, check_width
-from skfairtest.individual._check import OF_MEANS, Ranges, check_parameters, n_folds, ranges_of, scale_of
-from skfairtest.individual._losses import LOSSES, Loss, loss_and_unit, loss_of
+from skfairtest.individual._audited import Audited, audited, check_losses
 from skfairtest.individual._metric import learn, resolve
-from skfairtest.individual._people import People, gone_outside, people_of, warn_of_units
-from skfairtest.individual._statistics import Judge, doubts_about, warn_of
+from skfairtest.individual._parameters import OF_MEANS, check_parameters, n_folds, ranges_of, scale_of
+from skfairtest.individual._people import People, outside_ranges, people_of, warn_of_units
+from skfairtest.individual._statistics import SequentialStatistic, doubts_about
+from skfairtest.individual._truth import kind_of, read_truth
 from skfairtest.individual._unfair import Flow, Moved, Starts, changes, checkpoints, move, warn_of_cost
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
-from skfairtest.individual.flow.constraints import constraint
 from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.flow.unfair_map import FlowDivergedError
-from skfairtest.individual.models.autograd import is_torch
-from skfairtest.individual.models.features import Features
 from skfairtest.individual.sensitive_subspace import NoGroupsError
-from skfairtest.readers import (
-    Column,
-    Numbers,
-    as_numbers,
-    classes_of,
-)
-from skfairtest.readers.labels import MAX_LABELS
-from skfairtest.readers.levels import listed
+from skfairtest.readers import Column
 from skfairtest.report.individual import IndividualSetup, individual_summary
 
 
@@ -256,7 +244,6 @@ class IndividualFairnessTest(ModelTest):
             If the estimator is a scikit-learn estimator that is not fitted.
         """
         check_parameters(self)
-        check_seed(self.random_state)
         metric = resolve(self.fair_metric)
         if self.estimator is None:
             raise ParameterError("estimator is missing: IndividualFairnessTest(model).fit(X, y, ...)")
@@ -265,55 +252,59 @@ class IndividualFairnessTest(ModelTest):
                 f"estimator={self.estimator.__name__} is a class: fit a model of it, on other people than those of the "
                 "test, and pass the model"
             )
-        people = people_of(X, y, sensitive_features, numbers=self._kind() == "regressor")
+        kind = kind_of(self.estimator, self.loss)
+        people = people_of(X, y, sensitive_features, numbers=kind == "regressor")
         features, y_true = people.features, people.y_true
-        loss, truth, labels = self._read_truth(y_true)
+        loss, truth, classes = read_truth(self.estimator, self.loss, self.statistic, kind, y_true)
         ranges = ranges_of(self.feature_ranges, features)
         scale = scale_of(self.feature_scale, features, ranges)
         if scale is None:
             warn_of_units(features, ranges.frozen)
-        places = np.asarray(y_true.codes if isinstance(y_true, Column) else y_true.values, dtype=float)
+        codes = np.asarray(y_true.codes if isinstance(y_true, Column) else y_true.values, dtype=float)
         try:
-            metrics, matrices, folds = learn(metric, features, places, people.sensitive, n_folds(self.cross_fit), scale)
+            metrics, matrices, folds = learn(metric, features, codes, people.sensitive, n_folds(self.cross_fit), scale)
         except NoGroupsError as error:
             what = "the fair metric is learned from what predicts them. Pass one or several columns"
             raise self._without_groups(what, "sex") from error
-        model = self._audited(features, y_true, truth, labels, loss, scale, ~ranges.frozen)
-        flow = self._flow(model, matrices, ranges, scale)
-        starts = Starts(features.values if scale is None else features.values / scale, truth, labels)
+        model = audited(
+            self.estimator, self.gradient, features, truth, loss, scale, ~ranges.frozen, kind=kind, classes=classes
+        )
+        flow = self._flow(model, matrices, ranges)
+        starts = Starts(model.in_units_of_audit(features.values), truth)
         check_losses(model, starts.z, truth)
         warn_of_cost(model, flow, len(features), self.n_jobs)
         moved = self._move(model, matrices, folds, flow, starts)
-        judge = Judge(
+        self._statistic = SequentialStatistic(
             self.statistic,
             moved.losses if moved.wrong is None else moved.wrong,
             flow.checkpoints,
             flow.times,
-            loss.nothing,
+            loss.rounding,
             float(self.tolerance),
             float(self.confidence_level),
         )
-        found, level = judge.end()
+        self._set_found(*self._statistic.end())
         # What did not move keeps its last digit, whatever it was divided by on the way.
-        ends = np.clip(model.in_units(moved.z), ranges.low, ranges.high)
-        self._set_found(found, level, judge)
-        ends = np.where(moved.z == starts.z, features.values, ends)
-        self._set_people(people, starts, moved, ends)
+        unfair = np.clip(model.in_units_of_X(moved.z), ranges.low, ranges.high)
+        unfair = np.where(moved.z == starts.z, features.values, unfair)
+        self._set_people(people, starts, moved, unfair)
         self.feature_scale_ = scale
-        outside, farthest = gone_outside(features.values, ends)
+        n_outside, farthest = outside_ranges(features.values, unfair)
+        alpha = 1 - self.confidence_level
         doubts = doubts_about(
-            self.statistic, moved, self.loss_ratios_, self.p_value_, 1 - self.confidence_level, level, farthest
+            self.statistic, moved, self.loss_ratios_, self.p_value_, alpha, self.attained_level_, farthest
         )
-        n_directions = max(len(one.free_directions) if one.has_free_directions else 0 for one in matrices)
-        self._set_report(model, metrics, flow, n_directions, outside, doubts)
-        warn_of(doubts)
+        n_directions = max(len(one.free_directions) for one in matrices)
+        self._set_report(model, metrics, flow, n_directions, n_outside, doubts)
+        for doubt in doubts:
+            warn(doubt)
         return self
 
     @property
     def path_(self) -> pd.DataFrame:
         """The statistic and its lower bound had the flow been stopped earlier."""
         check_is_fitted(self)
-        return self._judge.path()
+        return self._statistic.path()
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per person.
@@ -354,14 +345,14 @@ class IndividualFairnessTest(ModelTest):
         """
         check_is_fitted(self)
         for name, value in (("k", k), ("n_features", n_features)):
-            if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):
+            if value is not None and (not is_integer(value) or value < 1):
                 raise ParameterError(f"{name} must be an integer of at least 1; found {value!r}")
         people = self._columns
         growth = self.loss_ratios_
         if self._facts.statistic in OF_MEANS:
             growth = people["loss_after"] - people["loss_before"]
         worst = np.argsort(-growth, kind="stable")[:k]
-        return changes(self._model, self._starts, self._ends, self._truth, people, worst, n_features)
+        return changes(self._model, self._starts, self._unfair, self._truth, people, worst, n_features)
 
     def __str__(self) -> str:
         """Return a sentence for a manager, then what was tested and how; before `fit`, the parameters."""
@@ -377,107 +368,7 @@ class IndividualFairnessTest(ModelTest):
         given.string = given.categorical = False
         return tags
 
-    def _kind(self) -> str | None:
-        """What the estimator is, or what the loss makes of it."""
-        name = self.loss[0] if isinstance(self.loss, tuple) and self.loss else self.loss
-        judged = LOSSES[name].kind if isinstance(name, str) and name in LOSSES else None
-        model = self.estimator
-        if hasattr(model, "__sklearn_tags__") and not isinstance(model, type):
-            return "classifier" if is_classifier(model) else "regressor" if is_regressor(model) else judged
-        return "classifier" if hasattr(model, "predict_proba") else judged
-
-    def _read_truth(self, y_true: Column | Numbers) -> tuple[Loss, Any, Any]:
-        """Return the loss, what it compares with, and the labels as they were written."""
-        kind, name = self._kind(), type(self.estimator).__name__
-        loss = loss_of(self.loss, kind, name)
-        labels = y_true.values
-        if self.statistic == "error_rate_ratio" and (kind or loss.kind) == "regressor":
-            raise ParameterError(
-                f"statistic='error_rate_ratio' counts wrong labels, and estimator={name}() predicts numbers: use "
-                "'loss_ratio', 'ratio_of_means' or 'log_ratio'"
-            )
-        if loss.own:
-            return loss, labels, labels
-        if loss.kind == "classifier":
-            assert isinstance(y_true, Column)
-            classes = self._classes(y_true)
-            unknown = [level for level in y_true.levels if level not in classes]
-            if unknown:
-                raise ParameterError(
-                    f"y has labels that estimator={name}() does not know, {listed(unknown)}: it knows {listed(classes)}"
-                )
-            positions = np.array([classes.index(level) for level in y_true.levels], dtype=np.intp)
-            return loss, positions[y_true.codes], labels
-        numbers = as_numbers(y_true)
-        if numbers is None:
-            raise ParameterError(f"y must hold numbers for estimator={name}(); found {listed(y_true.levels, 3)}")  # type: ignore[union-attr]
-        unit = loss_and_unit(self.loss)[1]
-        return loss.in_units_of(float(numbers.std()) if unit is None else unit), numbers, labels
-
-    def _classes(self, y_true: Column) -> tuple[Any, ...]:
-        """The classes of the model; of one that does not say, whole numbers from 0, or the labels seen."""
-        known = classes_of(self.estimator)
-        if known is not None:
-            return known
-        if is_torch(self.estimator) and not all(isinstance(level, int) for level in y_true.levels):
-            raise ParameterError(
-                f"y must hold the positions of outputs, from 0, for estimator={type(self.estimator).__name__}(), a "
-                f"torch module that does not say what its classes are; found {listed(y_true.levels, 5)}. Of a module "
-                "that predicts numbers say loss='squared_error'"
-            )
-        if all(isinstance(level, int) and 0 <= level <= MAX_LABELS for level in y_true.levels):
-            return tuple(range(max(1, *y_true.levels) + 1))
-        return y_true.levels
-
-    def _audited(
-        self,
-        features: Features,
-        y_true: Column | Numbers,
-        truth: Any,
-        labels: Any,
-        loss: Loss,
-        scale: Floats | None,
-        movable: NDArray[np.bool_],
-    ) -> Audited:
-        """Look at what the model says, and choose how unfair examples are found."""
-        model, kind = self.estimator, self._kind()
-        name = type(model).__name__
-        wanted = RESPONSES[loss.kind]
-        response = next((method for method in wanted if callable(getattr(model, method, None))), wanted[0])
-        torch = is_torch(model)
-        if torch and not hasattr(model, "fit") and (loss.own or self.gradient not in ("auto", "autograd")):
-            raise ParameterError(
-                f"estimator={name}() is a torch module, whose derivatives torch knows for the losses that have a name: "
-                "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
-            )
-        if not callable(getattr(model, response, None)) and not torch:
-            raise ParameterError(
-                f"estimator={name}() has no {response}, and loss={loss.name!r} needs it: calibrate it "
-                "(sklearn.calibration.CalibratedClassifierCV), wrap it in an object with classes_ and predict_proba, "
-                "or pass loss=function(y_true, y_pred), which gets its decision_function or its predictions. Of a "
-                "regressor that does not say that it is one: loss='squared_error'"
-            )
-        if not torch and asks_for_groups(getattr(model, response)):
-            raise ParameterError(
-                f"estimator={name}().{response} asks for sensitive_features, which are no features that an unfair "
-                f"example could change. Wrap it in an object whose {response} reads the group from a column of X"
-            )
-        bare = Audited(model, replace(features, values=features.values[:1], index=None), loss, scale, movable, response)
-        if loss.kind == "classifier" and not torch and classes_of(model) is None:
-            assert isinstance(y_true, Column)
-            check_width(bare, features, self._classes(y_true))
-        chosen = audited(bare, self.gradient, features, truth, labels, kind=kind)
-        if chosen.smooth is not None and chosen.smooth.classes is not None and loss.kind == "classifier":
-            n_classes = len(chosen.smooth.classes)
-            if truth.max() >= n_classes:
-                raise ParameterError(
-                    f"y has labels beyond those of estimator={name}(), which has {n_classes} outputs, for the labels 0 "
-                    f"to {n_classes - 1}: found {listed(y_true.levels, 5)}. Of a module that predicts numbers say "  # type: ignore[union-attr]
-                    "loss='squared_error'"
-                )
-        return chosen
-
-    def _flow(self, model: Audited, matrices: list[Quadratic], ranges: Ranges, scale: Floats | None) -> Flow:
+    def _flow(self, model: Audited, matrices: list[Quadratic], ranges: Ranges) -> Flow:
         """Set the map up, and warn where its steps are too long."""
         solver = "search" if model.way == "search" else self.solver
         if solver == "search" and self.solver != "euler":
@@ -485,41 +376,34 @@ class IndividualFairnessTest(ModelTest):
                 f"solver={self.solver!r} follows derivatives, and this model has none ({model.why}): leave "
                 "solver='euler'"
             )
-        if ranges.limited and solver not in ("euler", "search"):
+        if (ranges.bounded or ranges.blocks) and solver not in ("euler", "search"):
             raise ParameterError(f"solver={solver!r} cannot hold features inside feature_ranges: use solver='euler'")
         steps: Floats = self.step_size / np.arange(1.0, self.n_steps + 1) ** self.step_decay
-        low, high = ranges.low, ranges.high
-        if scale is not None:
-            low, high = low / scale, high / scale
         flow = Flow(
             solver,
             steps,
             float(self.regularization),
-            constraint(low=low, high=high, frozen=np.flatnonzero(ranges.frozen), blocks=ranges.blocks),
-            (low, high) if np.isfinite(low).any() or np.isfinite(high).any() else None,
-            _seed(self.random_state) if solver == "search" else 0,
+            ranges.in_units_of(model.scale),
+            self._seed() if solver == "search" else 0,
             checkpoints(self.n_steps),
             max(metric.among(model.movable).largest for metric in matrices) if model.movable.any() else 0.0,
         )
         if flow.n_unstable:
             pull = self.regularization * flow.largest
-            warnings.warn(
+            warn(
                 f"step_size={self.step_size:g} is too long for regularization={self.regularization:g}: their product "
                 f"(times the largest eigenvalue of the fair metric, {flow.largest:.3g}) is {steps[0] * pull:.3g}, and "
                 f"from 1 on forward Euler is unstable, here in {flow.n_unstable:,} of {self.n_steps:,} steps. Use a "
-                f"step_size below {1 / pull:.3g}, or a solver of scipy.integrate such as 'LSODA'",
-                UserWarning,
-                stacklevel=find_stack_level(),
+                f"step_size below {1 / pull:.3g}, or a solver of scipy.integrate such as 'LSODA'"
             )
         return flow
 
+    def _seed(self) -> int:
+        """Return the seed of a search; without one, always the same."""
+        return 0 if self.random_state is None else int(seed_sequence(self.random_state).generate_state(1)[0])
+
     def _move(
-        self,
-        model: Audited,
-        matrices: list[Quadratic],
-        folds: NDArray[np.intp],
-        flow: Flow,
-        starts: Starts,
+        self, model: Audited, matrices: list[Quadratic], folds: NDArray[np.intp], flow: Flow, starts: Starts
     ) -> Moved:
         """Move everybody."""
         try:
@@ -544,15 +428,15 @@ class IndividualFairnessTest(ModelTest):
                 f"step_size, fewer n_steps, or feature_ranges that end{instead}"
             ) from error
 
-    def _set_found(self, found: AuditValue, level: float, judge: Judge) -> None:
+    def _set_found(self, found: AuditValue, level: float) -> None:
         """Set the statistic and what follows from it."""
         self.statistic_, self.standard_error_ = found.estimate, found.standard_error
         self.lower_bound_, self.confidence_interval_ = found.lower_bound, found.interval
         self.p_value_ = found.p_value
         self.rejected_ = self.concern_ = bool(self.p_value_ <= 1 - self.confidence_level)
-        self.attained_level_, self._judge = level, judge
+        self.attained_level_ = level
 
-    def _set_people(self, people: People, starts: Starts, moved: Moved, ends: Floats) -> None:
+    def _set_people(self, people: People, starts: Starts, moved: Moved, unfair: Floats) -> None:
         """Set what was found about each person."""
         features = people.features
         self.n_samples_, self.n_features_in_ = features.values.shape
@@ -560,12 +444,12 @@ class IndividualFairnessTest(ModelTest):
         if features.names_in is not None:
             self.feature_names_in_ = np.array(features.names_in, dtype=object)
         self.excluded_ = people.excluded
-        self.unfair_examples_ = features.rebuild(ends)
+        self.unfair_examples_ = features.rebuild(unfair)
         self.loss_ratios_ = ratios(moved.losses[:, 0], moved.losses[:, -1])
-        self._starts, self._ends, self._truth = features.values, ends, starts.truth
+        self._starts, self._unfair, self._truth = features.values, unfair, starts.truth
         self._columns = {
             "person": people.names,
-            "label": starts.labels,
+            "label": starts.truth.labels,
             "loss_before": moved.losses[:, 0],
             "loss_after": moved.losses[:, -1],
             "loss_ratio": self.loss_ratios_,
@@ -625,15 +509,10 @@ class IndividualFairnessTest(ModelTest):
 
     def _units(self) -> str:
         """Say what the map is measured in, where that is estimated from the people tested."""
-        told = []
+        units = []
         if self.solver_report_["loss_unit"] is not None:
-            estimated = " (the standard deviation of y)" if loss_and_unit(self.loss)[1] is None else ""
-            told.append(f"errors in units of {self.solver_report_['loss_unit']:.4g}{estimated}")
+            estimated = " (the standard deviation of y)" if isinstance(self.loss, str) else ""
+            units.append(f"errors in units of {self.solver_report_['loss_unit']:.4g}{estimated}")
         if isinstance(self.feature_scale, str):
-            told.append("features in their standard deviations")
-        return " and ".join(told)
-
-
-def _seed(random_state: Any) -> int:
-    """Return the seed of a search; without one, always the same."""
-    return 0 if random_state is None else int(seed_sequence(random_state).generate_state(1)[0])
+            units.append("features in their standard deviations")
+        return " and ".join(units)

@@ -12,11 +12,10 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
 from skfairtest.individual.flow.subspaces import span
-from skfairtest.individual.models.features import Features
 from skfairtest.readers import (
     MAX_GROUPS,
     WARN_GROUPS,
@@ -143,7 +142,9 @@ class SensitiveSubspace(FairMetric):
             If the directions span everything.
         """
         features, values = self._read(X, reset=True)
-        columns = _positions(self.sensitive_columns, features)
+        named = [] if self.sensitive_columns is None else self.sensitive_columns
+        several = isinstance(named, list | tuple | np.ndarray | pd.Index)
+        columns = sorted(features.positions(named if several else [named], "sensitive_columns"))
         if sensitive_features is None and not columns:
             raise _without_groups(self)
         others = [i for i in range(values.shape[1]) if i not in columns]
@@ -229,12 +230,11 @@ def _logistic(X: Floats, column: Column, where: str) -> Floats:
     if any(issubclass(warning.category, ConvergenceWarning | LinAlgWarning) for warning in heard):
         scales = X.std(axis=0)
         scales = scales[scales > 0]
-        warnings.warn(
+        warn(
             f"{where}: the logistic regression on X found its coefficients only roughly. The scales of the columns of "
             f"X go from {scales.min():.3g} to {scales.max():.3g}, and fair distances are in their units: put them on "
             "one scale first, as in make_pipeline(StandardScaler(), SensitiveSubspace()).",
             ConvergenceWarning,
-            stacklevel=find_stack_level(),
         )
     return found
 
@@ -264,19 +264,3 @@ def _with_spread(coefficients: Floats, X: Floats) -> Floats:
     """Return coefficients with zeros for those that tell nobody from anybody, which are rounding errors."""
     spread = ((X - X.mean(axis=0)) @ coefficients.T).std(axis=0)
     return np.where(spread[:, None] > _NO_SPREAD, coefficients, 0.0)
-
-
-def _positions(columns: Any, features: Features) -> list[int]:
-    """Return the positions of columns of X, given by name or position."""
-    if columns is None:
-        return []
-    several = columns if isinstance(columns, list | tuple | np.ndarray | pd.Index) else [columns]
-    found: dict[int, Any] = {}
-    for column in several:
-        position = features.position(column, "sensitive_columns")
-        if position in found:
-            raise ParameterError(
-                f"sensitive_columns name {features.names[position]!r} twice, as {found[position]!r} and {column!r}."
-            )
-        found[position] = column
-    return sorted(found)

@@ -10,7 +10,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers.containers import is_categorical, is_table, one_dimensional, series_name, split_table
+from skfairtest.readers.containers import (
+    check_lengths,
+    check_names,
+    is_categorical,
+    is_table,
+    one_dimensional,
+    series_name,
+    split_table,
+)
 from skfairtest.readers.encoding import encode
 from skfairtest.readers.levels import is_unicode
 
@@ -232,15 +240,8 @@ def read_columns(
     columns = _columns_of(data, parameter, default_name)
     if not columns:
         raise ParameterError(f"{parameter} has no columns: pass at least one.")
-    names = [column.name for column in columns]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ParameterError(f"{parameter} has several columns named {repeated[0]!r}: give each its own name.")
-    lengths = {column.name: len(column) for column in columns}
-    if len(set(lengths.values())) > 1:
-        raise ParameterError(
-            f"{parameter} has columns of different lengths {lengths}: every column needs one value per person."
-        )
+    check_names([column.name for column in columns], parameter)
+    check_lengths({column.name: len(column) for column in columns}, parameter)
     for column in columns:
         check_level_count(column, parameter, max_levels, warn_levels)
     return columns

@@ -13,8 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-
-__all__ = ["is_categorical", "is_table", "one_dimensional", "series_name", "split_table"]
+from skfairtest.readers.levels import listed
 
 #: What pandas, polars and pyarrow call types of categories.
 _CATEGORIES = {"CategoricalDtype", "Categorical", "Enum", "DictionaryType"}
@@ -100,6 +99,33 @@ def split_table(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
     if isinstance(frame, nw.DataFrame):
         return [(name, frame[name].to_native()) for name in frame.columns]
     return _split_array(np.asarray(data), parameter)
+
+
+def check_names(names: Sequence[str], parameter: str) -> None:
+    """Check that no two columns share a name.
+
+    Raises
+    ------
+    ValueError
+        If they do.
+    """
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ParameterError(f"{parameter} has several columns named {listed(repeated)}: give each its own name.")
+
+
+def check_lengths(lengths: Mapping[str, int], parameter: str) -> None:
+    """Check that all columns have one value per person.
+
+    Raises
+    ------
+    ValueError
+        If two have different lengths.
+    """
+    if len(set(lengths.values())) > 1:
+        raise ParameterError(
+            f"{parameter} has columns of different lengths {dict(lengths)}: every column needs one value per person."
+        )
 
 
 def _is_arrow_table(data: Any) -> bool:

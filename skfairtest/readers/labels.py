@@ -97,29 +97,21 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
         raise ParameterError("labels are empty: y_true and y_pred hold no label.")
     if any(map(_is_fraction, seen)):
         raise ValueError(_scores_message("y_true or y_pred", seen))
+    known = list(classes) if classes is not None and len(classes) == 2 else []
+    if not set(known).issuperset(seen):
+        known = []
+    pairs = [pair for pair in _STANDARD_PAIRS if pair.issuperset(seen) and pair.issuperset(known)]
+    if pos_label is not None:  # of more than two labels: one against the others
+        for label in [*seen, *known, *sort_levels(frozenset().union(*pairs))]:
+            if is_label(label, pos_label):
+                return label
+        raise ParameterError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
     if len(seen) > 2:
-        if pos_label is not None:  # one label against the others
-            for label in seen:
-                if is_label(label, pos_label):
-                    return label
-            raise ParameterError(
-                f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}."
-            )
         raise ParameterError(
             f"labels not binary: y_true and y_pred together hold {len(seen)} labels, "
             f"{listed(seen)}. Pass pos_label to test one of them against the others, or a metric that asks for no "
             "positive label, such as 'accuracy'."
         )
-    known = list(classes) if classes is not None and len(classes) == 2 else []
-    if not set(known).issuperset(seen):
-        known = []
-    pairs = [pair for pair in _STANDARD_PAIRS if pair.issuperset(seen) and pair.issuperset(known)]
-    if pos_label is not None:
-        possible = [*seen, *known, *sort_levels(frozenset().union(*pairs))]
-        for label in possible:
-            if is_label(label, pos_label):
-                return label
-        raise ParameterError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
     if pairs:
         return next((label for label in seen if label == 1), 1)
     if known:

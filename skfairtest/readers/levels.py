@@ -33,7 +33,7 @@ def plain_scalar(value: Any) -> Any:
     return value + 0.0 if isinstance(value, float) else value
 
 
-def is_label(label: Any, asked: Any) -> bool:
+def is_label(label: Any, wanted: Any) -> bool:
     """Tell whether a label is the one asked for; what cannot be compared with it is another one.
 
     Examples
@@ -42,7 +42,7 @@ def is_label(label: Any, asked: Any) -> bool:
     (True, False)
     """
     try:
-        return bool(label == asked)
+        return bool(label == wanted)
     except (TypeError, ValueError):
         return False
 

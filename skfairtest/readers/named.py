@@ -84,20 +84,20 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
         "keep the column in X up to here (a ColumnTransformer inside the model can drop it), or leave "
         f"{parameter}=None and hand the groups over by metadata routing."
     )
-    asked = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
+    given = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
     table = split_table(X, "X") if is_table(X) else []
     found = {name: column for name, column in table if name is not None}
     twice = [name for name in names if sum(name == other for other, _ in table) > 1]
     if twice:
-        raise ParameterError(f"{asked}: X has several columns named {listed(twice)}: give each its own name.")
+        raise ParameterError(f"{given}: X has several columns named {listed(twice)}: give each its own name.")
     if not found:
         raise ParameterError(
-            f"{asked} names a column, and X ({type(X).__name__}) has no column names here: pass a DataFrame; {instead}"
+            f"{given} names a column, and X ({type(X).__name__}) has no column names here: pass a DataFrame; {instead}"
         )
     missing = [name for name in names if name not in found]
     if missing:
         raise ParameterError(
-            f"{asked}: X has no column {listed(missing)} here; its columns are {listed(found)}. "
+            f"{given}: X has no column {listed(missing)} here; its columns are {listed(found)}. "
             f"{instead[0].upper()}{instead[1:]}"
         )
     if isinstance(X, pd.DataFrame):

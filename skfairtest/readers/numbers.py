@@ -56,19 +56,19 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
         return data
     values = one_dimensional(data, parameter)
     array = values.to_numpy() if isinstance(values, pd.Series) and isinstance(values.dtype, np.dtype) else values
-    many = (
+    continuous = (
         type(array) is np.ndarray
         and array.dtype.kind in "fiu"
         and array.size > FEW
         and len(np.unique(array[:LOOKED_AT])) > (FEW if array.dtype.kind == "f" else FEW_WHOLE)
     )
-    if not many:
+    if not continuous:
         column = read_column(data, parameter, name=parameter)
         numeric = all(isinstance(level, int | float) for level in column.levels)
         if numeric and not np.isfinite(as_floats(column.levels)).all():
             raise ValueError(_infinite(parameter, column.levels))
-        whole = all(isinstance(level, int) for level in column.levels)
-        if not numeric or len(column.levels) <= (FEW_WHOLE if whole else FEW):
+        integers = all(isinstance(level, int) for level in column.levels)
+        if not numeric or len(column.levels) <= (FEW_WHOLE if integers else FEW):
             return column
         return Numbers(parameter, as_floats(column.levels)[column.codes], column.index)
     index = values.index if isinstance(values, pd.Series) else None

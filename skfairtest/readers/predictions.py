@@ -70,14 +70,7 @@ def _has_rows(data: Any) -> bool:
     return bool(getattr(data, "shape", ())) or isinstance(data, Column)
 
 
-def predict(
-    estimator: Any,
-    X: Any,
-    *,
-    sensitive_features: Any = None,
-    predict_params: Mapping[str, Any] | None = None,
-    random_state: int | np.random.RandomState | np.random.Generator | None = None,
-) -> NDArray[Any]:
+def predict(estimator: Any, X: Any, **given: Any) -> NDArray[Any]:
     """Ask a fitted estimator for its predictions.
 
     Parameters
@@ -86,13 +79,8 @@ def predict(
         A fitted scikit-learn estimator, or anything else that predicts. It is never fitted.
     X : object
         Handed to ``predict`` as it is.
-    sensitive_features : object, optional
-        Handed on when ``predict`` takes it (fairlearn's ``ThresholdOptimizer``), also where pipelines, searches or
-        frozen estimators lie around the model that takes it.
-    predict_params : mapping, optional
-        Further keyword arguments of ``predict``; these take precedence.
-    random_state : int, RandomState, Generator or None
-        Handed on when ``predict`` takes it (randomised predictors), as an int or None.
+    **given
+        What else there is, as of `ask`.
 
     Returns
     -------
@@ -113,14 +101,7 @@ def predict(
     >>> predict(model, [[3]]).tolist()
     ['no']
     """
-    array = ask(
-        estimator,
-        "predict",
-        X,
-        sensitive_features=sensitive_features,
-        predict_params=predict_params,
-        random_state=random_state,
-    )
+    array = ask(estimator, "predict", X, **given)
     return array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
 
 
@@ -141,8 +122,15 @@ def ask(
         A fitted estimator.
     response : {"predict", "predict_proba", "decision_function"}
         Which method.
-    X, sensitive_features, predict_params, random_state : object
-        As in `predict`.
+    X : object
+        Handed to the method as it is.
+    sensitive_features : object, optional
+        Handed on when the method takes it (fairlearn's ``ThresholdOptimizer``), also where pipelines, searches or
+        frozen estimators lie around the model that takes it.
+    predict_params : mapping, optional
+        Further keyword arguments of the method; these take precedence.
+    random_state : int, RandomState, Generator or None
+        Handed on when the method takes it (randomised predictors), as an int or None.
 
     Returns
     -------
@@ -163,9 +151,9 @@ def ask(
     path = path_of(estimator)
     offered = {"sensitive_features", "random_state", *(predict_params or {})}
     # Wrappers hide the arguments of what they wrap, or demand that metadata routing is set up for them.
-    depth = next((i for i, model in enumerate(path) if offered & set(_parameters(_method(model, response)))), 0)
-    method = _method(path[depth], response)
-    accepted = _parameters(method)
+    depth = next((i for i, model in enumerate(path) if offered & set(parameters_of(getattr(model, response, None)))), 0)
+    method: Any = getattr(path[depth], response, None)
+    accepted = parameters_of(method)
     params = dict(predict_params or {})
     if "sensitive_features" in accepted and sensitive_features is not None:
         params.setdefault("sensitive_features", as_model_input(sensitive_features))
@@ -245,10 +233,6 @@ def _inner(estimator: Any) -> Any:
     return own.get(getattr(type(estimator), "_answers_with", "best_estimator_"))
 
 
-def _method(model: Any, response: str) -> Any:
-    return getattr(model, response, None)
-
-
 def as_model_input(sensitive_features: Any) -> Any:
     """Return groups in a container that models know: a dict of columns is ours only.
 
@@ -270,9 +254,7 @@ def scores(
     metric: str,
     pos_label: Any = None,
     y_true: Any = None,
-    sensitive_features: Any = None,
-    predict_params: Mapping[str, Any] | None = None,
-    random_state: int | np.random.RandomState | np.random.Generator | None = None,
+    **given: Any,
 ) -> NDArray[np.float64]:
     """Ask a fitted estimator for its scores of the positive label.
 
@@ -290,8 +272,8 @@ def scores(
         The label whose scores are wanted; None: the second of two classes.
     y_true : array-like, optional
         True labels, which stand in for the classes of an estimator that does not know its own.
-    sensitive_features, predict_params, random_state : object
-        As in `predict`.
+    **given
+        What else there is, as of `ask`.
 
     Returns
     -------
@@ -310,14 +292,7 @@ def scores(
             "use a model that has, or a metric of predicted labels, such as 'equalized_odds'; scores of your own are "
             "passed as X, with estimator=None."
         )
-    array = ask(
-        estimator,
-        found[0],
-        X,
-        sensitive_features=sensitive_features,
-        predict_params=predict_params,
-        random_state=random_state,
-    )
+    array = ask(estimator, found[0], X, **given)
     if found[0] == "predict":
         return array.reshape(-1).astype(float)
     width = array.shape[1] if array.ndim > 1 else 1
@@ -356,7 +331,8 @@ def _labels(y_true: Any) -> tuple[Any, ...]:
     return () if y_true is None else read_column(y_true, "y_true").levels
 
 
-def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
+def parameters_of(function: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function by their names; none where they are not known."""
     try:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # compiled code may have no signature, and what is missing has none
@@ -432,7 +408,7 @@ def predictions_from_X(X: Any, parameter: str = "X") -> Any:
     >>> predictions_from_X([[23], [61]])
     Traceback (most recent call last):
     ...
-    ValueError: X is a table, and a table is not predictions: pass estimator=... to predict ...
+    skfairtest._utils.errors.ParameterError: X is a table, and a table is not predictions: pass estimator=... to ...
     """
     if X is not None and not isinstance(X, (str, bytes)) and is_table(X):
         instead = "pass estimator=... to predict from it, or a 1-D array of predictions" if parameter == "X" else ""

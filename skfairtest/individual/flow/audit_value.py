@@ -75,11 +75,6 @@ class UndefinedAuditValueError(ValueError):
 class InfiniteRatioError(UndefinedAuditValueError):
     """People have a loss at their unfair examples and none before: their ratios are infinite. Means of both are not."""
 
-    @property
-    def infinite(self) -> int:
-        """How many ratios are infinite."""
-        return self.people
-
 
 class VanishedLossError(UndefinedAuditValueError):
     """People have a loss before and none at their unfair examples: their ratios have no logarithm."""
@@ -101,10 +96,8 @@ class AuditValue:
     ----------
     estimate : float
         S.
-    standard_deviation : float
-        V, with ddof = 0; of ``log_ratio`` S times that of the logarithms.
     standard_error : float
-        V / sqrt(n).
+        V / sqrt(n), with ddof = 0; of ``log_ratio`` S times that of the logarithms.
     lower_bound : float
         T, the one-sided lower confidence limit: above the tolerance where p < 1 - confidence_level.
     interval : tuple of float
@@ -114,7 +107,6 @@ class AuditValue:
     """
 
     estimate: float
-    standard_deviation: float
     standard_error: float
     lower_bound: float
     interval: tuple[float, float]
@@ -278,8 +270,9 @@ def _log_ratio(values: Floats, tolerance: float, confidence_level: float) -> Aud
         return _inferred(estimate, 0.0, n, n, tolerance, confidence_level)
     logs = _inferred(mean, sd, n, n, float(np.log(tolerance)), confidence_level)
     low, high = (float(limit) for limit in np.exp(logs.interval))
-    bound = float(np.exp(logs.lower_bound))
-    return AuditValue(estimate, estimate * sd, estimate * logs.standard_error, bound, (low, high), logs.p_value)
+    return AuditValue(
+        estimate, estimate * logs.standard_error, float(np.exp(logs.lower_bound)), (low, high), logs.p_value
+    )
 
 
 def _moments(values: Floats) -> tuple[float, float]:
@@ -298,9 +291,9 @@ def _inferred(
         with np.errstate(divide="ignore"):
             p = min(1.0, float(np.float64(tolerance / estimate) ** exposed)) if estimate else 1.0
         low, bound = (estimate * level ** (1 / exposed) for level in (alpha / 2, alpha))
-        return AuditValue(estimate, 0.0, 0.0, bound, (low, estimate), p)
+        return AuditValue(estimate, 0.0, bound, (low, estimate), p)
     error = float(sd / np.sqrt(n))
     reach = float(-ndtri(alpha / 2)) * error
     bound = lower_bound(estimate, sd, n, float(-ndtri(alpha)))
     p = float(ndtr((tolerance - estimate) / error))
-    return AuditValue(estimate, sd, error, bound, (estimate - reach, estimate + reach), p)
+    return AuditValue(estimate, error, bound, (estimate - reach, estimate + reach), p)

@@ -16,15 +16,12 @@ from scipy.optimize import minimize
 
 from skfairtest._utils.typing import Floats
 
-__all__ = ["Comparability", "fit_comparability", "negative_log_likelihood"]
-
-#: Largest slope that is left at an optimum, of a mean over judgements of differences that were made uniform.
-TOLERANCE = 1e-9
+#: Of the optimizer; gtol is the largest slope left, of a mean over judgements of differences that were made uniform.
+_OPTIONS: Any = {"maxiter": 5000, "maxfun": 10_000, "gtol": 1e-9, "ftol": 0.0, "maxcor": 30}
 #: How far, relative to the longest, pairs must differ in a direction to tell anything about it.
 RANK_TOLERANCE = 1e-10
 #: Squared distances of pairs that are not comparable count as this while they are smaller: surprising, not infinitely.
 SMALLEST = 1e-30
-MAX_ITERATIONS = 5000
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +126,7 @@ def fit_comparability(
     sigma = factor @ factor.T
     squares = np.square(whitened @ factor).sum(axis=1)
     values, slopes = negative_log_likelihood(squares, comparable)
-    slope = _slope(_gradient(whitened, slopes, sigma, ridge), factor, restricted=factor.shape[1] < n_directions)
+    slope = _slope(whitened, slopes, factor, ridge)
     matrix = uniform @ sigma @ uniform.T
     if n_directions < len(matrix):
         # Among the matrices that say the same of every pair, the one that sees nothing else.
@@ -149,16 +146,13 @@ def objective(factor: Floats, differences: Floats, comparable: NDArray[np.bool_]
     return value, gradient
 
 
-def _gradient(differences: Floats, slopes: Floats, sigma: Floats, ridge: float) -> Floats:
-    """The gradient by Sigma itself."""
-    gradient: Floats = differences.T @ (slopes[:, None] * differences) / len(differences) + ridge * sigma
-    return gradient
-
-
-def _slope(gradient: Floats, factor: Floats, *, restricted: bool) -> float:
-    """How far from an optimum: slopes within the range of Sigma, and downhill ones out of it unless rank forbids."""
+def _slope(differences: Floats, slopes: Floats, factor: Floats, ridge: float) -> float:
+    """Return how far from flat: within the range of Sigma, and downhill out of it unless the rank forbids."""
+    sigma = factor @ factor.T
+    gradient = differences.T @ (slopes[:, None] * differences) / len(differences) + ridge * sigma  # by Sigma itself
     within = float(np.abs(2.0 * gradient @ factor).max(initial=0.0))
-    return within if restricted else max(within, -float(np.linalg.eigvalsh(gradient)[0]))
+    full = factor.shape[1] == len(factor)
+    return max(within, -float(np.linalg.eigvalsh(gradient)[0])) if full else within
 
 
 def _descend(start: Floats, differences: Floats, comparable: NDArray[np.bool_], ridge: float) -> tuple[Floats, int]:
@@ -166,8 +160,7 @@ def _descend(start: Floats, differences: Floats, comparable: NDArray[np.bool_], 
         value, gradient = objective(factor.reshape(start.shape), differences, comparable, ridge)
         return value, gradient.ravel()
 
-    options: Any = {"maxiter": MAX_ITERATIONS, "maxfun": 2 * MAX_ITERATIONS, "gtol": TOLERANCE, "ftol": 0.0}
-    found = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", options=options | {"maxcor": 30})
+    found = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", options=_OPTIONS)
     return found.x.reshape(start.shape), int(found.nit)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
+from skfairtest.individual.flow.subspaces import basis
 
 #: Eigenvalues within this share of the largest are one eigenvalue, and 0 if they are within it of 0.
 RELATIVE_TOLERANCE = 1e-10
@@ -31,11 +32,7 @@ class Quadratic:
     largest : float
         The largest eigenvalue.
     free_directions : ndarray, shape (k, d)
-        Orthonormal rows: a basis of the null space, or all eigenvectors by increasing eigenvalue where there is none.
-        They depend on the spaces that Sigma has and on nothing else: not on which basis of a null space the
-        linear-algebra library prefers. A space spanned by axes has those axes as its basis.
-    has_free_directions : bool
-        Whether there is a null space.
+        Orthonormal rows: a basis of the null space; k is 0 where there is none.
 
     Raises
     ------
@@ -65,20 +62,34 @@ class Quadratic:
                 "matrix must be symmetric, found an entry that differs from the one across the diagonal"
             )
         self.matrix: Floats = np.ascontiguousarray((sigma + sigma.T) / 2)
-        values, vectors = np.linalg.eigh(self.matrix)
-        if values[0] < -1e-8 * scale:
-            raise ParameterError(f"matrix must be positive semi-definite, found the eigenvalue {values[0]:.3g}")
-        self.largest = max(float(values[-1]), 0.0)
-        self.has_free_directions = bool(values[0] <= RELATIVE_TOLERANCE * self.largest)
-        self.free_directions: Floats = self._directions(values, vectors.T)
+        self._values, self._vectors = np.linalg.eigh(self.matrix)
+        if self._values[0] < -1e-8 * scale:
+            raise ParameterError(f"matrix must be positive semi-definite, found the eigenvalue {self._values[0]:.3g}")
+        self.largest = max(float(self._values[-1]), 0.0)
+        self.free_directions = basis(self._vectors.T[self._values <= RELATIVE_TOLERANCE * self.largest])
 
-    def _directions(self, values: Floats, vectors: Floats) -> Floats:
-        """Bases of the null space, or of every eigenspace in turn."""
-        near = RELATIVE_TOLERANCE * self.largest
-        if self.has_free_directions:
-            return basis(vectors[values <= near])
-        starts = np.flatnonzero(np.diff(values, prepend=-np.inf) > near)
-        return np.concatenate([basis(part) for part in np.split(vectors, starts[1:])])
+    def directions(self) -> Floats:
+        """Return eigenvectors by increasing eigenvalue, of shape (d, d).
+
+        They depend on the eigenspaces that Sigma has and on nothing else: not on which basis of an eigenspace the
+        linear-algebra library prefers. A space spanned by axes has those axes as its basis.
+        """
+        starts = np.flatnonzero(np.diff(self._values, prepend=-np.inf) > RELATIVE_TOLERANCE * self.largest)
+        return np.concatenate([basis(part) for part in np.split(self._vectors.T, starts[1:])])
+
+    def square_root(self) -> Floats:
+        """Return the symmetric R of shape (d, d), positive semi-definite, with R R = Sigma.
+
+        Examples
+        --------
+        >>> Quadratic([[4.0, 0.0], [0.0, 0.0]]).square_root()
+        array([[2., 0.],
+               [0., 0.]])
+        """
+        # What is free must not cost the root of a rounding error.
+        values = np.where(self._values <= RELATIVE_TOLERANCE * self.largest, 0.0, self._values)
+        root: Floats = (self._vectors * np.sqrt(values)) @ self._vectors.T
+        return (root + root.T) / 2
 
     def among(self, movable: NDArray[np.bool_]) -> Quadratic:
         """Return the form of the columns that may move, of which there is at least one."""
@@ -99,7 +110,7 @@ class Quadratic:
         Returns
         -------
         directions : ndarray of shape (k, d)
-            Orthonormal rows, 0 where columns stay. Where none of them is free, all that there are, shortest eigenvalues
+            Orthonormal rows, 0 where columns stay. Where none of them is free, all that there are, smallest eigenvalues
             first.
         radii : ndarray of shape (k,)
             `radius`; where nothing is free and it is less, as far as costs a loss of 1: 1 / sqrt(lambda eigenvalue).
@@ -116,16 +127,17 @@ class Quadratic:
         if not movable.any():
             return np.zeros((0, len(self.matrix))), np.zeros(0)
         part = self.among(movable)
-        directions = np.zeros((len(part.free_directions), len(self.matrix)))
-        directions[:, movable] = part.free_directions
-        costs = regularization * part.squared_distance(part.free_directions)
-        if part.has_free_directions:
-            costs = np.zeros(len(costs))
+        free = part.free_directions
+        rows = free if len(free) else part.directions()
+        directions = np.zeros((len(rows), len(self.matrix)))
+        directions[:, movable] = rows
+        if len(free):
+            return directions, np.full(len(free), radius)
         with np.errstate(divide="ignore"):
-            return directions, np.minimum(radius, 1 / np.sqrt(costs))
+            return directions, np.minimum(radius, 1 / np.sqrt(regularization * part.squared_distance(rows)))
 
     def pull(self, v: Floats) -> Floats:
-        """Half the gradient of the squared length: v Sigma, for rows v of shape (n, d)."""
+        """Return half the gradient of the squared length: v Sigma, for rows v of shape (n, d)."""
         pulled: Floats = v.dot(self.matrix)
         return pulled
 
@@ -134,22 +146,3 @@ class Quadratic:
         v = np.asarray(v, dtype=float)
         squares: Floats = (v * self.pull(v)).sum(axis=1)
         return np.maximum(squares, 0.0)
-
-
-def basis(rows: ArrayLike) -> Floats:
-    """Orthonormal basis (k, d) of what k orthonormal rows span; the same for any such rows of the same space.
-
-    The columns of the projection on the space are orthonormalised, the longest remaining one first (the first of
-    equally long ones), so that each basis vector leans as far as it can towards one axis, positively.
-    """
-    rows = np.asarray(rows, dtype=float)
-    left = rows.T @ rows
-    found = np.empty_like(rows)
-    for place in range(len(rows)):
-        lengths = np.diagonal(left)  # squared, of a projection's columns
-        axis = int(np.argmax(lengths > lengths.max() * (1 - 1e-9)))
-        vector = left[axis] - found[:place].T @ (found[:place] @ left[axis])  # once more: rounding is not orthogonal
-        found[place] = vector / np.linalg.norm(vector)
-        left = left - np.outer(found[place], found[place])
-    found[np.abs(found) < 1e-14] = 0.0
-    return found

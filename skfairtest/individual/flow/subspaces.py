@@ -1,4 +1,4 @@
-"""Subspaces of features, by what spans them, and square roots of what measures the rest.
+"""Subspaces of features, by what spans them.
 
 Directions may be many, collinear or zero: what counts is the space they span, and its dimension is found, not assumed.
 """
@@ -9,9 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.flow.quadratic import RELATIVE_TOLERANCE, Quadratic, basis
-
-__all__ = ["complement", "span", "square_root"]
 
 #: Directions of unit length that lie closer together than this are one. Coefficients of solvers are this accurate.
 SAME_DIRECTION = 1e-8
@@ -46,25 +43,28 @@ def span(rows: ArrayLike) -> Floats:
     return basis(vectors[lengths > SAME_DIRECTION * lengths[0]])
 
 
+def basis(rows: ArrayLike) -> Floats:
+    """Return an orthonormal basis (k, d) of what k orthonormal rows span, the same for any rows of the same space.
+
+    The columns of the projection on the space are orthonormalised, the longest remaining one first (the first of
+    equally long ones), so that each basis vector leans as far as it can towards one axis, positively.
+    """
+    rows = np.asarray(rows, dtype=float)
+    left = rows.T @ rows
+    found = np.empty_like(rows)
+    for place in range(len(rows)):
+        lengths = np.diagonal(left)  # squared, of a projection's columns
+        axis = int(np.argmax(lengths > lengths.max() * (1 - 1e-9)))
+        vector = left[axis] - found[:place].T @ (found[:place] @ left[axis])  # once more: rounding is not orthogonal
+        found[place] = vector / np.linalg.norm(vector)
+        left = left - np.outer(found[place], found[place])
+    found[np.abs(found) < 1e-14] = 0.0
+    return found
+
+
 def complement(directions: Floats) -> Floats:
     """Return the projection I - Π, of shape (d, d), which takes away what lies along orthonormal rows (k, d)."""
     matrix: Floats = np.eye(directions.shape[1]) - directions.T @ directions
     # A column that is free altogether is exactly 0, and not what is left of 1 - 1.
     matrix[np.abs(matrix) < 1e-15] = 0.0
     return (matrix + matrix.T) / 2
-
-
-def square_root(quadratic: Quadratic) -> Floats:
-    """Return the symmetric R of shape (d, d), positive semi-definite, with R R = Sigma.
-
-    Examples
-    --------
-    >>> square_root(Quadratic([[4.0, 0.0], [0.0, 0.0]]))
-    array([[2., 0.],
-           [0., 0.]])
-    """
-    values, vectors = np.linalg.eigh(quadratic.matrix)
-    # What the quadratic form calls free must not cost the root of a rounding error.
-    values[values <= RELATIVE_TOLERANCE * quadratic.largest] = 0.0
-    root: Floats = (vectors * np.sqrt(values)) @ vectors.T
-    return (root + root.T) / 2

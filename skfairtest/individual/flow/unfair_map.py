@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.flow.constraints import Constraint
+from skfairtest.individual.flow.ranges import Ranges
 
 #: Which people of the block the rows of x are.
 People = slice | NDArray[np.intp]
@@ -41,6 +41,8 @@ EVERYONE = slice(None)
 FARTHEST = 1e30
 #: Steps between two looks at whether numbers are still finite.
 _LOOK_EVERY = 64
+#: Of SciPy's solvers.
+_TOLERANCES: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-10}
 
 
 class FlowDivergedError(ArithmeticError):
@@ -70,12 +72,12 @@ def euler(
     *,
     steps: ArrayLike,
     regularization: float,
-    constrain: Constraint | None = None,
+    ranges: Ranges | None = None,
     checkpoints: ArrayLike,
 ) -> Iterator[Floats]:
     """Follow the gradient flow by forward Euler, all people at once.
 
-    x <- constrain(x + step (gradient(x) - 2 regularization pull(x - x0))).
+    x <- x + step (gradient(x) - 2 regularization pull(x - x0)), or the nearest point inside the ranges.
 
     Parameters
     ----------
@@ -89,8 +91,8 @@ def euler(
         Step sizes.
     regularization : float
         lambda.
-    constrain : callable, optional
-        Applied after every step.
+    ranges : Ranges, optional
+        Where features may go; None: anywhere.
     checkpoints : array-like of int
         Numbers of steps done, increasing, the last of them ``len(steps)``.
 
@@ -110,7 +112,7 @@ def euler(
     for checkpoint in np.asarray(checkpoints).tolist():
         while done < checkpoint:
             until = min(checkpoint, done + _LOOK_EVERY)
-            x = _some_steps(x, start, gradient, pull, sizes[done:until], regularization, constrain, until)
+            x = _some_steps(x, start, gradient, pull, sizes[done:until], regularization, ranges, until)
             done = until
         yield x.copy()
 
@@ -122,7 +124,7 @@ def _some_steps(
     pull: Pull,
     sizes: Sequence[float],
     regularization: float,
-    constrain: Constraint | None,
+    ranges: Ranges | None,
     until: int,
 ) -> Floats:
     """Do some steps, in place, and look whether everybody is still there."""
@@ -136,8 +138,8 @@ def _some_steps(
                 away += gradient(x, EVERYONE)
                 away *= size
                 x += away
-                if constrain is not None:
-                    x = constrain(x, x0)
+                if ranges is not None:
+                    x = ranges.nearest(x, x0)
     except Exception as error:  # whatever a model raises when it is asked about points that are not numbers
         if people := _lost(x, x0):
             raise FlowDivergedError(people, until) from error
@@ -160,9 +162,7 @@ def integrate(
     *,
     times: ArrayLike,
     regularization: float,
-    method: str = "RK45",
-    rtol: float = 1e-8,
-    atol: float = 1e-10,
+    method: str,
 ) -> Iterator[Floats]:
     """Follow the gradient flow with error control, person by person, as a reference for Euler's method.
 
@@ -176,8 +176,6 @@ def integrate(
         Times of the flow at the checkpoints, increasing.
     method : str
         A method of `scipy.integrate.solve_ivp`.
-    rtol, atol : float
-        Its tolerances.
 
     Yields
     ------
@@ -196,7 +194,7 @@ def integrate(
     for person, here in enumerate(start):
         velocity = _velocity(gradient, pull, regularization, here, slice(person, person + 1))
         try:
-            found[:, person] = _solved(velocity, here, moments, method, rtol, atol)
+            found[:, person] = _solved(velocity, here, moments, method)
         except FlowDivergedError as error:
             failed, reached = failed + error.people, min(reached, error.step)
     if failed:
@@ -220,14 +218,12 @@ def _velocity(
     return velocity
 
 
-def _solved(
-    velocity: Callable[[float, Floats], Floats], here: Floats, moments: Floats, method: str, rtol: float, atol: float
-) -> Floats:
+def _solved(velocity: Callable[[float, Floats], Floats], here: Floats, moments: Floats, method: str) -> Floats:
     """Return where one person is at every moment, (n_moments, d)."""
     solve: Any = solve_ivp  # its types do not know a method that is any string
     with np.errstate(over="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="lsoda:")  # of a failure, which is an error here
-        solution = solve(velocity, (0.0, moments[-1]), here, method=method, t_eval=moments, rtol=rtol, atol=atol)
+        solution = solve(velocity, (0.0, moments[-1]), here, method=method, t_eval=moments, **_TOLERANCES)
     if not solution.success:
         raise FlowDivergedError(1, float(solution.t[-1]) if len(solution.t) else 0.0)
     return np.asarray(solution.y.T, dtype=float)

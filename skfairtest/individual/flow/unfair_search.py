@@ -20,7 +20,8 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.flow.constraints import Constraint
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.ranges import Ranges
 
 #: (x, people) -> losses (m,) of rows x (m, d), which belong to these people of the block; the same may occur often.
 Objective = Callable[[Floats, NDArray[np.intp]], Floats]
@@ -41,11 +42,10 @@ class _Search:
 
     start: Floats
     objective: Objective
-    pull: Callable[[Floats], Floats]
+    metric: Quadratic
     reach: Floats  # (k, d): each direction, as long as the radius
     regularization: float
-    constrain: Constraint | None
-    limits: tuple[Floats, Floats] | None
+    ranges: Ranges | None
     u: Floats = field(init=False)
     x: Floats = field(init=False)
     value: Floats = field(init=False)
@@ -55,7 +55,7 @@ class _Search:
     def __post_init__(self) -> None:
         n = len(self.start)
         self.u, self.x = np.zeros((n, len(self.reach))), self.start.copy()
-        self.value = self._asked(self.start.copy(), np.arange(n))
+        self.value = self._losses(self.start.copy(), np.arange(n))
         self.length, self.taken = np.zeros(n), np.zeros(n, dtype=bool)
 
     def places(self, u: Floats) -> tuple[Floats, Floats]:
@@ -66,21 +66,18 @@ class _Search:
         offset = np.zeros((*u.shape[:-1], self.start.shape[1]))
         for direction, reach in enumerate(self.reach):
             offset += u[..., direction, None] * reach
-        if self.limits is not None:
-            room = self.room(offset)
+        if self.ranges is None:
+            return u, self.start + offset
+        if self.ranges.bounded:
+            room = self.room(offset, self.ranges)
             u, offset = u * room, offset * room
         x = self.start + offset
-        if self.constrain is not None:
-            rows = x.reshape(-1, x.shape[-1])
-            x = self.constrain(rows, np.tile(self.start, (len(x), 1))).reshape(x.shape)
-        return u, x
+        return u, self.ranges.nearest(x.reshape(-1, x.shape[-1]), np.tile(self.start, (len(x), 1))).reshape(x.shape)
 
-    def room(self, offset: Floats) -> Floats:
+    def room(self, offset: Floats, ranges: Ranges) -> Floats:
         """Return how much of the way (m, n, 1) lies inside the limits: who is cut off sideways leaves the span."""
-        assert self.limits is not None
-        low, high = self.limits
         with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.where(offset > 0, high - self.start, low - self.start) / offset
+            shares = np.where(offset > 0, ranges.high - self.start, ranges.low - self.start) / offset
         shares = np.where(offset == 0, np.inf, shares)
         room: Floats = np.clip(shares.min(axis=-1, keepdims=True), 0.0, 1.0)
         return room
@@ -89,11 +86,10 @@ class _Search:
         """Return what points (m, n, d) are worth, of shape (m, n), by one call of the objective."""
         m, n, d = x.shape
         people = np.tile(np.arange(n), m)
-        away = (x - self.start).reshape(-1, d)
-        penalty: Floats = np.maximum((away * self.pull(away)).sum(axis=1), 0.0)
-        return (self._asked(x.reshape(-1, d), people) - self.regularization * penalty).reshape(m, n)
+        penalty = self.metric.squared_distance((x - self.start).reshape(-1, d))
+        return (self._losses(x.reshape(-1, d), people) - self.regularization * penalty).reshape(m, n)
 
-    def _asked(self, x: Floats, people: NDArray[np.intp]) -> Floats:
+    def _losses(self, x: Floats, people: NDArray[np.intp]) -> Floats:
         losses = np.array(self.objective(x, people), dtype=float)
         if unknown := int(np.isnan(losses).sum()):
             raise ValueError(f"objective must be a number everywhere, found NaN at {unknown} of {len(losses)} points")
@@ -156,14 +152,13 @@ def candidates(k: int, n: int, seed: int) -> Floats:
 def search(
     x0: ArrayLike,
     objective: Objective,
-    pull: Callable[[Floats], Floats],
+    metric: Quadratic,
     *,
     directions: ArrayLike,
     radius: ArrayLike,
     n_candidates: int,
     regularization: float,
-    constrain: Constraint | None = None,
-    limits: tuple[ArrayLike, ArrayLike] | None = None,
+    ranges: Ranges | None = None,
     checkpoints: ArrayLike,
     seed: int = 0,
 ) -> Iterator[Floats]:
@@ -182,8 +177,8 @@ def search(
         ``objective(x, people)``: losses of the rows of x, which belong to these people; infinite is a number. Asked
         once about everybody's start and `n_candidates` times about everybody, several candidates in one call as long
         as that is at most `ROWS` rows.
-    pull : callable
-        ``pull(v) = v Sigma``; d^2 = v Sigma v'.
+    metric : Quadratic
+        The fair distance d^2.
     directions : array-like, shape (k, d)
         Orthonormal rows.
     radius : array-like, of one number or shape (k,)
@@ -192,10 +187,9 @@ def search(
         How many candidates everybody is asked about, at least 1.
     regularization : float
         lambda.
-    constrain : callable, optional
-        Brings every candidate back to where it may be.
-    limits : pair of array-like, shape (d,), optional
-        Lowest and highest values: who would go beyond goes as far as there is room for in that direction.
+    ranges : Ranges, optional
+        Where features may go: a candidate beyond a limit lies as far as there is room for in its direction, and is
+        brought back to where it may be. None: anywhere.
     checkpoints : array-like of int
         Numbers of candidates asked about, increasing, the last of them `n_candidates`.
     seed : int
@@ -220,7 +214,7 @@ def search(
     >>> (found,) = search(
     ...     [[0.0, 0.0]],
     ...     steps,
-    ...     free.pull,
+    ...     free,
     ...     directions=free.free_directions,
     ...     radius=1.0,
     ...     n_candidates=64,
@@ -240,8 +234,7 @@ def search(
     n_halvings = min(n_candidates // _SHARE_OF_HALVINGS, _MOST_HALVINGS)
     n_design = max(n_candidates // 2, 1)
     design = candidates(len(along), n_design, seed)
-    bounds = None if limits is None else (np.asarray(limits[0], dtype=float), np.asarray(limits[1], dtype=float))
-    state = _Search(start, objective, pull, reach, regularization, constrain, bounds)
+    state = _Search(start, objective, metric, reach, regularization, ranges)
     at_once, done = max(1, ROWS // max(1, len(start))), 0
     for points in state.rounds(design, n_candidates - n_design - n_halvings, n_halvings):
         for some in (points[first : first + at_once] for first in range(0, len(points), at_once)):

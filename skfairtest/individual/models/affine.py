@@ -5,7 +5,7 @@ Which classes are affine is declared; the matrix is never computed per class, bu
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -86,12 +86,12 @@ def affine(transformer: Any, features: Features) -> tuple[NDArray[np.float64], N
     # Unit vectors as long as the longest feature: differences from the origin lose no digits to large offsets.
     length = math.ldexp(1.0, math.frexp(float(np.abs(features.values).max()))[1])
     n_features = features.values.shape[1]
-    asked = np.concatenate([np.zeros((1, n_features)), length * np.eye(n_features), rows])
+    inputs = np.concatenate([np.zeros((1, n_features)), length * np.eye(n_features), rows])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever asks about all people is warned
-        answers = transformer.transform(features.as_input(asked))
-    answers = np.asarray(answers.toarray() if hasattr(answers, "toarray") else answers, dtype=np.float64)
-    offset, units, expected = answers[0], answers[1 : n_features + 1], answers[n_features + 1 :]
+        outputs = transformer.transform(features.as_input(inputs))
+    outputs = np.asarray(outputs.toarray() if hasattr(outputs, "toarray") else outputs, dtype=np.float64)
+    offset, units, expected = outputs[0], outputs[1 : n_features + 1], outputs[n_features + 1 :]
     matrix = (units - offset) / length
     errors = np.abs(rows @ matrix + offset - expected).max(axis=0)
     # Not "any error is larger": a comparison with NaN is false.
@@ -120,8 +120,9 @@ def _is_affine(transformer: Any) -> bool:
     """Tell whether a fitted transformer is declared to be affine, and all its members are."""
     if transformer is None or isinstance(transformer, str):  # "passthrough", "drop"
         return True
-    if isinstance(transformer, FrozenEstimator | Pipeline | FeatureUnion) or _is_by_columns(transformer):
-        return all(_is_affine(member) for member in _members(transformer))
+    members = _members(transformer)
+    if members is not None:
+        return all(map(_is_affine, members))
     if derives(transformer, "sklearn", "FunctionTransformer"):
         return transformer.func is None
     # Scalers may clip, and to imputers any number may mean that one is missing.
@@ -137,16 +138,14 @@ def _declares(kind: type) -> bool:
     return vars(kind).get("is_affine") is True or any(is_of(kind, package, *_AFFINE[package]) for package in _AFFINE)
 
 
-def _is_by_columns(transformer: Any) -> bool:
-    return derives(transformer, "sklearn", "ColumnTransformer")
-
-
-def _members(transformer: Any) -> Iterator[Any]:
+def _members(transformer: Any) -> list[Any] | None:
+    """Return what a transformer is made of; None of one that is not made of others."""
     if isinstance(transformer, FrozenEstimator):
-        yield transformer.estimator
-    elif isinstance(transformer, Pipeline):
-        yield from (step for _, step in transformer.steps)
-    elif isinstance(transformer, FeatureUnion):
-        yield from (member for _, member in transformer.transformer_list)
-    else:
-        yield from (member for _, member, _ in transformer.transformers_)
+        return [transformer.estimator]
+    if isinstance(transformer, Pipeline):
+        return [step for _, step in transformer.steps]
+    if isinstance(transformer, FeatureUnion):
+        return [member for _, member in transformer.transformer_list]
+    if derives(transformer, "sklearn", "ColumnTransformer"):
+        return [member for _, member, _ in transformer.transformers_]
+    return None

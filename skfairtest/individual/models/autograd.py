@@ -34,7 +34,7 @@ _MODES = threading.RLock()
 
 
 @dataclass(frozen=True, eq=False)
-class _Differentiated:
+class _TorchModel:
     """Affine transformers, a torch module, and a link.
 
     Parameters
@@ -59,13 +59,13 @@ class _Differentiated:
 
     def outputs(self, x: Floats) -> Floats:
         """Return what the model says, as in `Smooth`."""
-        with sys.modules["torch"].no_grad(), _evaluating(self.module):
+        with sys.modules["torch"].no_grad(), _evaluation_mode(self.module):
             return self.link.outputs(self._ask(x)[1].T)
 
     def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
         """Return how a function of the outputs changes with the features, as in `Smooth`."""
         torch = sys.modules["torch"]
-        with torch.inference_mode(False), torch.enable_grad(), _evaluating(self.module):
+        with torch.inference_mode(False), torch.enable_grad(), _evaluation_mode(self.module):
             entered, scores, tensor = self._ask(x)
             outputs = self.link.outputs(scores.T)
             slopes = self.link.back(scores.T, outputs, slope(outputs) if callable(slope) else slope)
@@ -96,8 +96,8 @@ class _Infer:
 
     def __call__(self, x: Any) -> Any:
         """Return the scores."""
-        said = self.net.infer(x)
-        return said[0] if isinstance(said, tuple) else said
+        outputs = self.net.infer(x)
+        return outputs[0] if isinstance(outputs, tuple) else outputs
 
 
 def is_torch(estimator: Any) -> bool:
@@ -158,7 +158,7 @@ def autograd(estimator: Any, features: Features, *, kind: str | None = None) -> 
     rows = some_rows(features)
     before, entering = None, rows
     if steps:
-        entering, moving = _through(steps, features, rows)
+        entering, moving = _transformed(steps, features, rows)
         if moving:
             before = affine_steps(moving, features)
             if before is None:
@@ -168,12 +168,12 @@ def autograd(estimator: Any, features: Features, *, kind: str | None = None) -> 
     return _read_net(model, before, rows, entering, kind)
 
 
-def _read_module(module: Any, before: Any, rows: Floats, kind: str | None) -> _Differentiated:
+def _read_module(module: Any, before: Any, rows: Floats, kind: str | None) -> _TorchModel:
     """Look at what a bare module says, and conclude what it means."""
     name = type(module).__name__
-    plain = _Differentiated(None, module, module, before, Identity())
+    plain = _TorchModel(None, module, module, before, Identity())
     _check_shape(plain, rows, name)
-    scores = _steady(plain, rows, name)
+    scores = _check_deterministic(plain, rows, name)
     n_outputs = scores.shape[1]
     _check_derivative(plain, rows, name)
     if kind == "regressor":
@@ -186,21 +186,21 @@ def _read_module(module: Any, before: Any, rows: Floats, kind: str | None) -> _D
             "prediction of a regressor: say which by loss='log_loss' or loss='squared_error'."
         )
     classes = tuple(range(max(n_outputs, 2)))
-    return _Differentiated(classes, module, module, before, _meaning(scores, name))
+    return _TorchModel(classes, module, module, before, _link_of(scores, name))
 
 
-def _check_shape(model: _Differentiated, rows: Floats, name: str) -> None:
-    with sys.modules["torch"].no_grad(), _evaluating(model.module):
-        said = model.forward(model.enter(rows))
-    if not hasattr(said, "detach") or said.ndim not in (1, 2) or len(said) != len(rows):
-        found = f"a tensor of shape {tuple(said.shape)}" if hasattr(said, "detach") else type(said).__name__
+def _check_shape(model: _TorchModel, rows: Floats, name: str) -> None:
+    with sys.modules["torch"].no_grad(), _evaluation_mode(model.module):
+        outputs = model.forward(model.enter(rows))
+    if not hasattr(outputs, "detach") or outputs.ndim not in (1, 2) or len(outputs) != len(rows):
+        found = f"a tensor of shape {tuple(outputs.shape)}" if hasattr(outputs, "detach") else type(outputs).__name__
         raise ParameterError(
             f"estimator={name}() must return a tensor of shape (n,) or (n, n_outputs) when it is asked about n "
             f"people; it returned {found} for {len(rows)}. Wrap it in a module that does."
         )
 
 
-def _meaning(scores: Floats, name: str) -> Link:
+def _link_of(scores: Floats, name: str) -> Link:
     """Return the link of a classifier's outputs."""
     shares = bool(((scores >= 0) & (scores <= 1)).all())
     if not shares:
@@ -221,7 +221,7 @@ def _meaning(scores: Floats, name: str) -> Link:
     return Probabilities()
 
 
-def _steady(model: _Differentiated, rows: Floats, name: str) -> Floats:
+def _check_deterministic(model: _TorchModel, rows: Floats, name: str) -> Floats:
     """Ask a module about people, and about some of them again, in other company."""
     scores, again = model.outputs(rows), model.outputs(rows[::-2])
     if not np.isfinite(scores).all():
@@ -236,7 +236,7 @@ def _steady(model: _Differentiated, rows: Floats, name: str) -> Floats:
     return scores
 
 
-def _check_derivative(model: _Differentiated, rows: Floats, name: str) -> None:
+def _check_derivative(model: _TorchModel, rows: Floats, name: str) -> None:
     try:
         model.gradient(rows[:1], np.ones_like)
     except RuntimeError as error:
@@ -246,41 +246,41 @@ def _check_derivative(model: _Differentiated, rows: Floats, name: str) -> None:
         ) from error
 
 
-def _read_net(net: Any, before: Any, rows: Floats, entering: Floats, kind: str | None) -> _Differentiated | None:
+def _read_net(net: Any, before: Any, rows: Floats, entering: Floats, kind: str | None) -> _TorchModel | None:
     """Find what skorch makes of the module's outputs: what reproduces what it says."""
     module = getattr(net, "module_", None)
     if module is None:
         return None
     regressor = is_regressor(net) or (kind == "regressor" and not is_classifier(net))
     try:
-        with _evaluating(module):
-            asked = _tensor(entering, module).detach().cpu().numpy()
-            said = np.asarray(net.predict(asked) if regressor else net.predict_proba(asked), dtype=np.float64)
+        with _evaluation_mode(module):
+            inputs = _tensor(entering, module).detach().cpu().numpy()
+            responses = np.asarray(net.predict(inputs) if regressor else net.predict_proba(inputs), dtype=np.float64)
     except (AttributeError, RuntimeError, TypeError, ValueError):
         return None  # it takes something else than one array; whoever asks it is told so
-    said = said.reshape(len(rows), -1)
+    responses = responses.reshape(len(rows), -1)
     links: tuple[Any, ...] = (Identity,) if regressor else (Softmax, Sigmoid, Probabilities, Probability)
     classes = None
     if not regressor:
         # Classes are what it was trained on; its predictions are positions of columns.
-        known, n_columns = classes_of(net), said.shape[1]
+        known, n_columns = classes_of(net), responses.shape[1]
         classes = known if known is not None and len(known) == n_columns else tuple(range(n_columns))
     for link in links:
-        candidate = _Differentiated(classes, module, _Infer(net), before, link())
-        if _agrees(candidate, rows, said):
+        candidate = _TorchModel(classes, module, _Infer(net), before, link())
+        if _agrees(candidate, rows, responses):
             return candidate
     return None
 
 
-def _agrees(candidate: _Differentiated, rows: Floats, said: Floats) -> bool:
+def _agrees(candidate: _TorchModel, rows: Floats, responses: Floats) -> bool:
     """Tell whether a link gives what the model said, and lets torch differentiate."""
     with np.errstate(all="ignore"):  # the wrong link may take logarithms of anything
         outputs = candidate.outputs(rows)
         expected = outputs if candidate.classes is None else np.exp(outputs)
-        if expected.shape != said.shape:
+        if expected.shape != responses.shape:
             return False
-        scale = np.abs(said).max() if candidate.classes is None else 1.0
-        if not np.allclose(expected, said, rtol=_TOLERANCE, atol=1e-6 * scale):
+        scale = np.abs(responses).max() if candidate.classes is None else 1.0
+        if not np.allclose(expected, responses, rtol=_TOLERANCE, atol=1e-6 * scale):
             return False
     try:
         candidate.gradient(rows[:1], np.ones_like)
@@ -289,7 +289,7 @@ def _agrees(candidate: _Differentiated, rows: Floats, said: Floats) -> bool:
     return True
 
 
-def _through(steps: list[Any], features: Features, rows: Floats) -> tuple[Floats, list[Any]]:
+def _transformed(steps: list[Any], features: Features, rows: Floats) -> tuple[Floats, list[Any]]:
     """Return rows behind transformers, and the transformers without those that only change the type of numbers."""
     X: Any = features.as_input(rows)
     moving = []
@@ -318,7 +318,7 @@ def _numbers(tensor: Any) -> Floats:
 
 
 @contextmanager
-def _evaluating(module: Any) -> Iterator[None]:
+def _evaluation_mode(module: Any) -> Iterator[None]:
     """Put a module into evaluation mode, and each of its parts back into its own."""
     with _MODES:
         modes = [(part, part.training) for part in module.modules()]

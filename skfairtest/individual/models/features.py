@@ -3,10 +3,10 @@
 Between the two a person can be moved: values change, names, order and container do not.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import narwhals.stable.v1 as nw
@@ -15,8 +15,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers.containers import is_table, one_dimensional, split_table
+from skfairtest.readers.containers import check_lengths, check_names, is_table, one_dimensional, split_table
 from skfairtest.readers.levels import listed
 
 __all__ = ["Features", "read_features"]
@@ -86,11 +87,29 @@ class Features:
             if position is not None:
                 return position
         width = len(self.names)
-        if isinstance(name, Integral) and not isinstance(name, bool) and -width <= int(name) < width:
+        if is_integer(name) and -width <= int(name) < width:
             return int(name) % width
         raise ParameterError(
             f"{where}: X has no feature {name!r}; its features are {listed(self.names)}, or their positions"
         )
+
+    def positions(self, names: Iterable[Any], where: str) -> list[int]:
+        """Return the positions of several columns, as `position` does.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or one is named twice.
+        """
+        found: dict[int, Any] = {}
+        for name in names:
+            position = self.position(name, where)
+            if position in found:
+                raise ParameterError(
+                    f"{where}: {self.names[position]!r} is named twice, as {found[position]!r} and {name!r}."
+                )
+            found[position] = name
+        return list(found)
 
     def _labels(self) -> tuple[Any, ...]:
         """Return what the columns are called in their container."""
@@ -197,9 +216,7 @@ def read_features(X: Any, parameter: str = "X", advice: str = "") -> Features:
     _check_table(X, parameter)
     table = split_table(X, parameter)
     names = tuple(f"x{i}" if name is None else name for i, (name, _) in enumerate(table))
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ParameterError(f"{parameter} has several columns named {listed(repeated)}: give each its own name.")
+    check_names(names, parameter)
     values = _plain_array(X) if isinstance(X, np.ndarray) else None
     if values is None:
         values = _read_columns(
@@ -270,11 +287,7 @@ def _read_columns(columns: Mapping[str, Any], n_people: int, parameter: str, adv
             read[name] = numbers
     if refused:
         raise _refusal(refused, parameter, advice)
-    lengths = {name: len(numbers) for name, numbers in read.items()}
-    if len(set(lengths.values())) > 1:
-        raise ParameterError(
-            f"{parameter} has columns of different lengths {lengths}: every column needs one value per person."
-        )
+    check_lengths({name: len(numbers) for name, numbers in read.items()}, parameter)
     return np.stack(list(read.values()), axis=1) if read else np.empty((n_people, 0))
 
 

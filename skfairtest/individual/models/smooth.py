@@ -5,8 +5,10 @@ that reproduces what the model itself says.
 """
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -104,8 +106,29 @@ _ACTIVATIONS: dict[str, Any] = {
 }
 
 
+class _Formula(ABC):
+    """Formulas that go forward to the outputs, and back with slopes of them."""
+
+    @abstractmethod
+    def forward(self, x: Floats) -> tuple[Floats, Any]:
+        """Return the outputs, and what the way back needs."""
+
+    @abstractmethod
+    def back(self, outputs: Floats, state: Any, slopes: Floats) -> Floats:
+        """Take slopes of the outputs back to the features."""
+
+    def outputs(self, x: Floats) -> Floats:
+        """Return what the model says, as in `Smooth`."""
+        return self.forward(x)[0]
+
+    def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
+        """Return how a function of the outputs changes with the features, as in `Smooth`."""
+        outputs, state = self.forward(x)
+        return self.back(outputs, state, slope(outputs) if callable(slope) else slope)
+
+
 @dataclass(frozen=True, eq=False)
-class _Network:
+class _Network(_Formula):
     """Layers of weights and one link; a linear model has one layer.
 
     Parameters
@@ -127,29 +150,22 @@ class _Network:
     biases: tuple[Floats, ...]
     activation: str
     link: Link
-    # The weights as they are used: the last layer's scores have a column per person, and slopes go the way back.
-    _last: Floats = field(init=False, repr=False)
-    _last_bias: Floats = field(init=False, repr=False)
-    _back: tuple[Floats, ...] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        transposed = [np.ascontiguousarray(weights.T) for weights in self.weights]
-        object.__setattr__(self, "_last", transposed[-1])
-        object.__setattr__(self, "_last_bias", self.biases[-1][:, None])
-        if self.link.n_signs == 2:
-            transposed[-1] = np.concatenate([-transposed[-1], transposed[-1]])
-        object.__setattr__(self, "_back", tuple(transposed))
+    @cached_property
+    def _transposed(self) -> list[Floats]:
+        """The weights as the last layer, whose scores have a column per person, and the way back use them."""
+        return [np.ascontiguousarray(weights.T) for weights in self.weights]
 
-    def outputs(self, x: Floats) -> Floats:
-        """Return what the model says, as in `Smooth`."""
-        return self.forward(x)[0]
+    @cached_property
+    def _signed(self) -> Floats:
+        last = self._transposed[-1]
+        return np.concatenate([-last, last]) if self.link.n_signs == 2 else last
 
     def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
         """Return how a function of the outputs changes with the features, as in `Smooth`."""
         if not callable(slope) and self.link.by_scores:
             return self.back(None, self.scores(x), slope)
-        outputs, state = self.forward(x)
-        return self.back(outputs, state, slope(outputs) if callable(slope) else slope)
+        return super().gradient(x, slope)
 
     def forward(self, x: Floats) -> tuple[Floats, Any]:
         """Return the outputs, and what the way back needs."""
@@ -166,16 +182,16 @@ class _Network:
             if activation is not None:
                 activation[0](x)
             hidden.append(x)
-        scores = self._last.dot(x.T)
-        scores += self._last_bias
+        scores = self._transposed[-1].dot(x.T)
+        scores += self.biases[-1][:, None]
         return hidden, scores
 
     def back(self, outputs: Floats | None, state: Any, slopes: Floats) -> Floats:
         """Take slopes of the outputs back to the features."""
         activation = _ACTIVATIONS[self.activation]
         hidden, scores = state
-        slopes = self.link.back(scores, outputs, slopes).dot(self._back[-1])
-        for units, weights in zip(hidden[::-1], self._back[-2::-1], strict=True):
+        slopes = self.link.back(scores, outputs, slopes).dot(self._signed)
+        for units, weights in zip(hidden[::-1], self._transposed[-2::-1], strict=True):
             if activation is not None:
                 activation[1](units, slopes)
             slopes = slopes.dot(weights)
@@ -183,7 +199,7 @@ class _Network:
 
 
 @dataclass(frozen=True, eq=False)
-class _Mixture:
+class _Mixture(_Formula):
     """A weighted mean of what several models say: of predictions, or of probabilities.
 
     Parameters
@@ -200,21 +216,12 @@ class _Mixture:
     members: "Sequence[_Network | _Mixture]"
     weights: Floats
 
-    def outputs(self, x: Floats) -> Floats:
-        """Return what the model says, as in `Smooth`."""
-        return self.forward(x)[0]
-
-    def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
-        """Return how a function of the outputs changes with the features, as in `Smooth`."""
-        outputs, state = self.forward(x)
-        return self.back(outputs, state, slope(outputs) if callable(slope) else slope)
-
     def forward(self, x: Floats) -> tuple[Floats, Any]:
         """Return the outputs, and what the way back needs."""
-        said = [member.forward(x) for member in self.members]
+        responses = [member.forward(x) for member in self.members]
         if self.classes is None:
-            return np.tensordot(self.weights, [outputs for outputs, _ in said], axes=1), said
-        return _log_of_mean(np.stack([outputs for outputs, _ in said]), self.weights), said
+            return np.tensordot(self.weights, [outputs for outputs, _ in responses], axes=1), responses
+        return _log_of_mean(np.stack([outputs for outputs, _ in responses]), self.weights), responses
 
     def back(self, outputs: Floats, state: Any, slopes: Floats) -> Floats:
         """Take slopes of the outputs back to the features."""
@@ -284,11 +291,11 @@ def _read(estimator: Any, before: list[Any], features: Features, rows: Floats) -
         candidates = _mixtures(model, inside, features, rows)
     else:
         candidates = _networks(model, classes_of(estimator), inside, features)
-    said = None
+    responses = None
     for candidate in candidates:
-        if said is None and (said := _said(estimator, candidate.classes, before, features, rows)) is None:
+        if responses is None and (responses := _ask(estimator, candidate.classes, before, features, rows)) is None:
             return None
-        if _agree(candidate, rows, said):
+        if _agree(candidate, rows, responses):
             return candidate
     return None
 
@@ -356,7 +363,7 @@ def _mixtures(model: Any, before: list[Any], features: Features, rows: Floats) -
     yield _Mixture(classes_of(model), members, weights[weights > 0] / weights.sum())
 
 
-def _said(
+def _ask(
     estimator: Any, classes: tuple[Any, ...] | None, before: list[Any], features: Features, rows: Floats
 ) -> NDArray[Any] | None:
     """Ask the model itself."""
@@ -368,18 +375,18 @@ def _said(
         X = features.as_input(rows)
         for step in before:
             X = step.transform(X)
-        said = ask(estimator, response, X)
-    if classes is None and said.size == len(rows):
-        said = said.reshape(-1, 1)
-    return said if said.dtype.kind in "biuf" else None
+        responses = ask(estimator, response, X)
+    if classes is None and responses.size == len(rows):
+        responses = responses.reshape(-1, 1)
+    return responses if responses.dtype.kind in "biuf" else None
 
 
-def _agree(candidate: "_Network | _Mixture", rows: Floats, said: NDArray[Any]) -> bool:
+def _agree(candidate: "_Network | _Mixture", rows: Floats, responses: NDArray[Any]) -> bool:
     """Tell whether a formula gives what the model said."""
     with np.errstate(all="ignore"):  # the wrong link may overflow
         outputs = candidate.outputs(rows)
     if candidate.classes is not None:
         # Small probabilities too: of one that is 1 minus another only the first digits are known.
-        return outputs.shape == said.shape and np.allclose(np.exp(outputs), said, rtol=1e-6, atol=1e-12)
-    scale = np.abs(said).max()
-    return outputs.shape == said.shape and np.allclose(outputs, said, rtol=1e-6, atol=1e-9 * scale)
+        return outputs.shape == responses.shape and np.allclose(np.exp(outputs), responses, rtol=1e-6, atol=1e-12)
+    scale = np.abs(responses).max()
+    return outputs.shape == responses.shape and np.allclose(outputs, responses, rtol=1e-6, atol=1e-9 * scale)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from numbers import Integral
+from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from skfairtest._utils.checks import check_running, is_number
+from skfairtest._utils.checks import check_running, is_integer, is_number
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.typing import Floats
+from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.models.features import Features
 from skfairtest.report.individual import STATISTICS
 
@@ -35,54 +35,26 @@ def check_parameters(test: Any) -> None:
         value = getattr(test, name)
         if not (isinstance(value, str) and value in options):
             raise ParameterError(f"{name} must be one of {', '.join(map(repr, options))}; found {value!r}")
-    for name, low, beyond in (
-        ("tolerance", 0.0, True),
-        ("regularization", 0.0, False),
-        ("step_size", 0.0, True),
-        ("step_decay", 0.0, False),
-    ):
+    positive = {"tolerance": True, "regularization": False, "step_size": True, "step_decay": False}
+    for name, above in positive.items():
         value = getattr(test, name)
-        if not is_number(value) or not np.isfinite(value) or not (value > low if beyond else value >= low):
-            bound = f"above {low:g}" if beyond else f"of at least {low:g}"
+        if not is_number(value) or not np.isfinite(value) or not (value > 0 if above else value >= 0):
+            bound = "above 0" if above else "of at least 0"
             raise ParameterError(f"{name} must be a finite number {bound}; found {value!r}")
-    if not isinstance(test.n_steps, Integral) or isinstance(test.n_steps, bool) or test.n_steps < 1:
+    if not is_integer(test.n_steps) or test.n_steps < 1:
         raise ParameterError(f"n_steps must be an integer of at least 1; found {test.n_steps!r}")
     folds = test.cross_fit
-    if not isinstance(folds, bool) and (not isinstance(folds, Integral) or folds < 2):
+    if not isinstance(folds, bool) and (not is_integer(folds) or folds < 2):
         raise ParameterError(
             f"cross_fit must be True ({FOLDS} folds), False, or a number of folds, at least 2; found {folds!r}"
         )
     check_running(test.confidence_level, test.n_jobs, test.verbose)
+    check_seed(test.random_state)
 
 
 def n_folds(cross_fit: bool | int) -> int:
     """Return the number of folds; 1: the metric is learned from the people tested."""
     return (FOLDS if cross_fit else 1) if isinstance(cross_fit, bool) else int(cross_fit)
-
-
-@dataclass(frozen=True)
-class Ranges:
-    """Where features may go, in the units of X.
-
-    Parameters
-    ----------
-    low, high : ndarray of shape (n_features,)
-        Limits; infinite where there are none.
-    frozen : ndarray of bool, shape (n_features,)
-        Features that do not move.
-    blocks : tuple of tuple of int
-        Columns that together say which of several categories a person has.
-    """
-
-    low: Floats
-    high: Floats
-    frozen: NDArray[np.bool_]
-    blocks: tuple[tuple[int, ...], ...]
-
-    @property
-    def limited(self) -> bool:
-        """Whether anything but frozen features is held back."""
-        return bool(self.blocks) or bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
 
 
 def ranges_of(given: Any, features: Features) -> Ranges:
@@ -102,32 +74,31 @@ def ranges_of(given: Any, features: Features) -> Ranges:
     """
     d = len(features.names)
     low, high, frozen = np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d, dtype=bool)
-    blocks: list[tuple[int, ...]] = []
-    named: set[int] = set()
-    if given is not None and not isinstance(given, Mapping):
+    if given is None:
+        return Ranges(low, high, frozen)
+    if not isinstance(given, Mapping):
         raise ParameterError(
             "feature_ranges must map features to (low, high) or 'frozen', or tuples of features to 'one_hot'; found "
             f"{given!r}"
         )
-    for key, value in (given or {}).items():
-        where = f"feature_ranges[{key!r}]"
-        block = isinstance(key, tuple)
-        if block != (isinstance(value, str) and value == "one_hot"):
+    keys = {key: key if isinstance(key, tuple) else (key,) for key in given}
+    places = iter(features.positions([name for names in keys.values() for name in names], "feature_ranges"))
+    blocks: list[tuple[int, ...]] = []
+    for key, names in keys.items():
+        where, value = f"feature_ranges[{key!r}]", given[key]
+        if isinstance(key, tuple) != (isinstance(value, str) and value == "one_hot"):
             raise ParameterError(
                 f"{where} is {value!r}: several features in a tuple are the indicators of one category, 'one_hot'; one "
                 "feature has (low, high) or is 'frozen'"
             )
-        columns = tuple(features.position(name, where) for name in (key if block else (key,)))
-        if set(columns) & named:
-            raise ParameterError(f"{where}: a feature is named twice, by its name or by its position")
-        named |= set(columns)
-        if block:
-            _check_block(features.values[:, columns], columns, where)
+        columns = tuple(islice(places, len(names)))
+        if isinstance(key, tuple):
+            _check_block(features.values[:, columns], where)
             blocks.append(columns)
         elif isinstance(value, str) and value == "frozen":
-            frozen[columns[0]] = True
+            frozen[columns] = True
         else:
-            low[columns[0]], high[columns[0]] = _limits(value, features.values[:, columns[0]], where)
+            low[columns], high[columns] = _limits(value, features.values[:, columns[0]], where)
     return Ranges(low, high, frozen, tuple(blocks))
 
 
@@ -149,9 +120,9 @@ def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
     return low, high
 
 
-def _check_block(values: Floats, columns: tuple[int, ...], where: str) -> None:
-    if len(columns) < 2 or len(set(columns)) < len(columns):
-        raise ParameterError(f"{where}: a block of categories has at least two columns, each of them once")
+def _check_block(values: Floats, where: str) -> None:
+    if values.shape[1] < 2:
+        raise ParameterError(f"{where}: a block of categories has at least two columns")
     wrong = (values < 0).any(axis=1) | ~np.isclose(values.sum(axis=1), 1.0)
     if wrong.any():
         raise ParameterError(
@@ -187,19 +158,15 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
         return None
     scale = np.ones(len(features.names))
     in_blocks = [column for block in ranges.blocks for column in block]
-    if isinstance(given, str):
-        if given != "std":
-            raise ParameterError(
-                f"feature_scale must be None, 'std', numbers, or a mapping of features; found {given!r}"
-            )
+    if isinstance(given, str) and given == "std":
         spread = spread_of(features.values)
         scale = np.where(spread > 0, spread, 1.0)
         scale[in_blocks] = 1.0
         return scale
+    if isinstance(given, str):
+        raise ParameterError(f"feature_scale must be None, 'std', numbers, or a mapping of features; found {given!r}")
     if isinstance(given, Mapping):
-        places = [features.position(name, f"feature_scale[{name!r}]") for name in given]
-        if len(set(places)) < len(places):
-            raise ParameterError("feature_scale: a feature is named twice, by its name or by its position")
+        places = features.positions(given, "feature_scale")
         numbers = _numbers(list(given.values()))
         scale[places] = numbers if numbers.shape == (len(places),) else np.nan
     else:
