@@ -59,8 +59,8 @@ def test_reductions_are_those_of_the_authors(raw_data, name, file, seed, weights
     people, names = _adult_compas.load(name)
     training, _ = _adult_compas.split(name, people, names, seed)
     regression, bound = _fair_training.REDUCTIONS[name]
-    # Which models are mixed depends on where the solver stops: scikit-learn 1.9 goes the authors' way with the tolerance
-    # of 1e-4 that they left as it was, 1.6 with 1e-5. Solved to the last digit it is another mixture, of three models.
+    # Which models are mixed depends on where the solver stops: scikit-learn 1.9 goes the authors' way with its default
+    # tolerance of 1e-4, and 1.6 with 1e-5. Solved to the last digit, it is another mixture, of three models.
     for tol in (1e-4, 1e-5):
         model = _fair_training.reductions(
             training.X, training.y, training.crossed(), clone(regression).set_params(tol=tol), bound
