@@ -1,8 +1,12 @@
 """Data and small tables that several test files share."""
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
+
+# Tests share the processors among processes; threads of their own would only be in each other's way.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pytest

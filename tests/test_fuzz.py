@@ -14,7 +14,7 @@ from benchmarks._fuzz_calls import call
 from benchmarks._fuzz_oracle import invariant, run
 
 FEW = settings(
-    max_examples=150,
+    max_examples=2 * settings.default.max_examples,
     deadline=None,
     derandomize=True,
     database=None,

@@ -57,6 +57,7 @@ def test_the_exit_status_is_that_of_the_command_line(monkeypatch):
     assert stopped.value.code == 1
 
 
+@pytest.mark.slow
 def test_the_program_is_called_skfairtest_also_when_run_as_a_module():
     finished = run_python("-m", "skfairtest", "--help")
     assert finished.returncode == 0, finished.stderr

@@ -331,6 +331,7 @@ def test_pairs_that_are_too_many_are_refused_with_the_parameter_that_makes_fewer
         FairnessAudit.from_predictions(labels, labels, **params)
 
 
+@pytest.mark.slow
 def test_as_many_resamples_are_drawn_as_so_many_comparisons_take(people):
     # Crossings of 3, 2 and 2 groups, by two or three features.
     expected = {"to_rest": 28, "between_groups": 15 + 15 + 6 + 66, "to_parents": 2 * 16 + 3 * 12}

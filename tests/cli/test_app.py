@@ -608,7 +608,9 @@ def test_files_are_written_beside_the_table(hostile, tmp_path, capsys):
     assert again.to_markdown() == paths["markdown"].read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("format_", ["table", "json", "csv", "markdown"])
+@pytest.mark.parametrize(
+    "format_", ["csv", *(pytest.param(name, marks=pytest.mark.slow) for name in ("table", "json", "markdown"))]
+)
 def test_output_goes_to_the_file_and_is_what_a_pipe_gets(hostile, tmp_path, capsys, format_):
     options = [*ODDS, "--sensitive", EVIL_COLUMN, "--format", format_]
     audit(hostile, *options)
@@ -676,6 +678,7 @@ def test_the_demo_writes_and_names_its_page(elsewhere, capsys):
     assert "Broward County" in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_demo_goes_on_where_its_page_cannot_be_written(elsewhere, capsys):
     (elsewhere / "skfairtest-demo.html").mkdir()
     assert run(["demo"]) == 0

@@ -355,7 +355,7 @@ def test_several_batches_of_parquet_are_one_column(tmp_path, monkeypatch):
     assert people.y_score.tolist() == frame["s"].tolist()
 
 
-@pytest.mark.parametrize("name", ["wide.csv", "wide.parquet"])
+@pytest.mark.parametrize("name", [pytest.param("wide.csv", marks=pytest.mark.slow), "wide.parquet"])
 def test_what_is_kept_depends_on_the_columns_asked_for(tmp_path, name):
     import tracemalloc
 

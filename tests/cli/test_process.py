@@ -81,9 +81,8 @@ def test_a_pipe_gets_plain_text_at_any_width(people):
         assert sum(name in line for line in table.splitlines()) >= len(others), place
 
 
-@pytest.mark.parametrize(
-    "columns", [pytest.param(40, marks=pytest.mark.slow), 80, pytest.param(140, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", [40, 80, 140])
 def test_a_terminal_gets_tables_that_fit_and_lose_nothing(people, columns):
     text, status = on_terminal(*audit(people), "--all", columns=columns)
     assert status == 1
@@ -155,6 +154,7 @@ def test_a_long_audit_shows_one_bar_that_leaves_no_trace(tmp_path, columns):
     assert piped_.stderr == ""
 
 
+@pytest.mark.slow
 def test_a_reader_who_has_seen_enough_is_no_failure(tmp_path):
     path = tmp_path / "p.csv"
     rows = [(f"group {i} " + "x" * 300, i % 2) for i in range(20) for _ in range(4)]
@@ -200,6 +200,7 @@ def test_the_demo_is_a_plain_report_with_status_0(tmp_path):
     assert finished.stdout.rstrip().endswith(str(tmp_path / "skfairtest-demo.html"))
 
 
+@pytest.mark.slow
 def test_bad_input_is_one_line_also_in_a_process(tmp_path):
     finished = piped(
         "audit", str(tmp_path / "nowhere.csv"), "--y-pred", "p", "--sensitive", "s", "--metric", "selection_rate"

@@ -235,7 +235,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+@pytest.mark.parametrize("suffix", ["svg", *(pytest.param(name, marks=pytest.mark.slow) for name in ("png", "pdf"))])
 def test_hostile_names_are_drawn_without_a_warning(suffix, tmp_path):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, len(HOSTILE), 3000)

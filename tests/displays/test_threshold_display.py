@@ -24,7 +24,9 @@ def draw(people, **params):
     return ThresholdDisplay.from_predictions(y, score, sensitive_features=group, **params)
 
 
-@pytest.mark.parametrize("method", ["auto", "exact", "asymptotic"])
+@pytest.mark.parametrize(
+    "method", ["auto", *(pytest.param(name, marks=pytest.mark.slow) for name in ("exact", "asymptotic"))]
+)
 @pytest.mark.parametrize("metric", ["selection_rate", "false_positive_rate", "precision", "accuracy", "f1"])
 def test_every_threshold_agrees_with_the_test_there(people, metric, method):
     y, score, group = people

@@ -286,6 +286,7 @@ def test_a_disparity_between_clusters_is_one():
     assert within.p_value_ > 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slope", [0.8, 0.3])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_equal_rates_are_rejected_as_often_as_said_however_clusters_are_composed(slope, alternative):

@@ -71,6 +71,7 @@ def test_a_billion_people_are_compared_by_their_counts(confused, selected):
     assert fair.rejected_
 
 
+@pytest.mark.slow
 def test_a_billion_people_in_strata(berkeley_table):
     frame = berkeley_table.to_frame()
     frame["count"] *= 300_000

@@ -107,7 +107,7 @@ def test_size_for_means_is_that_of_r():
 
 
 def test_size_for_equivalence_and_for_conditional_rates():
-    numbers = {**RATE, "rates": (0.3, 0.3), "alternative": "equivalence", "margin": 0.6}
+    numbers = {**RATE, "rates": (0.3, 0.3), "alternative": "equivalence", "margin": 0.8}
     sizes = required_sample_size(**numbers)
     assert power(**numbers, n_per_group=sizes) >= 0.8
     sizes = required_sample_size(metric=TPR, rates=(0.3, 0.9), base_rates=0.5)

@@ -185,3 +185,12 @@ def test_six_equal_groups_without_adjustment_are_globally_rejected_no_more_often
     rejected = (15 * smallest <= 0.05).mean()
     assert rejected <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / repetitions)
     assert (smallest <= 0.05).mean() > 0.2  # what the smallest unadjusted p-value would have done
+
+
+def test_a_flat_frame_has_groups_of_several_features_as_text_and_is_a_copy():
+    people = {"tree": list("ab" * 20), "soil": list("ccdd" * 10)}
+    test = FairnessTest.from_predictions([0, 1] * 20, [1, 1, 0, 0] * 10, sensitive_features=people, **RATE)
+    frame = test.to_frame()
+    assert "a, c" in list(frame["group"])
+    frame["group"] = "changed"
+    assert ("a", "c") in list(test.comparisons_["group"])

@@ -141,7 +141,8 @@ def test_a_small_group_that_is_plainly_different_is_found(few, many):
     assert 0 < low < test.disparity_ < high < 1
 
 
-@pytest.mark.parametrize("sizes", [(25, 1000), pytest.param((100, 100), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(25, 1000), (100, 100)])
 def test_intervals_of_weighted_rates_cover(sizes):
     # Half of a small group and few of a large one: the error is not that of two equal rates.
     rng = np.random.default_rng(0)
@@ -293,8 +294,9 @@ def test_a_printout_says_that_people_are_weighted(data):
 # Size -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("sizes", [(40, 60), pytest.param((25, 150), marks=pytest.mark.slow)])
-@pytest.mark.parametrize("rate", [pytest.param(0.3, marks=pytest.mark.slow), 0.05])
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(40, 60), (25, 150)])
+@pytest.mark.parametrize("rate", [0.3, 0.05])
 def test_equal_rates_of_weighted_people_are_rejected_as_often_as_said(sizes, rate):
     # Weights of different spread in the two groups, independent of the event.
     rng = np.random.default_rng(11)

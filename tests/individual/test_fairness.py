@@ -172,6 +172,7 @@ def test_the_p_value_and_the_lower_bound_say_the_same(statistic, level, classifi
 # The level -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(logistic):
     model, spread = logistic([1.5, 1.0]), np.array([1.0, 1.0])
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)

@@ -222,6 +222,7 @@ def test_a_hypothesis_is_the_same_whichever_side_comes_first():
     assert distinct([a, None, other, b, None]) == [[0, 3], [1], [2], [4]]
 
 
+@pytest.mark.slow
 def test_familywise_error_among_four_groups_is_at_most_the_level_whichever_are_equal():
     """Enumerated: every outcome of four groups, every partition of them, several rates."""
     people, pairs = (6, 8, 10, 12), list(combinations(range(4), 2))

@@ -21,6 +21,7 @@ def whole_average(n, share, p):
     return total
 
 
+@pytest.mark.slow
 def test_power_is_averaged_over_denominators_and_lower_than_at_their_means():
     design = Design((80, 80), (0.3, 0.2), ((0.5, 0.9),), (False,), Question(), ((0, 1),), False, 0.05)
     averaged = rate_power(design)

@@ -724,7 +724,7 @@ MITIGATORS = {
 }
 
 
-@pytest.mark.parametrize("routed", [False, True])
+@pytest.mark.parametrize("routed", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", list(MITIGATORS))
 @pytest.mark.filterwarnings("ignore:Setting a(n item| value) :DeprecationWarning")  # fairlearn's own
 @pytest.mark.filterwarnings("ignore:Setting a(n item| value) :FutureWarning")

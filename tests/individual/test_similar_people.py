@@ -1,0 +1,195 @@
+"""What only tests of individual fairness promise: settings of other processes, units, and metrics that are learned."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import config_context, get_config
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
+from skfairtest.individual._folds import content_folds
+
+FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
+LEARNED = {"statistic": "ratio_of_means", "n_steps": 40}
+
+
+@pytest.fixture(scope="module")
+def learned(classifier, people):
+    """A test with a metric that is learned from these people."""
+    X, y, sex, _ = people
+    return IndividualFairnessTest(classifier, **LEARNED).fit(X, y, sensitive_features=sex)
+
+
+def assert_same(one, two, rtol=0.0):
+    """Compare what two tests say of everybody."""
+    for name in ("statistic_", "standard_error_", "lower_bound_", "loss_ratios_"):
+        np.testing.assert_allclose(getattr(one, name), getattr(two, name), rtol=rtol)
+    assert one.p_value_ == pytest.approx(two.p_value_, rel=100 * rtol, abs=1e-12 if rtol else 0)
+    moved = [np.asarray(test.unfair_examples_) for test in (one, two)]
+    np.testing.assert_allclose(*moved, rtol=rtol, atol=10 * rtol)
+    np.testing.assert_allclose(one.path_.to_numpy(), two.path_.to_numpy(), rtol=rtol)
+    assert (one.rejected_, one.n_samples_) == (two.rejected_, two.n_samples_)
+
+
+@pytest.mark.parametrize(
+    ("model", "params"),
+    [
+        (LogisticRegression(), {"fair_metric": FIXED, "n_steps": 24}),
+        (RandomForestClassifier(8, max_depth=3, random_state=0), {"fair_metric": FIXED, "n_steps": 24}),
+        (LogisticRegression(), {"n_steps": 40}),
+    ],
+    ids=["analytic", "search", "learned"],
+)
+def test_n_jobs_changes_no_digit_of_several_blocks(model, params, training, people, monkeypatch):
+    X, y, sex, _ = people
+    model.fit(*training[:2])
+    whole = IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=sex)
+    monkeypatch.setattr("skfairtest.individual._unfair.BLOCK", 16)
+    one, two = (
+        IndividualFairnessTest(model, n_jobs=n_jobs, **params).fit(X, y, sensitive_features=sex) for n_jobs in (1, 2)
+    )
+    assert_same(two, one)
+    assert_same(one, whole, 1e-8)
+
+
+def test_other_processes_have_the_settings_of_this_one(training, people, monkeypatch):
+    monkeypatch.setattr("skfairtest.individual._unfair.BLOCK", 16)
+    inner = GaussianNB().fit(*training[:2])
+
+    class Settings:
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, X):
+            if not get_config()["assume_finite"]:
+                raise RuntimeError("asked in a process that does not know the settings")
+            return inner.predict_proba(X)
+
+    params = {"fair_metric": FIXED, "n_steps": 4, "statistic": "ratio_of_means"}
+    with config_context(assume_finite=True):
+        one, two = (IndividualFairnessTest(Settings(), n_jobs=n_jobs, **params).fit(*people[:2]) for n_jobs in (1, 2))
+    assert_same(one, two)
+    with pytest.raises(RuntimeError, match="does not know the settings"):
+        IndividualFairnessTest(Settings(), n_jobs=2, **params).fit(*people[:2])
+
+
+@pytest.mark.filterwarnings("ignore:(X has 2 people|unfair examples lie):UserWarning")
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
+def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else(loss, training, people):
+    """Errors of regressors are in standard deviations of y, and ``feature_scale="std"`` in those of X."""
+    X, _, _, score = people
+    model = LinearRegression().fit(training[0], training[3])
+    params = {"fair_metric": FIXED, "n_steps": 24, "statistic": "ratio_of_means"}
+    everybody = IndividualFairnessTest(model, loss=loss, feature_scale="std", **params).fit(X, score)
+    unit, scale = everybody.solver_report_["loss_unit"], everybody.feature_scale_
+    assert unit == pytest.approx(score.std(ddof=0), rel=1e-12)
+    np.testing.assert_allclose(scale, X.std(ddof=0), rtol=1e-12)
+    for pair in ([0, 1], [40, 7], [79, 13]):
+        expected = everybody.loss_ratios_[pair]
+
+        def ratios(loss, feature_scale, pair=pair):
+            test = IndividualFairnessTest(model, loss=loss, feature_scale=feature_scale, **params)
+            return test.fit(X.iloc[pair], score.iloc[pair]).loss_ratios_
+
+        np.testing.assert_allclose(ratios((loss, unit), scale), expected, rtol=1e-9)
+        for other in (ratios(loss, scale), ratios((loss, unit), "std")):
+            assert np.abs(other / expected - 1).max() > 1e-3
+
+
+def test_copies_do_not_learn_the_metric_of_their_person(classifier, people, learned):
+    X, y, sex, _ = (pd.concat([data, data]) for data in people)
+    test, once = IndividualFairnessTest(classifier, **LEARNED).fit(X, y, sensitive_features=sex), learned
+    assert len(test.fair_metrics_) == len(once.fair_metrics_) == 5
+    for one, other in zip(test.fair_metrics_, once.fair_metrics_, strict=True):
+        np.testing.assert_allclose(one.matrix_, other.matrix_, atol=1e-9)
+    matrices = [metric.matrix_ for metric in once.fair_metrics_]
+    assert all(not np.allclose(matrices[0], matrix, atol=1e-6) for matrix in matrices[1:])
+
+
+def test_everybody_is_judged_by_a_metric_learned_on_others(classifier, people, learned):
+    X, y, sex, _ = people
+    test = learned
+    folds = content_folds(X.to_numpy(), y.to_numpy(dtype=float), 5)
+    for fold, metric in enumerate(test.fair_metrics_):
+        others = SensitiveSubspace().fit(X[folds != fold], sensitive_features=sex[folds != fold])
+        np.testing.assert_allclose(metric.matrix_, others.matrix_, atol=1e-12)
+        mine = folds == fold
+        found = test.to_frame()["distance"].to_numpy()[mine]
+        np.testing.assert_allclose(found, others.distance(X[mine], test.unfair_examples_[mine]), atol=1e-12)
+    on_all = IndividualFairnessTest(classifier, cross_fit=False, **LEARNED).fit(X, y, sensitive_features=sex)
+    (together,) = on_all.fair_metrics_
+    there = SensitiveSubspace().fit(X, sensitive_features=sex)
+    np.testing.assert_allclose(together.matrix_, there.matrix_, atol=1e-12)
+
+
+def test_a_metric_that_is_fitted_is_used_as_it_is(training, people):
+    X, y, sex, _ = training
+    metric = SensitiveSubspace().fit(X, sensitive_features=sex)
+    matrix = metric.matrix_.copy()
+    model = LogisticRegression().fit(X, y)
+    test = IndividualFairnessTest(model, fair_metric=metric, n_steps=20).fit(people[0], people[1])
+    assert test.fair_metrics_[0] is metric
+    np.testing.assert_array_equal(metric.matrix_, matrix)
+    given = IndividualFairnessTest(model, fair_metric=Mahalanobis(matrix), n_steps=20).fit(people[0], people[1])
+    np.testing.assert_allclose(test.loss_ratios_, given.loss_ratios_, rtol=1e-9)
+
+
+def test_a_metric_in_the_units_of_X_is_the_same_whatever_the_units_of_the_audit(training, people):
+    """A fitted metric knows the units of X; the audit's own only say how long steps are."""
+    X, y, sex, _ = training
+    scale = np.array([2.0, 3.0, 0.5])
+    there = SensitiveSubspace().fit(X, sensitive_features=sex)
+    model = LogisticRegression().fit(X, y)
+    test = IndividualFairnessTest(
+        model, fair_metric=there, feature_scale=scale, regularization=5.0, n_steps=20, step_size=0.005
+    ).fit(people[0], people[1])
+    frame = test.to_frame()
+    np.testing.assert_allclose(frame["distance"], there.distance(people[0], test.unfair_examples_), atol=1e-12)
+    moved = (test.unfair_examples_ - people[0]) / scale
+    np.testing.assert_allclose(frame["displacement"], np.linalg.norm(moved, axis=1), rtol=1e-9)
+
+
+def test_a_second_fit_leaves_nothing_of_the_first(training, people):
+    model = HistGradientBoostingClassifier(max_iter=5).fit(training[0].to_numpy(), training[1])
+    X, y, sex, _ = people
+    holes = X.to_numpy().copy()
+    holes[2, 1] = np.nan
+    test = IndividualFairnessTest(model, n_steps=10)
+    with pytest.warns(UserWarning, match="missing"):
+        test.fit(holes, y.to_numpy(), sensitive_features=sex.to_numpy())
+    test.set_params(estimator=LogisticRegression().fit(*training[:2]), fair_metric=FIXED, statistic="log_ratio")
+    test.fit(X, y)
+    assert hasattr(test, "feature_names_in_")
+    unnamed = LogisticRegression().fit(training[0].to_numpy()[:, :2], training[1])
+    test.set_params(estimator=unnamed, fair_metric=Projection([[1, 0]])).fit(X.to_numpy()[:, :2], y)
+    fresh = IndividualFairnessTest(unnamed, fair_metric=Projection([[1, 0]]), n_steps=10, statistic="log_ratio")
+    fresh.fit(X.to_numpy()[:, :2], y)
+    assert_same(test, fresh)
+    assert set(vars(test)) == set(vars(fresh))
+    assert str(test) == str(fresh)
+    assert len(test.excluded_) == 0
+    assert test.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("routing", [False, True])
+def test_the_last_step_of_a_pipeline(routing, training, people):
+    """Of a pipeline that encodes, what stands behind the encoder is tested, on what comes out of it."""
+    scaler = StandardScaler().fit(training[0])
+    model = LogisticRegression().fit(scaler.transform(training[0]), training[1])
+    X, y, sex, _ = people
+    pipeline = make_pipeline(scaler, IndividualFairnessTest(model, n_steps=10))
+    with config_context(enable_metadata_routing=routing):
+        name = "sensitive_features" if routing else "individualfairnesstest__sensitive_features"
+        pipeline.fit(X, y, **{name: sex})
+    alone = IndividualFairnessTest(model, n_steps=10)
+    alone.fit(StandardScaler().fit_transform(X), y, sensitive_features=sex.to_numpy())
+    assert_same(pipeline[-1], alone, 1e-9)
+
+
+def test_frames_can_be_written_to_any_file(learned, tmp_path):
+    for frame in (learned.most_unfair(), learned.path_, learned.excluded_):
+        frame.to_parquet(tmp_path / "frame.parquet")
+        pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "frame.parquet"), frame)
