@@ -143,7 +143,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         return Status.BAD_INPUT
     except (ValueError, NotImplementedError) as error:
         _show_traceback(debug)
-        tell(f"{PROGRAM}: {one_line(in_terms_of_options(str(error)))}")
+        tell(f"{PROGRAM}: {one_line(in_terms_of_options(error))}")
         return Status.BAD_INPUT
     except Exception as error:
         _show_traceback(debug)

@@ -34,7 +34,7 @@ def audited(work: Callable[[], FairnessAudit]) -> tuple[FairnessAudit, list[str]
         # What is undefined is listed under "Left out"; other categories are not about the user's data.
         if not issubclass(category, UserWarning) or issubclass(category, UndefinedMetricWarning):
             return
-        line = one_line(in_terms_of_options(str(message)))
+        line = one_line(in_terms_of_options(message))
         if line not in said:
             said[line] = None
             tell(f"warning: {line}")
