@@ -1,5 +1,6 @@
 """Data and small tables that several test files share."""
 
+import inspect
 import json
 import os
 from dataclasses import replace
@@ -12,7 +13,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import skfairtest
 from skfairtest import CountTable, FairnessAudit, Rate
+from skfairtest._utils.errors import ParameterError
 from skfairtest.datasets import load_berkeley, load_compas
 
 # Property tests ask for this number of examples, or a multiple of it: few at every change, many with
@@ -76,6 +79,34 @@ def pytest_xdist_auto_num_workers(config):
     """Run single files in this process: starting others takes longer, and no debugger reaches into them."""
     alone = all(Path(argument.partition("::")[0]).is_file() for argument in config.args)
     return 0 if alone else None
+
+
+def parameters_of_the_package():
+    """Return the names of all parameters of what the package exports, and of its public methods."""
+    found = set()
+    for thing in (
+        getattr(skfairtest, name) for name in skfairtest.__all__ if not name.startswith(("__", "FairnessRej"))
+    ):
+        methods = [method for name, method in vars(thing).items() if not name.startswith("_")]
+        for function in (thing, *methods):
+            function = getattr(function, "__func__", function)  # of a class method
+            if callable(function):
+                found |= set(inspect.signature(function).parameters)
+    return found
+
+
+@pytest.fixture(scope="session", autouse=True)
+def errors_are_about_parameters_of_the_package():
+    """Let no test pass in which an error about a parameter names something that nobody can set."""
+    known, make = parameters_of_the_package(), ParameterError.__init__
+
+    def checked(error, message):
+        make(error, message)
+        assert error.parameter in known, f"{error.parameter!r} is no parameter of the package: {message}"
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ParameterError, "__init__", checked)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,8 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
 
+from skfairtest._utils.errors import ParameterError
+
 
 class ModelTest(MetaEstimatorMixin, BaseEstimator):
     """A test with a parameter ``estimator``, which is fitted already."""
@@ -81,10 +83,10 @@ class ModelTest(MetaEstimatorMixin, BaseEstimator):
             tags.input_tags.string = tags.input_tags.categorical = True
         return tags
 
-    def _without_groups(self, what: str, column: str) -> ValueError:
+    def _without_groups(self, what: str, column: str) -> ParameterError:
         """Return the error of a fit that was given no sensitive features, with the lines to type."""
         step, groups = type(self).__name__.lower(), f"sensitive_features=df[{column!r}]"
-        return ValueError(
+        return ParameterError(
             f"sensitive_features is missing: {what}, one value per person, for instance fit(X, y, {groups}). As the "
             f"last step of a Pipeline: pipeline.fit(X, y, {step}__{groups}); or switch routing on, "
             f"sklearn.set_config(enable_metadata_routing=True), and pipeline.fit(X, y, {groups}): the request is made "

@@ -458,8 +458,8 @@ class FairnessAudit(ReportedAudit):
             return None
         try:
             return resolve_metrics(self.metrics, self.disparity)
-        except ValueError as error:  # which knows the parameter of a single test
-            raise ValueError(str(error).replace("metric", "metrics", 1)) from error
+        except ParameterError as error:  # which knows the parameter of a single test
+            raise ParameterError(error.renamed("metrics")) from error
 
     def _standard(self, sample: Sample) -> tuple[list[Metric], list[tuple[str, str]]]:
         kinds, without = kinds_of(sample, self.estimator)

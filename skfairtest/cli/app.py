@@ -12,6 +12,7 @@ import typer
 
 from skfairtest._version import __version__
 from skfairtest.audit import FairnessAudit
+from skfairtest.cli import options
 from skfairtest.cli.auditing import (
     audited,
     audited_people,
@@ -23,63 +24,6 @@ from skfairtest.cli.auditing import (
 )
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 from skfairtest.cli.files import Columns, read_people
-from skfairtest.cli.options import (
-    AUDIT_HELP,
-    DEMO_HELP,
-    POWER_HELP,
-    PROGRAM_HELP,
-    Adjust,
-    AdjustOption,
-    AllOption,
-    AlphaOption,
-    Alternative,
-    AlternativeOption,
-    BaselineOption,
-    BaseRateOption,
-    ClusterOption,
-    Compare,
-    CompareIntersections,
-    CompareIntersectionsOption,
-    CompareOption,
-    ControlOption,
-    DemoHtmlOption,
-    Direction,
-    DirectionOption,
-    Disparity,
-    DisparityOption,
-    FileArgument,
-    Format,
-    FormatOption,
-    HtmlOption,
-    IntersectionOption,
-    JobsOption,
-    JsonOption,
-    MarginOption,
-    MarkdownOption,
-    MetricOption,
-    NoColorOption,
-    NoHtmlOption,
-    OutputOption,
-    PeopleOption,
-    PosLabelOption,
-    PowerAlphaOption,
-    PowerCompare,
-    PowerCompareOption,
-    PowerFormat,
-    PowerFormatOption,
-    PowerMetricOption,
-    PowerOption,
-    PredictionOption,
-    RateOption,
-    ResamplesOption,
-    ScoreOption,
-    SeedOption,
-    SensitiveOption,
-    ShareOption,
-    TruthOption,
-    VersionOption,
-    WeightOption,
-)
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
 from skfairtest.cli.power import Asked, answered
 from skfairtest.datasets import load_compas
@@ -143,7 +87,7 @@ def run(argv: Sequence[str] | None = None) -> int:
         return Status.BAD_INPUT
     except (ValueError, NotImplementedError) as error:
         _show_traceback(debug)
-        tell(f"{PROGRAM}: {one_line(in_terms_of_options(str(error)))}")
+        tell(f"{PROGRAM}: {one_line(in_terms_of_options(error))}")
         return Status.BAD_INPUT
     except Exception as error:
         _show_traceback(debug)
@@ -162,8 +106,8 @@ def _show_traceback(debug: bool) -> None:
         traceback.print_exc()
 
 
-@app.callback(invoke_without_command=True, help=PROGRAM_HELP)
-def main(context: typer.Context, version: VersionOption = False) -> None:
+@app.callback(invoke_without_command=True, help=options.PROGRAM_HELP)
+def main(context: typer.Context, version: options.Version = False) -> None:
     """Show the version or the help where no command is given."""
     if version:
         write_out(f"{PROGRAM} {__version__}\n")
@@ -171,12 +115,12 @@ def main(context: typer.Context, version: VersionOption = False) -> None:
         write_out(context.get_help() + "\n")
 
 
-@app.command(help=DEMO_HELP)
+@app.command(help=options.DEMO_HELP)
 def demo(
-    html: DemoHtmlOption = None,
-    no_html: NoHtmlOption = False,
-    every: AllOption = False,
-    no_color: NoColorOption = False,
+    html: options.DemoHtml = None,
+    no_html: options.NoHtml = False,
+    every: options.All = False,
+    no_color: options.NoColor = False,
 ) -> Status:
     """Audit the COMPAS data."""
     if html is not None and no_html:
@@ -203,7 +147,7 @@ def demo(
         ),
         sources=_sources(),
     )
-    written(record, result, Format.table, None, every=every, no_color=no_color)
+    written(record, result, "table", None, every=every, no_color=no_color)
     if not no_html:
         _write_page(record, html)
     return Status.NO_CONCERN
@@ -228,36 +172,36 @@ def _write_page(record: AuditRecord, html: str | None) -> None:
         write_out(f"\nThe same as a page for the browser, with drawings: {one_line(os.path.abspath(path))}\n")
 
 
-@app.command(help=AUDIT_HELP)
+@app.command(help=options.AUDIT_HELP)
 def audit(
-    file: FileArgument,
+    file: options.File,
     *,
-    y_true: TruthOption = None,
-    y_pred: PredictionOption = None,
-    y_score: ScoreOption = None,
-    sensitive: SensitiveOption,
-    control: ControlOption = None,
-    weight: WeightOption = None,
-    cluster: ClusterOption = None,
-    metric: MetricOption = None,
-    pos_label: PosLabelOption = None,
-    compare: CompareOption = Compare.between_groups,
-    disparity: DisparityOption = Disparity.difference,
-    margin: MarginOption = None,
-    alpha: AlphaOption = 0.05,
-    adjust: AdjustOption = Adjust.auto,
-    intersections: IntersectionOption = True,
-    compare_intersections: CompareIntersectionsOption = CompareIntersections.to_rest,
-    n_resamples: ResamplesOption = "9999",
-    seed: SeedOption = 0,
-    jobs: JobsOption = None,
-    html: HtmlOption = None,
-    json: JsonOption = None,
-    markdown: MarkdownOption = None,
-    format_: FormatOption = Format.table,
-    output: OutputOption = None,
-    every: AllOption = False,
-    no_color: NoColorOption = False,
+    y_true: options.Truth = None,
+    y_pred: options.Prediction = None,
+    y_score: options.Score = None,
+    sensitive: options.Sensitive,
+    control: options.Control = None,
+    weight: options.Weight = None,
+    cluster: options.Cluster = None,
+    metric: options.Metric = None,
+    pos_label: options.PosLabel = None,
+    compare: options.Compare = "between_groups",
+    disparity: options.Disparity = "difference",
+    margin: options.Margin = None,
+    alpha: options.Alpha = 0.05,
+    adjust: options.Adjust = "auto",
+    intersections: options.Intersection = True,
+    compare_intersections: options.CompareIntersections = "to_rest",
+    n_resamples: options.Resamples = "9999",
+    seed: options.Seed = 0,
+    jobs: options.Jobs = None,
+    html: options.Html = None,
+    json: options.Json = None,
+    markdown: options.Markdown = None,
+    format_: options.Format = "table",
+    output: options.Output = None,
+    every: options.All = False,
+    no_color: options.NoColor = False,
 ) -> Status:
     """Audit a file."""
     _check_level(alpha)
@@ -268,13 +212,13 @@ def audit(
     columns = Columns(y_true, y_pred, tuple(sensitive), tuple(control or ()), y_score, weight, cluster)
     params = {
         "metrics": check_metrics(metric or ()),
-        "compare": compare.value,
-        "disparity": disparity.value,
+        "compare": compare,
+        "disparity": disparity,
         "margin": margin,
         "confidence_level": 1 - alpha,
-        "adjust": None if adjust is Adjust.none else adjust.value,
+        "adjust": None if adjust == "none" else adjust,
         "intersections": intersections,
-        "compare_intersections": compare_intersections.value,
+        "compare_intersections": compare_intersections,
         "n_resamples": resamples(n_resamples),
         "random_state": seed,
         "n_jobs": jobs,
@@ -287,38 +231,38 @@ def audit(
     return Status.CONCERN if record.verdict.concern else Status.NO_CONCERN
 
 
-@app.command(help=POWER_HELP)
+@app.command(help=options.POWER_HELP)
 def power(
-    metric: PowerMetricOption = "selection_rate",
-    rate: RateOption = None,
-    n: PeopleOption = None,
-    baseline: BaselineOption = None,
-    target: PowerOption = None,
-    share: ShareOption = None,
-    base_rate: BaseRateOption = None,
-    compare: PowerCompareOption = PowerCompare.between_groups,
-    disparity: DisparityOption = Disparity.difference,
-    margin: MarginOption = None,
-    alternative: AlternativeOption = Alternative.two_sided,
-    direction: DirectionOption = Direction.auto,
-    alpha: PowerAlphaOption = 0.05,
-    format_: PowerFormatOption = PowerFormat.table,
-    output: OutputOption = None,
-    no_color: NoColorOption = False,
+    metric: options.PowerMetric = "selection_rate",
+    rate: options.Rate = None,
+    n: options.People = None,
+    baseline: options.Baseline = None,
+    target: options.Power = None,
+    share: options.Share = None,
+    base_rate: options.BaseRate = None,
+    compare: options.PowerCompare = "between_groups",
+    disparity: options.Disparity = "difference",
+    margin: options.Margin = None,
+    alternative: options.Alternative = "two-sided",
+    direction: options.Direction = "auto",
+    alpha: options.PowerAlpha = 0.05,
+    format_: options.PowerFormat = "table",
+    output: options.Output = None,
+    no_color: options.NoColor = False,
 ) -> Status:
     """Compute power, or what gives it."""
     _check_level(alpha)
     check_outputs({"--output": output})
     test = {
         "alpha": alpha,
-        "compare": compare.value,
-        "disparity": disparity.value,
+        "compare": compare,
+        "disparity": disparity,
         "margin": margin,
-        "alternative": alternative.value,
+        "alternative": alternative,
     }
-    asked = Asked(metric, rate or (), n or (), baseline, target, share or (), base_rate or (), test, direction.value)
+    asked = Asked(metric, rate or (), n or (), baseline, target, share or (), base_rate or (), test, direction)
     answer = answered(asked)
-    if format_ is PowerFormat.json:
+    if format_ == "json":
         write_out(answer.to_json(), output)
     else:
         deliver(lambda _: answer.document(), output, no_color=no_color)

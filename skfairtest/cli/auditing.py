@@ -15,7 +15,6 @@ from skfairtest.audit import FairnessAudit
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 from skfairtest.cli.export import to_csv
 from skfairtest.cli.files import Columns, People, cast_pos_label
-from skfairtest.cli.options import Format
 from skfairtest.cli.output import deliver, tell, write_out
 from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block
@@ -34,7 +33,7 @@ def audited(work: Callable[[], FairnessAudit]) -> tuple[FairnessAudit, list[str]
         # What is undefined is listed under "Left out"; other categories are not about the user's data.
         if not issubclass(category, UserWarning) or issubclass(category, UndefinedMetricWarning):
             return
-        line = one_line(in_terms_of_options(str(message)))
+        line = one_line(in_terms_of_options(message))
         if line not in said:
             said[line] = None
             tell(f"warning: {line}")
@@ -89,20 +88,20 @@ def _about(record: AuditRecord, columns: Columns) -> str:
 
 
 def written(
-    record: AuditRecord, result: FairnessAudit, format_: Format, output: str | None, *, every: bool, no_color: bool
+    record: AuditRecord, result: FairnessAudit, format_: str, output: str | None, *, every: bool, no_color: bool
 ) -> None:
     """Write an audit to standard output, or to a file instead."""
 
     def document(screen: bool) -> list[Block]:
         return audit_document(record, complete=every or not screen, more=_MORE)
 
-    if format_ is Format.table:
+    if format_ == "table":
         deliver(document, output, no_color=no_color)
-    elif format_ is Format.csv:
+    elif format_ == "csv":
         _tell_what_csv_leaves_out(record)
         write_out(to_csv(result.to_frame()), output)
     else:
-        write_out(_MAKERS[f"--{format_.value}"](record), output)
+        write_out(_MAKERS[f"--{format_}"](record), output)
 
 
 def write_files(record: AuditRecord, files: Mapping[str, str | None], *, kind: str | None = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 
 __all__ = ["BadInput", "in_terms_of_options", "one_line"]
@@ -15,6 +16,7 @@ _OPTIONS = {
     "control_features": "--control",
     "sample_weight": "--weight",
     "clusters": "--cluster",
+    "y": "--y-true",
     "y_true": "--y-true",
     "y_pred": "--y-pred",
     "y_score": "--y-score",
@@ -37,13 +39,8 @@ _OPTIONS = {
     "base_rates": "--base-rate",
     "n_per_group": "--n",
 }
-_NAMES = "|".join(sorted(_OPTIONS, key=len, reverse=True))
-# Not inside quotes, where a column may have such a name; words of English are parameters only where they have a value,
-# or where a message begins with them.
-_GIVEN = re.compile(rf"(?<!['\"\w.-])({_NAMES})=(?!=)")
-_LEADING = re.compile(rf"^({_NAMES})(?=( of [^:;]{{1,40}})? (must|is|are|has|have|needs|looks|names)\b)")
-_NEEDED = re.compile(rf"(?<=needs )({_NAMES})(?=:)")
-_NAMED = re.compile(rf"(?<!['\"\w.-])({'|'.join(name for name in _OPTIONS if '_' in name)})(?!['\"\w])")
+# Code in a message: "name=", or a name that is no word of English; not inside quotes, where a column may be called so.
+_CODE = re.compile(r"(?<!['\"\w.-])([a-z]+(?:_[a-z]+)*)(=(?!=)|(?!['\"\w]))")
 
 
 class BadInput(Exception):
@@ -61,16 +58,25 @@ def one_line(text: object) -> str:
     return label(re.sub(r"\s*[\r\n]+\s*", " ", str(text)).strip())
 
 
-def in_terms_of_options(message: str) -> str:
+def in_terms_of_options(message: Exception | str) -> str:
     """Name the options of the command line where the package names parameters.
 
     Examples
     --------
     >>> in_terms_of_options("pos_label is needed. Pass for example pos_label='yes'.")
     "--pos-label is needed. Pass for example --pos-label 'yes'."
+    >>> in_terms_of_options(ParameterError("margin must be a number; found 'wide'"))
+    "--margin must be a number; found 'wide'"
     """
-    message = re.sub(r"^y is missing", "--y-true is missing", message)
-    message = _GIVEN.sub(lambda found: f"{_OPTIONS[found[1]]} ", message)
-    for pattern in (_LEADING, _NEEDED):
-        message = pattern.sub(lambda found: _OPTIONS[found[1]], message)
-    return _NAMED.sub(lambda found: _OPTIONS[found[1]], message)
+    text = str(message)
+    if isinstance(message, ParameterError) and message.parameter in _OPTIONS:
+        option = _OPTIONS[message.parameter]
+        text = message.renamed(option).replace(f"{option}=", f"{option} ", 1)
+    return _CODE.sub(_as_option, text)
+
+
+def _as_option(code: re.Match[str]) -> str:
+    name, equals = code.groups()
+    if name not in _OPTIONS or not (equals or "_" in name):
+        return code[0]
+    return _OPTIONS[name] + (" " if equals else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-__all__ = ["inert", "to_csv"]
+__all__ = ["escape_formula", "to_csv"]
 
 
 def to_csv(frame: pd.DataFrame) -> str:
@@ -27,17 +27,23 @@ def to_csv(frame: pd.DataFrame) -> str:
     '=1+1,-0.25
     f,0.5
     """
-    columns = {name: [inert(value) for value in frame[name]] for name in frame.columns}
+    columns = {name: [escape_formula(value) for value in frame[name]] for name in frame.columns}
     text: str = pd.DataFrame(columns, dtype=object).to_csv(index=False, lineterminator="\n")
     return text
 
 
-def inert(value: object) -> object:
+def escape_formula(value: object) -> object:
     """Mark text by an apostrophe where spreadsheets would compute it; a number is a number also as text.
 
     Examples
     --------
-    >>> inert("=1+1"), inert("-1"), inert("-1+1"), inert("a=1"), inert(-1)
+    >>> (
+    ...     escape_formula("=1+1"),
+    ...     escape_formula("-1"),
+    ...     escape_formula("-1+1"),
+    ...     escape_formula("a=1"),
+    ...     escape_formula(-1),
+    ... )
     ("'=1+1", '-1', "'-1+1", 'a=1', -1)
     """
     if not isinstance(value, str) or not value.startswith(("=", "+", "-", "@", "\t", "\r")):

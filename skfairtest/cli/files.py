@@ -12,12 +12,13 @@ import io
 import os
 import zlib
 from array import array
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import pandas as pd
@@ -170,8 +171,7 @@ def column_names(path: str) -> list[str]:
             import pyarrow.parquet
 
             return list(pyarrow.parquet.read_schema(source).names)
-        head = _first_record(source, path)
-        return max((_split(head, each) for each in dict.fromkeys([separator, ",", ";", "\t", "|"])), key=len)
+        return max(_headers(_first_record(source, path), separator).values(), key=len)
 
 
 def _check_roles(columns: Columns) -> None:
@@ -201,7 +201,8 @@ def _opened(path: str) -> Iterator[tuple[Any, str | None]]:
 
 @contextmanager
 def _explained(path: str) -> Iterator[None]:
-    """Say in one line why a file cannot be read."""
+    """Say in one line why a file cannot be read, and let its fields be long."""
+    limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
         yield
     except UnicodeDecodeError as error:
@@ -212,6 +213,8 @@ def _explained(path: str) -> Iterator[None]:
         if "null byte" not in str(error):  # a path that no file can have
             raise
         raise BadInput(f"{path}: {error}") from error
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _check_columns(path: str, found: Sequence[str], columns: Columns, hint: str = "") -> None:
@@ -231,7 +234,7 @@ def _check_complete(path: str, columns: Columns, missing: Mapping[str, int], n: 
     if not n:
         raise BadInput(f"{path}: there are columns but no rows")
     for name, option in columns.options.items():
-        if missing[name]:
+        if missing.get(name):
             are = "is" if missing[name] == 1 else "are"
             instead = "" if name in columns.numbers else ", or give missing a name of its own, such as 'unknown'"
             raise BadInput(
@@ -243,19 +246,13 @@ def _check_complete(path: str, columns: Columns, missing: Mapping[str, int], n: 
 # What is kept of a column --------------------------------------------------------------------
 
 
-class _Places(dict[Any, int]):
-    """Numbers distinct values in the order in which they are first looked up."""
-
-    def __missing__(self, value: Any) -> int:
-        self[value] = place = len(self)
-        return place
-
-
 class _Coded:
     """A column as each distinct value once, and which of them every person has."""
 
     def __init__(self) -> None:
-        self.places = _Places()
+        # Numbers distinct values in the order in which they are first looked up.
+        self.places: defaultdict[Any, int] = defaultdict()
+        self.places.default_factory = self.places.__len__
         self.codes = array("i")
 
     def missing(self, value: Any) -> int:
@@ -293,20 +290,42 @@ class _Coded:
 
 
 def _people(
-    columns: Columns, named: Mapping[str, Any], labels: Mapping[str, Any], numbers: Mapping[str, Any]
+    path: str,
+    columns: Columns,
+    n: int,
+    coded: Mapping[str, _Coded],
+    numbers: Mapping[str, NDArray[Any]],
+    *,
+    empty: Any,
+    labels: Callable[[str], Any],
 ) -> People:
-    def of(table: Mapping[str, Any], name: str | None) -> Any:
-        return None if name is None else table[name]
-
+    """Give columns their roles, if no value is missing; `empty` is what stands for one."""
+    missing = {name: int(np.isnan(values).sum()) for name, values in numbers.items() if values.dtype.kind == "f"}
+    missing |= {name: column.missing(empty) for name, column in coded.items()}
+    _check_complete(path, columns, missing, n)
+    named = {name: coded[name].categories() for name in columns.names}
     return People(
-        of(labels, columns.y_true),
-        of(labels, columns.y_pred),
+        None if columns.y_true is None else labels(columns.y_true),
+        None if columns.y_pred is None else labels(columns.y_pred),
         {name: named[name] for name in columns.sensitive},
         {name: named[name] for name in columns.control},
-        of(numbers, columns.y_score),
-        of(numbers, columns.weight),
+        None if columns.y_score is None else np.asarray(numbers[columns.y_score], dtype=float),
+        None if columns.weight is None else np.asarray(numbers[columns.weight], dtype=float),
         None if columns.cluster is None else pd.Series(named[columns.cluster], name=columns.cluster),
     )
+
+
+def _following(whole: int, advance: Advance) -> Callable[[int], None]:
+    """Return what is to be called with how much of the whole has been read."""
+    shown = 0
+
+    def up_to(read: int) -> None:
+        nonlocal shown
+        while shown < _SHOWN * read // whole:
+            shown += 1
+            advance()
+
+    return up_to
 
 
 # Text ---------------------------------------------------------------------------------------
@@ -315,32 +334,6 @@ def _people(
 def _read_text(stream: io.TextIOWrapper, path: str, columns: Columns, separator: str, advance: Advance) -> People:
     coded = {name: _Coded() for name in (*columns.labels, *columns.names)}
     numbers = {name: array("d") for name in columns.numbers}
-    limit = csv.field_size_limit(_LONGEST_FIELD)
-    try:
-        n = _read_rows(stream, path, columns, separator, coded, numbers, _Passed(stream, path, advance))
-    finally:
-        csv.field_size_limit(limit)
-    missing = {name: int(np.isnan(np.frombuffer(values)).sum()) for name, values in numbers.items()}
-    missing |= {name: column.missing("") for name, column in coded.items()}
-    _check_complete(path, columns, missing, n)
-    return _people(
-        columns,
-        {name: coded[name].categories() for name in columns.names},
-        {name: coded[name].labels() for name in columns.labels},
-        {name: np.frombuffer(values) for name, values in numbers.items()},
-    )
-
-
-def _read_rows(
-    stream: io.TextIOWrapper,
-    path: str,
-    columns: Columns,
-    separator: str,
-    coded: Mapping[str, _Coded],
-    numbers: Mapping[str, array[float]],
-    passed: Callable[[], None],
-) -> int:
-    """Append every row's values to the columns that keep them; return how many rows there are."""
     head = _first_record(stream, path)
     if not head.strip():
         raise BadInput(f"{path}: the file is empty")
@@ -350,6 +343,8 @@ def _read_rows(
     keep = [(header.index(name), column.places, column.codes.append) for name, column in coded.items()]
     count = [(header.index(name), name, values.append) for name, values in numbers.items()]
     reader = csv.reader(chain(io.StringIO(head, newline=""), stream), delimiter=separator, strict=True)
+    size, unzipped = os.path.getsize(path), cast(Any, stream.buffer)  # a pipe, whose end is unknown, has no size
+    up_to, file = _following(size, advance), getattr(unzipped, "fileobj", unzipped)
     try:
         next(reader)
         for row in reader:
@@ -361,8 +356,8 @@ def _read_rows(
                     "holds the separator needs quotes"
                 )
             n += 1
-            if not n % _BATCH:
-                passed()
+            if size and not n % _BATCH:
+                up_to(file.tell())
             for place, places, append in keep:
                 append(places[row[place]])
             for place, name, append in count:
@@ -373,24 +368,8 @@ def _read_rows(
     except csv.Error as error:
         reason = "a quoted value is never closed" if "unexpected end" in str(error) else str(error)
         raise BadInput(f"{path}, line {reader.line_num}: malformed: {reason}") from error
-    return n
-
-
-class _Passed:
-    """Says how much of a file has been read, by its bytes; nothing of a pipe, whose end is unknown."""
-
-    def __init__(self, stream: io.TextIOWrapper, path: str, advance: Advance) -> None:
-        unzipped: Any = stream.buffer
-        self._file = getattr(unzipped, "fileobj", unzipped)
-        self._size = os.path.getsize(path)
-        self._advance, self._shown = advance, 0
-
-    def __call__(self) -> None:
-        if not self._size:
-            return
-        while self._shown < _SHOWN * self._file.tell() // self._size:
-            self._shown += 1
-            self._advance()
+    whole = {name: np.frombuffer(values) for name, values in numbers.items()}
+    return _people(path, columns, n, coded, whole, empty="", labels=lambda name: coded[name].labels())
 
 
 def _missing_number(text: str, where: str, name: str, columns: Columns) -> float:
@@ -415,17 +394,20 @@ def _first_record(stream: io.TextIOWrapper, path: str) -> str:
     return head
 
 
-def _split(head: str, separator: str) -> list[str]:
-    return next(csv.reader(io.StringIO(head, newline=""), delimiter=separator), [])
+def _headers(head: str, first: str) -> dict[str, list[str]]:
+    """Split the header by each separator, by `first` before the others."""
+    return {
+        separator: next(csv.reader(io.StringIO(head, newline=""), delimiter=separator), [])
+        for separator in dict.fromkeys([first, ",", ";", "\t", "|"])
+    }
 
 
 def _split_header(head: str, columns: Columns, separator: str) -> tuple[str, list[str], str]:
     """Split the header by `separator`, or by another one that yields all the columns asked for."""
-    headers = {}
-    for candidate in dict.fromkeys([separator, ",", ";", "\t", "|"]):
-        headers[candidate] = _split(head, candidate)
-        if set(columns.options) <= set(headers[candidate]):
-            return candidate, headers[candidate], ""
+    headers = _headers(head, separator)
+    for candidate, found in headers.items():
+        if set(columns.options) <= set(found):
+            return candidate, found, ""
     others = [name for name, found in headers.items() if len(found) > len(headers[separator])]
     if len(headers[separator]) == 1 and others:
         return others[0], headers[others[0]], f" (separated by {others[0]!r})"
@@ -450,7 +432,7 @@ def _read_parquet(raw: BinaryIO, path: str, columns: Columns, advance: Advance) 
         numeric = {name for name in columns.labels if _is_number(schema.field(name).type)}
         numbers: dict[str, list[NDArray[Any]]] = {name: [] for name in (*columns.numbers, *numeric)}
         coded = {name: _Coded() for name in (*columns.labels, *columns.names) if name not in numeric - {*columns.names}}
-        n = shown = 0
+        up_to, n = _following(file.metadata.num_rows, advance), 0
         for batch in file.iter_batches(_BATCH, columns=list(columns.options)):
             n += batch.num_rows
             for name, option in columns.options.items():
@@ -459,20 +441,18 @@ def _read_parquet(raw: BinaryIO, path: str, columns: Columns, advance: Advance) 
                     numbers[name].append(_numbers(values))
                 if name in coded:
                     _code(values, coded[name], f"{path}: column {name!r} ({option})")
-            while shown < _SHOWN * n // file.metadata.num_rows:
-                shown += 1
-                advance()
+            up_to(n)
     except pyarrow.ArrowException as error:
         raise BadInput(f"{path}: not a readable Parquet file: {error}") from error
     whole = {name: np.concatenate(parts or [np.empty(0)]) for name, parts in numbers.items()}
-    missing = {name: int(np.isnan(values).sum()) for name, values in whole.items() if values.dtype.kind == "f"}
-    missing |= {name: column.missing(None) for name, column in coded.items()}
-    _check_complete(path, columns, {**dict.fromkeys(columns.options, 0), **missing}, n)
     return _people(
+        path,
         columns,
-        {name: coded[name].categories() for name in columns.names},
-        {name: whole[name] if name in numeric else coded[name].categories() for name in columns.labels},
-        {name: whole[name].astype(float) for name in columns.numbers},
+        n,
+        coded,
+        whole,
+        empty=None,
+        labels=lambda name: whole[name] if name in numeric else coded[name].categories(),
     )
 
 
@@ -555,9 +535,7 @@ def cast_pos_label(text: str, labels: Sequence[Any]) -> Any:
 
 
 def _number(text: str) -> int | float | None:
-    for cast in (int, float):
-        try:
-            return cast(text)
-        except ValueError:
-            continue
+    for kind in (int, float):
+        with suppress(ValueError):
+            return kind(text)
     return None

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -72,91 +71,13 @@ they are named: --rate true_positive_rate=0.7.
 Exit status: 0, or 2 for bad input, 3 for an internal failure."""
 
 
-class Format(StrEnum):
-    """How the result of an audit is written."""
-
-    table = "table"
-    json = "json"
-    csv = "csv"
-    markdown = "markdown"
-
-
-class PowerFormat(StrEnum):
-    """How the answer about power is written."""
-
-    table = "table"
-    json = "json"
-
-
-class Compare(StrEnum):
-    """What a group is compared with."""
-
-    between_groups = "between_groups"
-    to_overall = "to_overall"
-    to_rest = "to_rest"
-
-
-class CompareIntersections(StrEnum):
-    """What a crossed group is compared with."""
-
-    to_rest = "to_rest"
-    between_groups = "between_groups"
-    to_parents = "to_parents"
-
-
-class PowerCompare(StrEnum):
-    """What a group is compared with, where groups have positions."""
-
-    between_groups = "between_groups"
-    to_overall = "to_overall"
-    to_rest = "to_rest"
-    to_reference = "to_reference"
-
-
-class Disparity(StrEnum):
-    """How two values are compared."""
-
-    difference = "difference"
-    ratio = "ratio"
-
-
-class Adjust(StrEnum):
-    """How p-values are corrected for the number of comparisons."""
-
-    auto = "auto"
-    holm = "holm"
-    bonferroni = "bonferroni"
-    fdr_bh = "fdr_bh"
-    fdr_by = "fdr_by"
-    none = "none"
-
-
-class Alternative(StrEnum):
-    """What a test looks for."""
-
-    two_sided = "two-sided"
-    greater = "greater"
-    less = "less"
-    equivalence = "equivalence"
-
-
-class Direction(StrEnum):
-    """Where the smallest disparity is looked for."""
-
-    auto = "auto"
-    up = "up"
-    down = "down"
-
-
-VersionOption = Annotated[bool, typer.Option("--version", help="Show the version and exit.")]
-AllOption = Annotated[bool, typer.Option("--all", help="Show every comparison, also on a screen.")]
-NoColorOption = Annotated[
-    bool, typer.Option("--no-color", help="No colours, as with the environment variable NO_COLOR.")
-]
+Version = Annotated[bool, typer.Option("--version", help="Show the version and exit.")]
+All = Annotated[bool, typer.Option("--all", help="Show every comparison, also on a screen.")]
+NoColor = Annotated[bool, typer.Option("--no-color", help="No colours, as with the environment variable NO_COLOR.")]
 
 # audit ---------------------------------------------------------------------------------------
 
-FileArgument = Annotated[str, typer.Argument(metavar="FILE", help="A CSV (.csv, .csv.gz, .tsv) or Parquet file.")]
+File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV (.csv, .csv.gz, .tsv) or Parquet file.")]
 
 
 def _column(option: str, text: str) -> typer.models.OptionInfo:
@@ -164,20 +85,18 @@ def _column(option: str, text: str) -> typer.models.OptionInfo:
     return found
 
 
-TruthOption = Annotated[str | None, _column("--y-true", "The true labels; some metrics need none.")]
-PredictionOption = Annotated[str | None, _column("--y-pred", "The predictions or decisions.")]
-ScoreOption = Annotated[str | None, _column("--y-score", "Scores of the positive label.")]
-SensitiveOption = Annotated[
+Truth = Annotated[str | None, _column("--y-true", "The true labels; some metrics need none.")]
+Prediction = Annotated[str | None, _column("--y-pred", "The predictions or decisions.")]
+Score = Annotated[str | None, _column("--y-score", "Scores of the positive label.")]
+Sensitive = Annotated[
     list[str], _column("--sensitive", "The groups. Repeat it to test several, and their intersections.")
 ]
-ControlOption = Annotated[
+Control = Annotated[
     list[str] | None, _column("--control", "Compare only people who are alike in this. May be repeated.")
 ]
-WeightOption = Annotated[str | None, _column("--weight", "How many people each row counts for.")]
-ClusterOption = Annotated[
-    str | None, _column("--cluster", "Who belongs together, such as the decisions on one person.")
-]
-MetricOption = Annotated[
+Weight = Annotated[str | None, _column("--weight", "How many people each row counts for.")]
+Cluster = Annotated[str | None, _column("--cluster", "Who belongs together, such as the decisions on one person.")]
+Metric = Annotated[
     list[str] | None,
     typer.Option(
         "--metric",
@@ -186,91 +105,97 @@ MetricOption = Annotated[
         autocompletion=metrics_of_audit,
     ),
 ]
-PosLabelOption = Annotated[
+PosLabel = Annotated[
     str | None,
     typer.Option("--pos-label", metavar="VALUE", help="The positive label.  [default: 1 of 0/1 or -1/1, or True]"),
 ]
-AlphaOption = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the whole audit.")]
-CompareOption = Annotated[Compare, typer.Option("--compare", help="What a group of one column is compared with.")]
-CompareIntersectionsOption = Annotated[
-    CompareIntersections,
+Alpha = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the whole audit.")]
+Compare = Annotated[
+    Literal["between_groups", "to_overall", "to_rest"],
+    typer.Option("--compare", help="What a group of one column is compared with."),
+]
+CompareIntersections = Annotated[
+    Literal["to_rest", "between_groups", "to_parents"],
     typer.Option(
         "--compare-intersections",
         help="What a group of several columns is compared with; to_parents: with the others who share all its values "
         "but one.",
     ),
 ]
-DisparityOption = Annotated[Disparity, typer.Option("--disparity", help="How two values are compared.")]
-MarginOption = Annotated[
+Disparity = Annotated[Literal["difference", "ratio"], typer.Option("--disparity", help="How two values are compared.")]
+Margin = Annotated[
     float | None,
     typer.Option(
         "--margin", metavar="SIZE", help="A disparity to tolerate: 0.05 is 5 points; 0.8 the ratios 0.8 to 1.25."
     ),
 ]
-AdjustOption = Annotated[
-    Adjust, typer.Option("--adjust", help="How p-values are corrected for all comparisons together.")
+Adjust = Annotated[
+    Literal["auto", "holm", "bonferroni", "fdr_bh", "fdr_by", "none"],
+    typer.Option("--adjust", help="How p-values are corrected for all comparisons together."),
 ]
-IntersectionOption = Annotated[
+Intersection = Annotated[
     bool,
     typer.Option("--intersections/--no-intersections", help="Whether to cross several sensitive columns as well."),
 ]
-ResamplesOption = Annotated[
+Resamples = Annotated[
     str,
     typer.Option(
-        "--n-resamples", metavar="NUMBER", help='Of laws that are drawn; "adaptive" stops early where it can.'
+        "--n-resamples", metavar="NUMBER", help='Of Monte Carlo p-values; "adaptive" stops early where it can.'
     ),
 ]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="Of laws that are drawn.")]
-JobsOption = Annotated[
+Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="Of Monte Carlo p-values.")]
+Jobs = Annotated[
     int | None, typer.Option("--jobs", metavar="NUMBER", help="Processes; -1 for one per processor.  [default: 1]")
 ]
-FormatOption = Annotated[Format, typer.Option("--format", help="How the result is written.")]
-OutputOption = Annotated[
+Format = Annotated[
+    Literal["table", "json", "csv", "markdown"], typer.Option("--format", help="How the result is written.")
+]
+Output = Annotated[
     str | None,
     typer.Option("--output", metavar="FILE", help="Write to this file.  [default: standard output]"),
 ]
-HtmlOption = Annotated[
+Html = Annotated[
     str | None, typer.Option("--html", metavar="FILE", help="Write the report as a page for the browser, too.")
 ]
-JsonOption = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the record as JSON, too.")]
-MarkdownOption = Annotated[
+Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the record as JSON, too.")]
+Markdown = Annotated[
     str | None, typer.Option("--markdown", metavar="FILE", help="Write a section for a model card, too.")
 ]
 
 # demo ----------------------------------------------------------------------------------------
 
-DemoHtmlOption = Annotated[
+DemoHtml = Annotated[
     str | None,
     typer.Option("--html", metavar="FILE", help="Where to write the page.  [default: skfairtest-demo.html]"),
 ]
-NoHtmlOption = Annotated[bool, typer.Option("--no-html", help="Write no page.")]
+NoHtml = Annotated[bool, typer.Option("--no-html", help="Write no page.")]
 
 # power ---------------------------------------------------------------------------------------
 
-PowerMetricOption = Annotated[
+PowerMetric = Annotated[
     str,
     typer.Option(
         "--metric", metavar="NAME", help="A rate, a criterion, a mean or roc_auc.", autocompletion=metrics_of_power
     ),
 ]
-RateOption = Annotated[
+Rate = Annotated[
     list[str] | None, typer.Option("--rate", metavar="VALUE", help="The true value in a group: once per group.")
 ]
-PeopleOption = Annotated[
+People = Annotated[
     list[int] | None, typer.Option("--n", metavar="PEOPLE", help="People in a group: once per group, or once for all.")
 ]
-BaselineOption = Annotated[
+Baseline = Annotated[
     str | None, typer.Option("--baseline", metavar="VALUE", help="The value in all groups but the first.")
 ]
-PowerOption = Annotated[
+Power = Annotated[
     float | None,
     typer.Option("--power", metavar="SHARE", help="How likely a disparity shall be found.  [default: 0.8]"),
 ]
-ShareOption = Annotated[
+Share = Annotated[
     list[float] | None,
     typer.Option("--share", metavar="SHARE", help="Proportions of the groups, once per group.  [default: equal]"),
 ]
-BaseRateOption = Annotated[
+BaseRate = Annotated[
     list[float] | None,
     typer.Option(
         "--base-rate",
@@ -279,13 +204,16 @@ BaseRateOption = Annotated[
         "once per group.",
     ),
 ]
-PowerAlphaOption = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the test.")]
-PowerCompareOption = Annotated[
-    PowerCompare, typer.Option("--compare", help="What a group is compared with; the reference is the last one.")
+PowerAlpha = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the test.")]
+PowerCompare = Annotated[
+    Literal["between_groups", "to_overall", "to_rest", "to_reference"],
+    typer.Option("--compare", help="What a group is compared with; the reference is the last one."),
 ]
-AlternativeOption = Annotated[
-    Alternative,
+Alternative = Annotated[
+    Literal["two-sided", "greater", "less", "equivalence"],
     typer.Option("--alternative", help='What the test looks for; "equivalence" certifies, within --margin.'),
 ]
-DirectionOption = Annotated[Direction, typer.Option("--direction", help="Whether --baseline is exceeded or undercut.")]
-PowerFormatOption = Annotated[PowerFormat, typer.Option("--format", help="How the answer is written.")]
+Direction = Annotated[
+    Literal["auto", "up", "down"], typer.Option("--direction", help="Whether --baseline is exceeded or undercut.")
+]
+PowerFormat = Annotated[Literal["table", "json"], typer.Option("--format", help="How the answer is written.")]

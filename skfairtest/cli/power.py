@@ -12,12 +12,7 @@ from skfairtest.cli.errors import BadInput
 from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
 from skfairtest.metrics import Rate, resolve_metrics
 from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
-from skfairtest.report.sentences import (
-    number,
-    percent,
-    points,
-    ratio,
-)
+from skfairtest.report.sentences import number, percent, points, ratio
 
 __all__ = ["Answer", "Asked", "answered"]
 
@@ -258,6 +253,10 @@ def _enumerated(parts: Sequence[str]) -> str:
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
+def _by_group(values: Sequence[str], of: str = "in") -> str:
+    return _enumerated([f"{value} {of} group {place}" for place, value in enumerate(values, 1)])
+
+
 def _who(answer: Answer) -> str:
     """People; where nobody else is counted, those over whom the rate is computed."""
     (among, *_) = [rate.among for rate in _rates_of(answer.asked)] or [""]
@@ -267,24 +266,23 @@ def _who(answer: Answer) -> str:
 
 def _people(answer: Answer) -> str:
     n = [f"{each:,}" for each in answer.n]
-    return (
-        f"{n[0]} {_who(answer)} in each of {len(n)} groups" if len(set(n)) == 1 else f"{_enumerated(n)} {_who(answer)}"
-    )
+    if len(set(n)) == 1:
+        return f"{n[0]} {_who(answer)} in each of {len(n)} groups"
+    return f"{_enumerated(n)} {_who(answer)}"
 
 
 def _truth(answer: Answer) -> str:
     """Say what is supposed to be true."""
-    words = {rate.name: rate for rate in _rates_of(answer.asked)}
+    rates = _rates_of(answer.asked)
+    in_words = _is_share(answer.asked) and len(rates) == len(answer.rates)
     said = []
     for place, (name, values) in enumerate(answer.rates.items()):
-        rate = list(words.values())[place] if len(answer.rates) == len(words) else None
-        if rate is None or not _is_share(answer.asked):
-            shown = _enumerated([f"{_shown(value, False)} in group {g}" for g, value in enumerate(values, 1)])
-            said.append(f"{label(name)} is {shown}")
+        shown = _by_group([_shown(value, in_words) for value in values], "of" if in_words else "in")
+        if in_words:
+            among = "" if rates[place].among == _EVERYBODY else f" among {rates[place].among}"
+            said.append(f"{shown} {rates[place].happens}{among}")
         else:
-            shown = _enumerated([f"{percent(value)} of group {g}" for g, value in enumerate(values, 1)])  # type: ignore[arg-type]
-            among = "" if rate.among == _EVERYBODY else f" among {rate.among}"
-            said.append(f"{shown} {rate.happens}{among}")
+            said.append(f"{label(name)} is {shown}")
     return ", and ".join(said)
 
 
@@ -296,15 +294,11 @@ def sentences(answer: Answer) -> list[str]:
     certifies = test["alternative"] == "equivalence"
     if answer.question == "minimum_detectable_disparity":
         return _of_detectable(answer, level, likely)
-    finds = "certify the groups as alike" if certifies else "find a disparity"
     if answer.question == "required_sample_size":
         in_all = f"{sum(answer.n):,} {_who(answer)} are needed"
-        same = len(set(answer.n)) == 1
-        each = (
-            f"{answer.n[0]:,} in each group"
-            if same
-            else _enumerated([f"{n:,} in group {g}" for g, n in enumerate(answer.n, 1)])
-        )
+        n = [f"{each:,}" for each in answer.n]
+        each = f"{n[0]} in each group" if len(set(n)) == 1 else _by_group(n)
+        finds = "certify the groups as alike" if certifies else "find a disparity"
         return [f"{in_all}, {each}, to {finds}{beyond} with probability {likely} {level}, if {_truth(answer)}."]
     finds, not_found = (
         ("certifies the groups as alike", "it does not") if certifies else ("finds a disparity", "it finds none")
@@ -330,10 +324,8 @@ def _of_detectable(answer: Answer, level: str, likely: str) -> list[str]:
     if test["disparity"] == "ratio":
         found, value = f"a ratio of {ratio(size)}", base * size
     else:
-        found, value = (
-            f"a disparity of {points(abs(size))} points" if share else f"a disparity of {number(abs(size))}",
-            base + size,
-        )
+        found = f"a disparity of {f'{points(abs(size))} points' if share else number(abs(size))}"
+        value = base + size
     more = "less" if test["disparity"] == "ratio" and size < 1 else "more"
     write = percent if share else number
     name = label(answer.asked.metric)
@@ -369,9 +361,7 @@ def _settings(answer: Answer) -> list[str]:
     lines = [
         f"The test: {label(answer.asked.metric)}, {test['disparity']}, {test['alternative']}, compare "
         f"{test['compare']}, level {100 * test['alpha']:g} % for all comparisons together.",
-    ]
-    lines += [
-        f"{label(rate.name)}: among {rate.among}, the share who {rate.happens}." for rate in rates if rate.happens
+        *(f"{label(rate.name)}: among {rate.among}, the share who {rate.happens}." for rate in rates if rate.happens),
     ]
     if any(base != 1 for base in answer.base_rates):
         lines.append(

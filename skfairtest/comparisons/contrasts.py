@@ -89,9 +89,7 @@ class Design:
     def question(self, metric: Metric) -> Question:
         """Return the question that is asked of a metric, which may always be compared by the same disparity."""
         question = self.settings.question
-        return Question(
-            metric.disparity or question.disparity, question.alternative, question.margin_bounds, question.method
-        )
+        return replace(question, disparity=metric.disparity or question.disparity)
 
     def undefined(self, metric: str, found: Counter[tuple[int, int | None]], reason: str) -> Iterator[Exclusion]:
         """List groups, and strata of a group, in which a metric is undefined; and how many comparisons that costs."""

@@ -140,7 +140,7 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
     if margin is None:
         if alternative == "equivalence":
             raise ParameterError(
-                "alternative='equivalence' needs margin: the largest disparity that still counts as fair "
+                "margin is missing: alternative='equivalence' needs the largest disparity that still counts as fair "
                 "(0.05 for five points of difference, 0.8 for ratios between 0.8 and 1.25)"
             )
         return None

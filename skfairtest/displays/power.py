@@ -246,7 +246,7 @@ class PowerDisplay(OfTest):
         check_target(power)
         for what, value, options in (("disparity", disparity, DISPARITIES), ("method", method, METHODS)):
             if value not in options:
-                raise ValueError(f"{what} must be one of {', '.join(map(repr, options))}; found {value!r}")
+                raise ParameterError(f"{what} must be one of {', '.join(map(repr, options))}; found {value!r}")
         parts = _pair(shares, "shares")
         met = _pair((base_rates, base_rates) if is_number(base_rates) else base_rates, "base_rates")
         if met.max() > 1:

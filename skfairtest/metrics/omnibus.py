@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.metrics.score_metric import FEW, Context, MetricError, parameters_of, remembered, scalar_of
 
@@ -132,7 +133,9 @@ def _mutual_information(predicted: Any, masses: Floats) -> Floats:
     Hinnefeld et al. 2018, equation 6.
     """
     if not predicted.levels:
-        raise ValueError("normalized_mutual_info needs predicted labels; y_pred holds numbers of many different values")
+        raise ParameterError(
+            "y_pred holds numbers of many different values, and normalized_mutual_info needs predicted labels"
+        )
     codes = np.stack([predicted.is_label(level) for level in predicted.levels], axis=1).astype(float)
     joint = masses @ codes
     with np.errstate(invalid="ignore"):  # without anyone there is no value

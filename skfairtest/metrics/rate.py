@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.metrics.expression import check_expression, evaluate, names_in, truths_in
 
@@ -25,7 +26,7 @@ def _names(condition: Condition | None) -> frozenset[str]:
 
 
 def _mask(
-    condition: Condition | None, arrays: Mapping[str, Booleans], name: str, labels: Mapping[str, NDArray[Any]] | None
+    condition: Condition | None, arrays: Mapping[str, Booleans], whose: str, labels: Mapping[str, NDArray[Any]] | None
 ) -> Booleans:
     people = next(iter(arrays.values()))
     if condition is None:
@@ -34,8 +35,8 @@ def _mask(
         return evaluate(condition, arrays, labels)
     mask = np.asarray(condition(**{key: arrays[key] for key in _names(condition)}))
     if mask.dtype != bool or mask.shape != people.shape:
-        raise ValueError(
-            f"rate {name!r}: a condition must return one boolean for each of the values it is given, of shape "
+        raise ParameterError(
+            f"{whose} must return one boolean for each of the values it is given, of shape "
             f"{people.shape}; found {mask.dtype} of shape {mask.shape}"
         )
     return mask
@@ -114,29 +115,29 @@ class Rate:
         for role, condition in (("event", self.event), ("given", self.given)):
             readable = isinstance(condition, str) or callable(condition)
             if not readable and (condition is not None or role == "event"):
-                raise ValueError(
-                    f"rate {self.name!r}: {role} must be a condition: text such as 'y_true & ~y_pred', or a function "
+                raise ParameterError(
+                    f"{role} of rate {self.name!r} must be a condition: text such as 'y_true & ~y_pred', or a function "
                     f"of y_true and y_pred; found {condition!r}"
                 )
-        if not _names(self.event):
-            raise ValueError(
-                f"rate {self.name!r}: event must be a condition that reads y_true or y_pred; found {self.event!r}"
-            )
-        unknown = (_names(self.event) | _names(self.given)) - {"y_true", "y_pred"}
-        if unknown:
-            raise ValueError(
-                f"rate {self.name!r} reads {', '.join(sorted(unknown))}: conditions can only read y_true and y_pred"
-            )
-        for condition in (self.event, self.given):
+            unknown = _names(condition) - {"y_true", "y_pred"}
+            if unknown:
+                raise ParameterError(
+                    f"{role} of rate {self.name!r} reads {', '.join(sorted(unknown))}: conditions can only read y_true "
+                    "and y_pred"
+                )
             if isinstance(condition, str):
                 check_expression(condition)
+        if not _names(self.event):
+            raise ParameterError(
+                f"event of rate {self.name!r} must be a condition that reads y_true or y_pred; found {self.event!r}"
+            )
         if (self.value is None) != (self.slope is None):
-            raise ValueError(f"rate {self.name!r}: value and slope go together; give both or neither")
+            raise ParameterError(f"value and slope of rate {self.name!r} go together; give both or neither")
         if self.value is not None:
             values = np.asarray(self.value(np.linspace(0.0, 1.0, 101)), dtype=float)
             if values.shape != (101,) or not (np.diff(values) > 0).all() or values[0] < 0 or values[-1] > 1:
-                raise ValueError(
-                    f"rate {self.name!r}: value must increase from at least 0 to at most 1 as the rate does"
+                raise ParameterError(
+                    f"value of rate {self.name!r} must increase from at least 0 to at most 1 as the rate does"
                 )
 
     def __str__(self) -> str:
@@ -180,8 +181,8 @@ class Rate:
         event, given : ndarray of bool, shape (n_cells,)
             The event within the condition, and the condition.
         """
-        given = _mask(self.given, cells, self.name, labels)
-        return _mask(self.event, cells, self.name, labels) & given, given
+        given = _mask(self.given, cells, f"given of rate {self.name!r}", labels)
+        return _mask(self.event, cells, f"event of rate {self.name!r}", labels) & given, given
 
     def equality(self, *, several_labels: bool = False) -> tuple[tuple[bytes, bytes], bool]:
         """Say what is equal where this rate is equal: the condition, and the event or its complement within it.

@@ -160,16 +160,16 @@ class ScoreMetric:
         for role in ("evaluate", "variance"):
             found = getattr(self, role)
             if not callable(found) and (found is not None or role == "evaluate"):
-                raise ParameterError(f"metric {self.name!r}: {role} must be a function; found {found!r}")
+                raise ParameterError(f"{role} of metric {self.name!r} must be a function; found {found!r}")
         for response in self.responses:
             if response not in RESPONSES:
                 raise ParameterError(
-                    f"metric {self.name!r}: response must be one of {', '.join(map(repr, RESPONSES))}, or several of "
+                    f"response of metric {self.name!r} must be one of {', '.join(map(repr, RESPONSES))}, or several of "
                     f"these; found {response!r}"
                 )
         if self.within not in (None, "y_true", "y_pred"):
             raise ParameterError(
-                f"metric {self.name!r}: within must be None, 'y_true' or 'y_pred'; found {self.within!r}"
+                f"within of metric {self.name!r} must be None, 'y_true' or 'y_pred'; found {self.within!r}"
             )
 
     def __str__(self) -> str:
@@ -232,7 +232,7 @@ class ScoreMetric:
                 found = np.asarray(function(truth, scores, counts), dtype=float)
                 if found.shape != counts.shape[:-1]:
                     raise ParameterError(
-                        f"metric {self.name!r}: a function of counts of shape {counts.shape} must return "
+                        f"evaluate of metric {self.name!r}, a function of counts of shape {counts.shape}, must return "
                         f"an array of shape {counts.shape[:-1]}; found {found.shape}"
                     )
                 return found

@@ -55,7 +55,7 @@ def check_question(metric: Any, output: str, params: dict[str, Any]) -> None:
     known = sorted(set(FairnessTest().get_params(deep=False)) - {"estimator", "metric"})
     unknown = [name for name in params if name not in known]
     if unknown:
-        raise ValueError(f"{listed(unknown)}: no such parameter of FairnessTest; there are {', '.join(known)}")
+        raise ParameterError(f"test_params: FairnessTest has no {listed(unknown)}; there are {', '.join(known)}")
     seed = params.get("random_state")
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
         raise ParameterError(
@@ -139,7 +139,7 @@ def fairness_score(run: Callable[[], FairnessTest], output: str) -> float:
     try:
         test = run()
     except GroupsMissing as error:
-        raise ValueError(f"{str(error).rstrip('.')}. {FOLDS}") from error
+        raise GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error
     except NothingDefined as error:
         return _undefined(str(error))
     lost = test.excluded_[test.excluded_["stratum"].isna() & (test.excluded_["comparisons"] > 0)]

@@ -80,7 +80,7 @@ def check_test_params(test_params: Any) -> tuple[dict[str, Any], dict[str, str]]
         except ValueError as error:
             wrong[disparity] = f"test_params: {error}"
     if len(wrong) == len(DISPARITIES):
-        raise ValueError(wrong["difference"])
+        raise ParameterError(wrong["difference"])
     return params, wrong
 
 

@@ -187,7 +187,7 @@ class _Audited(MetaEstimatorMixin):
         """
         self._check_parameters()
         if sensitive_features is None:
-            raise ValueError(_NO_GROUPS.format(step=type(self).__name__.lower()))
+            raise ParameterError(_NO_GROUPS.format(step=type(self).__name__.lower()))
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         X, y = indexable(X, y)

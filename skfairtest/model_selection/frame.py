@@ -394,7 +394,7 @@ class SignificanceFrame(MetricFrame):
         if disparity not in DISPARITIES:
             raise ParameterError(f"disparity must be one of {', '.join(map(repr, DISPARITIES))}; found {disparity!r}")
         if disparity in self._not_tested:
-            raise ValueError(self._not_tested[disparity])
+            raise ParameterError(self._not_tested[disparity])
 
     def _like_difference(self, method: str, disparity: str, take: Callable[[Cell], float]) -> Any:
         """Return a number of every cell in the type that MetricFrame's methods have."""

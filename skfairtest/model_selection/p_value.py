@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection._check_lengths import check_people
 
@@ -92,7 +93,7 @@ def fairness_p_value(
     {'25 - 45': 0.067, 'Greater than 45': 0.226, 'Less than 25': 0.041}
     """
     if sensitive_features is None:
-        raise ValueError(MISSING)
+        raise ParameterError(MISSING)
     features = {
         "sensitive_features": sensitive_features,
         "control_features": control_features,

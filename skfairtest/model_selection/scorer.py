@@ -60,8 +60,8 @@ def score_of_predictions(
         If there are no groups, or the metric does not depend on a threshold.
     """
     if columns is not None:
-        raise ValueError(
-            f"the scorer reads sensitive_features from the columns {list(columns)} of X, and X is not handed over when "
+        raise ParameterError(
+            f"sensitive_features are the columns {list(columns)} of X, and X is not handed over when "
             "thresholds are scored (TunedThresholdClassifierCV): make_fairness_scorer(...) without sensitive_features, "
             "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)"
         )
@@ -74,8 +74,8 @@ def score_of_predictions(
     _check_passed(y_true, passed)
     scored = [m.name for m in FairnessTest(metric=metric, **params)._check()[1] if "y_score" in m.reads]
     if scored:
-        raise ValueError(
-            f"{scored[0]} is a metric of scores, which no threshold changes: tune one of labels, such as "
+        raise ParameterError(
+            f"metric={scored[0]!r} is a metric of scores, which no threshold changes: tune one of labels, such as "
             "'equalized_odds'"
         )
     score = fairness_score(
@@ -86,7 +86,7 @@ def score_of_predictions(
 
 def _check_passed(people: Any, passed: dict[str, Any]) -> None:
     if passed.get("sensitive_features") is None:
-        raise ValueError(MISSING)
+        raise ParameterError(MISSING)
     check_people(people, passed)
 
 

@@ -36,7 +36,7 @@ class FairSelection:
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the position of the best candidate that is fair enough, else of the fairest."""
-        gain, fair = _folds(cv_results, self.maximize), _folds(cv_results, self.fairness)
+        gain, fair = _folds(cv_results, "maximize", self.maximize), _folds(cv_results, "fairness", self.fairness)
         whole = ~np.isnan(np.concatenate([gain, fair], axis=1)).any(axis=1)
         if not whole.any():
             raise ValueError(self._nobody(gain, fair))
@@ -67,11 +67,11 @@ class FairSelection:
             "for differences, and from 0 to 1 for ratios"
         )
         if low < 0 < high:
-            raise ValueError(
-                f"scores of {self.fairness!r} lie on both sides of 0, from {low:.3g} to {high:.3g}: {wanted}"
+            raise ParameterError(
+                f"fairness={self.fairness!r} has scores on both sides of 0, from {low:.3g} to {high:.3g}: {wanted}"
             )
         if high > 1:
-            raise ValueError(f"scores of {self.fairness!r} go up to {high:.3g}: {wanted}")
+            raise ParameterError(f"fairness={self.fairness!r} has scores that go up to {high:.3g}: {wanted}")
         means = fair.mean(axis=1)
         if low < 0:
             return (
@@ -85,9 +85,9 @@ class FairSelection:
         # All scores 0 are read as ratios: the worst end of a ratio's interval often is 0 where groups are small, an
         # upper bound of a difference hardly ever.
         if not 0 < tolerance <= 1:
-            raise ValueError(
-                f"scores of {self.fairness!r} are ratios, from {low:.3g} to {high:.3g}: tolerance must then lie above "
-                f"0 and at most at 1, as in tolerance=0.8; found {tolerance:.4g}"
+            raise ParameterError(
+                f"tolerance must lie above 0 and at most at 1, as in tolerance=0.8: scores of {self.fairness!r} are "
+                f"ratios, from {low:.3g} to {high:.3g}; found {tolerance:.4g}"
             )
         return (
             means,
@@ -101,10 +101,10 @@ class FairSelection:
         """Combine p-values of folds: twice their mean is a p-value, however they depend on each other."""
         found, alpha = fair[whole], float(self.alpha or 0.0)
         if found.min() < 0 or found.max() > 1:
-            raise ValueError(
-                f"scores of {self.fairness!r} lie between {found.min():.3g} and {found.max():.3g}, and alpha is about "
-                "p-values: pass make_fairness_scorer(..., output='p_value'), without alternative='equivalence', whose "
-                "p-values speak for fairness; or use tolerance with output='upper_bound'"
+            raise ParameterError(
+                f"fairness={self.fairness!r} has scores between {found.min():.3g} and {found.max():.3g}, and alpha is "
+                "about p-values: pass make_fairness_scorer(..., output='p_value'), without alternative='equivalence', "
+                "whose p-values speak for fairness; or use tolerance with output='upper_bound'"
             )
         combined = np.minimum(1.0, 2 * fair.mean(axis=1))
         return (
@@ -124,7 +124,7 @@ class FairSelection:
         )
 
 
-def _folds(cv_results: Mapping[str, Any], key: str) -> Floats:
+def _folds(cv_results: Mapping[str, Any], parameter: str, key: str) -> Floats:
     """Return the scores of shape (candidates, folds)."""
     found = [name for name in cv_results if re.fullmatch(rf"split\d+_test_{re.escape(key)}", name)]
     if not found:
@@ -134,7 +134,9 @@ def _folds(cv_results: Mapping[str, Any], key: str) -> Floats:
             if keys == ["score"]
             else ""
         )
-        raise ValueError(f"{key!r} is not a key of the search's scoring, whose keys are {listed(keys)}{hint}")
+        raise ParameterError(
+            f"{parameter}={key!r} is not a key of the search's scoring, whose keys are {listed(keys)}{hint}"
+        )
     return np.stack([np.asarray(cv_results[name], dtype=float) for name in found], axis=1)
 
 
@@ -235,7 +237,7 @@ def select_fair(
     if maximize == fairness:
         raise ParameterError(f"maximize and fairness are both {maximize!r}: name two keys of the search's scoring")
     if (tolerance is None) == (alpha is None):
-        raise ValueError(f"give exactly one of tolerance and alpha; found tolerance={tolerance!r} and alpha={alpha!r}")
+        raise ParameterError(f"tolerance or alpha: give exactly one of them; found {tolerance!r} and {alpha!r}")
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < np.inf):
         raise ParameterError(f"tolerance must be a number of at least 0; found {tolerance!r}")
     if alpha is not None and not (is_number(alpha) and 0 < alpha < 1):

@@ -33,9 +33,9 @@ Codes = NDArray[np.intp]
 _SHOWN = 5
 
 _NO_GROUPS = (
-    "SensitiveStratifiedKFold needs to know the groups. Directly: split(X, y, sensitive_features=...). In a search or "
-    "in cross_validate either name a column of X, SensitiveStratifiedKFold(sensitive_features='sex'), or switch "
-    "routing on with sklearn.set_config(enable_metadata_routing=True) and pass them: search.fit(X, y, "
+    "sensitive_features is missing: the groups to stratify on. Directly: split(X, y, sensitive_features=...). In a "
+    "search or in cross_validate either name a column of X, SensitiveStratifiedKFold(sensitive_features='sex'), or "
+    "switch routing on with sklearn.set_config(enable_metadata_routing=True) and pass them: search.fit(X, y, "
     "sensitive_features=...), or cross_validate(..., params={'sensitive_features': ...})."
 )
 
@@ -191,11 +191,11 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         names = check_names_of_columns(self.sensitive_features, "sensitive_features")
         if names is None:
             if sensitive_features is None:
-                raise ValueError(_NO_GROUPS)
+                raise ParameterError(_NO_GROUPS)
         elif sensitive_features is not None:
-            raise ValueError(
-                f"the groups are columns of X already (sensitive_features={self.sensitive_features!r}): leave "
-                "sensitive_features out of split, or out of SensitiveStratifiedKFold(...)."
+            raise ParameterError(
+                f"sensitive_features are columns of X already ({self.sensitive_features!r}): leave them "
+                "out of split, or out of SensitiveStratifiedKFold(...)."
             )
         else:
             sensitive_features = named_columns(X, names, "sensitive_features")

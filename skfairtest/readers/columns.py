@@ -329,7 +329,7 @@ def check_same_people(named: Mapping[str, Any]) -> None:
     >>> check_same_people({"y_true": y_true, "y_pred": y_pred})
     Traceback (most recent call last):
     ...
-    ValueError: y_true and y_pred have different lengths, 2 and 3: pass one value per person ...
+    skfairtest._utils.errors.ParameterError: y_true and y_pred have different lengths, 2 and 3: ...
     """
     people = [
         described
@@ -339,7 +339,7 @@ def check_same_people(named: Mapping[str, Any]) -> None:
     ]
     for parameter, length, _ in people[1:]:
         if length != people[0][1]:
-            raise ValueError(
+            raise ParameterError(
                 f"{people[0][0]} and {parameter} have different lengths, {people[0][1]:,} and "
                 f"{length:,}: pass one value per person in each, for the same people."
             )
@@ -377,8 +377,8 @@ def _check_aligned(first: str, index: "pd.Index[Any]", second: str, other: "pd.I
         found = "hold the same labels in another order"
     else:
         found = f"share {int(shared.sum()):,} of {len(index):,} labels, but not all"
-    raise ValueError(
-        f"the pandas indexes of {first} and {second} {found}: align them (for example with "
+    raise ParameterError(
+        f"{first} and {second} have pandas indexes that {found}: align them (for example with "
         ".loc or .reindex) or pass arrays (.to_numpy()) if the order is right as it is."
     )
 

@@ -48,10 +48,10 @@ def check_labels(column: Column, parameter: str) -> None:
     >>> check_labels(read_column([0.2, 0.9], "y_pred"), "y_pred")
     Traceback (most recent call last):
     ...
-    ValueError: y_pred looks like scores, not labels: it has values such as 0.2, 0.9. ...
+    skfairtest._utils.errors.ParameterError: y_pred looks like scores, not labels: it has values such as 0.2, 0.9. ...
     """
     if any(map(_is_fraction, column.levels)):
-        raise ValueError(_scores_message(parameter, column.levels))
+        raise ParameterError(_scores_message(parameter, column.levels))
     if len(column.levels) > MAX_LABELS:
         raise ParameterError(
             f"{parameter} has {len(column.levels):,} distinct values, more than {MAX_LABELS}: "
@@ -94,9 +94,9 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
     labels = [plain_scalar(label) for label in labels]
     seen = sort_levels(unify_numbers(dict.fromkeys(labels), map(type, labels)))
     if not seen:
-        raise ParameterError("labels are empty: y_true and y_pred hold no label.")
+        raise ParameterError("y_true and y_pred hold no label.")
     if any(map(_is_fraction, seen)):
-        raise ValueError(_scores_message("y_true or y_pred", seen))
+        raise ParameterError(_scores_message("y_true or y_pred", seen))
     known = list(classes) if classes is not None and len(classes) == 2 else []
     if not set(known).issuperset(seen):
         known = []
@@ -108,7 +108,7 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
         raise ParameterError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
     if len(seen) > 2:
         raise ParameterError(
-            f"labels not binary: y_true and y_pred together hold {len(seen)} labels, "
+            f"y_true and y_pred are not binary: together they hold {len(seen)} labels, "
             f"{listed(seen)}. Pass pos_label to test one of them against the others, or a metric that asks for no "
             "positive label, such as 'accuracy'."
         )

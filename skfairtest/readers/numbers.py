@@ -66,7 +66,7 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
         column = read_column(data, parameter, name=parameter)
         numeric = all(isinstance(level, int | float) for level in column.levels)
         if numeric and not np.isfinite(as_floats(column.levels)).all():
-            raise ValueError(_infinite(parameter, column.levels))
+            raise ParameterError(_infinite(parameter, column.levels))
         integers = all(isinstance(level, int) for level in column.levels)
         if not numeric or len(column.levels) <= (FEW_WHOLE if integers else FEW):
             return column
@@ -80,7 +80,7 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
         )
     numbers = np.asarray(array, dtype=float)
     if not np.isfinite(numbers).all():
-        raise ValueError(_infinite(parameter, numbers[~np.isfinite(numbers)].tolist()))
+        raise ParameterError(_infinite(parameter, numbers[~np.isfinite(numbers)].tolist()))
     return Numbers(parameter, numbers, index)
 
 

@@ -25,16 +25,16 @@ def check_names(control_names: Sequence[str], sensitive_names: Sequence[str], ce
         If not.
     """
     if not cell_names:
-        raise ValueError("there are no labels: pass y_true, y_pred or y_score, or several.")
+        raise ParameterError("y_true, y_pred and y_score are all missing: pass one of them, or several.")
     if tuple(cell_names) != tuple(name for name in CELL_NAMES if name in cell_names):
         raise ParameterError(f"cell_names must be of {CELL_NAMES}, in this order; found {cell_names}.")
     if not sensitive_names:
-        raise ValueError("there are no groups: sensitive_features needs at least one column.")
+        raise ParameterError("sensitive_features has no columns: pass at least one.")
     names = [*control_names, *sensitive_names]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(
-                f"several of sensitive_features and control_features are named {name!r}: give each "
+            raise ParameterError(
+                f"sensitive_features and control_features hold several columns named {name!r}: give each "
                 "feature its own name and one role."
             )
         if name in (*CELL_NAMES, "count"):
@@ -90,7 +90,7 @@ def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: Pos
     """
     for key in keys:
         if not isinstance(key, tuple) or len(key) != len(names):
-            raise ValueError(f"{axis} must hold tuples with one value for each of {tuple(names)}; found {key!r}.")
+            raise ParameterError(f"{axis} must hold tuples with one value for each of {tuple(names)}; found {key!r}.")
     columns = []
     for position, name in enumerate(names):
         column = read_column([key[position] for key in keys], axis, name=name)

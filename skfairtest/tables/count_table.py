@@ -413,17 +413,19 @@ class CountTable:
         >>> table.regroup("sex", control_features="age")
         CountTable(3 people, 2 strata of age, 2 groups of sex, 2 cells of y_pred)
         """
-        asked_sensitive = name_list(sensitive_features, "sensitive_features")
-        asked_control = name_list(control_features, "control_features")
-        sensitive, control = asked_sensitive, asked_control
-        if sensitive_features is None:
-            sensitive = tuple(n for n in self.sensitive_names if n not in asked_control)
-        if control_features is None:
-            control = tuple(n for n in self.control_names if n not in asked_sensitive)
+        sensitive = name_list(sensitive_features, "sensitive_features")
+        control = name_list(control_features, "control_features")
         features = (*self.sensitive_names, *self.control_names)
-        for name in (*sensitive, *control):
-            if name not in features:
-                raise ValueError(f"there is no feature {name!r}: the table has {listed(features)}.")
+        for parameter, names in (("sensitive_features", sensitive), ("control_features", control)):
+            for name in names:
+                if name not in features:
+                    raise ParameterError(
+                        f"{parameter}={name!r} is not a feature of the table, which has {listed(features)}."
+                    )
+        if sensitive_features is None:
+            sensitive = tuple(n for n in self.sensitive_names if n not in control)
+        if control_features is None:
+            control = tuple(n for n in self.control_names if n not in sensitive)
         rows = self.to_rows().select([*control, *sensitive, *self.cell_names])
         return self._from_rows(rows, control, sensitive, self.cell_names)
 
@@ -454,7 +456,9 @@ class CountTable:
         asked = name_list(cell_names, "cell_names")
         for name in asked:
             if name not in self.cell_names:
-                raise ValueError(f"there is no {name!r} in the cells, which are {listed(self.cell_names)}.")
+                raise ParameterError(
+                    f"cell_names={name!r} is not among the cells, which are {listed(self.cell_names)}."
+                )
         kept = [name for name in self.cell_names if name in asked]
         rows = self.to_rows().select([*self.control_names, *self.sensitive_names, *kept])
         return self._from_rows(rows, self.control_names, self.sensitive_names, kept)

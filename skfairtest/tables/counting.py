@@ -97,8 +97,8 @@ def _split_mapping(data: Any, names: tuple[str, ...], count: str) -> dict[str, A
     keys = [key if isinstance(key, tuple) else (key,) for key in data]
     for key in keys:
         if len(key) != len(names):
-            raise ValueError(
-                f"the key {key!r} of data has {len(key)} values, but names has {len(names)}: {listed(names)}."
+            raise ParameterError(
+                f"data has the key {key!r} of {len(key)} values, but names has {len(names)}: {listed(names)}."
             )
     if count in names:
         raise ParameterError(f"names contains {count!r}, which stands for the counts: rename it.")

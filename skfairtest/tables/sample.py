@@ -282,7 +282,7 @@ class Sample:
         wanted = set(names)
         missing = sorted(wanted - set(self.columns))
         if missing:
-            raise ValueError(f"{' and '.join(missing)} is missing: it is needed")
+            raise ParameterError(f"{' and '.join(missing)} is missing: it is needed")
         if self.counted is not None:
             if set(self.counted.cell_names) == wanted:
                 return self.counted

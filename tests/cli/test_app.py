@@ -16,7 +16,7 @@ import skfairtest.cli.app
 from skfairtest import FairnessAudit, FairnessTest, __version__
 from skfairtest._utils.text import label
 from skfairtest.cli.app import run
-from skfairtest.cli.export import inert
+from skfairtest.cli.export import escape_formula
 from skfairtest.datasets import load_berkeley, load_compas
 
 EVIL_COLUMN = "[bold]grp[/bold]\x1b[1m"
@@ -541,7 +541,7 @@ def test_hostile_names_are_whole_in_json_and_inert_in_csv(hostile, capsys):
     assert found["subject"] == hostile.name
     assert audit(hostile, *BOTH, "--sensitive", EVIL_COLUMN, "--format", "csv") == 1
     frame = pd.read_csv(StringIO(capsys.readouterr().out, newline=""), keep_default_na=False)
-    assert {*frame["group"], *frame["other"]} == {inert(label(name)) for name in HOSTILE}
+    assert {*frame["group"], *frame["other"]} == {escape_formula(label(name)) for name in HOSTILE}
     assert "'=1+1" in set(frame["group"])
     assert not frame.map(lambda cell: isinstance(cell, str) and cell.startswith(("=", "@", "+"))).any(axis=None)
     assert frame["disparity"].min() < 0
@@ -589,7 +589,7 @@ def test_csv_is_the_frame_of_the_audit(people, capsys):
     ],
 )
 def test_text_that_would_be_computed_is_marked_and_numbers_are_not(cell, written):
-    assert inert(cell) == written
+    assert escape_formula(cell) == written
 
 
 def test_files_are_written_beside_the_table(hostile, tmp_path, capsys):

@@ -162,7 +162,7 @@ def test_means_are_pairs_and_criteria_are_named(capsys):
         (["--rate", "a=0.3", "--rate", "a=0.5", "--rate", "b=0.5"], "the same groups of every rate"),
         (["--baseline", "a=0.3", "--n", "50"], "must be one number"),
         (["--baseline", "0.3", "--n", "5"], "is reached by no disparity"),
-        ([*RATES, "--alternative", "equivalence"], "--alternative 'equivalence' needs --margin"),
+        ([*RATES, "--alternative", "equivalence"], "--margin is missing: --alternative 'equivalence' needs"),
         ([*RATES, "--rate", "0.4", "--alternative", "greater"], "--alternative 'greater' needs a direction"),
         ([*RATES, "--output", "no/such/folder"], "there is no folder"),
         ([*RATES, "--format", "csv"], "--format"),

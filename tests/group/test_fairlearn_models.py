@@ -158,7 +158,7 @@ def test_several_features_in_a_dict_reach_the_model():
 def test_groups_of_other_people_are_found_before_the_model_pairs_them(fitted):
     frame = pd.DataFrame(X, columns=["u", "v"])
     shuffled = pd.Series(GROUP).sample(frac=1, random_state=0)
-    with pytest.raises(ValueError, match=r"indexes of X and sensitive_features .*another order"):
+    with pytest.raises(ValueError, match=r"X and sensitive_features .*indexes that .*another order"):
         run(fitted, X=frame, groups=shuffled)
     with pytest.raises(ValueError, match="X and sensitive_features have different lengths, 400 and 399"):
         run(fitted, groups=GROUP[1:])

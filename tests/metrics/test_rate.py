@@ -154,7 +154,7 @@ def test_text_that_cannot_be_read_is_a_value_error_when_the_rate_is_made(text):
 
 @pytest.mark.parametrize("text", ["y_score", "y_true & group", "os.system('true')", "__import__('os')"])
 def test_other_names_are_refused_when_the_rate_is_made(text):
-    with pytest.raises(ValueError, match=r"rate 'mine' reads .*: conditions can only read y_true and y_pred"):
+    with pytest.raises(ValueError, match=r"event of rate 'mine' reads .*: conditions can only read y_true and y_pred"):
         Rate("mine", event=text)
 
 
@@ -195,7 +195,7 @@ def test_an_event_is_counted_within_the_condition_only():
 
 def test_a_function_reads_the_labels_that_its_parameters_name():
     assert Rate("mine", event=lambda y_pred: y_pred).reads == {"y_pred"}
-    with pytest.raises(ValueError, match="rate 'mine' reads score"):
+    with pytest.raises(ValueError, match="event of rate 'mine' reads score"):
         Rate("mine", event=lambda score: score)
 
 

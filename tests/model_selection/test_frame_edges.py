@@ -488,7 +488,7 @@ def test_a_method_that_a_metric_does_not_have_leaves_the_others_alone():
         ({"n_resample": 1}, "test_params has no 'n_resample'; there are adjust, .*n_resamples"),
         ({"confidence_level": 2}, "test_params: confidence_level must be a number between 0 and 1"),
         ({"method": "magic"}, "test_params: method must be one of"),
-        ({"alternative": "equivalence"}, "needs margin"),
+        ({"alternative": "equivalence"}, "margin is missing"),
         ({"margin": -1}, "margin of a difference must be at least 0"),
         ([("method", "exact")], "test_params must be a dict of parameters of FairnessTest"),
     ],

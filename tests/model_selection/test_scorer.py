@@ -603,7 +603,7 @@ def test_the_tuner_cannot_read_columns_and_no_threshold_changes_scores(people):
     with pytest.raises(ValueError, match="X is not handed over when thresholds are scored"):
         TunedThresholdClassifierCV(LogisticRegression(), scoring=named).fit(X, y)
     scored = make_fairness_scorer("roc_auc", n_resamples=9)
-    with pytest.raises(ValueError, match="roc_auc is a metric of scores, which no threshold changes"):
+    with pytest.raises(ValueError, match="metric='roc_auc' is a metric of scores, which no threshold changes"):
         TunedThresholdClassifierCV(LogisticRegression(), scoring=scored).fit(X, y, sensitive_features=sex)
 
 
@@ -620,7 +620,7 @@ def two_sided(y_true, y_pred, *, sensitive_features):
         ("accuracy", {"output": "bound"}, "output must be one of 'disparity', 'upper_bound', 'statistic', 'p_value'"),
         ("accurcy", {}, "metric='accurcy' is unknown; there are selection_rate"),
         ("accuracy", {"estimator": 3}, "estimator is no parameter of a scorer"),
-        ("accuracy", {"n_permutations": 3}, r"'n_permutations': no such parameter of FairnessTest; there are adjust, "),
+        ("accuracy", {"n_permutations": 3}, r"test_params: FairnessTest has no 'n_permutations'; there are adjust, "),
         ("accuracy", {"method": "exakt"}, "method must be one of"),
         ("accuracy", {"random_state": None}, "random_state of a scorer must be an integer, found None"),
         ("accuracy", {"random_state": np.random.RandomState(0)}, "random_state of a scorer must be an integer"),

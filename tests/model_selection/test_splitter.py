@@ -197,7 +197,10 @@ def test_the_private_way_is_silent_about_small_cells():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"sensitive_features": None}, "needs to know the groups.*SensitiveStratifiedKFold.sensitive_features='sex'"),
+        (
+            {"sensitive_features": None},
+            "sensitive_features is missing.*SensitiveStratifiedKFold.sensitive_features='sex'",
+        ),
         ({"y": [0.5, 1.5, 2.0, 3.0]}, r"y is continuous \(it holds 0.5\).*split\(X, None.*KFold"),
         ({"y": [0, 1, None, 1]}, "y has 1 missing value among 4"),
         ({"y": [[0, 1]] * 4}, "y must have one dimension"),
@@ -228,7 +231,7 @@ def test_too_many_groups_look_like_a_continuous_feature():
 
 def test_groups_and_names_of_columns_together_are_refused():
     X, y, race = people()
-    with pytest.raises(ValueError, match=r"the groups are columns of X already .sensitive_features='female'"):
+    with pytest.raises(ValueError, match=r"sensitive_features are columns of X already .'female'"):
         SensitiveStratifiedKFold(sensitive_features="female").split(X, y, sensitive_features=race)
 
 
@@ -359,7 +362,7 @@ def test_with_routing_off_the_message_says_what_to_type(use):
 @pytest.mark.usefixtures("routing")
 def test_groups_that_nobody_handed_over_are_missed():
     X, y, _ = people()
-    with pytest.raises(ValueError, match="needs to know the groups"):
+    with pytest.raises(ValueError, match="sensitive_features is missing"):
         cross_validate(MODEL, X, y, cv=SensitiveStratifiedKFold())
 
 

@@ -331,21 +331,21 @@ def test_disjoint_indexes_and_arrays_are_paired_by_position():
 
 def test_the_same_labels_in_another_order_are_an_error():
     columns = _columns(y_true=pd.Series([1, 0, 1]), y_pred=[0, 0, 0], group=pd.Series([1, 0, 1], index=[2, 1, 0]))
-    message = "y_true and group hold the same labels in another order: align them.*pass arrays"
+    message = "y_true and group have pandas indexes that hold the same labels in another order: align them.*pass arrays"
     with pytest.raises(ValueError, match=message):
         check_same_people(columns)
 
 
 def test_partly_overlapping_indexes_are_an_error():
     columns = _columns(y_true=pd.Series([1, 0]), y_pred=pd.Series([1, 0], index=[1, 2]))
-    with pytest.raises(ValueError, match="y_true and y_pred share 1 of 2 labels, but not all"):
+    with pytest.raises(ValueError, match="y_true and y_pred have pandas indexes that share 1 of 2 labels, but not all"):
         check_same_people(columns)
 
 
 def test_misaligned_columns_of_one_parameter_are_named():
     data = {"sex": pd.Series([1, 0]), "age": pd.Series([1, 0], index=[1, 0])}
     columns = read_columns(data, "sensitive_features", default_name="s")
-    message = re.escape("sensitive_features['sex'] and sensitive_features['age'] hold the same")
+    message = re.escape("sensitive_features['sex'] and sensitive_features['age'] have pandas indexes")
     with pytest.raises(ValueError, match=message):
         check_same_people({"sensitive_features": columns})
 

@@ -332,7 +332,9 @@ def test_rows_are_counted(rows):
 def test_rows_are_those_of_the_same_people():
     rows = pd.DataFrame({"a": [1, 2, 3]})
     for groups in (pd.Series(list("fmm"), index=[2, 1, 0]), pd.DataFrame({"sex": list("fmm")}, index=[2, 1, 0])):
-        with pytest.raises(ValueError, match=r"indexes of X and sensitive_features.* another order: align"):
+        with pytest.raises(
+            ValueError, match=r"X and sensitive_features.* have pandas indexes that .* another order: align"
+        ):
             check_rows(rows, sensitive_features=groups)
 
 

@@ -205,7 +205,9 @@ def test_indexes_of_different_kinds_say_nothing_about_each_other(index):
 
 def test_labels_of_a_multiindex_are_compared_with_tuples():
     flat = pd.Index(list(LEVELS)[::-1], tupleize_cols=False)
-    with pytest.raises(ValueError, match="y_pred and sensitive_features hold the same labels in another order"):
+    with pytest.raises(
+        ValueError, match="y_pred and sensitive_features have pandas indexes that hold the same labels in another order"
+    ):
         run(y_pred=pd.Series(Y, index=LEVELS), sensitive_features=pd.Series(GROUPS, index=flat))
 
 

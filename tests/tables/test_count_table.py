@@ -151,7 +151,7 @@ def test_too_many_combinations_are_an_error_that_says_how_many():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"y_true": None, "y_pred": None}, "no labels: pass y_true, y_pred or y_score"),
+        ({"y_true": None, "y_pred": None}, "y_true, y_pred and y_score are all missing: pass one"),
         ({"y_pred": [0.2, 0.4] * 3}, r"y_pred looks like scores.*0\.2, 0\.4"),
         ({"y_true": Y_TRUE[:5]}, "y_true and y_pred have different lengths, 5 and 6"),
         ({"sensitive_features": SEX[:5]}, "y_true and sensitive_features .* lengths, 6 and 5"),
@@ -161,7 +161,7 @@ def test_too_many_combinations_are_an_error_that_says_how_many():
         ({"control_features": pl.Series("a", [None] * 6)}, r"control_features \(column 'a'\)"),
         ({"sensitive_features": None}, "sensitive_features is None"),
         ({"sensitive_features": "sex"}, "sensitive_features is the string 'sex'"),
-        ({"control_features": {"sex": AGE}}, "features are named 'sex'"),
+        ({"control_features": {"sex": AGE}}, "hold several columns named 'sex'"),
         ({"control_features": {"count": AGE}}, "a feature is named 'count'"),
         ({"sensitive_features": {"y_true": SEX}}, "a feature is named 'y_true'"),
         ({"y_score": list("abcdef")}, "y_score must hold numbers, found 'a', 'b', 'c', ..."),
@@ -175,7 +175,7 @@ def test_bad_input_is_an_error_that_names_it(changes, message):
 
 def test_pandas_columns_in_another_order_are_an_error():
     y = pd.Series(Y_TRUE)
-    with pytest.raises(ValueError, match="y_true and sensitive_features hold the same labels"):
+    with pytest.raises(ValueError, match="y_true and sensitive_features have pandas indexes that hold the same labels"):
         CountTable.from_predictions(y, sensitive_features=pd.Series(SEX)[::-1])
 
 
@@ -228,8 +228,8 @@ def test_the_constructor_adds_up_what_is_listed_twice_and_leaves_out_what_is_emp
         ({"groups": [(None,)]}, r"groups \(column 'sex'\) has 1 missing value"),
         ({"cell_names": ("y_pred", "y_true"), "cells": [(0, 0), (1, 1)]}, "in this order"),
         ({"cell_names": ("y",)}, "cell_names must be of"),
-        ({"cell_names": (), "cells": [(), ()]}, "there are no labels"),
-        ({"sensitive_names": (), "groups": [()]}, "there are no groups"),
+        ({"cell_names": (), "cells": [(), ()]}, "y_score are all missing"),
+        ({"sensitive_names": (), "groups": [()]}, "sensitive_features has no columns"),
         ({"cells": [(0.5,), (1,)]}, "y_pred looks like scores"),
     ],
 )
@@ -358,12 +358,12 @@ def test_regroup_sums_over_what_is_not_named(table):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("race",), "no feature 'race': the table has 'sex', 'age'"),
+        (("race",), "sensitive_features='race' is not a feature of the table, which has 'sex', 'age'"),
         (("sex", "sex"), "named 'sex': give each feature its own name and one role"),
         ((["sex", "sex"],), "sensitive_features lists 'sex' twice"),
         (([1],), r"sensitive_features takes names of columns \(strings\), found 1"),
-        (([],), "there are no groups"),
-        ((None, "sex"), "there are no groups"),
+        (([],), "sensitive_features has no columns"),
+        ((None, "sex"), "sensitive_features has no columns"),
     ],
 )
 def test_regroup_by_what_is_not_there_is_an_error(table, arguments, message):
@@ -376,5 +376,5 @@ def test_marginal_sums_over_cells(table):
         y_pred=Y_PRED, sensitive_features={"sex": SEX}, control_features={"age": AGE}
     )
     assert table.marginal(["y_pred", "y_true"]) == table
-    with pytest.raises(ValueError, match="no 'y_score' in the cells, which are 'y_true'"):
+    with pytest.raises(ValueError, match="'y_score' is not among the cells, which are 'y_true'"):
         table.marginal("y_score")

@@ -54,7 +54,7 @@ def test_keys_of_one_position_need_no_tuple():
 @pytest.mark.parametrize(
     ("data", "names", "message"),
     [
-        ({("f", 0): 3, ("m",): 4}, ("sex", "y"), r"key \('m',\) of data has 1 values, but names"),
+        ({("f", 0): 3, ("m",): 4}, ("sex", "y"), r"data has the key \('m',\) of 1 values, but names"),
         ({}, ("sex", "y"), "found an empty mapping"),
         (pd.DataFrame(DATA), ("sex", "y"), "names goes with a mapping.*found DataFrame"),
         ({("f", 0): 3}, ("sex", "count"), "names contains 'count'"),
@@ -109,8 +109,8 @@ def test_columns_that_are_not_asked_for_are_not_read():
         ({"sensitive_features": ["gender", "race"]}, "sensitive_features='race' is not a column"),
         ({"control_features": "race"}, "control_features='race' is not a column"),
         ({"sensitive_features": "dept"}, "named 'dept': give each feature its own name"),
-        ({"sensitive_features": []}, "there are no groups"),
-        ({"y_pred": None}, "there are no labels"),
+        ({"sensitive_features": []}, "sensitive_features has no columns"),
+        ({"y_pred": None}, "y_score are all missing"),
         ({"y_score": "gender"}, "y_score must hold numbers, found 'f', 'm'"),
         ({"data": None}, "data must be a frame.*found type NoneType"),
         ({"data": "x.csv"}, "data must be a frame.*found type str"),

@@ -337,7 +337,7 @@ def _refusal(refused: Mapping[str, Any], parameter: str, advice: str) -> Excepti
                 float(example)
             except TypeError as error:
                 return TypeError(f"{message} ({error})")
-    return ValueError(message)
+    return ParameterError(message)
 
 
 def _what_is_no_number(values: Any) -> tuple[str, Any]:
