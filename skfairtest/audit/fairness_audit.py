@@ -433,23 +433,10 @@ class FairnessAudit(ReportedAudit):
                 f"compare_intersections must be one of {options}; found {self.compare_intersections!r}"
             )
         metrics = self._named()
-        settings = check_settings(
-            compare=self.compare,
-            reference_group=None,
-            disparity=self.disparity,
-            alternative="two-sided",
-            margin=self.margin,
-            method=self.method,
-            variance="auto",
-            within="auto",
-            adjust=self.adjust,
-            confidence_level=self.confidence_level,
-            n_resamples=self.n_resamples,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            unit=metrics is not None
-            and all(isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics),
+        unit = metrics is not None and all(
+            isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics
         )
+        settings = check_settings(**self.get_params(), unit=unit)
         return settings, metrics
 
     def _named(self) -> list[Metric] | None:

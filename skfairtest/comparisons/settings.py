@@ -50,42 +50,35 @@ class Settings:
 
 def check_settings(
     *,
-    compare: Any,
-    reference_group: Any,
-    disparity: Any,
-    alternative: Any,
-    margin: Any,
-    method: Any,
-    variance: Any,
-    within: Any,
-    adjust: Any,
-    confidence_level: Any,
-    n_resamples: Any,
+    compare: Any = "between_groups",
+    reference_group: Any = None,
+    disparity: Any = "difference",
+    alternative: Any = "two-sided",
+    margin: Any = None,
+    method: Any = "auto",
+    variance: Any = "auto",
+    within: Any = "auto",
+    adjust: Any = "auto",
+    confidence_level: Any = 0.95,
+    n_resamples: Any = 9999,
     n_jobs: Any = None,
     verbose: Any = 0,
     unit: bool = True,
+    **_: Any,
 ) -> Settings:
-    """Check every parameter and every combination that has no meaning.
+    """Check every parameter and every combination that has no meaning; others of a test are none of these settings.
 
     `unit` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
 
     Raises
     ------
-    ValueError
+    ParameterError
         If a value is not one of those allowed, or two of them contradict each other.
     """
-    given = {
-        "compare": compare,
-        "disparity": disparity,
-        "alternative": alternative,
-        "method": method,
-        "variance": variance,
-        "within": within,
-        "adjust": adjust,
-    }
-    for name, value in given.items():
-        if not any(value is choice or (isinstance(value, str) and value == choice) for choice in CHOICES[name]):
-            options = ", ".join(repr(choice) for choice in CHOICES[name])
+    given = (compare, disparity, alternative, method, variance, within, adjust)
+    for (name, choices), value in zip(CHOICES.items(), given, strict=True):
+        if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+            options = ", ".join(map(repr, choices))
             raise ParameterError(f"{name} must be one of {options}; found {value!r}")
     check_running(confidence_level, n_jobs, verbose)
     adaptive = isinstance(n_resamples, str) and n_resamples == "adaptive"

@@ -349,21 +349,8 @@ class CorrelationFairnessTest(ModelTest):
             raise ParameterError(
                 f"alternative must be one of {', '.join(map(repr, sides))}; found {self.alternative!r}"
             )
-        settings = check_settings(
-            compare="between_groups",
-            reference_group=None,
-            disparity="difference",
-            alternative=self.alternative,
-            margin=None,
-            method="permutation",
-            variance="auto",
-            within="auto",
-            adjust="holm" if isinstance(self.adjust, str) and self.adjust == "auto" else self.adjust,
-            confidence_level=self.confidence_level,
-            n_resamples=self.n_resamples,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-        )
+        adjust = "holm" if isinstance(self.adjust, str) and self.adjust == "auto" else self.adjust
+        settings = check_settings(**{**self.get_params(), "method": "permutation", "adjust": adjust})
         # What is not studentized has no critical value on the scale of others.
         return replace(settings, variance=None) if callable(self.correlation) else settings
 

@@ -434,22 +434,8 @@ class FairnessTest(ModelTest):
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_seed(self.random_state)
         metrics = resolve_metrics(self.metric, self.disparity)
-        settings = check_settings(
-            compare=self.compare,
-            reference_group=self.reference_group,
-            disparity=self.disparity,
-            alternative=self.alternative,
-            margin=self.margin,
-            method=self.method,
-            variance=self.variance,
-            within=self.within,
-            adjust=self.adjust,
-            confidence_level=self.confidence_level,
-            n_resamples=self.n_resamples,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            unit=all(isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics),
-        )
+        unit = all(isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics)
+        settings = check_settings(**self.get_params(), unit=unit)
         for metric in metrics:
             if settings.question.margin_bounds is not None and metric.disparity not in (
                 None,

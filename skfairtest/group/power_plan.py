@@ -97,13 +97,8 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
     to_reference = params["compare"] == "to_reference"
     if reference is not None and (not isinstance(reference, Integral) or isinstance(reference, bool)):
         raise ParameterError(f"reference_group must be a position in n_per_group, counted from 0; found {reference!r}")
-    settings = check_settings(
-        **params,
-        reference_group=(-1 if reference is None else int(reference)) if to_reference else reference,
-        variance="auto",
-        within="auto",
-        n_resamples=9999,
-    )
+    named = (-1 if reference is None else int(reference)) if to_reference else reference
+    settings = check_settings(**params, reference_group=named)
     if alpha is not None:
         settings = replace(settings, alpha=float(alpha))
     if callable(metric) and not isinstance(metric, Rate):

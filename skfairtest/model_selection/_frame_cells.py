@@ -76,7 +76,7 @@ def check_test_params(test_params: Any) -> tuple[dict[str, Any], dict[str, str]]
     wrong = {}
     for disparity in DISPARITIES:
         try:
-            check_settings(compare="between_groups", reference_group=None, disparity=disparity, unit=False, **settings)
+            check_settings(disparity=disparity, unit=False, **settings)
         except ValueError as error:
             wrong[disparity] = f"test_params: {error}"
     if len(wrong) == len(DISPARITIES):

@@ -16,19 +16,7 @@ from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.settings import check_settings
 from skfairtest.inference.rate_draws import Contrast
 
-SETTINGS = check_settings(
-    compare="between_groups",
-    reference_group=None,
-    disparity="difference",
-    alternative="two-sided",
-    margin=None,
-    method="asymptotic",
-    variance="auto",
-    within="auto",
-    adjust="holm",
-    confidence_level=0.95,
-    n_resamples=9999,
-)
+SETTINGS = check_settings(method="asymptotic", adjust="holm")
 
 
 @dataclass(frozen=True)
