@@ -282,7 +282,7 @@ def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
     return margin.normal_log_p(z, alternative), "asymptotic"
 
 
-def _beyond(pair: Pair, scale: Scale, question: Question, edge: float, side: str) -> tuple[float, str, float, float]:
+def _test_edge(pair: Pair, scale: Scale, question: Question, edge: float, side: str) -> tuple[float, str, float, float]:
     """Log p-value, label, statistic and error of the one-sided test of an edge ("greater": H0 disparity <= edge)."""
     one_stratum = len(pair.x1) == 1 and scale.is_identity
     if one_stratum:
@@ -355,7 +355,7 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
         log_p, label = known or _equality(pair, question.alternative, question.method)
         z, error = (float(v) for v in statistic(pair, scale, "score"))
         return Answer(log_p, label, z, shown_error(pair, question, error, scale))
-    sides = [_beyond(pair, scale, question, edge, side) for edge, side in question.tests]
+    sides = [_test_edge(pair, scale, question, edge, side) for edge, side in question.tests]
     choose = max if question.alternative == "equivalence" else min
     log_p, label, z, error = choose(sides, key=lambda side: side[0])
     if question.alternative == "two-sided":
