@@ -441,21 +441,15 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
     l2, u2 = (float(v[0]) for v in intervals.wilson(pair.x2, pair.d2, z))
     share = pair.share
     r1, r2 = float(pair.x1[0] / pair.d1[0]), float(pair.x2[0] / pair.d2[0])
-
-    def other(a: float, b: float) -> Floats:
-        return scale.value(np.asarray(share * a + (1 - share) * b))
-
-    def own(a: float) -> Floats:
-        return scale.value(np.asarray(a))
-
     if disparity == "ratio":
         if pair.overall:
             return _smoothed_limits(pair, scale, disparity, z)
-        low_, high_ = intervals.mover_ratio((own(r1), own(r2)), (own(l1), own(l2)), (own(u1), own(u2)))
+        both = ((scale.value(np.asarray(a)), scale.value(np.asarray(b))) for a, b in ((r1, r2), (l1, l2), (u1, u2)))
+        low_, high_ = intervals.mover_ratio(*both)
         return float(low_), float(high_)
 
     def difference(a: Floats, b: Floats) -> Floats:
-        return own(float(a)) - other(float(a), float(b))
+        return scale.value(a) - scale.value(np.asarray(share * a + (1 - share) * b))
 
     low_, high_ = intervals.mover(difference, (r1, r2), (l1, l2), (u1, u2))
     return max(-1.0, float(low_)), min(1.0, float(high_))
