@@ -157,7 +157,7 @@ def assert_same(one, two, rtol=0.0, *, people=slice(None)):
     assert one.solver_report_["gradient"] == two.solver_report_["gradient"]
 
 
-# The same people -----------------------------------------------------------------------------------------------------
+# The same people ----------------------------------------------------------------------------------------------------
 
 
 @every_case
@@ -400,7 +400,7 @@ def test_a_metric_in_the_units_of_X_is_the_same_whatever_the_units_of_the_audit(
     np.testing.assert_allclose(frame["displacement"], np.linalg.norm(moved, axis=1), rtol=1e-9)
 
 
-# Manners -------------------------------------------------------------------------------------------------------------
+# Manners ------------------------------------------------------------------------------------------------------------
 
 
 @every_case
