@@ -70,7 +70,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
     Raises
     ------
     ValueError
-        If a feature or a range is none, or a person starts outside of it.
+        If a feature or a range does not exist, or a person starts outside of it.
     """
     d = len(features.names)
     low, high, frozen = np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d, dtype=bool)
@@ -185,7 +185,7 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
 
 
 def _numbers(given: Any) -> Floats:
-    """Return an array of floats; of what is none, one that nobody takes."""
+    """Return an array of floats; where there are no numbers, one of a shape that is refused."""
     try:
         return np.asarray(given, dtype=float)
     except (TypeError, ValueError):

@@ -36,14 +36,14 @@ from skfairtest.report.individual import IndividualSetup, individual_summary
 class IndividualFairnessTest(ModelTest):
     """Test whether a model treats similar people differently: how much more it errs about someone almost like you.
 
-    Every person is moved to their *unfair example*: along the flow that raises the model's loss, held back by the fair
-    distance, so that it goes where people are similar and the model errs (equation 2.6 of the paper). Null hypothesis:
-    in the population that the people were drawn from, the loss at the unfair example is on average at most `tolerance`
-    times the loss at the person. The unfair example depends on the person alone, given the fair metric and the units,
-    so ratios of different people are independent, and the test keeps its level in large samples whichever `gradient`,
-    `solver` and number of steps found it; what these change is what is found. No rejection is therefore no proof of
-    fairness. Of a metric that is learned, the null hypothesis is about the one learned (or those of the folds), not
-    about the one that would be learned from everybody there is.
+    Null hypothesis: in the population that the people were drawn from, the loss at the *unfair example* is on average
+    at most `tolerance` times the loss at the person. The unfair example is where the flow that raises the model's loss
+    takes a person while the fair distance holds it back: where people are similar and the model errs (equation 2.6 of
+    the paper). Given the fair metric and the units, it depends on the person alone. Ratios of different people are
+    therefore independent, and the test controls its false-positive rate in large samples whichever `gradient`, `solver`
+    and number of steps found the examples; these decide how much unfairness is found, so that a test that does not
+    reject does not prove fairness. If the metric is learned, the null hypothesis is about the metric learned (or those
+    of the folds), not about the one that the whole population would give.
 
     Parameters
     ----------
@@ -266,9 +266,8 @@ class IndividualFairnessTest(ModelTest):
         except NoGroupsError as error:
             what = "the fair metric is learned from what predicts them. Pass one or several columns"
             raise self._without_groups(what, "sex") from error
-        model = audited(
-            self.estimator, self.gradient, features, truth, loss, scale, ~ranges.frozen, kind=kind, classes=classes
-        )
+        model = Audited(self.estimator, features, loss, scale, ~ranges.frozen)
+        model = audited(model, self.gradient, truth, kind=kind, classes=classes)
         flow = self._flow(model, matrices, ranges)
         starts = Starts(model.in_units_of_audit(features.values), truth)
         check_losses(model, starts.z, truth)
@@ -334,7 +333,7 @@ class IndividualFairnessTest(ModelTest):
         Returns
         -------
         DataFrame
-            One row per person and feature, the worst person first and their most telling feature first: ``person``,
+            One row per person and feature, the worst person first and the feature that matters most first: ``person``,
             ``loss_ratio``, ``feature``, ``before`` and ``after`` in the units of X, ``change``, and ``loss_increase``,
             by how much the loss at the unfair example falls if this feature alone is put back.
 

@@ -25,7 +25,7 @@ claims less than the formulas do.
 
 **Small samples.** A long right tail of ratios makes the test conservative, a long left tail too ready to reject
 (`attained_level`), and ``ratio_of_means`` of skewed losses rejects too often with either. With 0-1 losses the delta
-method keeps its level and has little power where few people are misclassified. Fieller's statistic, mean(after -
+method is valid and has little power where few people are misclassified. Fieller's statistic, mean(after -
 tolerance before) over its standard error, has more power there; with skewed losses either of the two can be the worse
 one, so it is the paper's delta method. ``python -m benchmarks.individual`` measures size, power and coverage.
 
