@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +14,23 @@ from skfairtest._utils.errors import ParameterError
 def is_number(value: object) -> bool:
     """Whether a value is a real number, Python's or NumPy's, and no boolean."""
     return isinstance(value, float | int | np.floating | np.integer) and not isinstance(value, bool)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
+    """Check that a parameter is one of its choices, texts or None.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+
+    Examples
+    --------
+    >>> check_choice("method", "auto", ("auto", "exact"))
+    """
+    choices = tuple(choices)
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; found {value!r}")
 
 
 def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:

@@ -25,6 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest.group import FairnessTest
 from skfairtest.group.correlation import CorrelationFairnessTest
@@ -322,9 +323,7 @@ class _Audited(MetaEstimatorMixin):
         return tags
 
     def _check_parameters(self) -> None:
-        if self.on_rejection not in ON_REJECTION:
-            listed = ", ".join(map(repr, ON_REJECTION))
-            raise ParameterError(f"on_rejection must be one of {listed}; found {self.on_rejection!r}")
+        check_choice("on_rejection", self.on_rejection, ON_REJECTION)
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
             raise ParameterError(
                 f"estimator must be a model that can be fitted, as in LogisticRegression(); found {self.estimator!r}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from fairlearn.metrics import MetricFrame
 
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
@@ -133,9 +134,10 @@ class SignificanceFrame(MetricFrame):
         test_params: dict[str, Any] | None = None,
     ) -> None:
         params, self._not_tested = check_test_params(test_params)
+        check_seed(random_state)
         # The bootstrap draws from the user's generator, the tests from one that is as that was.
-        stateful = isinstance(random_state, np.random.RandomState | np.random.Generator)
-        seed = copy.deepcopy(random_state) if stateful else random_state
+        seed = copy.deepcopy(random_state)
+        sensitive_features, control_features = map(_as_lists, (sensitive_features, control_features))
         super().__init__(
             metrics=metrics,
             y_true=y_true,
@@ -147,7 +149,6 @@ class SignificanceFrame(MetricFrame):
             ci_quantiles=ci_quantiles,
             random_state=random_state,
         )
-        check_seed(random_state)
         several = isinstance(metrics, dict)
         functions = metrics if isinstance(metrics, dict) else {self.by_group.name: metrics}
         params_of = (sample_params or {}) if several else {self.by_group.name: sample_params or {}}
@@ -389,10 +390,8 @@ class SignificanceFrame(MetricFrame):
         return [label if isinstance(label, tuple) else (label,) for label in self.overall.index]
 
     def _check(self, method: str, disparity: str) -> None:
-        if method not in METHODS:
-            raise ParameterError(f"method must be one of {', '.join(map(repr, METHODS))}; found {method!r}")
-        if disparity not in DISPARITIES:
-            raise ParameterError(f"disparity must be one of {', '.join(map(repr, DISPARITIES))}; found {disparity!r}")
+        check_choice("method", method, METHODS)
+        check_choice("disparity", disparity, DISPARITIES)
         if disparity in self._not_tested:
             raise ParameterError(self._not_tested[disparity])
 
@@ -458,3 +457,10 @@ class SignificanceFrame(MetricFrame):
         if isinstance(shown, pd.DataFrame):
             shown = shown.reindex(index=self.overall.index, columns=self.by_group.columns)
         return [float(value) for value in np.asarray(shown, dtype=float).reshape(-1)]
+
+
+def _as_lists(features: Any) -> Any:
+    """Return features that can be read twice: a dict may hold generators."""
+    if not isinstance(features, dict):
+        return features
+    return {name: list(column) if isinstance(column, Iterator) else column for name, column in features.items()}
