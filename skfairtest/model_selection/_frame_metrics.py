@@ -1,4 +1,4 @@
-"""What is tested of a metric that somebody handed to a MetricFrame: a twin that is known, or their function itself."""
+"""What is tested of a metric that somebody handed to a MetricFrame: a built-in one, or their function itself."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ class MetricOf:
     params: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def twin(self) -> KnownMetric | None:
+    def known(self) -> KnownMetric | None:
         """The built-in metric that is the same; of people with weights too, but with no other parameters."""
-        return _twin_of(self.function) if set(self.params) <= {"sample_weight"} else None
+        return _known_metric(self.function) if set(self.params) <= {"sample_weight"} else None
 
     @property
     def counts_people(self) -> bool:
@@ -74,7 +74,7 @@ class MetricOf:
         return self.function is count
 
 
-def _twin_of(function: Callable[..., Any] | None) -> KnownMetric | None:
+def _known_metric(function: Callable[..., Any] | None) -> KnownMetric | None:
     if function is None:
         return None
     given: dict[str, Any] = {}

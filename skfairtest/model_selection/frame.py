@@ -45,7 +45,7 @@ class SignificanceFrame(MetricFrame):
     metrics : callable or dict of callables
         As in MetricFrame. What is tested is exactly what is shown: functions of fairlearn and scikit-learn that
         `FairnessTest` knows (also as ``functools.partial(function, pos_label=...)``, and with weights in
-        `sample_params`) have its laws, which are exact for rates; any other function of any `sample_params` is tested
+        `sample_params`) have its tests, which are exact for rates; any other function of any `sample_params` is tested
         by permuting labels, with jackknife or bootstrap standard errors.
     y_true, y_pred : list, Series, ndarray or DataFrame
         As in MetricFrame: paired by position, whatever the indexes say.
@@ -134,9 +134,9 @@ class SignificanceFrame(MetricFrame):
         test_params: dict[str, Any] | None = None,
     ) -> None:
         params, self._not_tested = check_test_params(test_params)
-        check_seed(random_state)
         # The bootstrap draws from the user's generator, the tests from one that is as that was.
-        seed = copy.deepcopy(random_state)
+        stateful = isinstance(random_state, np.random.RandomState | np.random.Generator)
+        seed = copy.deepcopy(random_state) if stateful else random_state
         sensitive_features, control_features = map(_as_lists, (sensitive_features, control_features))
         super().__init__(
             metrics=metrics,
@@ -149,6 +149,7 @@ class SignificanceFrame(MetricFrame):
             ci_quantiles=ci_quantiles,
             random_state=random_state,
         )
+        check_seed(random_state)
         several = isinstance(metrics, dict)
         functions = metrics if isinstance(metrics, dict) else {self.by_group.name: metrics}
         params_of = (sample_params or {}) if several else {self.by_group.name: sample_params or {}}
@@ -201,7 +202,7 @@ class SignificanceFrame(MetricFrame):
         method : {"between_groups", "to_overall"}, default="between_groups"
             Compare each pair of groups, or each group with everybody.
         disparity : {"difference", "ratio"}, default="difference"
-            How values are compared; tests of rates that have an exact law give the same p-value for both.
+            How values are compared; tests of rates that have an exact distribution give the same p-value for both.
 
         Returns
         -------
@@ -244,8 +245,8 @@ class SignificanceFrame(MetricFrame):
             ``difference()`` shows), ``ci_low`` and ``ci_high`` (its limits, see `difference_interval`), ``group`` and
             ``other`` (the comparison that sets the p-value), ``disparity`` and ``statistic`` (of that comparison,
             signed: the value of ``group`` less that of ``other``), ``p_value``, ``concern`` (whether a disparity was
-            found; missing where there is no test), ``method`` (the law of the p-value) and ``reason`` (why there is no
-            test, or which groups were left out of it; empty otherwise).
+            found; missing where there is no test), ``method`` (the p-value's null distribution) and ``reason`` (why
+            there is no test, or which groups were left out of it; empty otherwise).
 
         Raises
         ------

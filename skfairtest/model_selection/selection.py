@@ -37,20 +37,20 @@ class FairSelection:
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the position of the best candidate that is fair enough, else of the fairest."""
         gain, fair = _folds(cv_results, "maximize", self.maximize), _folds(cv_results, "fairness", self.fairness)
-        whole = ~np.isnan(np.concatenate([gain, fair], axis=1)).any(axis=1)
-        if not whole.any():
+        complete = ~np.isnan(np.concatenate([gain, fair], axis=1)).any(axis=1)
+        if not complete.any():
             raise ValueError(self._nobody(gain, fair))
         if self.alpha is None:
-            fairness, what, limit, name = *self._bounds(fair, whole), "tolerance"
+            fairness, what, limit, name = *self._bounds(fair, complete), "tolerance"
             enough = fairness >= limit - 1e-12  # rounding of means must not decide between equal ones
         else:
-            fairness, what, limit, name = *self._p_values(fair, whole), "alpha"
+            fairness, what, limit, name = *self._p_values(fair, complete), "alpha"
             enough = fairness > limit
         gains = gain.mean(axis=1)
-        qualifies = whole & enough
+        qualifies = complete & enough
         if qualifies.any():
             return _first(_largest(fairness, _largest(gains, qualifies)))
-        chosen = _first(_largest(gains, _largest(fairness, whole)))
+        chosen = _first(_largest(gains, _largest(fairness, complete)))
         params = np.ma.getdata(cv_results["params"])[chosen] if "params" in cv_results else "unnamed"
         found = float(fairness[chosen])
         beyond = f"{limit - found:.4g} {'above' if found < 0 else 'below'} {name}={abs(limit):.4g}"
@@ -62,9 +62,9 @@ class FairSelection:
         )
         return chosen
 
-    def _bounds(self, fair: Floats, whole: NDArray[np.bool_]) -> tuple[Floats, str, float]:
+    def _bounds(self, fair: Floats, complete: NDArray[np.bool_]) -> tuple[Floats, str, float]:
         """Take scores as upper bounds of differences (at most 0) or worst ends of ratios (from 0 to 1)."""
-        found = fair[whole]
+        found = fair[complete]
         low, high, tolerance = float(found.min()), float(found.max()), float(self.tolerance or 0.0)
         wanted = (
             f"pass make_fairness_scorer(..., output='upper_bound') as {self.fairness!r}, whose scores are at most 0 "
@@ -87,9 +87,9 @@ class FairSelection:
             )
         return fair.mean(axis=1), "the mean of its worst ratios", tolerance
 
-    def _p_values(self, fair: Floats, whole: NDArray[np.bool_]) -> tuple[Floats, str, float]:
+    def _p_values(self, fair: Floats, complete: NDArray[np.bool_]) -> tuple[Floats, str, float]:
         """Combine p-values of folds: twice their mean is a p-value, however they depend on each other."""
-        found = fair[whole]
+        found = fair[complete]
         if found.min() < 0 or found.max() > 1:
             raise ParameterError(
                 f"fairness={self.fairness!r} has scores between {found.min():.3g} and {found.max():.3g}, and alpha is "
