@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -18,6 +19,23 @@ def is_number(value: object) -> bool:
 def is_integer(value: object) -> bool:
     """Whether a value is a whole number, Python's or NumPy's, and no boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
+    """Check that a parameter is one of its choices, texts or None.
+
+    Raises
+    ------
+    ValueError
+        If it is not.
+
+    Examples
+    --------
+    >>> check_choice("method", "auto", ("auto", "exact"))
+    """
+    choices = tuple(choices)
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        raise ParameterError(f"{name} must be one of {', '.join(map(repr, choices))}; found {value!r}")
 
 
 def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest._utils.checks import is_number
+from skfairtest._utils.checks import check_choice, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, drawable, plain_log
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
@@ -244,9 +244,8 @@ class PowerDisplay(OfTest):
         if not is_number(alpha) or not 0 < alpha < 1:
             raise ParameterError(f"alpha must be a number between 0 and 1; found {alpha!r}")
         check_target(power)
-        for what, value, options in (("disparity", disparity, DISPARITIES), ("method", method, METHODS)):
-            if value not in options:
-                raise ParameterError(f"{what} must be one of {', '.join(map(repr, options))}; found {value!r}")
+        check_choice("disparity", disparity, DISPARITIES)
+        check_choice("method", method, METHODS)
         parts = _pair(shares, "shares")
         met = _pair((base_rates, base_rates) if is_number(base_rates) else base_rates, "base_rates")
         if met.max() > 1:

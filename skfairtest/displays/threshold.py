@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest._utils.checks import is_number
+from skfairtest._utils.checks import check_choice, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, drawable
@@ -301,8 +301,7 @@ class ThresholdDisplay:
         name: str | None,
     ) -> Self:  # fmt: skip
         rate = _rate_of(metric)
-        if method not in METHODS:
-            raise ParameterError(f"method must be one of {', '.join(map(repr, METHODS))}; found {method!r}")
+        check_choice("method", method, METHODS)
         if not is_number(confidence_level) or not 0 < confidence_level < 1:
             raise ParameterError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
         if not isinstance(n_thresholds, int | np.integer) or isinstance(n_thresholds, bool) or n_thresholds < 1:

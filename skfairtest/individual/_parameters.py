@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.checks import check_running, is_integer, is_number
+from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.typing import Floats
@@ -31,10 +31,8 @@ def check_parameters(test: Any) -> None:
     ValueError
         If a value is not one of those allowed.
     """
-    for name, options in (("statistic", tuple(STATISTICS)), ("solver", SOLVERS)):
-        value = getattr(test, name)
-        if not (isinstance(value, str) and value in options):
-            raise ParameterError(f"{name} must be one of {', '.join(map(repr, options))}; found {value!r}")
+    check_choice("statistic", test.statistic, STATISTICS)
+    check_choice("solver", test.solver, SOLVERS)
     positive = {"tolerance": True, "regularization": False, "step_size": True, "step_decay": False}
     for name, above in positive.items():
         value = getattr(test, name)

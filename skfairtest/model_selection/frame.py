@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from fairlearn.metrics import MetricFrame
 
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
@@ -44,7 +45,7 @@ class SignificanceFrame(MetricFrame):
     metrics : callable or dict of callables
         As in MetricFrame. What is tested is exactly what is shown: functions of fairlearn and scikit-learn that
         `FairnessTest` knows (also as ``functools.partial(function, pos_label=...)``, and with weights in
-        `sample_params`) have its laws, which are exact for rates; any other function of any `sample_params` is tested
+        `sample_params`) have its tests, which are exact for rates; any other function of any `sample_params` is tested
         by permuting labels, with jackknife or bootstrap standard errors.
     y_true, y_pred : list, Series, ndarray or DataFrame
         As in MetricFrame: paired by position, whatever the indexes say.
@@ -136,6 +137,7 @@ class SignificanceFrame(MetricFrame):
         # The bootstrap draws from the user's generator, the tests from one that is as that was.
         stateful = isinstance(random_state, np.random.RandomState | np.random.Generator)
         seed = copy.deepcopy(random_state) if stateful else random_state
+        sensitive_features, control_features = map(_as_lists, (sensitive_features, control_features))
         super().__init__(
             metrics=metrics,
             y_true=y_true,
@@ -200,7 +202,7 @@ class SignificanceFrame(MetricFrame):
         method : {"between_groups", "to_overall"}, default="between_groups"
             Compare each pair of groups, or each group with everybody.
         disparity : {"difference", "ratio"}, default="difference"
-            How values are compared; tests of rates that have an exact law give the same p-value for both.
+            How values are compared; tests of rates that have an exact distribution give the same p-value for both.
 
         Returns
         -------
@@ -243,8 +245,8 @@ class SignificanceFrame(MetricFrame):
             ``difference()`` shows), ``ci_low`` and ``ci_high`` (its limits, see `difference_interval`), ``group`` and
             ``other`` (the comparison that sets the p-value), ``disparity`` and ``statistic`` (of that comparison,
             signed: the value of ``group`` less that of ``other``), ``p_value``, ``concern`` (whether a disparity was
-            found; missing where there is no test), ``method`` (the law of the p-value) and ``reason`` (why there is no
-            test, or which groups were left out of it; empty otherwise).
+            found; missing where there is no test), ``method`` (the p-value's null distribution) and ``reason`` (why
+            there is no test, or which groups were left out of it; empty otherwise).
 
         Raises
         ------
@@ -389,10 +391,8 @@ class SignificanceFrame(MetricFrame):
         return [label if isinstance(label, tuple) else (label,) for label in self.overall.index]
 
     def _check(self, method: str, disparity: str) -> None:
-        if method not in METHODS:
-            raise ParameterError(f"method must be one of {', '.join(map(repr, METHODS))}; found {method!r}")
-        if disparity not in DISPARITIES:
-            raise ParameterError(f"disparity must be one of {', '.join(map(repr, DISPARITIES))}; found {disparity!r}")
+        check_choice("method", method, METHODS)
+        check_choice("disparity", disparity, DISPARITIES)
         if disparity in self._not_tested:
             raise ParameterError(self._not_tested[disparity])
 
@@ -458,3 +458,10 @@ class SignificanceFrame(MetricFrame):
         if isinstance(shown, pd.DataFrame):
             shown = shown.reindex(index=self.overall.index, columns=self.by_group.columns)
         return [float(value) for value in np.asarray(shown, dtype=float).reshape(-1)]
+
+
+def _as_lists(features: Any) -> Any:
+    """Return features that can be read twice: a dict may hold generators."""
+    if not isinstance(features, dict):
+        return features
+    return {name: list(column) if isinstance(column, Iterator) else column for name, column in features.items()}

@@ -602,7 +602,7 @@ def test_what_is_missing_is_named(people):
         FairnessAudit(model, metrics="precision").fit(X, sensitive_features=groups)
     with pytest.raises(ValueError, match="y_pred and y_score are both None"):
         FairnessAudit.from_predictions(y, None, sensitive_features=groups)
-    with pytest.raises(ValueError, match="from_predictions takes predictions, not an estimator"):
+    with pytest.raises(ValueError, match="estimator is not for from_predictions, which takes predictions"):
         FairnessAudit.from_predictions(y, y, sensitive_features=groups, estimator=model)
 
 

@@ -267,6 +267,12 @@ def test_a_precomputed_kernel_is_divided_by_rows_and_columns(people):
     assert audited(SVC(kernel="precomputed")).fit(kernel, y, sensitive_features=sex).p_values_ == expected.p_values_
 
 
+@pytest.mark.filterwarnings("error:.*n_splits:UserWarning")
+def test_folds_are_silent_about_small_cells_which_the_tests_show(people):
+    X, y, _ = people
+    assert audited().fit(X, y, sensitive_features=np.repeat(["few", "many"], [4, N - 4])).p_values_
+
+
 def test_rows_of_a_shuffled_frame_are_not_paired_with_other_people(people):
     X, y, sex = people
     with pytest.raises(

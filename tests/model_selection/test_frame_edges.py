@@ -328,6 +328,11 @@ def test_groups_may_be_of_any_kind(values):
     assert row["disparity"] == pytest.approx(shown[row["group"]] - shown[row["other"]])
 
 
+def test_a_generator_of_groups_is_read_once():
+    read = frame_of(accuracy_score, sensitive_features={"sex": (value for value in SEX)})
+    assert read.difference_test().equals(frame_of(accuracy_score, sensitive_features={"sex": SEX}).difference_test())
+
+
 def test_features_may_have_names_that_a_table_of_counts_needs():
     features = {"count": SEX, "y_true": np.arange(N) % 2}
     frame = frame_of({"rate": selection_rate}, sensitive_features={"count": features["count"]})
