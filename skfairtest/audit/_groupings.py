@@ -13,7 +13,7 @@ from math import comb
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.comparisons.rows import numbers_of
+from skfairtest.comparisons.contrasts import numbers_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.tables import Sample

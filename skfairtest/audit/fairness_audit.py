@@ -22,7 +22,8 @@ from skfairtest.audit._groupings import enough_draws, groupings, how_many, sets_
 from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
-from skfairtest.comparisons.family import judge
+from skfairtest.comparisons.core import Measured
+from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import cells_read, measure
 from skfairtest.comparisons.people import (
     Given,
@@ -32,7 +33,6 @@ from skfairtest.comparisons.people import (
     predicted_people,
     read_people,
 )
-from skfairtest.comparisons.rows import Measured
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of, predictions_from_X
@@ -497,14 +497,14 @@ class FairnessAudit(ReportedAudit):
             )
         )
         questions = [enough_draws(own, planned) for own in questions]
-        measured: list[tuple[Measured, Settings]] = []
+        measured: list[Measured] = []
         not_compared = list(without)
         missing: GroupsMissing | None = None
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
             for names, people, own in zip(asked, samples, questions, strict=True):
                 try:
                     sets = sets_of(sample, people)
-                    measured.append((measure(people, metrics, own, self.pos_label, classes, seed, sets), own))
+                    measured.append(measure(people, metrics, own, self.pos_label, classes, seed, sets))
                 except GroupsMissing as error:  # another grouping may still be comparable
                     not_compared.append((" x ".join(names), str(error)))
                     missing = missing or error
@@ -512,19 +512,14 @@ class FairnessAudit(ReportedAudit):
         if not measured:
             assert missing is not None
             raise missing
-        judged = judge([part for part, _ in measured], questions[0], together=True)
-        measured = [(part, replace(own, adjust=judged.adjust)) for part, own in measured]
-        settings = replace(questions[0], adjust=judged.adjust)
-        rows = [row for part, _ in measured for row in part.rows]
-        for part, _ in measured:
+        results = decide(measured, questions[0], together=True)
+        for part in measured:
             warn_about_people(part)
-        if any(row.drawn is not None for row in rows):
-            warn_about_resamples(judged.n_hypotheses, judged.n_resamples, settings)
+        if any(comparison.evidence.draws is not None for part in measured for comparison in part.comparisons):
+            warn_about_resamples(results[0].verdict, questions[0])
         self._set(
             record_of(
-                measured,
-                judged,
-                settings,
+                results,
                 n_samples=sample.n_samples,
                 subject=subject,
                 parameters=self._parameters(metrics, seed),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,26 +15,22 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.cautions import warn_about_resamples
+from skfairtest.comparisons.family import decide, p_of
+from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.group._correlation_rows import (
-    comparisons_frame,
+from skfairtest.group._correlations import COLUMNS, EXCLUDED_COLUMNS, measure_correlations, measured_correlations
+from skfairtest.group._outcomes import (
     crossed,
-    decide,
-    draw,
-    excluded_frame,
     feature_values,
-    judge,
-    make_rows,
     name_of,
-    null_distribution,
     numbers,
     own_outcome,
     response,
     usable,
-    warn_unreachable,
     zero_one,
 )
-from skfairtest.inference.correlation import Pairs, UndefinedCorrelationError, arrange, estimate
+from skfairtest.inference.correlation import Pairs, UndefinedCorrelationError, arrange
 from skfairtest.readers import (
     Column,
     check_rows,
@@ -352,7 +349,7 @@ class CorrelationFairnessTest(ModelTest):
             raise ParameterError(
                 f"alternative must be one of {', '.join(map(repr, sides))}; found {self.alternative!r}"
             )
-        return check_settings(
+        settings = check_settings(
             compare="between_groups",
             reference_group=None,
             disparity="difference",
@@ -367,6 +364,8 @@ class CorrelationFairnessTest(ModelTest):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
+        # What is not studentized has no critical value on the scale of others.
+        return replace(settings, variance=None) if callable(self.correlation) else settings
 
     def _outcome(self, y_true: Column | None, y_pred: Column) -> tuple[Any, Floats]:
         """Return the class counted as 1, and the number per person that is correlated."""
@@ -398,30 +397,28 @@ class CorrelationFairnessTest(ModelTest):
         self, pairs: Pairs, names: list[str], labels: list[Any], settings: Settings, facts: CorrelationSetup
     ) -> None:
         tested = usable(pairs, facts.controls, name_of(self.of))
-        left, kept = pairs.only(tested), [names[feature] for feature in tested]
+        left, kept, seed = pairs.only(tested), [names[feature] for feature in tested], seed_sequence(self.random_state)
+        what = f"{facts.measure} of {facts.outcome}"
         try:
-            found = estimate(left, self.correlation)
-            what = f"{facts.measure} of {facts.outcome}"
-            drawn = draw(left, self.correlation, found, settings, seed_sequence(self.random_state), what)
+            comparisons = measure_correlations(left, kept, labels, self.correlation, settings, seed, what)
         except UndefinedCorrelationError as error:
             where = f" in {label(labels[error.stratum])}" if pairs.stratified else ""
             raise ParameterError(
                 f"correlation={name_of(self.correlation)} of {label(kept[error.feature])}{where} {error}: it must "
                 "return one number that is not NaN"
             ) from error
-        rows = make_rows(left, kept, labels, found, drawn, settings)
-        main = [row for row in rows if row.place == 0]
-        for family in (main, [row for row in rows if row.place > 0]):
-            if family:
-                judge(family, settings, studentized=not facts.own)
-        warn_unreachable(len(main), settings)
-        leading, self.p_value_, self.p_value_interval_ = decide(main, settings)
-        self.rejected_ = self.concern_ = self.p_value_ <= settings.alpha
-        self.statistic_, self.disparity_ = leading.statistic, leading.correlation
+        measured = measured_correlations(comparisons, pairs, names, labels, settings)
+        (result,) = decide([measured], settings)
+        verdict, leading = result.verdict, result.leading
+        warn_about_resamples(verdict, settings)
+        self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
+        self.rejected_ = self.concern_ = verdict.rejected
+        self.statistic_, self.disparity_ = leading.evidence.statistic, leading.estimate.disparity
         self.confidence_interval_ = leading.interval
-        self.comparisons_ = comparisons_frame(rows)
-        self.excluded_ = excluded_frame(pairs, names, labels, rows)
-        self.null_distribution_ = null_distribution(main)
-        self.method_, self.adjust_ = "permutation", settings.adjust
-        self.n_resamples_, self.n_samples_ = len(self.null_distribution_), len(pairs.e)
-        self._leading = next(i for i, row in enumerate(rows) if row is leading)
+        self.comparisons_ = comparisons_frame(result.findings, COLUMNS)
+        self.excluded_ = excluded_frame(measured.excluded, EXCLUDED_COLUMNS)
+        pooled = [finding for finding in result.findings if finding.estimate.is_pooled]
+        self.null_distribution_ = null_distribution(pooled, verdict.n_resamples)
+        self.method_, self.adjust_ = "permutation", verdict.adjust
+        self.n_resamples_, self.n_samples_ = verdict.n_resamples, len(pairs.e)
+        self._leading = verdict.leading[1]
