@@ -509,6 +509,8 @@ class Case:
     #: How far last digits may differ where people come in another order or container.
     tolerance: float = 0.0
     model: Any = None
+    #: Whether it takes so long that it is run with the slow tests alone.
+    slow: bool = False
     #: Whether the order of people is nothing that the answer is about, as it is about that of folds.
     ordered: bool = True
 
@@ -571,7 +573,7 @@ CASES = [
     Case(AUDITS, "margin", {"metrics": "selection_rate", "margin": 0.05, "adjust": "fdr_bh"}),
     Case(AUDITS, "drawn", {"metrics": ["roc_auc", "mean_residual"], "n_resamples": 599}, more=("score",), exact=False),
     Case(AUDITS, "standard", {}),
-    Case(AUDITS, "standard with scores", {"n_resamples": 299}, more=("score",), exact=False),
+    Case(AUDITS, "standard with scores", {"n_resamples": 299}, more=("score",), exact=False, slow=True),
     Case(
         AUDITS, "ratios", {"metrics": ["precision", "f1"], "disparity": "ratio", "compare": "to_overall"}, control=True
     ),
@@ -637,12 +639,18 @@ KINDS = (GROUPS, AUDITS, CORRELATIONS, INDIVIDUALS)
 def parametrized(cases, name=None, values=(), *, unless=lambda case, value: False):
     """Each case; or each case with one of the values, in turn, and the first of a class with all: others are slow."""
     if name is None:
-        return pytest.mark.parametrize("case", cases, ids=[f"{type(case.kind).__name__}-{case.name}" for case in cases])
+        named = [
+            pytest.param(
+                case, id=f"{type(case.kind).__name__}-{case.name}", marks=pytest.mark.slow if case.slow else ()
+            )
+            for case in cases
+        ]
+        return pytest.mark.parametrize("case", named)
     pairs = []
     for kind in dict.fromkeys(case.kind for case in cases):
         for i, case in enumerate(case for case in cases if case.kind is kind):
             for j, value in enumerate(values):
-                slow = pytest.mark.slow if i and i % len(values) != j else ()
+                slow = pytest.mark.slow if case.slow or (i and i % len(values) != j) else ()
                 if not unless(case, value):
                     pairs.append(pytest.param(case, value, id=f"{value}-{type(kind).__name__}-{case.name}", marks=slow))
     return pytest.mark.parametrize(("case", name), pairs)
