@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
-from skfairtest._version import __version__
 from skfairtest.audit._detectable import level_of_one, minimum_detectable
 from skfairtest.comparisons.cautions import cautions
-from skfairtest.comparisons.family import Verdict as Judged
-from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.family import Verdict, p_of
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, values_frame
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.rows import Measured
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
-from skfairtest.report.record import AuditPart, AuditRecord, Verdict
+from skfairtest.report.mixin import library_versions
+from skfairtest.report.record import AuditPart, AuditRecord, AuditVerdict
 from skfairtest.report.sentences import FOUND, NOT_FOUND
-
-#: Libraries whose versions may change a number, or a drawing where it is installed.
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
 
 
 def record_of(
     measured: Sequence[tuple[Measured, Settings]],
-    judged: Judged,
+    judged: Verdict,
     settings: Settings,
     *,
     n_samples: int,
@@ -45,9 +39,9 @@ def record_of(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         title=f"Fairness audit of {subject}",
         subject=subject,
-        versions=_versions(),
+        versions=library_versions(),
         parameters=parameters,
-        verdict=Verdict(
+        verdict=AuditVerdict(
             concern=judged.concern,
             p_value=p_of(judged.log_p),
             p_value_interval=judged.limits,
@@ -62,7 +56,7 @@ def record_of(
         leading=next(
             (place, i) for place, part in enumerate(parts) for i, row in enumerate(part.rows) if row is judged.leading
         ),
-        law=null_histogram_of(judged.leading),
+        null_distribution=null_histogram_of(judged.leading),
         not_compared=tuple(not_compared),
         warnings=tuple(dict.fromkeys(caution for part in parts for caution in cautions(part))),
     )
@@ -80,13 +74,3 @@ def _part_of(part: Measured, own: Settings, alpha: float) -> AuditPart:
         comparisons,
         excluded_frame(part.excluded),
     )
-
-
-def _versions() -> dict[str, str]:
-    found = {"skfairtest": __version__, "python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # an extra that is not installed
-            continue
-    return found

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skfairtest._utils.text import label
+from skfairtest._utils.text import enumerated, label
 from skfairtest.cli.errors import BadInput
 from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
 from skfairtest.metrics import Rate, resolve_metrics
-from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
+from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import (
     number,
     percent,
@@ -98,7 +98,7 @@ class Answer:
         """Compose the answer for people."""
         said, *rest = sentences(self)
         blocks: list[Block] = [Heading(_TITLES[self.question], 1), Paragraph(said, "fine"), *map(Paragraph, rest)]
-        blocks += [Grid(_groups(self)), Heading("What was computed"), *map(Item, _settings(self))]
+        blocks += [_groups(self), Heading("What was computed"), Items(tuple(_settings(self)))]
         return blocks
 
 
@@ -254,10 +254,6 @@ def _probability(value: float) -> str:
     return f"{round(100 * value, 1):g} %"
 
 
-def _enumerated(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
 def _who(answer: Answer) -> str:
     """People; where nobody else is counted, those over whom the rate is computed."""
     (among, *_) = [rate.among for rate in _rates_of(answer.asked)] or [""]
@@ -268,7 +264,7 @@ def _who(answer: Answer) -> str:
 def _people(answer: Answer) -> str:
     n = [f"{each:,}" for each in answer.n]
     return (
-        f"{n[0]} {_who(answer)} in each of {len(n)} groups" if len(set(n)) == 1 else f"{_enumerated(n)} {_who(answer)}"
+        f"{n[0]} {_who(answer)} in each of {len(n)} groups" if len(set(n)) == 1 else f"{enumerated(n)} {_who(answer)}"
     )
 
 
@@ -279,10 +275,10 @@ def _truth(answer: Answer) -> str:
     for place, (name, values) in enumerate(answer.rates.items()):
         rate = list(words.values())[place] if len(answer.rates) == len(words) else None
         if rate is None or not _is_share(answer.asked):
-            shown = _enumerated([f"{_shown(value, False)} in group {g}" for g, value in enumerate(values, 1)])
+            shown = enumerated([f"{_shown(value, False)} in group {g}" for g, value in enumerate(values, 1)])
             said.append(f"{label(name)} is {shown}")
         else:
-            shown = _enumerated([f"{percent(value)} of group {g}" for g, value in enumerate(values, 1)])  # type: ignore[arg-type]
+            shown = enumerated([f"{percent(value)} of group {g}" for g, value in enumerate(values, 1)])  # type: ignore[arg-type]
             among = "" if rate.among == _EVERYBODY else f" among {rate.among}"
             said.append(f"{shown} {rate.happens}{among}")
     return ", and ".join(said)
@@ -303,7 +299,7 @@ def sentences(answer: Answer) -> list[str]:
         each = (
             f"{answer.n[0]:,} in each group"
             if same
-            else _enumerated([f"{n:,} in group {g}" for g, n in enumerate(answer.n, 1)])
+            else enumerated([f"{n:,} in group {g}" for g, n in enumerate(answer.n, 1)])
         )
         return [f"{in_all}, {each}, to {finds}{beyond} with probability {likely} {level}, if {_truth(answer)}."]
     finds, not_found = (
@@ -351,7 +347,7 @@ def _of_detectable(answer: Answer, level: str, likely: str) -> list[str]:
     ]
 
 
-def _groups(answer: Answer) -> tuple[list[str], list[list[str]]]:
+def _groups(answer: Answer) -> Table:
     share = _is_share(answer.asked)
     detectable = answer.question == "minimum_detectable_disparity"
     met = any(base != 1 for base in answer.base_rates)
@@ -360,8 +356,9 @@ def _groups(answer: Answer) -> tuple[list[str], list[list[str]]]:
     for place, n in enumerate(answer.n):
         values = [_shown(values[place], share) for values in answer.rates.values()]
         base = [percent(answer.base_rates[place])] if met else []
-        rows.append([f"group {place + 1}", f"{n:,}", *(["looked for"] if detectable and not place else values), *base])
-    return ["group", "people", *names, *(["base rate"] if met else [])], rows
+        rows.append((f"group {place + 1}", f"{n:,}", *(["looked for"] if detectable and not place else values), *base))
+    numbers = ["people", *names, *(["base rate"] if met else [])]
+    return Table((Column("group", "name"), *map(Column, numbers)), tuple(rows))
 
 
 def _settings(answer: Answer) -> list[str]:

@@ -9,12 +9,17 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import ModelTest
 from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.text import label
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.family import equivalence_interval, judge, p_of
-from skfairtest.comparisons.frames import by_group_frame, comparisons_frame, excluded_frame, null_distribution
+from skfairtest.comparisons.frames import (
+    by_group_frame,
+    comparisons_frame,
+    excluded_frame,
+    null_distribution,
+    values_frame,
+)
 from skfairtest.comparisons.measure import cells_read, measure, permuted_within
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.people import Given, asked_people, check_cells, counted_people, predicted_people
@@ -23,11 +28,13 @@ from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import classes_of, predictions_from_X
-from skfairtest.report import text
+from skfairtest.report.document import Block
+from skfairtest.report.group import group_document
+from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
 
 
-class FairnessTest(ModelTest):
+class FairnessTest(ReportMixin):
     """Test whether a fairness metric differs between groups by more than chance.
 
     Null hypothesis: `metric` is equal in the groups that are compared (with `margin`: it does not differ by more than
@@ -195,6 +202,11 @@ class FairnessTest(ModelTest):
         "clusters": True,
         "predict_params": True,
     }
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
+        "equivalence_interval", "comparisons", "excluded", "method", "variance", "within", "adjust", "n_resamples",
+        "groups", "pos_label", "n_samples",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -487,8 +499,8 @@ class FairnessTest(ModelTest):
         self.n_resamples_ = verdict.n_resamples
         self.groups_ = sample.group_labels
         self.n_samples_ = sample.n_samples
-        self._facts = setup_of(measured, settings)
-        self._law = null_histogram_of(row)
+        self._setup, self._values = setup_of(measured, settings), values_frame(measured)
+        self._null_histogram = null_histogram_of(row)
         # Where the leading comparison stands in comparisons_.
         self._leading = next(i for i, row in enumerate(measured.rows) if row is verdict.leading)
         self._n_hypotheses = verdict.n_hypotheses
@@ -509,18 +521,17 @@ class FairnessTest(ModelTest):
             frame[column] = [label(value) for value in frame[column]]
         return frame
 
-    def __str__(self) -> str:
-        """Return a sentence for a manager, then the tables; before `fit`, the parameters."""
-        if not hasattr(self, "_facts"):
-            return repr(self)
-        return text.summary(
-            self._facts,
-            by_group=self.by_group_,
+    def _found(self) -> dict[str, Any]:
+        return {**super()._found(), "by_group": self._values}
+
+    def _document(self) -> list[Block]:
+        return group_document(
+            self._setup,
+            by_group=self._values,
             comparisons=self.comparisons_,
             excluded=self.excluded_,
             p_value=self.p_value_,
             concern=self.concern_,
-            adjust=self.adjust_,
             p_value_interval=self.p_value_interval_,
             leading=self._leading,
             equivalence_interval=getattr(self, "equivalence_interval_", None),

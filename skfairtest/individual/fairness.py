@@ -14,7 +14,6 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import ModelTest
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import pluralize
@@ -41,10 +40,12 @@ from skfairtest.readers import (
 )
 from skfairtest.readers.labels import MAX_LABELS
 from skfairtest.readers.levels import listed
-from skfairtest.report.individual import IndividualSetup, individual_summary
+from skfairtest.report.document import Block
+from skfairtest.report.individual import IndividualSetup, individual_document
+from skfairtest.report.mixin import ReportMixin
 
 
-class IndividualFairnessTest(ModelTest):
+class IndividualFairnessTest(ReportMixin):
     """Test whether a model treats similar people differently: how much more it errs about someone almost like you.
 
     Every person is moved to their *unfair example*: along the flow that raises the model's loss, held back by the fair
@@ -186,6 +187,10 @@ class IndividualFairnessTest(ModelTest):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound", "confidence_interval",
+        "attained_level", "n_samples", "excluded", "solver_report",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -357,16 +362,13 @@ class IndividualFairnessTest(ModelTest):
                 raise ValueError(f"{name} must be an integer of at least 1; found {value!r}")
         people = self._columns
         growth = self.loss_ratios_
-        if self._facts.statistic in OF_MEANS:
+        if self._setup.statistic in OF_MEANS:
             growth = people["loss_after"] - people["loss_before"]
         worst = np.argsort(-growth, kind="stable")[:k]
         return changes(self._model, self._starts, self._ends, self._truth, people, worst, n_features)
 
-    def __str__(self) -> str:
-        """Return a sentence for a manager, then what was tested and how; before `fit`, the parameters."""
-        if not hasattr(self, "_facts"):
-            return repr(self)
-        return individual_summary(self._facts, self.most_unfair(3, n_features=3))
+    def _document(self) -> list[Block]:
+        return individual_document(self._setup, self.most_unfair(3, n_features=3))
 
     def __sklearn_tags__(self) -> Tags:
         """Say that X is a table of numbers."""
@@ -605,7 +607,7 @@ class IndividualFairnessTest(ModelTest):
             "mean_displacement": float(people["displacement"].mean()),
             "max_displacement": float(people["displacement"].max()),
         }
-        self._facts = IndividualSetup(
+        self._setup = IndividualSetup(
             statistic=self.statistic,
             tolerance=float(self.tolerance),
             alpha=1 - float(self.confidence_level),

@@ -75,12 +75,17 @@ def run(people, params, *, put=lambda values: values, frame=lambda values: value
     )
 
 
+def undated(audit):
+    """Return the text of an audit without the second in which it was made."""
+    return str(audit).replace(audit.record_.created, "")
+
+
 def assert_same(one, two):
     for name in ("results_", "by_group_", "excluded_", "summary_"):
         pd.testing.assert_frame_equal(getattr(one, name), getattr(two, name), check_exact=True)
     assert (one.p_value_, one.rejected_, one.n_samples_) == (two.p_value_, two.rejected_, two.n_samples_)
-    assert one.record_.law == two.record_.law
-    assert str(one) == str(two)
+    assert one.record_.null_distribution == two.record_.null_distribution
+    assert undated(one) == undated(two)
 
 
 @every_case
@@ -187,11 +192,12 @@ def test_nothing_can_be_written_before_fit():
 
 
 def test_a_second_fit_leaves_nothing_of_the_first(people):
-    audit = FairnessAudit(metrics="selection_rate")
+    audit = FairnessAudit(metrics="selection_rate", random_state=0)
     audit.fit(people["y_pred"], sensitive_features=people[["tree", "moss"]])
     audit.fit(people["y_pred"], sensitive_features=people["moss"])
     assert audit.results_["feature"].tolist() == ["moss"]
-    fresh = FairnessAudit(metrics="selection_rate").fit(people["y_pred"], sensitive_features=people["moss"])
+    fresh = FairnessAudit(metrics="selection_rate", random_state=0)
+    fresh.fit(people["y_pred"], sensitive_features=people["moss"])
     assert_same(audit, fresh)
 
 
