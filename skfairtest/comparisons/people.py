@@ -6,16 +6,16 @@ from abc import abstractmethod
 from collections.abc import Sequence, Set
 from typing import Any, ClassVar, Self
 
-from skfairtest._utils.base import ModelTest
 from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings
 from skfairtest.metrics import Metric, ScoreMetric
 from skfairtest.readers import check_rows, predict, predictions_from_X, scores
+from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
 
 
-class GroupsTest(ModelTest):
+class GroupsTest(ReportMixin):
     """A test of groups of people, who come with a model, with predictions or in a table of counts."""
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {

@@ -12,8 +12,8 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import FittedDisplay, Part, entitle, finish, fitted_name, parts_of
+from skfairtest.report.cells import value_axis
 from skfairtest.report.drawings import draw_groups, height_of, width_of
-from skfairtest.report.sections import value_axis
 
 
 class GroupMetricDisplay(FittedDisplay):
@@ -105,9 +105,9 @@ class GroupMetricDisplay(FittedDisplay):
             column: np.concatenate([table[column].to_numpy() for _, table in tables])
             for column in ("value", "ci_low", "ci_high", "n_effective", "small")
         }
-        alpha = parts[0].facts.alpha
+        alpha = parts[0].setup.alpha
         units = dict.fromkeys(
-            value_axis(part.facts, metric) for part, table in tables for metric in set(table["metric"])
+            value_axis(part.setup, metric) for part, table in tables for metric in set(table["metric"])
         )
         told = ([] if several else [drawable(metrics[0])]) + [next(iter(units)) if len(units) == 1 else "value"]
         return cls(
@@ -180,8 +180,8 @@ def _row_name(row: Any, *, several: bool, feature: str) -> str:
 def _everybody(part: Part, table: pd.DataFrame) -> float | None:
     """Return everybody's share, where values are shares of people who count alike."""
     metric = table["metric"].iloc[0]
-    facts = part.facts
-    if metric not in facts.words or metric in facts.functions or facts.people or facts.controls:
+    setup = part.setup
+    if metric not in setup.sentences or metric in setup.functions or setup.people or setup.controls:
         return None
     weights = table["n_effective"].to_numpy(dtype=float)
     return float(np.nansum(weights * table["value"].to_numpy(dtype=float)) / weights.sum())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import pandas as pd
 from sklearn.utils import Tags
@@ -28,7 +28,8 @@ from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import classes_of
-from skfairtest.report import text
+from skfairtest.report.document import Block
+from skfairtest.report.group import group_document
 from skfairtest.tables import Sample
 
 
@@ -193,6 +194,12 @@ class FairnessTest(GroupsTest):
     False
     """
 
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
+        "equivalence_interval", "comparisons", "excluded", "method", "variance", "within", "adjust", "n_resamples",
+        "groups", "pos_label", "n_samples",
+    )  # fmt: skip
+
     def __init__(
         self,
         estimator: Any = None,
@@ -292,9 +299,8 @@ class FairnessTest(GroupsTest):
         self.n_resamples_ = verdict.n_resamples
         self.groups_ = sample.group_labels
         self.n_samples_ = sample.n_samples
-        self._facts = setup_of(measured, verdict.adjust)
-        self._law = null_histogram_of(leading)
-        self._values = values_frame(measured)
+        self._setup, self._values = setup_of(measured, verdict.adjust), values_frame(measured)
+        self._null_histogram = null_histogram_of(leading)
         # Where the leading comparison stands in comparisons_.
         self._leading = verdict.leading[1]
         self._n_hypotheses = verdict.n_hypotheses
@@ -315,18 +321,17 @@ class FairnessTest(GroupsTest):
             frame[column] = [label(value) for value in frame[column]]
         return frame
 
-    def __str__(self) -> str:
-        """Return a sentence for a manager, then the tables; before `fit`, the parameters."""
-        if not hasattr(self, "_facts"):
-            return repr(self)
-        return text.summary(
-            self._facts,
-            by_group=self.by_group_,
+    def _found(self) -> dict[str, Any]:
+        return {**super()._found(), "by_group": self._values}
+
+    def _document(self) -> list[Block]:
+        return group_document(
+            self._setup,
+            by_group=self._values,
             comparisons=self.comparisons_,
             excluded=self.excluded_,
             p_value=self.p_value_,
             concern=self.concern_,
-            adjust=self.adjust_,
             p_value_interval=self.p_value_interval_,
             leading=self._leading,
             equivalence_interval=getattr(self, "equivalence_interval_", None),

@@ -63,7 +63,7 @@ def leading_of(test: Any) -> Leading:
     question = settings.question
     # Holm leaves its smallest p-value the level over the number of hypotheses that were tested.
     alpha = settings.alpha if question.alternative == "equivalence" else settings.alpha / test._n_hypotheses
-    if test._facts.people:  # weights or clusters: no law of counts, but an error that allows for them
+    if test._setup.people:  # weights or clusters: no law of counts, but an error that allows for them
         return Leading(replace(sides, error=float(row["standard_error"])), settings, alpha, None)
     if rate is not None and rate.value is not None and question.margin_bounds is not None:
         rate = None

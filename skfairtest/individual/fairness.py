@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import ModelTest
 from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import seed_sequence
@@ -30,10 +29,12 @@ from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.flow.unfair_map import FlowDivergedError
 from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.readers import Column
-from skfairtest.report.individual import IndividualSetup, individual_summary
+from skfairtest.report.document import Block
+from skfairtest.report.individual import IndividualSetup, individual_document
+from skfairtest.report.mixin import ReportMixin
 
 
-class IndividualFairnessTest(ModelTest):
+class IndividualFairnessTest(ReportMixin):
     """Test whether a model treats similar people differently: how much more it errs about someone almost like you.
 
     Null hypothesis: in the population that the people were drawn from, the loss at the *unfair example* is on average
@@ -175,6 +176,10 @@ class IndividualFairnessTest(ModelTest):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound", "confidence_interval",
+        "attained_level", "n_samples", "excluded", "solver_report",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -348,16 +353,13 @@ class IndividualFairnessTest(ModelTest):
                 raise ParameterError(f"{name} must be an integer of at least 1; found {value!r}")
         people = self._columns
         growth = self.loss_ratios_
-        if self._facts.statistic in OF_MEANS:
+        if self._setup.statistic in OF_MEANS:
             growth = people["loss_after"] - people["loss_before"]
         worst = np.argsort(-growth, kind="stable")[:k]
         return changes(self._model, self._starts, self._unfair, self._truth, people, worst, n_features)
 
-    def __str__(self) -> str:
-        """Return a sentence for a manager, then what was tested and how; before `fit`, the parameters."""
-        if not hasattr(self, "_facts"):
-            return repr(self)
-        return individual_summary(self._facts, self.most_unfair(3, n_features=3))
+    def _document(self) -> list[Block]:
+        return individual_document(self._setup, self.most_unfair(3, n_features=3))
 
     def __sklearn_tags__(self) -> Tags:
         """Say that X is a table of numbers."""
@@ -489,7 +491,7 @@ class IndividualFairnessTest(ModelTest):
             "mean_displacement": float(people["displacement"].mean()),
             "max_displacement": float(people["displacement"].max()),
         }
-        self._facts = IndividualSetup(
+        self._setup = IndividualSetup(
             statistic=self.statistic,
             tolerance=float(self.tolerance),
             alpha=1 - float(self.confidence_level),

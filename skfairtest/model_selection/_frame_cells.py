@@ -188,6 +188,12 @@ class Cells:
             self._made[key] = self._make(number, level, method, disparity)
         return self._made[key]
 
+    def is_quick(self, number: int, level: Key) -> bool:
+        """Whether a test of differences has been made, or does without calling a function for every resample."""
+        metric = self.metrics[number]
+        made = (number, level, "between_groups", "difference") in self._made
+        return made or metric.known is not None or bool(self.problem) or metric.counts_people
+
     def _make(self, number: int, level: Key, method: str, disparity: str) -> Cell:
         metric, shown = self.metrics[number], self.shown[number].get(level, {})
         reason = self.problem or _why_not(metric, shown.values())

@@ -15,8 +15,11 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.model_selection._frame_cells import DISPARITIES, METHODS, Cell, Cells, check_test_params
+from skfairtest.model_selection._frame_document import frame_document
 from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated
 from skfairtest.model_selection._frame_people import Features, read_features_of
+from skfairtest.report.document import Block
+from skfairtest.report.text import plain
 
 __all__ = ["SignificanceFrame"]
 
@@ -106,6 +109,14 @@ class SignificanceFrame(MetricFrame):
     ...     y_pred=y_pred,
     ...     sensitive_features=sex,
     ... )
+    >>> frame
+    SignificanceFrame: values by sensitive_feature_0, with p-values of the differences between groups (* concern).
+    <BLANKLINE>
+    Values by group:
+      sensitive_feature_0  accuracy  selection_rate
+      Female                    0.8             0.8
+      Male                      0.6             0.4
+      p-value                 1.000           0.344
     >>> frame.difference()
     accuracy          0.2
     selection_rate    0.4
@@ -384,6 +395,21 @@ class SignificanceFrame(MetricFrame):
         return self._interval(method, "ratio")
 
     # ------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        """Return the values by group, with p-values where they are known or quickly found."""
+        return plain(self._document()).rstrip("\n")
+
+    def _repr_html_(self) -> str | None:
+        """Return the same for a notebook; None where the libraries of reports are missing."""
+        try:
+            from skfairtest.report.html import fragment
+        except ImportError:
+            return None
+        return fragment(self._document())
+
+    def _document(self) -> list[Block]:
+        return frame_document(self.by_group, self._cells, type(self).__name__)
 
     def _levels(self) -> list[tuple[Any, ...]]:
         if not self.control_levels:

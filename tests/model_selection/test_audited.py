@@ -179,7 +179,7 @@ def test_several_tests_are_fitted_in_their_order_and_hold_neither_models_nor_dat
     )
 
     def size(model):  # but for the laws, of about a hundred bins at the most, of which few people fill fewer
-        return len(pickle.dumps(model)) - sum(len(pickle.dumps(test._law)) for test in model.fairness_tests_)
+        return len(pickle.dumps(model)) - sum(len(pickle.dumps(test._null_histogram)) for test in model.fairness_tests_)
 
     assert size(larger) < 1.2 * size(model)
 
