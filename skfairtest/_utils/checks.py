@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
+
 
 def is_number(value: object) -> bool:
     """Whether a value is a real number, Python's or NumPy's, and no boolean."""
@@ -22,8 +24,8 @@ def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
         If a value is not one of those allowed.
     """
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
-        raise ValueError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
+        raise ParameterError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
     if not is_number(confidence_level) or not 0 < confidence_level < 1:
-        raise ValueError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
+        raise ParameterError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
     if not isinstance(verbose, Integral | bool) or verbose < 0:
-        raise ValueError(f"verbose must be an integer of at least 0; found {verbose!r}")
+        raise ParameterError(f"verbose must be an integer of at least 0; found {verbose!r}")

@@ -1,7 +1,41 @@
-"""Why a test has nothing to say, for those who have to tell it apart from a wrong parameter."""
+"""What was wrong with a parameter, and why a test has nothing to say, for those who have to tell these apart."""
+
+from __future__ import annotations
+
+import re
 
 
-class GroupsMissing(ValueError):
+class ParameterError(ValueError):
+    """A parameter has a value that cannot be used; the message begins with the parameter's name.
+
+    Parameters
+    ----------
+    message : str
+        The name of the parameter, what was found, and what to do.
+
+    Attributes
+    ----------
+    parameter : str
+        The name.
+
+    Examples
+    --------
+    >>> ParameterError("margin must be a number; found 'wide'").parameter
+    'margin'
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        named = re.match(r"\w+", message)
+        assert named is not None, f"names no parameter: {message}"
+        self.parameter = named[0]
+
+    def renamed(self, parameter: str) -> str:
+        """Return the message for those to whom the parameter has another name."""
+        return parameter + str(self)[len(self.parameter) :]
+
+
+class GroupsMissing(ParameterError):
     """The people lack groups that are to be compared: there are fewer than two, or not the reference."""
 
 

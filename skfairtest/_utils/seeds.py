@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from skfairtest._utils.errors import ParameterError
+
 
 def check_seed(random_state: Any) -> None:
     """Refuse what is not a seed, before anything is drawn.
@@ -19,9 +21,9 @@ def check_seed(random_state: Any) -> None:
     """
     if isinstance(random_state, Integral):
         if random_state < 0:
-            raise ValueError(f"random_state must not be negative; found {random_state}")
+            raise ParameterError(f"random_state must not be negative; found {random_state}")
     elif not isinstance(random_state, np.random.RandomState | np.random.Generator | None):
-        raise ValueError(f"random_state must be an int, RandomState, Generator or None; found {random_state!r}")
+        raise ParameterError(f"random_state must be an int, RandomState, Generator or None; found {random_state!r}")
 
 
 def seed_sequence(random_state: Any) -> np.random.SeedSequence:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import get_tags
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.metrics import SCORES, Metric
 from skfairtest.metrics.standard import STANDARD
 from skfairtest.readers import as_numbers, classes_of, read_values
@@ -57,12 +58,12 @@ def _kind(sample: Sample, estimator: Any) -> str:
         return "continuous"
     continuous = {name: _is_continuous(sample, name) for name in ("y_true", "y_pred") if name in sample.columns}
     if continuous["y_pred"] and not continuous.get("y_true", True) and len(_levels(sample, "y_true")) <= 2:
-        raise ValueError(
+        raise ParameterError(
             "y_pred looks like scores, and y_true has two labels: pass the scores as y_score, and as y_pred the "
             "decisions made of them (for example scores >= 0.5)"
         )
     if continuous.get("y_true") and as_numbers(sample.columns["y_pred"]) is None:
-        raise ValueError("y_true holds numbers and y_pred text: pass predicted numbers, or true labels")
+        raise ParameterError("y_true holds numbers and y_pred text: pass predicted numbers, or true labels")
     if any(continuous.values()) and _type_of(estimator) != "classifier":
         return "continuous"
     return "binary" if len(sample.labels) <= 2 else "multiclass"

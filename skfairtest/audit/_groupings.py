@@ -12,7 +12,8 @@ from math import comb
 
 import numpy as np
 
-from skfairtest.comparisons.rows import numbers_of
+from skfairtest._utils.errors import ParameterError
+from skfairtest.comparisons.contrasts import numbers_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.tables import Sample
@@ -44,7 +45,7 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
     for size in range(2, (len(dividing) if intersections else 0) + 1):
         for names in combinations(dividing, size):
             if " x ".join(names) in levels:
-                raise ValueError(
+                raise ParameterError(
                     f"sensitive_features: {' x '.join(names)!r} is the name of a feature, and that of "
                     f"{' and '.join(names)} crossed: rename it, or set intersections=False"
                 )

@@ -10,11 +10,10 @@ import numpy as np
 
 from skfairtest.audit._detectable import level_of_one, minimum_detectable
 from skfairtest.comparisons.cautions import cautions
-from skfairtest.comparisons.family import Verdict, p_of
+from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, values_frame
 from skfairtest.comparisons.null_histogram import null_histogram_of
-from skfairtest.comparisons.rows import Measured
-from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.report.mixin import library_versions
 from skfairtest.report.record import AuditPart, AuditRecord, AuditVerdict
@@ -22,9 +21,7 @@ from skfairtest.report.sentences import FOUND, NOT_FOUND
 
 
 def record_of(
-    measured: Sequence[tuple[Measured, Settings]],
-    judged: Verdict,
-    settings: Settings,
+    results: Sequence[Result],
     *,
     n_samples: int,
     subject: str,
@@ -32,9 +29,10 @@ def record_of(
     not_compared: Sequence[tuple[str, str]],
 ) -> AuditRecord:
     """Return the record of an audit, made now."""
-    parts = [part for part, _ in measured]
-    rows = [row for part in parts for row in part.rows]
-    alpha = level_of_one(settings, judged.n_hypotheses)
+    verdict, settings = results[0].verdict, results[0].measured.settings
+    findings = [finding for result in results for finding in result.findings]
+    alpha = level_of_one(settings.alpha, verdict.adjust, verdict.n_hypotheses)
+    part, row = verdict.leading
     return AuditRecord(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         title=f"Fairness audit of {subject}",
@@ -42,35 +40,35 @@ def record_of(
         versions=library_versions(),
         parameters=parameters,
         verdict=AuditVerdict(
-            concern=judged.concern,
-            p_value=p_of(judged.log_p),
-            p_value_interval=judged.limits,
+            concern=verdict.concern,
+            p_value=p_of(verdict.log_p),
+            p_value_interval=verdict.limits,
             alpha=round(settings.alpha, 12),
-            adjust=settings.adjust,
+            adjust=verdict.adjust,
             n_samples=n_samples,
-            n_comparisons=len(rows),
-            n_found=sum(row.concern for row in rows),
-            pos_label=parts[0].pos_label,
+            n_comparisons=len(findings),
+            n_found=sum(finding.concern for finding in findings),
+            pos_label=results[0].measured.pos_label,
         ),
-        parts=tuple(_part_of(part, own, alpha) for part, own in measured),
-        leading=next(
-            (place, i) for place, part in enumerate(parts) for i, row in enumerate(part.rows) if row is judged.leading
-        ),
-        null_distribution=null_histogram_of(judged.leading),
+        parts=tuple(_part_of(result, alpha) for result in results),
+        leading=verdict.leading,
+        null_distribution=null_histogram_of(results[part].findings[row]),
         not_compared=tuple(not_compared),
-        warnings=tuple(dict.fromkeys(caution for part in parts for caution in cautions(part))),
+        warnings=tuple(dict.fromkeys(caution for result in results for caution in cautions(result.measured))),
     )
 
 
-def _part_of(part: Measured, own: Settings, alpha: float) -> AuditPart:
-    comparisons = comparisons_frame(part.rows)
-    comparisons["minimum_detectable"] = minimum_detectable(part.rows, alpha, own)
+def _part_of(result: Result, alpha: float) -> AuditPart:
+    measured, sample = result.measured, result.measured.sample
+    assert sample is not None
+    comparisons = comparisons_frame(result.findings)
+    comparisons["minimum_detectable"] = minimum_detectable(result.findings, alpha, measured.settings)
     comparisons["verdict"] = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
     return AuditPart(
-        part.sample.sensitive_names,
-        part.sample.control_names,
-        setup_of(part, own),
-        values_frame(part),
+        sample.sensitive_names,
+        sample.control_names,
+        setup_of(measured, result.verdict.adjust),
+        values_frame(measured),
         comparisons,
-        excluded_frame(part.excluded),
+        excluded_frame(measured.excluded),
     )

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Tags
 
-from skfairtest._utils.errors import GroupsMissing
+from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest.audit._default_metrics import asked_of, kinds_of
@@ -22,7 +22,8 @@ from skfairtest.audit._groupings import enough_draws, groupings, how_many, sets_
 from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
-from skfairtest.comparisons.family import judge
+from skfairtest.comparisons.core import Measured
+from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import cells_read, measure
 from skfairtest.comparisons.people import (
     Given,
@@ -32,7 +33,6 @@ from skfairtest.comparisons.people import (
     predicted_people,
     read_people,
 )
-from skfairtest.comparisons.rows import Measured
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of, predictions_from_X
@@ -300,7 +300,7 @@ class FairnessAudit(ReportedAudit):
             needed = cells_read(metrics, settings)
             if "y_true" in needed and y is None:
                 names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
-                raise ValueError(f"y is missing: {names} needs the true labels; metrics='selection_rate' does not")
+                raise ParameterError(f"y is missing: {names} needs the true labels; metrics='selection_rate' does not")
             asked = list(metrics)
         else:
             asked, needed = ([], {"y_pred"}) if self.estimator is None else asked_of(self.estimator, y)
@@ -372,7 +372,7 @@ class FairnessAudit(ReportedAudit):
         if y_score is not None:
             predictions_from_X(y_score, "y_score")
         if y_pred is None and y_score is None:
-            raise ValueError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
+            raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
         given = Given(sensitive_features, control_features, sample_weight, clusters)
         if y_pred is not None:
             predictions_from_X(y_pred, "y_pred")
@@ -417,17 +417,21 @@ class FairnessAudit(ReportedAudit):
         """Check the parameters; return what will be run, and the metrics that were named."""
         check_seed(self.random_state)
         if self.compare == "to_reference":
-            raise ValueError(
+            raise ParameterError(
                 "compare='to_reference' has no meaning over several features, which share no group: use "
                 "'between_groups', 'to_rest' or 'to_overall'"
             )
         if self.adjust == "max_t":
-            raise ValueError("adjust='max_t' has no joint law across groupings of the same people: use adjust='holm'")
+            raise ParameterError(
+                "adjust='max_t' has no joint law across groupings of the same people: use adjust='holm'"
+            )
         if not isinstance(self.intersections, bool | np.bool_):
-            raise ValueError(f"intersections must be True or False; found {self.intersections!r}")
+            raise ParameterError(f"intersections must be True or False; found {self.intersections!r}")
         if not isinstance(self.compare_intersections, str) or self.compare_intersections not in INTERSECTIONS:
             options = ", ".join(map(repr, INTERSECTIONS))
-            raise ValueError(f"compare_intersections must be one of {options}; found {self.compare_intersections!r}")
+            raise ParameterError(
+                f"compare_intersections must be one of {options}; found {self.compare_intersections!r}"
+            )
         metrics = self._named()
         settings = check_settings(
             compare=self.compare,
@@ -461,7 +465,7 @@ class FairnessAudit(ReportedAudit):
         kinds, without = kinds_of(sample, self.estimator)
         metrics = [m for m in standard_metrics(kinds, set(sample.columns)) if m.name not in dict(without)]
         if not metrics:
-            raise ValueError(
+            raise ParameterError(
                 f"y_true is missing: of {' and '.join(sorted(kinds))} predictions every standard metric needs the true "
                 "labels; pass them, or name metrics that need none, such as metrics='selection_rate' with pos_label"
             )
@@ -493,14 +497,14 @@ class FairnessAudit(ReportedAudit):
             )
         )
         questions = [enough_draws(own, planned) for own in questions]
-        measured: list[tuple[Measured, Settings]] = []
+        measured: list[Measured] = []
         not_compared = list(without)
         missing: GroupsMissing | None = None
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
             for names, people, own in zip(asked, samples, questions, strict=True):
                 try:
                     sets = sets_of(sample, people)
-                    measured.append((measure(people, metrics, own, self.pos_label, classes, seed, sets), own))
+                    measured.append(measure(people, metrics, own, self.pos_label, classes, seed, sets))
                 except GroupsMissing as error:  # another grouping may still be comparable
                     not_compared.append((" x ".join(names), str(error)))
                     missing = missing or error
@@ -508,19 +512,14 @@ class FairnessAudit(ReportedAudit):
         if not measured:
             assert missing is not None
             raise missing
-        judged = judge([part for part, _ in measured], questions[0], together=True)
-        measured = [(part, replace(own, adjust=judged.adjust)) for part, own in measured]
-        settings = replace(questions[0], adjust=judged.adjust)
-        rows = [row for part, _ in measured for row in part.rows]
-        for part, _ in measured:
+        results = decide(measured, questions[0], together=True)
+        for part in measured:
             warn_about_people(part)
-        if any(row.drawn is not None for row in rows):
-            warn_about_resamples(judged.n_hypotheses, judged.n_resamples, settings)
+        if any(comparison.evidence.draws is not None for part in measured for comparison in part.comparisons):
+            warn_about_resamples(results[0].verdict, questions[0])
         self._set(
             record_of(
-                measured,
-                judged,
-                settings,
+                results,
                 n_samples=sample.n_samples,
                 subject=subject,
                 parameters=self._parameters(metrics, seed),

@@ -9,7 +9,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import label, pluralize
-from skfairtest.comparisons.rows import Measured
+from skfairtest.comparisons.core import Measured, Verdict
 from skfairtest.comparisons.settings import Settings
 
 
@@ -36,15 +36,19 @@ def _undefined(measured: Measured) -> str | None:
 def cautions(measured: Measured) -> list[str]:
     """Say what makes results doubtful, beside what is listed as excluded."""
     found = []
-    if measured.labels_as_scores:
+    assert measured.sample is not None
+    levels = getattr(measured.sample.columns.get("y_score"), "levels", ())
+    if levels and set(levels) <= {0, 1}:
+        scored = ", ".join(metric.name for metric in measured.metrics if "y_score" in metric.reads)
         found.append(
-            f"{', '.join(measured.labels_as_scores)}: y_score holds nothing but 0 and 1, which look like predicted "
+            f"{scored}: y_score holds nothing but 0 and 1, which look like predicted "
             "labels; pass probabilities or decision values, or use a metric of labels"
         )
-    places = list(dict.fromkeys((metric, group) for metric, group, _ in measured.doubtful))
-    if places:
-        metric, group, why = measured.doubtful[0]
-        more = f" (and {pluralize(len(places) - 1, 'other value')})" if len(places) > 1 else ""
+    doubtful = [(name, *one) for name, of_metric in measured.by_metric.items() for one in of_metric.doubtful]
+    if doubtful:
+        others = len({(metric, group) for metric, group, _ in doubtful}) - 1
+        metric, group, why = doubtful[0]
+        more = f" (and {pluralize(others, 'other value')})" if others else ""
         found.append(
             f"{metric} of {label(group)} {why}{more}: p-values and intervals of its comparisons are approximate, "
             "and may be too small; a rate, such as 'true_positive_rate', has an exact test for any number of people"
@@ -56,15 +60,15 @@ def cautions(measured: Measured) -> list[str]:
     return found
 
 
-def warn_about_resamples(main: int, n_resamples: int, settings: Settings) -> None:
+def warn_about_resamples(verdict: Verdict, settings: Settings) -> None:
     """Warn if so many adjusted comparisons cannot reach the level with so many resamples."""
-    if n_resamples:
-        smallest = (1 if settings.adjust == "max_t" else main) / (1 + n_resamples)
-        if not settings.adaptive and smallest > settings.alpha:
-            warnings.warn(
-                f"n_resamples={n_resamples} cannot reject at {settings.alpha:.3g}: the smallest adjusted p-value that "
-                f"{pluralize(main, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
-                f"use more than {int(np.ceil(main / settings.alpha))}",
-                UserWarning,
-                stacklevel=find_stack_level(),
-            )
+    n_resamples, n_hypotheses = verdict.n_resamples, verdict.n_hypotheses
+    smallest = (1 if settings.adjust == "max_t" else n_hypotheses) / (1 + n_resamples)
+    if n_resamples and not settings.adaptive and smallest > settings.alpha:
+        warnings.warn(
+            f"n_resamples={n_resamples} cannot reject at {settings.alpha:.3g}: the smallest adjusted p-value that "
+            f"{pluralize(n_hypotheses, 'comparison')} can reach is {min(1.0, smallest):.3g}; "
+            f"use more than {int(np.ceil(n_hypotheses / settings.alpha))}",
+            UserWarning,
+            stacklevel=find_stack_level(),
+        )

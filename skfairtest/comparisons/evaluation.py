@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest.comparisons.rows import Measured
+from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
 from skfairtest.metrics import (
     Bootstrap,
@@ -25,14 +25,14 @@ from skfairtest.metrics import (
     Share,
     shared_codes,
 )
-from skfairtest.tables import Kinds
+from skfairtest.tables import Kinds, Sample
 
 #: Kinds of people that are left out one by one at the most.
 MOST_LEFT_OUT = 64
 
 
 @dataclass(frozen=True)
-class Studentized:
+class Evaluation:
     """A metric of one sample's kinds of people, ready to be evaluated in any of its groups.
 
     Parameters
@@ -119,7 +119,7 @@ class Studentized:
         cells, cell = found
         return ByCell(self._bare(cells), cell)
 
-    def check(self, out: Measured, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> float:
+    def check(self, sample: Sample, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> float:
         """Return the seconds that somebody's own function takes, and say for whom it cannot be computed.
 
         Raises
@@ -134,19 +134,19 @@ class Studentized:
         try:
             self.metric.check(Context(kinds.values, self.pos_label), weighted)
         except MetricError as problem:
-            if out.sample.control_names:
-                whose += f" of stratum {out.sample.stratum_labels[stratum]!r}"
-            raise ValueError(f"metric cannot be computed in {whose}: {problem}") from problem
+            if sample.control_names:
+                whose += f" of stratum {sample.stratum_labels[stratum]!r}"
+            raise ParameterError(f"metric cannot be computed in {whose}: {problem}") from problem
         return time.perf_counter() - started
 
     def _refuse_jackknife(self, k: int) -> None:
         if self.variance == "jackknife":
             if k <= MOST_LEFT_OUT:
-                raise ValueError(
+                raise ParameterError(
                     "variance='jackknife' leaves out single people, and people in clusters are resampled by cluster: "
                     "use variance='auto' or 'bootstrap'"
                 )
-            raise ValueError(
+            raise ParameterError(
                 f"variance='jackknife' leaves out one of at most {MOST_LEFT_OUT} kinds of people, of which {self.name} "
                 f"sees {k:,}: use variance='bootstrap'"
             )

@@ -1,16 +1,18 @@
-"""The frames that a person sees: rates by group, comparisons, and what was left out."""
+"""The frames that a person sees: values by group, comparisons, and what was left out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from skfairtest.comparisons.contrasts import SMALL
+from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, Finding, GroupValues, Measured, Result
 from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.rows import SMALL, Exclusion, GroupValues, Measured, Row
 from skfairtest.readers import sort_levels
 from skfairtest.tables import Sample
 
@@ -18,111 +20,102 @@ COMPARISON_COLUMNS = [
     "metric", "group", "other", "stratum", "n_group", "n_other", "value_group", "value_other", "disparity",
     "standard_error", "statistic", "p_value", "p_value_adjusted", "ci_low", "ci_high", "concern", "method",
 ]  # fmt: skip
-EXCLUDED_COLUMNS = ["metric", "group", "other", "stratum", "reason", "n", "n_effective", "comparisons"]
+EXCLUDED_COLUMNS = [field.name for field in fields(Exclusion)]
+VALUE_COLUMNS = [field.name for field in fields(GroupValues)]
+#: Columns of labels.
+LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "feature"})
 
 
-def objects(values: Iterable[Any]) -> pd.Series:
-    """Return a column that keeps labels as they are: tuples stay tuples, None stays None."""
-    kept = list(values)
-    column = np.empty(len(kept), dtype=object)
-    column[:] = kept
+def _frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+    """Return a frame that keeps labels as they are: tuples stay tuples, None stays None."""
+    return pd.DataFrame(
+        {name: _objects(values) if name in LABELS else list(values) for name, values in columns.items()},
+        columns=list(columns),
+    )
+
+
+def _objects(values: Sequence[Any]) -> pd.Series:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
     return pd.Series(column, dtype=object)
 
 
-def comparisons_frame(rows: list[Row]) -> pd.DataFrame:
-    """One row per comparison, in the contract's columns."""
-    frame = pd.DataFrame(
-        {
-            "metric": objects(row.metric for row in rows),
-            "group": objects(row.group for row in rows),
-            "other": objects(row.other for row in rows),
-            "stratum": objects(row.stratum for row in rows),
-            "n_group": [row.n_group for row in rows],
-            "n_other": [row.n_other for row in rows],
-            "value_group": [row.value_group for row in rows],
-            "value_other": [row.value_other for row in rows],
-            "disparity": [row.disparity for row in rows],
-            "standard_error": [row.standard_error for row in rows],
-            "statistic": [row.statistic for row in rows],
-            "p_value": [p_of(row.log_p) for row in rows],
-            "p_value_adjusted": [p_of(row.log_p_adjusted) for row in rows],
-            "ci_low": [row.interval[0] for row in rows],
-            "ci_high": [row.interval[1] for row in rows],
-            "concern": [row.concern for row in rows],
-            "method": objects(row.method for row in rows),
-        }
-    )
-    return frame[COMPARISON_COLUMNS]
+def comparisons_frame(
+    findings: Sequence[Finding], columns: Mapping[str, str] | Sequence[str] = COMPARISON_COLUMNS
+) -> pd.DataFrame:
+    """One row per comparison; `columns` are those of the contract, or say which of them others are."""
+    named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
+    rows = [_row(finding) for finding in findings]
+    return _frame({name: [row[source] for row in rows] for name, source in named.items()})
 
 
-def excluded_frame(excluded: list[Exclusion]) -> pd.DataFrame:
+def _row(finding: Finding) -> dict[str, Any]:
+    estimate, evidence = finding.estimate, finding.evidence
+    return vars(estimate) | {
+        "standard_error": evidence.standard_error,
+        "statistic": evidence.statistic,
+        "p_value": p_of(evidence.log_p),
+        "p_value_adjusted": p_of(finding.log_p_adjusted),
+        "ci_low": finding.interval[0],
+        "ci_high": finding.interval[1],
+        "concern": finding.concern,
+        "method": evidence.method,
+    }
+
+
+def excluded_frame(
+    excluded: Iterable[Exclusion], columns: Mapping[str, str] | Sequence[str] = EXCLUDED_COLUMNS
+) -> pd.DataFrame:
     """What was left out, with the reason and the counts; empty when nothing was."""
-    frame = pd.DataFrame({name: objects(getattr(e, name) for e in excluded) for name in EXCLUDED_COLUMNS})
-    return frame.astype({"n": int, "n_effective": int, "comparisons": int})
+    named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
+    rows = list(excluded)
+    frame = _frame({name: [getattr(row, source) for row in rows] for name, source in named.items()})
+    return frame.astype({name: int for name in named if name not in LABELS})
 
 
 def by_group_frame(measured: Measured) -> pd.DataFrame | None:
     """Each metric in each group (and stratum), indexed like fairlearn's ``MetricFrame.by_group``; None if none has."""
-    frames = {
-        metric.name: _one_metric(measured.sample, measured.values[metric.name])
-        for metric in measured.metrics
-        if metric.name in measured.values
-    }
+    assert measured.sample is not None
+    keys, index = _index(measured.sample)
+    frames = {name: _one_metric(measured.sample, values, keys, index) for name, values in _values(measured).items()}
     if len(measured.metrics) == 1:
         return next(iter(frames.values()), None)
     return pd.concat(frames, names=["metric"]) if frames else None
 
 
+def _values(measured: Measured) -> dict[str, GroupValues]:
+    found = ((metric.name, measured.by_metric[metric.name].values) for metric in measured.metrics)
+    return {name: values for name, values in found if values is not None}
+
+
 def values_frame(measured: Measured) -> pd.DataFrame:
     """Each metric in each stratum and group that has people, as a flat frame; without rows if no metric has values."""
-    sample, places = measured.sample, []
-    for metric in measured.metrics:
-        if metric.name in measured.values:
-            places += [(metric.name, s, g) for s, g in np.argwhere(sample.sizes > 0).tolist()]
-    columns: dict[str, Any] = {"metric": objects(name for name, _, _ in places)}
+    sample = measured.sample
+    assert sample is not None
     strata = sample.stratum_labels if sample.control_names else [None] * len(sample.strata)
-    columns["stratum"] = objects(strata[s] for _, s, _ in places)
-    columns["group"] = objects(sample.group_labels[g] for _, _, g in places)
-    columns["n"] = [int(sample.sizes[s, g]) for _, s, g in places]
-    fields = {
-        "n_effective": "n_effective",
-        "value": "value",
-        "standard_error": "error",
-        "ci_low": "low",
-        "ci_high": "high",
+    places = np.argwhere(sample.sizes > 0).tolist()
+    rows = [(name, values, s, g) for name, values in _values(measured).items() for s, g in places]
+    columns: dict[str, list[Any]] = {
+        "metric": [name for name, *_ in rows],
+        "stratum": [strata[s] for *_, s, _ in rows],
+        "group": [sample.group_labels[g] for *_, g in rows],
+        "n": [int(sample.sizes[s, g]) for *_, s, g in rows],
     }
-    for name, field in fields.items():
-        columns[name] = [getattr(measured.values[metric], field)[s, g].item() for metric, s, g in places]
-    columns["small"] = [effective < SMALL for effective in columns["n_effective"]]
-    return pd.DataFrame(columns)
+    columns |= {name: [getattr(values, name)[s, g].item() for _, values, s, g in rows] for name in VALUE_COLUMNS}
+    return _frame(columns | {"small": [effective < SMALL for effective in columns["n_effective"]]})
 
 
-def _one_metric(sample: Sample, values: GroupValues) -> pd.DataFrame:
+def _one_metric(sample: Sample, values: GroupValues, keys: list[tuple[Any, ...]], index: pd.Index) -> pd.DataFrame:
     place = {
         (*stratum, *group): (s, g) for s, stratum in enumerate(sample.strata) for g, group in enumerate(sample.groups)
     }
-    keys, index = _index(sample)
     # A combination of features that nobody has is a row without people, as in fairlearn.
-    n, d = (
-        np.array([int(counts[place[key]]) if key in place else 0 for key in keys])
-        for counts in (sample.sizes, values.n_effective)
-    )
-    value, error, low, high = (
-        np.array([float(array[place[key]]) if key in place else np.nan for key in keys])
-        for array in (values.value, values.error, values.low, values.high)
-    )
-    return pd.DataFrame(
-        {
-            "n": n,
-            "n_effective": d,
-            "value": value,
-            "standard_error": error,
-            "ci_low": low,
-            "ci_high": high,
-            "small": d < SMALL,
-        },
-        index=index,
-    )
+    columns: dict[str, Any] = {"n": np.array([int(sample.sizes[place[key]]) if key in place else 0 for key in keys])}
+    for name in VALUE_COLUMNS:
+        array, whole = getattr(values, name), name == "n_effective"
+        found = [array[place[key]] if key in place else 0 if whole else np.nan for key in keys]
+        columns[name] = np.array(found, dtype=int if whole else float)
+    return pd.DataFrame(columns | {"small": columns["n_effective"] < SMALL}, index=index)
 
 
 def _index(table: Sample) -> tuple[list[tuple[Any, ...]], pd.Index]:
@@ -136,9 +129,10 @@ def _index(table: Sample) -> tuple[list[tuple[Any, ...]], pd.Index]:
     return keys, pd.MultiIndex.from_tuples(keys, names=names)
 
 
-def null_distribution(measured: Measured, n_resamples: int) -> Any:
-    """Return resampled statistics, a column for each comparison; NaN where a law was enumerated or drawing stopped."""
-    drawn = [row.drawn if row.drawn is not None else row.joint for row in measured.rows]
+def null_distribution(comparisons: Iterable[Comparison], n_resamples: int) -> Any:
+    """Return resampled statistics, a column for each comparison; NaN where they were enumerated or drawing stopped."""
+    found = [one.evidence for one in comparisons]
+    drawn = [one.draws if one.draws is not None else one.joint_draws for one in found]
     if not n_resamples or all(column is None for column in drawn):
         return None
     out = np.full((n_resamples, len(drawn)), np.nan)
@@ -147,3 +141,13 @@ def null_distribution(measured: Measured, n_resamples: int) -> Any:
             kept = column[:n_resamples]
             out[: len(kept), place] = kept
     return out
+
+
+def method_of(result: Result) -> str:
+    """Name what gave the p-values, and what was drawn for their adjustment."""
+    found = {
+        one.evidence.method if one.evidence.method in RESAMPLED else one.evidence.method.split()[0]
+        for one in result.findings
+    }
+    found |= {"bootstrap"} if any(one.evidence.joint_draws is not None for one in result.findings) else set()
+    return "+".join(sorted(found | ({"permutation"} if result.verdict.drawn else set())))

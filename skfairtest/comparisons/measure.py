@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import seed_sequence
-from skfairtest.comparisons.evaluation import Studentized
-from skfairtest.comparisons.omnibus import check_omnibus, measure_omnibus
-from skfairtest.comparisons.rates import Counted, count, needs_draws, run_counted
-from skfairtest.comparisons.rows import (
-    Measured,
+from skfairtest.comparisons.contrasts import (
+    Design,
+    Known,
     check_how_many,
     contrasts_of,
     kept_groups,
-    many_of,
     numbers_of,
-    report_undefined_draws,
-    what_is_equal,
 )
+from skfairtest.comparisons.core import Comparison, Exclusion, Measured, Measurement
+from skfairtest.comparisons.evaluation import Evaluation
+from skfairtest.comparisons.omnibus import check_omnibus, measure_omnibus
+from skfairtest.comparisons.rates import Counted, count, needs_draws, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
+from skfairtest.inference.rates import blocks_of
 from skfairtest.metrics import BuiltIn, Context, Mean, Metric, Omnibus, Rate, ScoreMetric
 from skfairtest.readers import check_labels, check_magnitude, resolve_pos_label
 from skfairtest.tables import Kinds, Sample
@@ -63,65 +63,93 @@ def measure(
     Returns
     -------
     Measured
-        Rows in the order metric, pooled before strata, contrast.
+        Comparisons in the order metric, pooled before strata, contrast.
     """
-    out = Measured(sample, list(metrics), sets=numbers_of(len(sample.groups)) if sets is None else list(sets))
-    out.pos_label = positive_label(sample, metrics, pos_label, classes)
-    _check_weights(sample, metrics)
-    if sample.clusters is not None:
-        check_clusters(sample, settings)
-    kept = kept_groups(sample, out.excluded, settings, len(metrics))
-    check_how_many(sample, len(kept), len(metrics), settings)
-    for metric in metrics:
-        if isinstance(metric, Omnibus):
-            check_omnibus(metric, settings)
-    contrasts = list(contrasts_of(sample, kept, settings, out.excluded, len(metrics)))
-    counted: list[Counted] = []
+    design, excluded = _design(sample, metrics, settings, pos_label, classes, sets)
+    counted: list[tuple[Counted, bool]] = []  # whether it has a condition on the labels that all rates read
     others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
     table = None
     for metric in metrics:
         if isinstance(metric, Rate) and is_counted(sample, settings):
-            table = table or _label_table(out, [m for m in metrics if isinstance(m, Rate)], settings)
+            table = table or _label_table(design, [m for m in metrics if isinstance(m, Rate)])
             counts, cells, labels = table
-            event, given = metric.masks(cells, labels)
             roles = {name: labels[name] if len(sample.labels) > 2 else cells[name] for name in cells}
-            what = what_is_equal(out, metric, settings.question, scored=settings.variance == "score")
-            counted.append(count(out, metric, (counts, event, given, roles), contrasts, settings, what))
+            what = design.what_is_equal(metric, settings.question, scored=settings.variance == "score")
+            counted.append((count(design, metric, (counts, *metric.masks(cells, labels), roles), what), True))
             continue
         kinds = _kinds(sample, metric, settings)
-        _check_numbers(out, metric, pos_label)
-        rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(out, metric, kinds, settings, pos_label)
+        _check_numbers(design, metric)
+        rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(design, metric, kinds)
         if rate is not None:
-            counted.append(count(out, *rate, contrasts, settings, (metric.name, False)))
-            del out.conditions[metric.name]  # of other cells than the rates'
+            counted.append((count(design, *rate, (metric.name, False)), False))
         else:
             others.append((metric, kinds))
-    rows = [row for made in counted for row in made.rows]
-    draw = bool(rows) and needs_draws(rows, settings)
+    draw = needs_draws([made for made, _ in counted], settings)
     seed = seed_sequence(random_state) if draw or others else np.random.SeedSequence(0)
     # Whole tables drawn with one seed are the same tables for every rate, hence jointly distributed across rates.
     whole = settings.within != "auto" or settings.question.method == "bootstrap"
+    by_metric: dict[str, Measurement] = {}
+    known: Known = {}
     with progress(" x ".join(sample.sensitive_names), len(counted) + len(others), bool(settings.verbose)) as advance:
-        for made, own in zip(counted, seed.spawn(len(counted)), strict=True):
-            if made.rows:
-                joint = settings.adjust == "max_t"
-                run_counted(out, made, settings, seed if whole else own, draw=draw, joint=joint)
+        for (made, _), own in zip(counted, seed.spawn(len(counted)), strict=True):
+            by_metric[made.rate.name] = test_rate(made, settings, known, seed if whole else own, draw=draw)
             advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
             if isinstance(metric, Omnibus):
-                measure_omnibus(out, metric, kinds, kept, settings, own)
+                by_metric[metric.name] = measure_omnibus(design, metric, kinds, own)
             else:
-                made_ = _studentized(out, metric, kinds, settings, pos_label)
-                measure_studentized(out, made_, contrasts, settings, own)
+                by_metric[metric.name] = measure_studentized(design, _evaluation(design, metric, kinds), known, own)
             advance()
-    levels = getattr(sample.columns.get("y_score"), "levels", ())
-    if levels and set(levels) <= {0, 1}:
-        out.labels_as_scores = [metric.name for metric in metrics if "y_score" in metric.reads]
-    order = {metric.name: place for place, metric in enumerate(metrics)}
-    out.rows.sort(key=lambda row: order[row.metric])
-    for row in out.rows:
-        report_undefined_draws(row, out)
-    return out
+    comparisons = [comparison for metric in metrics for comparison in by_metric[metric.name].comparisons]
+    excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
+    excluded += [exclusion for comparison in comparisons for exclusion in undefined_draws(comparison)]
+    blocks = _blocks({made.rate.name: made.given for made, own in counted if own}, metrics, settings)
+    return Measured(
+        settings, tuple(comparisons), tuple(excluded), blocks, sample, tuple(metrics), design.pos_label, by_metric
+    )
+
+
+def _design(
+    sample: Sample,
+    metrics: Sequence[Metric],
+    settings: Settings,
+    pos_label: Any,
+    classes: tuple[Any, ...] | None,
+    sets: Sequence[int] | None,
+) -> tuple[Design, list[Exclusion]]:
+    """Say who is compared with whom, and list who is not."""
+    excluded: list[Exclusion] = []
+    positive = positive_label(sample, metrics, pos_label, classes)
+    _check_weights(sample, metrics)
+    if sample.clusters is not None:
+        check_clusters(sample, settings)
+    kept = kept_groups(sample, excluded, settings, len(metrics))
+    check_how_many(sample, len(kept), len(metrics), settings)
+    for metric in metrics:
+        if isinstance(metric, Omnibus):
+            check_omnibus(metric, settings)
+    contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(metrics)))
+    numbers = tuple(numbers_of(len(sample.groups)) if sets is None else sets)
+    return Design(sample, settings, tuple(kept), contrasts, positive, pos_label, numbers), excluded
+
+
+def _blocks(conditions: dict[str, np.ndarray], metrics: Sequence[Metric], settings: Settings) -> dict[str, int]:
+    """Number the metrics whose draws are joint: rates on disjoint conditions, or all where whole tables are drawn."""
+    names = list(conditions)
+    conditioned = settings.within == "auto" and settings.question.method != "bootstrap"
+    blocks = blocks_of(list(conditions.values())) if conditioned else [list(range(len(names)))]
+    out = {names[rate]: number for number, block in enumerate(blocks) for rate in block}
+    return out | {metric.name: len(blocks) + place for place, metric in enumerate(metrics) if metric.name not in out}
+
+
+def undefined_draws(comparison: Comparison) -> Iterator[Exclusion]:
+    """List the resamples in which a comparison is undefined, which count in neither part of its p-value."""
+    estimate, found = comparison.estimate, comparison.evidence
+    if found.n_extreme is not None and found.n_undefined:
+        total = found.n_defined + found.n_undefined
+        reason = f"undefined in {found.n_undefined:,} of {total:,} resamples, which are not counted"
+        n = estimate.n_group, comparison.null.n_effective(estimate)
+        yield Exclusion(estimate.metric, estimate.group, estimate.other, estimate.stratum, reason, *n, 0)
 
 
 def is_counted(sample: Sample, settings: Settings) -> bool:
@@ -165,31 +193,31 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
     """Refuse weights for functions that cannot take them."""
     for metric in metrics:
         if sample.weight is not None and isinstance(metric, ScoreMetric | Omnibus) and not metric.takes_weights:
-            raise ValueError(
+            raise ParameterError(
                 f"sample_weight was given and metric {metric.name!r} takes none: add a parameter sample_weight to the "
                 "function, or test people without weights"
             )
         if sample.clusters is not None and isinstance(metric, Omnibus):
-            raise ValueError(
+            raise ParameterError(
                 f"clusters were given and metric {metric.name!r} looks at all groups at once, which has no law for "
                 "people in clusters: test a metric of each group instead"
             )
 
 
-def _check_numbers(out: Measured, metric: Metric, asked: Any) -> None:
+def _check_numbers(design: Design, metric: Metric) -> None:
     """Refuse numbers of which a built-in metric cannot compute squares."""
-    if isinstance(metric, BuiltIn) and metric.positive.startswith("if") and _positive_for(out, metric, asked) is None:
-        check_magnitude({name: out.sample.columns[name] for name in metric.columns}, metric.power)
+    if isinstance(metric, BuiltIn) and metric.positive.startswith("if") and _positive_for(design, metric) is None:
+        check_magnitude({name: design.sample.columns[name] for name in metric.columns}, metric.power)
 
 
 def _label_table(
-    out: Measured, rates: Sequence[Rate], settings: Settings
+    design: Design, rates: Sequence[Rate]
 ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Count people by the labels that rates read: counts (S, G, K), and each cell's labels as booleans and as codes."""
-    table = out.sample.table(cells_read(rates, settings))
+    table = design.sample.table(cells_read(rates, design.settings))
     labels = {label: place for place, label in enumerate(table.labels)}
     names = [(place, name) for place, name in enumerate(table.cell_names) if name != "y_score"]
-    cells = {name: np.array([cell[i] == out.pos_label for cell in table.cells], dtype=bool) for i, name in names}
+    cells = {name: np.array([cell[i] == design.pos_label for cell in table.cells], dtype=bool) for i, name in names}
     codes = {name: np.array([labels[cell[i]] for cell in table.cells], dtype=np.intp) for i, name in names}
     # Cells in an order that does not depend on how labels are spelled: drawn tables depend on it.
     order = np.lexsort(tuple(cells.values())[::-1])
@@ -238,35 +266,39 @@ def _within(metric: Metric, settings: Settings) -> str | None:
     return metric.within if isinstance(metric, ScoreMetric) else None
 
 
-def _positive_for(out: Measured, metric: ScoreMetric, asked: Any) -> Any:
+def _positive_for(design: Design, metric: ScoreMetric) -> Any:
     """Return the label that becomes 1 for a metric of numbers, None where numbers are taken as they are."""
     if not isinstance(metric, BuiltIn) or metric.positive == "always":
-        return out.pos_label
+        return design.pos_label
     if metric.positive == "never":
         return None
-    columns = [out.sample.columns[name] for name in metric.columns]
+    columns = [design.sample.columns[name] for name in metric.columns]
     labels = [getattr(column, "levels", None) for column in columns]
     if any(levels is None for levels in labels):
         return None
     numeric = all(isinstance(level, int | float) for levels in labels for level in levels or ())
     if numeric and len({level for levels in labels for level in levels or ()}) > 2:
         return None
-    two = len(out.sample.labels) <= 2 and out.pos_label is not None
+    two = len(design.sample.labels) <= 2 and design.pos_label is not None
     if metric.positive == "if two labels" and two:
-        return out.pos_label
-    if asked is None and numeric:
+        return design.pos_label
+    if design.asked_pos_label is None and numeric:
         return None
-    return resolve_pos_label(out.sample.labels, asked) if out.pos_label is None else out.pos_label
+    return (
+        resolve_pos_label(design.sample.labels, design.asked_pos_label)
+        if design.pos_label is None
+        else design.pos_label
+    )
 
 
 def _as_rate(
-    out: Measured, metric: ScoreMetric, kinds: Kinds, settings: Settings, asked: Any
+    design: Design, metric: ScoreMetric, kinds: Kinds
 ) -> tuple[Rate, tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]] | None:
     """Return a mean of zeros and ones as the rate that it is: it has an exact law. None for everything else."""
-    if not isinstance(metric, BuiltIn) or not is_counted(out.sample, settings) or kinds.counts is None:
+    if not isinstance(metric, BuiltIn) or not is_counted(design.sample, design.settings) or kinds.counts is None:
         return None
     n = kinds.counts.shape[2]
-    functional = metric.functional(Context(kinds.values, _positive_for(out, metric, asked)))
+    functional = metric.functional(Context(kinds.values, _positive_for(design, metric)))
     if type(functional) is not Mean:
         return None
     z = functional.z + functional.centre
@@ -278,22 +310,20 @@ def _as_rate(
     return rate, (kinds.counts, ones, np.ones(n, dtype=bool), roles)
 
 
-def _studentized(
-    out: Measured, metric: ScoreMetric | Rate, kinds: Kinds, settings: Settings, asked: Any
-) -> Studentized:
-    variance = settings.asked_variance
+def _evaluation(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> Evaluation:
+    variance = design.settings.asked_variance
     if variance == "score" and isinstance(metric, ScoreMetric):
-        raise ValueError(f"variance='score' is the standard error of rates; {metric.name} is none: use variance='auto'")
+        raise ParameterError(
+            f"variance='score' is the standard error of rates; {metric.name} is none: use variance='auto'"
+        )
     own = isinstance(metric, ScoreMetric) and not isinstance(metric, BuiltIn)
     if variance == "delta" and own and metric.variance is None:  # type: ignore[union-attr]
-        raise ValueError(
+        raise ParameterError(
             f"variance='delta' needs the derivative of {metric.name}, which nobody has given: use 'jackknife' or "
             "'bootstrap', or a ScoreMetric with a variance"
         )
-    question = replace(settings.question, disparity=metric.disparity or settings.question.disparity)
-    positive = out.pos_label if isinstance(metric, Rate) else _positive_for(out, metric, asked)
-    within = _within(metric, settings)
-    return Studentized(metric, kinds, positive, question, variance, within)
+    positive = design.pos_label if isinstance(metric, Rate) else _positive_for(design, metric)
+    return Evaluation(metric, kinds, positive, design.question(metric), variance, _within(metric, design.settings))
 
 
 def check_clusters(sample: Sample, settings: Settings) -> None:
@@ -306,13 +336,13 @@ def check_clusters(sample: Sample, settings: Settings) -> None:
     """
     assert sample.clusters is not None
     if settings.within in ("y_true", "y_pred"):
-        raise ValueError(
+        raise ParameterError(
             f"within={settings.within!r} permutes labels of single people, and people in clusters are resampled by "
             "cluster: use within='auto', or control_features for a comparison within strata"
         )
     crossing = len(np.unique(np.stack([sample.clusters.codes, sample.stratum_codes]), axis=1).T)
     if crossing > len(sample.clusters.levels):
-        raise ValueError(
+        raise ParameterError(
             f"clusters: some lie in several strata of control_features ({' x '.join(sample.control_names)}), which are "
             "tested as if they were independent: leave control_features out, or one of the strata"
         )
@@ -324,13 +354,18 @@ def permuted_within(metrics: Sequence[Metric], settings: Settings, *, clustered:
         return None
     if settings.within != "auto":
         return settings.within
-    return many_of(
+    return shared(
         {
             metric.name: _condition(metric) if isinstance(metric, Rate) else getattr(metric, "within", None)
             for metric in metrics
-        },
-        [metric.name for metric in metrics],
+        }
     )
+
+
+def shared(by_metric: Mapping[str, Any]) -> Any:
+    """Return what all metrics share, or a dict by metric where they differ; None where there is none."""
+    kinds = set(by_metric.values())
+    return dict(by_metric) if len(kinds) > 1 else next(iter(kinds), None)
 
 
 def _condition(rate: Rate) -> str | None:

@@ -8,17 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.rates import resampled_log_p
+from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measurement, NullDistribution
+from skfairtest.comparisons.evidence import evidence_of_draws, orient
 from skfairtest.comparisons.resample import resample
-from skfairtest.comparisons.rows import Exclusion, Measured, Row, places_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.draws import permuted
-from skfairtest.inference.max_t import oriented
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.two_sides import sequential_p
 from skfairtest.metrics import Context, MetricError, Omnibus
 from skfairtest.tables import Kinds
+
+#: Who is compared, and why they may not be.
+NAME, UNDEFINED = "everybody", "undefined for these people"
 
 
 @dataclass(frozen=True)
@@ -68,51 +72,56 @@ class Everybody:
             yield (np.arange(len(self.counts))[:, None] == shuffled)[None].astype(np.int64)
 
 
-def measure_omnibus(
-    out: Measured, metric: Omnibus, kinds: Kinds, kept: list[int], settings: Settings, seed: np.random.SeedSequence
-) -> None:
-    """Make and test the rows of a metric of all groups: one for everybody, and one for each stratum."""
-    sample = out.sample
+@dataclass(frozen=True)
+class OmnibusNull(NullDistribution):
+    """What chance does to a metric of all groups, of which some values speak against independence."""
+
+    extreme: str
+
+    @property
+    def side(self) -> str:
+        """Which values speak against independence."""
+        return self.extreme
+
+    @property
+    def is_metric(self) -> bool:
+        """Whether the statistic is the metric itself."""
+        return True
+
+
+def measure_omnibus(design: Design, metric: Omnibus, kinds: Kinds, seed: np.random.SeedSequence) -> Measurement:
+    """Make and test the comparisons of a metric of all groups: one for everybody, and one for each stratum."""
+    sample, settings = design.sample, design.settings
     strata = []
     for number in range(len(sample.strata)):
-        groups = [np.arange(len(sample.groups)) == g for g in kept]
-        within, counts = kinds.within(number, groups)
-        context = Context(within.values, out.pos_label)
-        keys = [sample.groups[g] for g in kept]
+        within, counts = kinds.within(number, [np.arange(len(sample.groups)) == g for g in design.kept])
+        keys = [sample.groups[g] for g in design.kept]
+        statistic = metric.statistic(Context(within.values, design.pos_label), keys, sample.sensitive_names)
         block = within.blocks(None if settings.within == "auto" else settings.within)
-        strata.append(
-            Everybody(
-                metric.statistic(context, keys, sample.sensitive_names), counts, block, within.rows, within.weight
-            )
-        )  # fmt: skip
-    observed = np.array([_observed(metric, stratum) for stratum in strata])
+        strata.append(Everybody(statistic, counts, block, within.rows, within.weight))
+    observed = np.array([_observed(stratum) for stratum in strata])
     people = np.array([float(stratum.counts.sum()) for stratum in strata])
-    defined = ~np.isnan(observed)
-    name = "everybody"
-    if not defined.any():
+    numbers = np.flatnonzero(~np.isnan(observed)).tolist()
+    if not numbers:
         n = int(people.sum())
-        out.excluded.append(Exclusion(metric.name, name, None, None, "undefined for these people", n, n, 1))
-        return
-    numbers = np.flatnonzero(defined).tolist()
+        return Measurement(excluded=(Exclusion(metric.name, NAME, None, None, UNDEFINED, n, n, 1),))
     drawn = _draw(metric, [strata[s] for s in numbers], observed[numbers], settings, seed)
     share = people[numbers] / people[numbers].sum()
-    question = replace(settings.question, disparity=metric.disparity or settings.question.disparity)
-    for place in places_of(sample):
-        if place is not None and not defined[place]:
-            reason, n = "undefined for these people", int(people[place])
-            out.excluded.append(Exclusion(metric.name, name, None, sample.stratum_labels[place], reason, n, n, 1))
-            continue
+    null = OmnibusNull(design.question(metric), metric.extreme, studentized=False)
+    comparisons, excluded = [], []
+    for place in design.places:
+        n, stratum = int(people.sum() if place is None else people[place]), design.stratum(place)
         if place is None:
             value, column = float(share @ observed[numbers]), drawn @ share
-        else:
+        elif place in numbers:
             value, column = float(observed[place]), drawn[:, numbers.index(place)]
-        label = None if place is None else sample.stratum_labels[place]
-        n = int(people.sum() if place is None else people[place])
-        contrast = Contrast(kept[0], None, stratum=place)
-        row = Row(metric.name, None, None, label, contrast, question, n, n, np.nan, np.nan, value)
-        row.statistic, row.drawn, row.method, row.studentized = value, column, "permutation", False
-        _p_of(row, metric, settings)
-        out.rows.append(row)
+        else:
+            excluded.append(Exclusion(metric.name, NAME, None, stratum, UNDEFINED, n, n, 1))
+            continue
+        contrast = Contrast(design.kept[0], None, stratum=place)
+        estimate = Estimate(metric.name, None, None, stratum, contrast, n, n, np.nan, np.nan, value)
+        comparisons.append(Comparison(estimate, null, _evidence(value, column, null, settings)))
+    return Measurement(tuple(comparisons), tuple(excluded))
 
 
 def _draw(
@@ -122,7 +131,7 @@ def _draw(
 
     def done(parts: list[Floats]) -> bool:
         so_far, value = np.concatenate(parts), float(observed[0])
-        return all(sequential_p(so_far, value, side) is not None for side in _sides(metric))
+        return all(sequential_p(so_far, value, side) is not None for side in _sides(metric.extreme))
 
     early = done if len(strata) == 1 else None
     seeds = seed.spawn(len(strata))
@@ -133,33 +142,32 @@ def _draw(
     return np.stack([np.concatenate(column) for column in columns], axis=1)
 
 
-def _sides(metric: Omnibus) -> list[str]:
-    return ["greater", "less"] if metric.extreme == "two-sided" else [metric.extreme]
+def _sides(extreme: str) -> list[str]:
+    return ["greater", "less"] if extreme == "two-sided" else [extreme]
 
 
-def _p_of(row: Row, metric: Omnibus, settings: Settings) -> None:
+def _evidence(value: float, drawn: Floats, null: OmnibusNull, settings: Settings) -> Evidence:
     """Count in the direction that speaks against independence; twice the smaller tail where neither does."""
-    asked, drawn, sides = row.question, row.drawn, _sides(metric)
-    found = []
-    for side in sides:
-        row.question, row.drawn = replace(asked, alternative=side, edges=None), drawn
-        resampled_log_p(row, settings)
-        found.append((row.log_p, row.extreme))
-    row.log_p, row.extreme = min(found)
-    row.drawn = drawn
-    if len(sides) == 2 and row.extreme is not None:
-        row.log_p = min(0.0, row.log_p + float(np.log(2)))
-        row.tails = 2
-    row.question = asked
-    row.side = metric.extreme
-    row.beyond = float(oriented(np.asarray(row.statistic), metric.extreme))
+    sides = _sides(null.extreme)
+    found = [evidence_of_draws(drawn, value, side, settings, "permutation", np.nan) for side in sides]
+    least = min(found, key=lambda one: (one.log_p, one.n_extreme, one.n_defined))
+    log_p = min(0.0, least.log_p + float(np.log(2))) if len(sides) == 2 else least.log_p
+    beyond = orient(value, null.extreme)
+    return replace(
+        least,
+        log_p=log_p,
+        n_tails=len(sides),
+        draws=drawn,
+        oriented_statistic=beyond,
+        n_undefined=found[-1].n_undefined,
+    )
 
 
-def _observed(metric: Omnibus, stratum: Everybody) -> float:
+def _observed(stratum: Everybody) -> float:
     try:
         return float(stratum.evaluate(stratum.counts))
     except MetricError as error:
-        raise ValueError(f"metric cannot be computed: {error}") from error
+        raise ParameterError(f"metric cannot be computed: {error}") from error
 
 
 def check_omnibus(metric: Omnibus, settings: Settings) -> None:
@@ -172,16 +180,16 @@ def check_omnibus(metric: Omnibus, settings: Settings) -> None:
     """
     question = settings.question
     if question.alternative != "two-sided" or question.edges is not None:
-        raise ValueError(
+        raise ParameterError(
             f"metric={metric.name!r} looks at all groups at once and tests independence: it has no alternative or "
             "margin; use alternative='two-sided' and margin=None"
         )
     if settings.compare != "between_groups" and not settings.crossed:
-        raise ValueError(
+        raise ParameterError(
             f"metric={metric.name!r} looks at all groups at once: use compare='between_groups', not "
             f"{settings.compare!r}"
         )
     if question.method not in ("auto", "permutation"):
-        raise ValueError(
+        raise ParameterError(
             f"metric={metric.name!r} is tested by permuting labels: use method='auto', not {question.method!r}"
         )

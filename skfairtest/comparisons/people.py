@@ -6,6 +6,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.responses import responses_of
 from skfairtest.metrics import Metric
 from skfairtest.readers import check_rows, predict, predictions_from_X, scores
@@ -77,7 +78,7 @@ def counted_people(table: Any) -> Sample:
         If it is none.
     """
     if not isinstance(table, CountTable):
-        raise ValueError(f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts")
+        raise ParameterError(f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts")
     return Sample.from_table(table)
 
 
@@ -92,7 +93,7 @@ def check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> 
     missing = sorted(needed - set(sample.columns))
     if missing:
         names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads) or "within"
-        raise ValueError(
+        raise ParameterError(
             f"table has no {' and no '.join(missing)}, which {names} needs; its cells are {', '.join(sample.columns)}"
         )
 

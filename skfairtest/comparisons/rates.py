@@ -1,56 +1,119 @@
-"""Rates: counts of two groups, tested by the exact laws or by drawn tables of them."""
+"""Rates of counted people: exact, asymptotic, permutation and bootstrap tests of tables of counts."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from typing import Self
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.rows import (
+from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, new_hypotheses
+from skfairtest.comparisons.core import (
+    Comparison,
+    Enumerated,
+    Estimate,
+    Evidence,
     Exclusion,
     GroupValues,
-    Measured,
-    Missing,
-    Row,
-    by_hypothesis,
-    ends_of,
-    name_hypothesis,
-    places_of,
+    Measurement,
+    NullDistribution,
 )
+from skfairtest.comparisons.evidence import evidence_of_draws, evidence_of_samples, orient
 from skfairtest.comparisons.settings import Settings
-from skfairtest.inference import rate_draws
+from skfairtest.inference import null_distribution, rate_draws
 from skfairtest.inference.intervals import wilson
-from skfairtest.inference.linear_form import Resampled
-from skfairtest.inference.max_t import oriented
+from skfairtest.inference.max_t import product_log_p
+from skfairtest.inference.multiplicity import distinct
 from skfairtest.inference.rate_draws import Contrast, RateTable, pair_of
 from skfairtest.inference.rates import (
     Answer,
+    Pair,
     Question,
     Scale,
     answer,
     disparity_of,
+    limits_of_all,
     linearized,
     quantiles,
     shown_error,
     values,
 )
-from skfairtest.inference.resampling import monte_carlo_p
-from skfairtest.inference.two_sides import sequential_p
 from skfairtest.metrics import Rate
 
 
-@dataclass
-class Counted:
-    """A rate in a table of counts (S, G, K): which cells are counted in its numerator and its denominator.
+@dataclass(frozen=True)
+class RateNull(NullDistribution):
+    """What chance does to a rate of two sides, given how many people meet the condition on both."""
 
-    `roles` are the columns by which labels may be exchanged within (see `Settings.within`): for each, which cells are
-    true.
+    pair: Pair
+    scale: Scale
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Invert the score test."""
+        return self.limits_of_all([self], [critical], [bounds])[0]
+
+    @classmethod
+    def limits_of_all(
+        cls,
+        nulls: Sequence[Self],
+        critical: Sequence[tuple[float, float]],
+        bounds: Sequence[tuple[float, float]],
+    ) -> list[tuple[float, float]]:
+        """Invert the score tests of all comparisons with the same critical values at once."""
+        asked = [(null.question.disparity, *z) for null, z in zip(nulls, critical, strict=True)]
+        out: dict[int, tuple[float, float]] = {}
+        for same in dict.fromkeys(asked):
+            places = [place for place, one in enumerate(asked) if one == same]
+            pairs, scales = [nulls[place].pair for place in places], [nulls[place].scale for place in places]
+            out.update(zip(places, limits_of_all(pairs, scales, *same), strict=True))
+        return [out[place] for place in range(len(nulls))]
+
+    def table(self) -> tuple[float, float, float, float] | None:
+        """Return the only stratum's table of a rate without a margin."""
+        pair = self.pair
+        if len(pair.x1) > 1 or not self.scale.is_identity or self.question.edges is not None:
+            return None
+        return float(pair.x2[0]) / float(pair.d2[0]), float(pair.d1[0]), float(pair.d2[0]), pair.share
+
+    def error(self, estimate: Estimate) -> float:
+        """Return the delta method's standard error."""
+        if self.question.disparity == "ratio" and not (estimate.value_group > 0 and estimate.value_other > 0):
+            return np.nan
+        return float(linearized(self.pair, self.scale, self.question.disparity, smooth=0.5)[1])
+
+    def enumerated(self, log_p: float, method: str) -> Enumerated | None:
+        """Return the distribution of the difference given how many events both sides have; None if it is too long."""
+        pair, conditional = self.pair, method == "exact conditional"
+        if not method.startswith("exact") or self.question.edges is not None:
+            return None
+        known = log_p if conditional else None
+        bins = null_distribution.given_totals(pair.x1, pair.d1, pair.x2, pair.d2, self.question.alternative, known)
+        if bins is None:
+            return None
+        # The difference, averaged over strata, is a linear function of the events of the group.
+        d1, d2, totals = (np.asarray(a, dtype=float) for a in (pair.d1, pair.d2, pair.x1 + pair.x2))
+        expected = float((d1 * totals / (d1 + d2)).sum())
+        unit = 1 / float(d1.sum() if pair.overall else (d1 * d2 / (d1 + d2)).sum())
+        observed = (int(pair.x1.sum()) - expected) * unit
+        moved = bins.moved(-expected * unit, unit)
+        return Enumerated(moved, observed, int(totals.sum()), len(d1), is_rate=self.scale.is_identity)
+
+    def n_effective(self, estimate: Estimate) -> int:
+        """Return how many people of the group meet the condition."""
+        return int(self.pair.d1.sum())
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A rate in a table of counts (S, G, K), compared but not tested yet.
+
+    `event` and `given` say which cells are counted in its numerator and its denominator; `roles` are the columns by
+    which labels may be exchanged within (see `Settings.within`): for each, which cells are true.
     """
 
     rate: Rate
@@ -59,42 +122,41 @@ class Counted:
     given: np.ndarray
     roles: dict[str, np.ndarray]
     question: Question
-    rows: list[Row]
+    contrasts: tuple[Contrast, ...]
+    estimates: tuple[Estimate, ...]
+    nulls: tuple[RateNull, ...]
+    excluded: tuple[Exclusion, ...]
+    values: GroupValues
 
     @property
     def scale(self) -> Scale:
         """How the metric follows from the rate."""
-        rate = self.rate
-        return Scale() if rate.value is None or rate.slope is None else Scale(rate.value, rate.slope)
+        return scale_of(self.rate)
+
+
+def scale_of(rate: Rate) -> Scale:
+    """Return how a metric follows from its rate."""
+    return Scale() if rate.value is None or rate.slope is None else Scale(rate.value, rate.slope)
 
 
 def count(
-    out: Measured,
+    design: Design,
     rate: Rate,
     table: tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]],
-    contrasts: Sequence[tuple[Contrast, Any]],
-    settings: Settings,
     what: tuple[Hashable, bool],
 ) -> Counted:
-    """Make the rows of one rate, not tested yet.
+    """Estimate one rate's comparisons.
 
     `table` is (counts, event, given, roles); `what` is equal if the rate is, and whether that is its complement.
     """
-    counts, event, given, roles = table
+    counts, event, given, _ = table
     events, denominators = counts[:, :, event].sum(axis=2), counts[:, :, given].sum(axis=2)
-    question = replace(settings.question, disparity=rate.disparity or settings.question.disparity)
-    made = Counted(rate, counts, event, given, roles, question, [])
-    out.conditions[rate.name] = given
-    out.errors[rate.name] = settings.variance
-    out.values[rate.name] = _values(events, denominators, made.scale, settings)
-    made.rows = list(_rows(out, made, contrasts, events, denominators))
-    for row in made.rows:
-        strata = [row.contrast.stratum or 0]
-        if row.contrast.stratum is None and len(counts) > 1:
-            strata = np.flatnonzero(pair_of(events, denominators, row.contrast).defined()).tolist()
-        name_hypothesis(row, out, what[0], strata, complement=what[1])
-    out.rows.extend(made.rows)
-    return made
+    question, scale = design.question(rate), scale_of(rate)
+    excluded: list[Exclusion] = []
+    made = list(_estimates(design, rate, question, what, events, denominators, excluded))
+    contrasts, estimates, nulls = zip(*made, strict=True) if made else ((), (), ())
+    shown = _values(events, denominators, scale, design.settings)
+    return Counted(rate, *table, question, contrasts, estimates, nulls, tuple(excluded), shown)
 
 
 def _values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> GroupValues:
@@ -109,52 +171,50 @@ def _values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings
     return GroupValues(denominators, value, error, low, high)
 
 
-def _rows(
-    out: Measured,
-    made: Counted,
-    contrasts: Sequence[tuple[Contrast, Any]],
+def _estimates(
+    design: Design,
+    rate: Rate,
+    question: Question,
+    what: tuple[Hashable, bool],
     events: np.ndarray,
     denominators: np.ndarray,
-) -> Iterable[Row]:
-    sample, rate, question = out.sample, made.rate, made.question
-    groups, strata, sizes = sample.group_labels, sample.stratum_labels, sample.sizes
-    missing = Missing()
-    for place in places_of(sample):
-        label = None if place is None else strata[place]
-        for base, other in contrasts:
+    excluded: list[Exclusion],
+) -> Iterator[tuple[Contrast, Estimate, RateNull]]:
+    """Yield what can be compared, and list what is left out."""
+    sizes, scale = design.sample.sizes, scale_of(rate)
+    missing: Counter[tuple[int, int | None]] = Counter()
+    for place in design.places:
+        for base, other in design.contrasts:
             contrast = replace(base, stratum=place)
-            pair = pair_of(events, denominators, contrast)
-            people = pair_of(sizes, sizes, contrast)
-            n_group = int(people.x1.sum())
-
-            def leave_out(reason: str) -> None:
-                effective = int(pair.d1.sum())  # noqa: B023  # called at once
-                out.excluded.append(
-                    Exclusion(rate.name, groups[base.first], other, label, reason, n_group, effective, 1)  # noqa: B023
-                )
-
+            pair, people = pair_of(events, denominators, contrast), pair_of(sizes, sizes, contrast)
+            group, n_group, reason = design.group(base), int(people.x1.sum()), ""
             defined = pair.defined()
             if not defined.any():
-                for side, total in ((base.first, pair.d1.sum()), (base.second, pair.d2.sum())):
-                    if side is not None and total == 0:
-                        missing.add(side, place)
+                totals = ((base.first, pair.d1.sum()), (base.second, pair.d2.sum()))
+                missing.update((side, place) for side, total in totals if side is not None and total == 0)
                 if pair.d1.sum() and (base.second is None or pair.d2.sum()):
-                    stratified = " in the same stratum" if sample.control_names else ""
-                    leave_out("nobody to compare with meets the condition" + stratified)
-                continue
-            pair = pair.only(defined)
-            first, second = (float(v) for v in values(pair, made.scale))
-            disparity = float(disparity_of(np.asarray(first), np.asarray(second), question.disparity))
-            if np.isnan(disparity):
-                leave_out("both values are 0: their ratio is undefined (their difference is not)")
-                continue
-            yield Row(
-                rate.name, groups[base.first], other, label, contrast, question, n_group,
-                int(people.x2.sum() + (people.x1.sum() if base.overall else 0)), first, second, disparity,
-                pair, made.scale, ends_of((0.0, 1.0), question.disparity),
-            )  # fmt: skip
+                    stratified = " in the same stratum" if design.sample.control_names else ""
+                    reason = "nobody to compare with meets the condition" + stratified
+            else:
+                pair = pair.only(defined)
+                first, second = (float(v) for v in values(pair, scale))
+                disparity = float(disparity_of(np.asarray(first), np.asarray(second), question.disparity))
+                if np.isnan(disparity):
+                    reason = "both values are 0: their ratio is undefined (their difference is not)"
+            if reason:
+                n = n_group, int(pair.d1.sum())
+                excluded.append(Exclusion(rate.name, group, other, design.stratum(place), reason, *n, 1))
+            elif defined.any():
+                strata = [place or 0] if place is not None or len(defined) == 1 else np.flatnonzero(defined).tolist()
+                estimate = Estimate(
+                    rate.name, group, other, design.stratum(place), contrast, n_group,
+                    int(people.x2.sum() + (people.x1.sum() if base.overall else 0)), first, second, disparity,
+                    disparity_bounds((0.0, 1.0), question.disparity),
+                    *design.hypothesis(question, contrast, what, strata),
+                )  # fmt: skip
+                yield contrast, estimate, RateNull(question, pair, scale)
     among = rate.among or (f"who meet {rate.given!r}" if isinstance(rate.given, str) else "who meet the condition")
-    missing.report(out, rate.name, f"undefined: nobody meets the condition ({among})")
+    excluded += design.undefined(rate.name, missing, f"undefined: nobody meets the condition ({among})")
 
 
 def rate_table(made: Counted, settings: Settings) -> RateTable:
@@ -177,174 +237,144 @@ def rate_table(made: Counted, settings: Settings) -> RateTable:
     return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
 
 
-def run_counted(
-    out: Measured, made: Counted, settings: Settings, seed: np.random.SeedSequence, *, draw: bool, joint: bool
-) -> None:
-    """Give each row of one rate its p-value; draw tables where a resampled method or max-T (`joint`) needs them.
+def test_rate(
+    made: Counted, settings: Settings, known: Known, seed: np.random.SeedSequence, *, draw: bool
+) -> Measurement:
+    """Test each comparison of one rate; draw tables where a resampled method or max-T needs them.
 
-    A hypothesis is tested once: further rows with it take the p-value of the first.
+    A hypothesis is tested once: further comparisons with it take the p-value of the first.
     """
-    rows, question = made.rows, made.question
-    bootstrap = question.method == "bootstrap"
-    counted = rate_table(made, settings)
-    contrasts = [row.contrast for row in rows]
-    if not bootstrap:
-        contrasts = rate_draws.to_rest(contrasts)
-    shape = (made.scale, settings.variance)
-    firsts = [out.first_of(row) for row in rows]
-    new = [place for place, (row, first) in enumerate(zip(rows, firsts, strict=True)) if row is first]
-    if draw and bootstrap:
-        resampled = rate_draws.bootstrap_moments(
-            counted, contrasts, made.scale, question.disparity, settings.variance, settings.n_resamples,
-            np.random.default_rng(seed),
-        )  # fmt: skip
-        for row, found in zip(rows, resampled, strict=True):
-            row.resampled = found
+    if not made.estimates:
+        return Measurement((), made.excluded, made.values, settings.variance)
+    question, method = made.question, made.question.method
+    bootstrap, studentized = method == "bootstrap", settings.variance is not None
+    table, shape = rate_table(made, settings), (made.scale, settings.variance)
+    contrasts = list(made.contrasts) if bootstrap else rate_draws.to_rest(made.contrasts)
+    new, nulls = new_hypotheses(made.estimates, known), list(made.nulls)
+    draws: dict[int, Floats] = {}
+    statistics, errors = np.zeros(0), np.zeros(0)
+    if method in ("permutation", "bootstrap"):
+        statistics, errors = rate_draws.observed_statistics(table, contrasts, *shape)
+        nulls = [replace(null, studentized=studentized) for null in nulls]
+    if bootstrap:
+        rng = np.random.default_rng(seed)
+        samples = rate_draws.bootstrap_moments(
+            table, contrasts, made.scale, question.disparity, settings.variance, settings.n_resamples, rng
+        )
+        nulls = [
+            replace(null, samples=own, alike=_is_alike(null.pair)) for null, own in zip(nulls, samples, strict=True)
+        ]
     elif draw:
-        places = list(range(len(rows))) if joint else new
-        if joint:
-            rng = np.random.default_rng(seed)
-            drawn = rate_draws.joint_permutations(counted, contrasts, *shape, settings.n_resamples, rng)
-        elif new:
-            seeds, own = seed.spawn(len(rows)), [contrasts[place] for place in new]
-            with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
-                drawn = rate_draws.pairwise_permutations(
-                    counted, own, *shape, settings.n_resamples, [seeds[place] for place in new], advance
-                )
-        for column, place in enumerate(places):
-            rows[place].drawn = drawn[:, column]
-    if question.method in ("permutation", "bootstrap"):
-        statistics, errors = rate_draws.observed_statistics(counted, contrasts, *shape)
-        for row, first, statistic, error in zip(rows, firsts, statistics.tolist(), errors.tolist(), strict=True):
-            row.method, row.studentized = question.method, settings.variance is not None
-            row.standard_error = error
-            if settings.variance == "score":
-                row.standard_error = shown_error(row.counted, question, error, row.scale)
-            elif question.disparity == "ratio" and settings.variance is not None:
-                row.standard_error = log_error(row)
-            if bootstrap:
-                row.alike = _is_alike(row)
-                bootstrapped_log_p(row, partial(_asymptotic_log_p, row))
-            elif row is first:
-                row.statistic = statistic
-                resampled_log_p(row, settings)
+        draws = _permute(made, table, contrasts, settings, seed, new)
+    answers = {} if method in ("permutation", "bootstrap") else _answers(made, nulls, settings, new)
+    comparisons = []
+    for place, (estimate, null) in enumerate(zip(made.estimates, nulls, strict=True)):
+        sign, first = known.get(estimate.hypothesis, (1, None)) if estimate.hypothesis is not None else (1, None)
+        if bootstrap:
+            least = _asymptotic_log_p(null) if null.alike else -np.inf
+            found = evidence_of_samples(null, _error(null, settings, float(errors[place])), least)
+        elif method == "permutation":
+            error = _error(null, settings, float(errors[place]))
+            if first is None:
+                statistic = float(statistics[place])
+                found = evidence_of_draws(draws[place], statistic, question.alternative, settings, method, error)
             else:
-                row.take(first)
-        return
-    jobs = (delayed(answer)(rows[place].pair, rows[place].scale, question) for place in new)
-    answers = Parallel(n_jobs=settings.n_jobs, return_as="generator")(jobs)
+                found = first.mirrored(estimate.sign * sign, error)
+        else:
+            answered = answers.get(place)
+            if answered is None:
+                assert first is not None
+                answered = answer(null.pair, null.scale, question, known=(first.log_p, first.method))
+            beyond = orient(answered.statistic, question.alternative)
+            found = Evidence(
+                answered.log_p, answered.method, answered.statistic, answered.standard_error, beyond, draws.get(place)
+            )
+        if estimate.hypothesis is not None:
+            known.setdefault(estimate.hypothesis, (estimate.sign, found))
+        comparisons.append(Comparison(estimate, null, found))
+    return Measurement(tuple(comparisons), made.excluded, made.values, settings.variance)
+
+
+def _permute(
+    made: Counted,
+    table: RateTable,
+    contrasts: list[Contrast],
+    settings: Settings,
+    seed: np.random.SeedSequence,
+    new: list[int],
+) -> dict[int, Floats]:
+    """Draw tables: whole ones for max-T, which give all comparisons their draws; else two sides' of new hypotheses."""
+    shape = (made.scale, settings.variance, settings.n_resamples)
+    if settings.adjust == "max_t":
+        drawn = rate_draws.joint_permutations(table, contrasts, *shape, np.random.default_rng(seed))
+        return dict(enumerate(drawn.T))
+    if not new:
+        return {}
+    seeds = seed.spawn(len(contrasts))
     with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
-        for place, answered in zip(new, answers, strict=True):
-            _set(rows[place], answered)
+        drawn = rate_draws.pairwise_permutations(
+            table, [contrasts[place] for place in new], *shape, [seeds[place] for place in new], advance
+        )
+    return dict(zip(new, drawn.T, strict=True))
+
+
+def _answers(made: Counted, nulls: list[RateNull], settings: Settings, new: list[int]) -> dict[int, Answer]:
+    jobs = (delayed(answer)(nulls[place].pair, nulls[place].scale, made.question) for place in new)
+    out = {}
+    with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
+        for place, found in zip(new, Parallel(n_jobs=settings.n_jobs, return_as="generator")(jobs), strict=True):
+            out[place] = found
             advance()
-    for row, first in zip(rows, firsts, strict=True):
-        if row is not first:
-            _set(row, answer(row.counted, row.scale, question, known=(first.log_p, first.method)))
+    return out
 
 
-def _set(row: Row, found: Answer) -> None:
-    row.log_p, row.method = found.log_p, found.method
-    row.statistic, row.standard_error = found.statistic, found.standard_error
-    row.beyond = float(oriented(np.asarray(found.statistic), row.question.alternative))
+def _error(null: RateNull, settings: Settings, error: float) -> float:
+    """Return the standard error that is shown: of the difference, or of the logarithm of the ratio."""
+    if settings.variance == "score":
+        return shown_error(null.pair, null.question, error, null.scale)
+    if null.question.disparity == "ratio" and settings.variance is not None:
+        distance, of_log = (float(v) for v in linearized(null.pair, null.scale, "ratio"))
+        return of_log if np.isfinite(distance) else np.nan  # the logarithm is infinite
+    return error
 
 
-def resampled_log_p(row: Row, settings: Settings) -> None:
-    """Set a row's log p-value from permutations, and (extreme, defined) behind it."""
-    assert row.drawn is not None
-    question = row.question
-    row.beyond = float(oriented(np.asarray(row.statistic), question.alternative))
-    if settings.adaptive:
-        found = sequential_p(row.drawn, row.statistic, question.alternative)
-        if found is not None:
-            p, extreme, used = found
-            row.log_p, row.extreme = float(np.log(p)), (extreme, used)
-            row.undefined = int(np.isnan(row.drawn[np.cumsum(~np.isnan(row.drawn)) < used]).sum())
-            # What was drawn for other comparisons after this one had its answer is not part of it.
-            row.drawn = np.where(np.cumsum(~np.isnan(row.drawn)) <= used, row.drawn, np.nan)
-            return
-    p, extreme, defined = monte_carlo_p(row.drawn, row.statistic, question.alternative)
-    row.log_p, row.extreme, row.undefined = float(np.log(p)), (extreme, defined), len(row.drawn) - defined
-
-
-def bootstrapped_log_p(row: Row, asymptotic: Callable[[], float]) -> None:
-    """Set a row's log p-value from bootstrap samples, at equality or at a margin.
-
-    Where the people of a side are all alike, so are all of its samples: they say nothing about what is uncertain there,
-    and the p-value is not below the `asymptotic` one.
-    """
-    assert row.resampled is not None
-    question, found = row.question, row.resampled
-    tests = tests_of(question)
-    results = [(found.test(edge, side), found.statistic(edge)) for edge, side in tests]
-    choose = max if question.alternative == "equivalence" else min
-    (p, extreme, defined), row.statistic = choose(results, key=lambda result: result[0][0])
-    row.drawn, row.beyond = farthest_beyond(found, question)
-    row.tails = 2 if len(tests) == 2 and question.alternative == "two-sided" else 1
-    row.log_p, row.extreme = min(0.0, float(np.log(p) + np.log(row.tails))), (extreme, defined)
-    row.undefined = int(np.isnan(row.drawn).sum())
-    if row.alike:
-        row.log_p = max(row.log_p, asymptotic())
-
-
-def farthest_beyond(found: Resampled, question: Question) -> tuple[Floats, float]:
-    """Return bootstrap statistics, and that of the data oriented, each where it is farthest beyond what is tested."""
-    tests = tests_of(question)
-    columns = np.stack([found.centred(edge) for edge, _ in tests[: len({edge for edge, _ in tests})]])
-    largest = np.argmax(np.nan_to_num(np.abs(columns), nan=-1.0), axis=0)
-    beyond = max(float(oriented(np.asarray(found.statistic(edge)), side)) for edge, side in tests)
-    return np.take_along_axis(columns, largest[None], axis=0)[0], beyond
-
-
-def tests_of(question: Question) -> list[tuple[float, str]]:
-    """Return the tests that a question asks for: the disparity that is tested, and which side of it."""
-    if question.edges is None:
-        return [(question.null, question.alternative)]
-    lower, upper = question.edges
-    return {
-        "greater": [(upper, "greater")],
-        "less": [(lower, "less")],
-        "equivalence": [(lower, "greater"), (upper, "less")],
-        "two-sided": [(upper, "greater"), (lower, "less")],
-    }[question.alternative]
-
-
-def _is_alike(row: Row) -> bool:
+def _is_alike(pair: Pair) -> bool:
     """Whether everyone of a side shows the event, or no one does."""
-    pair = row.counted
     return any(x.sum() in (0, d.sum()) for x, d in ((pair.x1, pair.d1), (pair.x2, pair.d2)))
 
 
-def _asymptotic_log_p(row: Row) -> float:
-    return answer(row.counted, row.scale, replace(row.question, method="asymptotic")).log_p
+def _asymptotic_log_p(null: RateNull) -> float:
+    return answer(null.pair, null.scale, replace(null.question, method="asymptotic")).log_p
 
 
-def log_error(row: Row) -> float:
-    """Delta-method error of the logarithm of a rate's ratio; NaN where it is infinite."""
-    distance, error = (float(v) for v in linearized(row.counted, row.scale, "ratio"))
-    return error if np.isfinite(distance) else np.nan
-
-
-def enumerable(rows: Sequence[Row]) -> bool:
-    """Whether rows on disjoint conditions have an enumerated joint law: one pair of groups, one stratum per row."""
-    question = rows[0].question
+def enumerable(estimates: Sequence[Estimate], nulls: Sequence[NullDistribution]) -> bool:
+    """Whether rates on disjoint conditions have an enumerated joint distribution: one pair of groups, one stratum."""
+    question, contrast = nulls[0].question, estimates[0].contrast
     return (
         question.alternative == "two-sided"
         and question.method in ("auto", "exact")
-        and all(row.pair is not None and row.question == question for row in rows)
-        and len({(row.contrast.first, row.contrast.second) for row in rows}) == 1
-        and rows[0].contrast.second is not None
-        and all(len(row.counted.x1) == 1 for row in rows)
+        and all(isinstance(null, RateNull) and null.question == question and len(null.pair.x1) == 1 for null in nulls)
+        and len({(estimate.contrast.first, estimate.contrast.second) for estimate in estimates}) == 1
+        and contrast.second is not None
     )
 
 
-def needs_draws(rows: Sequence[Row], settings: Settings) -> bool:
+def joint_log_p(comparisons: Sequence[Comparison]) -> Floats:
+    """Return the adjusted log p-values of comparisons that are `enumerable`."""
+    pairs = [null.pair for comparison in comparisons if isinstance(null := comparison.null, RateNull)]
+    tables = [(int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0])) for pair in pairs]
+    return product_log_p(tables, np.array([comparison.evidence.statistic for comparison in comparisons]))
+
+
+def needs_draws(counted: Sequence[Counted], settings: Settings) -> bool:
     """Whether p-values of rates, or their adjustment, need drawn tables."""
-    if settings.question.method in ("permutation", "bootstrap"):
-        return True
+    estimates = [estimate for made in counted for estimate in made.estimates]
+    nulls = [null for made in counted for null in made.nulls]
+    if not estimates or settings.question.method in ("permutation", "bootstrap"):
+        return bool(estimates)
     if settings.adjust != "max_t":
         return False
-    tested = [same[0] for same in by_hypothesis(rows)]
-    pooled = [row for row in tested if row.contrast.stratum is None]
-    strata = [row for row in tested if row.contrast.stratum is not None]
+    tested = [places[0] for places in distinct([estimate.hypothesis for estimate in estimates])]
+    families = ([p for p in tested if estimates[p].is_pooled is pooled] for pooled in (True, False))
     # One comparison has nothing to be adjusted for.
-    return any(len(family) > 1 and not enumerable(family) for family in (pooled, strata))
+    return any(len(f) > 1 and not enumerable([estimates[p] for p in f], [nulls[p] for p in f]) for f in families)

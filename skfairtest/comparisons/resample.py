@@ -115,6 +115,6 @@ def announce(what: str, seconds: float, settings: Settings) -> None:
     )
 
 
-def sides_of(parts: Sequence[Any]) -> Any:
+def join(parts: Sequence[Any]) -> Any:
     """Join chunks of moments, arrays (B, S), into one."""
     return type(parts[0])(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))

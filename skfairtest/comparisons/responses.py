@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.metrics import Metric, ScoreMetric
 
 
@@ -20,5 +21,5 @@ def responses_of(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:
     shared = [r for r in asking[0].responses if all(r in metric.responses for metric in asking)]
     if not shared:
         asked = "; ".join(f"{metric.name}: {' or '.join(metric.responses)}" for metric in asking)
-        raise ValueError(f"metric names scores of different kinds ({asked}): test them one by one")
+        raise ParameterError(f"metric names scores of different kinds ({asked}): test them one by one")
     return tuple(shared), names

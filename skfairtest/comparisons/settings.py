@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.checks import check_running, is_number
+from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
 
 CHOICES: dict[str, tuple[object, ...]] = {
@@ -85,19 +86,19 @@ def check_settings(
     for name, value in given.items():
         if not any(value is choice or (isinstance(value, str) and value == choice) for choice in CHOICES[name]):
             options = ", ".join(repr(choice) for choice in CHOICES[name])
-            raise ValueError(f"{name} must be one of {options}; found {value!r}")
+            raise ParameterError(f"{name} must be one of {options}; found {value!r}")
     check_running(confidence_level, n_jobs, verbose)
     adaptive = isinstance(n_resamples, str) and n_resamples == "adaptive"
     if adaptive:
         n_resamples = MOST_ADAPTIVE
     elif not isinstance(n_resamples, Integral) or isinstance(n_resamples, bool) or n_resamples < 1:
-        raise ValueError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {n_resamples!r}")
+        raise ParameterError(f"n_resamples must be an integer of at least 1, or 'adaptive'; found {n_resamples!r}")
     if reference_group is not None and compare != "to_reference":
-        raise ValueError(
+        raise ParameterError(
             f"reference_group={reference_group!r} is only used with compare='to_reference'; found compare={compare!r}"
         )
     if reference_group is None and compare == "to_reference":
-        raise ValueError("compare='to_reference' needs reference_group: the label of the group to compare with")
+        raise ParameterError("compare='to_reference' needs reference_group: the label of the group to compare with")
     edges = _edges(margin, disparity, alternative, unit=unit)
     asked_variance = variance
     method, variance = _method(method, variance, within, edges)
@@ -105,17 +106,17 @@ def check_settings(
         adjust = "shaffer"
     if adaptive and (adjust == "max_t" or method == "bootstrap"):
         what = "adjust='max_t'" if adjust == "max_t" else "method='bootstrap'"
-        raise ValueError(
+        raise ParameterError(
             f"n_resamples='adaptive' stops when one comparison's p-value is known; {what} needs a fixed number: "
             "use n_resamples=9999"
         )
     if adjust == "max_t" and alternative == "equivalence":
-        raise ValueError(
+        raise ParameterError(
             "adjust='max_t' adjusts the smallest p-value, and alternative='equivalence' asks for the largest: "
             "use adjust='holm'"
         )
     if adjust == "max_t" and edges is not None and method != "bootstrap":
-        raise ValueError(
+        raise ParameterError(
             "adjust='max_t' permutes labels, which tests equality and not a margin: use adjust='holm', "
             "or method='bootstrap'"
         )
@@ -138,27 +139,27 @@ def check_settings(
 def _edges(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float] | None:
     if margin is None:
         if alternative == "equivalence":
-            raise ValueError(
+            raise ParameterError(
                 "alternative='equivalence' needs margin: the largest disparity that still counts as fair "
                 "(0.05 for five points of difference, 0.8 for ratios between 0.8 and 1.25)"
             )
         return None
     if not is_number(margin):
-        raise ValueError(f"margin must be a number; found {margin!r}")
+        raise ParameterError(f"margin must be a number; found {margin!r}")
     if disparity == "ratio":
         if not 0 < margin <= 1:
-            raise ValueError(
+            raise ParameterError(
                 f"margin of a ratio must lie above 0 and at most at 1, meaning [margin, 1/margin]; found {margin!r}"
             )
         edges = (float(margin), 1 / float(margin))
     else:
         if not 0 <= margin < (1 if unit else np.inf):
             top = "below 1" if unit else "finite"
-            raise ValueError(f"margin of a difference must be at least 0 and {top}; found {margin!r}")
+            raise ParameterError(f"margin of a difference must be at least 0 and {top}; found {margin!r}")
         edges = (-float(margin), float(margin))
     if edges[0] == edges[1]:
         if alternative == "equivalence":
-            raise ValueError(f"margin={margin!r} leaves no disparity that counts as fair: give a wider one")
+            raise ParameterError(f"margin={margin!r} leaves no disparity that counts as fair: give a wider one")
         return None
     return edges
 
@@ -170,22 +171,22 @@ def _method(
     lawless = [f"variance={variance!r}"] if variance not in ("auto", "score") else []
     lawless += [f"within={within!r}"] if within != "auto" else []
     if lawless and method in ("exact", "asymptotic"):
-        raise ValueError(
+        raise ParameterError(
             f"method={method!r} has one law, which {' and '.join(lawless)} would change: use method='permutation'"
         )
     if lawless and method == "auto":
         method = "permutation"
     if method == "bootstrap" and within != "auto":
-        raise ValueError(f"within={within!r} says where labels are permuted; method='bootstrap' permutes none")
+        raise ParameterError(f"within={within!r} says where labels are permuted; method='bootstrap' permutes none")
     if method == "permutation" and edges is not None:
-        raise ValueError(
+        raise ParameterError(
             "method='permutation' tests equality and has no law at a margin: use method='exact' or 'bootstrap', "
             "or margin=None"
         )
     if variance == "auto":
         variance = "delta" if method == "bootstrap" else "score"
     elif variance == "score" and method == "bootstrap":
-        raise ValueError(
+        raise ParameterError(
             "variance='score' holds where groups are equal, not in bootstrap samples: use variance='delta'"
         )
     return method, variance

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from skfairtest.comparisons.rows import Measured
-from skfairtest.comparisons.settings import Settings
+from skfairtest.comparisons.core import Measured
 from skfairtest.metrics import Omnibus, Rate
 from skfairtest.report.sentences import Setup
+from skfairtest.tables import Sample
 
 #: What each method does to clusters.
 CLUSTERS = {
@@ -14,10 +14,11 @@ CLUSTERS = {
 }
 
 
-def setup_of(measured: Measured, settings: Settings) -> Setup:
+def setup_of(measured: Measured, adjust: str | None) -> Setup:
     """Collect what sentences say about how people were tested."""
+    settings, sample, metrics = measured.settings, measured.sample, measured.metrics
     question = settings.question
-    sample, metrics = measured.sample, measured.metrics
+    assert sample is not None
     rates = [metric for metric in metrics if isinstance(metric, Rate)]
     return Setup(
         compare=settings.compare,
@@ -32,19 +33,19 @@ def setup_of(measured: Measured, settings: Settings) -> Setup:
         descriptions={metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
         everybody=frozenset(metric.name for metric in metrics if isinstance(metric, Omnibus)),
         disparities={metric.name: metric.disparity for metric in metrics if metric.disparity},
-        people=_people(measured),
-        adjust=settings.adjust,
-        within=settings.within if any(row.method == "permutation" for row in measured.rows) else "auto",
+        people=_people(measured, sample),
+        adjust=adjust,
+        within=settings.within if any(one.evidence.method == "permutation" for one in measured.comparisons) else "auto",
     )
 
 
-def _people(measured: Measured) -> str:
+def _people(measured: Measured, sample: Sample) -> str:
     """Say what weights and clusters have done."""
-    sample, told = measured.sample, []
+    told = []
     if sample.weight is not None:
         told.append("Values are weighted by sample_weight, and standard errors allow for it.")
     if sample.clusters is not None:
-        methods = {row.method for row in measured.rows}
+        methods = {one.evidence.method for one in measured.comparisons}
         how = [what for method, what in CLUSTERS.items() if method in methods]
         told.append(
             f"People come in {len(sample.clusters.levels):,} clusters: "

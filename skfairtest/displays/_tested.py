@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import shorten
 from skfairtest.audit import FairnessAudit
 from skfairtest.displays._axes import drawable, find_fonts, literal
@@ -193,7 +194,7 @@ def check_test(test: Any) -> None:
         What it is instead.
     """
     if not isinstance(test, FairnessTest | FairnessAudit):
-        raise ValueError(f"test must be a fitted FairnessTest or FairnessAudit; found {type(test).__name__}")
+        raise ParameterError(f"test must be a fitted FairnessTest or FairnessAudit; found {type(test).__name__}")
     check_is_fitted(test)
 
 

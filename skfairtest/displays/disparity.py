@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
@@ -107,7 +108,9 @@ class DisparityDisplay(FittedDisplay):
             if row["metric"] not in part.setup.everybody and part.setup.disparity_of(row["metric"]) == setup.disparity
         ]
         if not shown:
-            raise ValueError("test looks at all groups at once, so that there is no disparity of two groups to draw")
+            raise ParameterError(
+                "test looks at all groups at once, so that there is no disparity of two groups to draw"
+            )
         metrics = dict.fromkeys(row["metric"] for _, row in shown)
         ratio, several = setup.disparity == "ratio", len(metrics) > 1
         labels = []

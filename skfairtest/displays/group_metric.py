@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import FittedDisplay, Part, entitle, finish, fitted_name, parts_of
@@ -93,7 +94,7 @@ class GroupMetricDisplay(FittedDisplay):
         tables = [(part, part.by_group[part.by_group["n"] > 0]) for part in parts]
         metrics = list(dict.fromkeys(metric for _, table in tables for metric in table["metric"]))
         if not metrics:
-            raise ValueError("test looks at all groups at once, so that there are no values by group to draw")
+            raise ParameterError("test looks at all groups at once, so that there are no values by group to draw")
         several = len(metrics) > 1
         labels = [
             _row_name(row, several=several, feature=part.feature)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, plain_log
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.report.individual import AXES
@@ -48,7 +49,7 @@ class _TestDisplay(ABC):
             If it is not fitted.
         """
         if not isinstance(test, IndividualFairnessTest):
-            raise ValueError(f"test must be a fitted IndividualFairnessTest; found {type(test).__name__}")
+            raise ParameterError(f"test must be a fitted IndividualFairnessTest; found {type(test).__name__}")
         check_is_fitted(test)
         # Parameters may have been set since; setup are those of the fit.
         setup = test._setup

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes
 from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
@@ -75,7 +76,7 @@ class NullDistributionDisplay(FittedDisplay):
         else:
             law, (part, row) = test.record_.null_distribution, test.record_.leading
         if law is None:
-            raise ValueError("test has no law to draw: the statistic of its leading comparison is undefined")
+            raise ParameterError("test has no law to draw: the statistic of its leading comparison is undefined")
         setup, leading = parts[part].setup, parts[part].comparisons.iloc[row]
         if leading["metric"] in setup.everybody:
             comparison = label(leading["metric"])

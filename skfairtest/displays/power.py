@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.checks import is_number
+from skfairtest._utils.errors import ParameterError
 from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, drawable, plain_log
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
 from skfairtest.group.fairness import FairnessTest
@@ -155,7 +156,7 @@ class PowerDisplay(OfTest):
         leading = leading_of(test)
         question = leading.settings.question
         if question.alternative == "equivalence":
-            raise ValueError(
+            raise ParameterError(
                 "alternative='equivalence' looks for the largest disparity that is certified, not the smallest that is "
                 "found: see minimum_detectable_disparity"
             )
@@ -239,9 +240,9 @@ class PowerDisplay(OfTest):
             If a parameter is not usable; the message names it, what was found and what to do.
         """
         if not is_number(baseline) or not 0 <= baseline <= 1:
-            raise ValueError(f"baseline must be a rate between 0 and 1; found {baseline!r}")
+            raise ParameterError(f"baseline must be a rate between 0 and 1; found {baseline!r}")
         if not is_number(alpha) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must be a number between 0 and 1; found {alpha!r}")
+            raise ParameterError(f"alpha must be a number between 0 and 1; found {alpha!r}")
         check_target(power)
         for what, value, options in (("disparity", disparity, DISPARITIES), ("method", method, METHODS)):
             if value not in options:
@@ -249,7 +250,7 @@ class PowerDisplay(OfTest):
         parts = _pair(shares, "shares")
         met = _pair((base_rates, base_rates) if is_number(base_rates) else base_rates, "base_rates")
         if met.max() > 1:
-            raise ValueError(f"base_rates must be shares of people, at most 1; found {base_rates!r}")
+            raise ParameterError(f"base_rates must be shares of people, at most 1; found {base_rates!r}")
         parts = parts / parts.sum()
         exact = method == "exact"
         default = np.geomspace(100, 2_000, EXACT_SIZES) if exact else np.geomspace(100, 100_000, SIZES)
@@ -330,7 +331,7 @@ def _found(
         found = detectable_rates(*people, share=share, direction=direction, **common)  # type: ignore[arg-type]
     else:
         if not sides.error > 0:
-            raise ValueError("test has no standard error, from which power is computed: use variance='auto'")
+            raise ParameterError("test has no standard error, from which power is computed: use variance='auto'")
         upper = 0.0 if question.edges is None else question.edges[1]
         edge = float(np.log(upper)) if ratio and upper else upper
         found = detectable_estimates(sides.error / np.sqrt(times), edge=edge, **common)  # type: ignore[arg-type]
@@ -339,7 +340,9 @@ def _found(
 
 def _check_found(found: NDArray[np.float64], power: float) -> None:
     if not np.isfinite(found).any():
-        raise ValueError(f"power={power:g} is reached by no disparity with any of n_samples: more people are needed")
+        raise ParameterError(
+            f"power={power:g} is reached by no disparity with any of n_samples: more people are needed"
+        )
 
 
 def _exact(
@@ -372,9 +375,9 @@ def _sizes(given: Any, default: NDArray[np.float64]) -> NDArray[np.float64]:
     try:
         sizes = np.asarray(given, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"n_samples must be numbers of people; found {given!r}") from error
+        raise ParameterError(f"n_samples must be numbers of people; found {given!r}") from error
     if sizes.ndim != 1 or not len(sizes) or not (np.isfinite(sizes) & (sizes >= 4)).all():
-        raise ValueError(f"n_samples must be numbers of people, each at least 4; found {given!r}")
+        raise ParameterError(f"n_samples must be numbers of people, each at least 4; found {given!r}")
     return np.unique(sizes)
 
 
@@ -382,7 +385,7 @@ def _pair(given: Any, name: str) -> NDArray[np.float64]:
     try:
         pair = np.asarray(given, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{name} must be two positive numbers; found {given!r}") from error
+        raise ParameterError(f"{name} must be two positive numbers; found {given!r}") from error
     if pair.shape != (2,) or not (np.isfinite(pair) & (pair > 0)).all():
-        raise ValueError(f"{name} must be two positive numbers; found {given!r}")
+        raise ParameterError(f"{name} must be two positive numbers; found {given!r}")
     return pair

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.checks import is_number
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, drawable
 from skfairtest.displays._tested import finish, fitted_name
@@ -301,19 +302,21 @@ class ThresholdDisplay:
     ) -> Self:  # fmt: skip
         rate = _rate_of(metric)
         if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; found {method!r}")
+            raise ParameterError(f"method must be one of {', '.join(map(repr, METHODS))}; found {method!r}")
         if not is_number(confidence_level) or not 0 < confidence_level < 1:
-            raise ValueError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
+            raise ParameterError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
         if not isinstance(n_thresholds, int | np.integer) or isinstance(n_thresholds, bool) or n_thresholds < 1:
-            raise ValueError(f"n_thresholds must be an integer of at least 1; found {n_thresholds!r}")
+            raise ParameterError(f"n_thresholds must be an integer of at least 1; found {n_thresholds!r}")
         if sensitive_features is None:
-            raise ValueError("sensitive_features is missing: the groups to compare, one value per person")
+            raise ParameterError("sensitive_features is missing: the groups to compare, one value per person")
         if y_true is None and "y_true" in rate.reads:
-            raise ValueError(f"y_true is missing: {rate.name} needs the true labels; metric='selection_rate' does not")
+            raise ParameterError(
+                f"y_true is missing: {rate.name} needs the true labels; metric='selection_rate' does not"
+            )
         sample = Sample.from_predictions(y_true, y_score=y_score, sensitive_features=sensitive_features)
         score = as_numbers(sample.columns["y_score"])
         if score is None:
-            raise ValueError("y_score must hold numbers: probabilities or decision values of the positive label")
+            raise ParameterError("y_score must hold numbers: probabilities or decision values of the positive label")
         truths = _truths(sample, pos_label, classes) if "y_true" in rate.reads else np.zeros(len(score), dtype=bool)
         first, second, comparison = _sides(sample, *sides)
         at = _thresholds(thresholds, score[first | second], int(n_thresholds))
@@ -398,9 +401,11 @@ def _rate_of(metric: Any) -> Rate:
     found = resolve_metrics(metric)
     named = ", ".join(repr(each.name) for each in found)
     if len(found) > 1:
-        raise ValueError(f"metric={metric!r} is several metrics, each with its own line: draw one of {named}")
+        raise ParameterError(f"metric={metric!r} is several metrics, each with its own line: draw one of {named}")
     if not isinstance(found[0], Rate):
-        raise ValueError(f"metric={named} is no rate, and has no threshold: use a rate, such as 'false_positive_rate'")
+        raise ParameterError(
+            f"metric={named} is no rate, and has no threshold: use a rate, such as 'false_positive_rate'"
+        )
     return found[0]
 
 
@@ -416,7 +421,7 @@ def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], N
     listed = ", ".join(map(repr, labels))
     if group is None and other is None:
         if len(labels) != 2:
-            raise ValueError(
+            raise ParameterError(
                 f"group is missing: one of the {len(labels)} groups {listed}, which is compared with other, or with "
                 "everyone else"
             )
@@ -424,13 +429,13 @@ def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], N
     group, other = (tuple(side) if isinstance(side, list) else side for side in (group, other))
     for name, side in (("group", group), ("other", other)):
         if side not in labels and not (name == "other" and side is None):
-            raise ValueError(f"{name}={side!r} is not a group; the groups are {listed}")
+            raise ParameterError(f"{name}={side!r} is not a group; the groups are {listed}")
     if group == other:
-        raise ValueError(f"group and other are both {group!r}: a group is compared with another one")
+        raise ParameterError(f"group and other are both {group!r}: a group is compared with another one")
     first = sample.group_codes == labels.index(group)
     second = ~first if other is None else sample.group_codes == labels.index(other)
     if not second.any():
-        raise ValueError(f"sensitive_features holds one group only, {listed}: nothing can be compared")
+        raise ParameterError(f"sensitive_features holds one group only, {listed}: nothing can be compared")
     told = "rest" if other is None else label(other)
     return first, second, fitted_name([label(group), told], [" against "], 40)
 
@@ -441,7 +446,7 @@ def _thresholds(given: Any, score: NDArray[np.float64], most: int) -> NDArray[np
     try:
         at = np.asarray(given, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"thresholds must be numbers; found {given!r}") from error
+        raise ParameterError(f"thresholds must be numbers; found {given!r}") from error
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
-        raise ValueError(f"thresholds must be finite numbers, one or more; found {given!r}")
+        raise ParameterError(f"thresholds must be finite numbers, one or more; found {given!r}")
     return np.unique(at)

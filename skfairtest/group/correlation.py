@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,29 +10,26 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.cautions import warn_about_resamples
+from skfairtest.comparisons.family import decide, p_of
+from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.group._correlation_rows import (
-    comparisons_frame,
+from skfairtest.group._correlations import COLUMNS, EXCLUDED_COLUMNS, measure_correlations, measured_correlations
+from skfairtest.group._outcomes import (
     crossed,
-    decide,
-    draw,
-    excluded_frame,
     feature_values,
-    judge,
-    make_rows,
     name_of,
-    null_distribution,
     numbers,
     own_outcome,
     response,
     usable,
-    warn_unreachable,
     zero_one,
 )
-from skfairtest.inference.correlation import Pairs, UndefinedCorrelationError, arrange, estimate
+from skfairtest.inference.correlation import Pairs, UndefinedCorrelationError, arrange
 from skfairtest.readers import (
     Column,
     check_rows,
@@ -347,11 +345,13 @@ class CorrelationFairnessTest(ReportMixin):
             value = getattr(self, name)
             if not (callable(value) or (isinstance(value, str) and value in options)):
                 listed = ", ".join(repr(option) for option in options)
-                raise ValueError(f"{name} must be one of {listed}, or a function of two arrays; found {value!r}")
+                raise ParameterError(f"{name} must be one of {listed}, or a function of two arrays; found {value!r}")
         sides = ("two-sided", "greater", "less")
         if not (isinstance(self.alternative, str) and self.alternative in sides):
-            raise ValueError(f"alternative must be one of {', '.join(map(repr, sides))}; found {self.alternative!r}")
-        return check_settings(
+            raise ParameterError(
+                f"alternative must be one of {', '.join(map(repr, sides))}; found {self.alternative!r}"
+            )
+        settings = check_settings(
             compare="between_groups",
             reference_group=None,
             disparity="difference",
@@ -366,15 +366,17 @@ class CorrelationFairnessTest(ReportMixin):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
+        # What is not studentized has no critical value on the scale of others.
+        return replace(settings, variance=None) if callable(self.correlation) else settings
 
     def _outcome(self, y_true: Column | None, y_pred: Column) -> tuple[Any, Floats]:
         """Return the class counted as 1, and the number per person that is correlated."""
         classes = (classes_of(self.estimator) or ()) if self.estimator is not None else ()
         if y_true is None and self.of != "prediction":
-            raise ValueError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
+            raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
         if len(classes) > 2:
             if not callable(self.of):
-                raise ValueError(
+                raise ParameterError(
                     f"estimator has {len(classes)} classes, whose labels cannot be subtracted: pass "
                     "of=lambda y_true, y_pred: ..., which returns a number per person"
                 )
@@ -397,30 +399,28 @@ class CorrelationFairnessTest(ReportMixin):
         self, pairs: Pairs, names: list[str], labels: list[Any], settings: Settings, setup: CorrelationSetup
     ) -> None:
         tested = usable(pairs, setup.controls, name_of(self.of))
-        left, kept = pairs.only(tested), [names[feature] for feature in tested]
+        left, kept, seed = pairs.only(tested), [names[feature] for feature in tested], seed_sequence(self.random_state)
+        what = f"{setup.measure} of {setup.outcome}"
         try:
-            found = estimate(left, self.correlation)
-            what = f"{setup.measure} of {setup.outcome}"
-            drawn = draw(left, self.correlation, found, settings, seed_sequence(self.random_state), what)
+            comparisons = measure_correlations(left, kept, labels, self.correlation, settings, seed, what)
         except UndefinedCorrelationError as error:
             where = f" in {label(labels[error.stratum])}" if pairs.stratified else ""
-            raise ValueError(
+            raise ParameterError(
                 f"correlation={name_of(self.correlation)} of {label(kept[error.feature])}{where} {error}: it must "
                 "return one number that is not NaN"
             ) from error
-        rows = make_rows(left, kept, labels, found, drawn, settings)
-        main = [row for row in rows if row.place == 0]
-        for family in (main, [row for row in rows if row.place > 0]):
-            if family:
-                judge(family, settings, studentized=not setup.own)
-        warn_unreachable(len(main), settings)
-        leading, self.p_value_, self.p_value_interval_ = decide(main, settings)
-        self.rejected_ = self.concern_ = self.p_value_ <= settings.alpha
-        self.statistic_, self.disparity_ = leading.statistic, leading.correlation
+        measured = measured_correlations(comparisons, pairs, names, labels, settings)
+        (result,) = decide([measured], settings)
+        verdict, leading = result.verdict, result.leading
+        warn_about_resamples(verdict, settings)
+        self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
+        self.rejected_ = self.concern_ = verdict.rejected
+        self.statistic_, self.disparity_ = leading.evidence.statistic, leading.estimate.disparity
         self.confidence_interval_ = leading.interval
-        self.comparisons_ = comparisons_frame(rows)
-        self.excluded_ = excluded_frame(pairs, names, labels, rows)
-        self.null_distribution_ = null_distribution(main)
-        self.method_, self.adjust_ = "permutation", settings.adjust
-        self.n_resamples_, self.n_samples_ = len(self.null_distribution_), len(pairs.e)
-        self._leading = next(i for i, row in enumerate(rows) if row is leading)
+        self.comparisons_ = comparisons_frame(result.findings, COLUMNS)
+        self.excluded_ = excluded_frame(measured.excluded, EXCLUDED_COLUMNS)
+        pooled = [finding for finding in result.findings if finding.estimate.is_pooled]
+        self.null_distribution_ = null_distribution(pooled, verdict.n_resamples)
+        self.method_, self.adjust_ = "permutation", verdict.adjust
+        self.n_resamples_, self.n_samples_ = verdict.n_resamples, len(pairs.e)
+        self._leading = verdict.leading[1]

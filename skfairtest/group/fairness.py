@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.text import label
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
-from skfairtest.comparisons.family import equivalence_interval, judge, p_of
+from skfairtest.comparisons.family import decide, equivalence_interval, p_of
 from skfairtest.comparisons.frames import (
     by_group_frame,
     comparisons_frame,
     excluded_frame,
+    method_of,
     null_distribution,
     values_frame,
 )
-from skfairtest.comparisons.measure import cells_read, measure, permuted_within
+from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.people import Given, asked_people, check_cells, counted_people, predicted_people
-from skfairtest.comparisons.rows import RESAMPLED, many_of
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.metrics import Metric, Rate, resolve_metrics
@@ -325,7 +325,7 @@ class FairnessTest(ReportMixin):
             names = (
                 ", ".join(metric.name for metric in metrics if "y_true" in metric.reads) or f"within={self.within!r}"
             )
-            raise ValueError(f"y is missing: {names} needs the true labels; metric='selection_rate' does not")
+            raise ParameterError(f"y is missing: {names} needs the true labels; metric='selection_rate' does not")
         given = Given(sensitive_features, control_features, sample_weight, clusters, predict_params)
         if self.estimator is None:
             sample = predicted_people(X, y, y_score, given, needed=needed)
@@ -393,7 +393,7 @@ class FairnessTest(ReportMixin):
         if y_score is not None:
             predictions_from_X(y_score, "y_score")
         if y_pred is None and y_score is None:
-            raise ValueError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
+            raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
         if y_pred is None:
             y_pred, y_score = y_score, None
         predictions_from_X(y_pred, "y_pred")
@@ -458,7 +458,7 @@ class FairnessTest(ReportMixin):
         )
         for metric in metrics:
             if settings.question.edges is not None and metric.disparity not in (None, settings.question.disparity):
-                raise ValueError(
+                raise ParameterError(
                     f"margin={self.margin!r} is a {settings.question.disparity} and {metric.name} is always compared "
                     f"by its {metric.disparity}: test it by itself, with disparity={metric.disparity!r}"
                 )
@@ -468,41 +468,40 @@ class FairnessTest(ReportMixin):
         self, sample: Sample, settings: Settings, metrics: list[Metric], classes: tuple[Any, ...] | None
     ) -> FairnessTest:
         measured = measure(sample, metrics, settings, self.pos_label, classes, self.random_state)
-        verdict = judge([measured], settings)
-        settings = replace(settings, adjust=verdict.adjust)
+        (result,) = decide([measured], settings)
+        verdict, findings, leading = result.verdict, result.findings, result.leading
         warn_about_people(measured)
-        warn_about_resamples(verdict.n_hypotheses, verdict.n_resamples, settings)
-        row = verdict.leading
+        warn_about_resamples(verdict, settings)
         self.pos_label_ = measured.pos_label
         self.p_value_ = p_of(verdict.log_p)
         self.rejected_ = verdict.rejected
         self.concern_ = verdict.concern
-        self.statistic_ = float(row.statistic)
-        self.disparity_ = float(row.disparity)
-        self.confidence_interval_ = row.interval
+        self.statistic_ = float(leading.evidence.statistic)
+        self.disparity_ = float(leading.estimate.disparity)
+        self.confidence_interval_ = leading.interval
         if settings.question.alternative == "equivalence":
-            self.equivalence_interval_ = equivalence_interval(row, settings)
+            self.equivalence_interval_ = equivalence_interval(leading, settings)
         elif hasattr(self, "equivalence_interval_"):  # of an earlier fit
             del self.equivalence_interval_
         self.by_group_ = by_group_frame(measured)
-        self.comparisons_ = comparisons_frame(measured.rows)
+        self.comparisons_ = comparisons_frame(findings)
         self.excluded_ = excluded_frame(measured.excluded)
-        self.null_distribution_ = null_distribution(measured, verdict.n_resamples)
+        self.null_distribution_ = null_distribution(findings, verdict.n_resamples)
         self.p_value_interval_ = verdict.limits
-        laws = {row.method if row.method in RESAMPLED else row.method.split()[0] for row in measured.rows}
-        laws |= {"bootstrap"} if any(row.joint is not None for row in measured.rows) else set()
-        self.method_ = "+".join(sorted(laws | ({"permutation"} if verdict.drawn else set())))
-        tested = list(dict.fromkeys(row.metric for row in measured.rows if row.metric in measured.errors))
-        self.variance_ = many_of(measured.errors, tested) if tested else None
+        self.method_ = method_of(result)
+        tested = dict.fromkeys(finding.estimate.metric for finding in findings)
+        errors = {name: measured.by_metric[name] for name in tested}
+        self.variance_ = shared({name: one.variance for name, one in errors.items() if one.values is not None})
         self.within_ = permuted_within(metrics, settings, clustered=sample.clusters is not None)
-        self.adjust_ = settings.adjust
+        self.adjust_ = verdict.adjust
         self.n_resamples_ = verdict.n_resamples
         self.groups_ = sample.group_labels
         self.n_samples_ = sample.n_samples
-        self._setup, self._values = setup_of(measured, settings), values_frame(measured)
-        self._null_histogram = null_histogram_of(row)
+        self._setup = setup_of(measured, verdict.adjust)
+        self._null_histogram = null_histogram_of(leading)
+        self._values = values_frame(measured)
         # Where the leading comparison stands in comparisons_.
-        self._leading = next(i for i, row in enumerate(measured.rows) if row is verdict.leading)
+        self._leading = verdict.leading[1]
         self._n_hypotheses = verdict.n_hypotheses
         return self
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.group.power_answer import check_truth, computed_power, detectable, normal_start
 from skfairtest.group.power_fitted import disparity_of_test
@@ -190,7 +191,9 @@ def required_sample_size(
     start = normal_start(plan, values, people, met, power)
     size = smallest_size(lambda s: computed_power(plan, values, people(s), met), power, start)
     if size < 0:
-        raise ValueError(f"power={power!r} needs more than 100 million people in a group: ask for a larger disparity")
+        raise ParameterError(
+            f"power={power!r} needs more than 100 million people in a group: ask for a larger disparity"
+        )
     return people(size)
 
 
@@ -279,7 +282,7 @@ def minimum_detectable_disparity(
     """
     check_target(power)
     if direction not in DIRECTIONS:
-        raise ValueError(f"direction must be one of {', '.join(map(repr, DIRECTIONS))}; found {direction!r}")
+        raise ParameterError(f"direction must be one of {', '.join(map(repr, DIRECTIONS))}; found {direction!r}")
     if test is not None:
         given = {"metric": metric, "baseline": baseline, "n_per_group": n_per_group, "alpha": alpha, **test_params}
         given = {name: value for name, value in given.items() if value is not None}
@@ -289,16 +292,16 @@ def minimum_detectable_disparity(
         return disparity_of_test(test, power, direction)
     for name, value in (("metric", metric), ("baseline", baseline), ("n_per_group", n_per_group)):
         if value is None:
-            raise ValueError(f"{name} is missing: give a fitted test, or metric, baseline and n_per_group")
+            raise ParameterError(f"{name} is missing: give a fitted test, or metric, baseline and n_per_group")
     plan = read_plan(metric, test_params, alpha)
     if len(plan.rates) > 1:
         names = " or ".join(repr(rate.name) for rate in plan.rates)
-        raise ValueError(
+        raise ParameterError(
             f"metric={metric!r} is several rates, each with its own smallest disparity: use metric={names}, with "
             f"alpha={plan.settings.alpha / len(plan.rates):.4g} for the level that Holm leaves each"
         )
     if isinstance(n_per_group, str) or not isinstance(n_per_group, Sequence | np.ndarray):
-        raise ValueError(f"n_per_group must be a sequence of integers, one per group; found {n_per_group!r}")
+        raise ParameterError(f"n_per_group must be a sequence of integers, one per group; found {n_per_group!r}")
     values = read_values(plan, [baseline] * max(len(n_per_group), 2), "baseline")
     people = read_people(n_per_group, plan, values)
     return detectable(plan, values, people, read_shares_met(base_rates, len(people), plan), power, direction)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.group.power_plan import Plan, Values, contrasts_of
 from skfairtest.inference.power import rate_power
 from skfairtest.inference.power_designs import Computed, Design, Estimates
@@ -71,7 +72,7 @@ def check_truth(plan: Plan, values: Values, people: Sequence[float], met: Sequen
             sides[question.alternative] if low != high or question.alternative != "two-sided" else f"other than {low:g}"
         )
     shown = ", ".join(f"{disparity:.4g}" for disparity in found)
-    raise ValueError(
+    raise ParameterError(
         f"rates give no power at any size: alternative={question.alternative!r} needs "
         f"{'every' if question.alternative == 'equivalence' else 'a'} disparity {what}; found {shown}"
     )
@@ -149,7 +150,7 @@ def detectable(
     if question.alternative in ("greater", "less"):
         only = 1 if question.alternative == "greater" else -1
         if only not in signs:
-            raise ValueError(
+            raise ParameterError(
                 f"direction={direction!r} is not the one that alternative={question.alternative!r} looks for: use "
                 "direction='auto'"
             )
@@ -161,7 +162,7 @@ def detectable(
                             for v in (found, level))  # fmt: skip
             return _shown(question, first, other, share if plan.settings.compare == "to_overall" else 0.0)
     what = {1: "up", -1: "down"}
-    raise ValueError(
+    raise ParameterError(
         f"power={target:g} is reached by no disparity ({' nor '.join(what[s] for s in signs)}) from a baseline of "
         f"{level:.4g} with {', '.join(f'{n:,}' for n in people)} people: more people or a lower power are needed"
     )

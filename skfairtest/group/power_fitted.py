@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.group.power_answer import detectable
@@ -47,10 +48,14 @@ def leading_of(test: Any) -> Leading:
         If it is no fitted test, or has control features.
     """
     if not isinstance(test, FairnessTest):
-        raise ValueError(f"test must be a fitted FairnessTest, found {type(test).__name__}; other parameters are named")
+        raise ParameterError(
+            f"test must be a fitted FairnessTest, found {type(test).__name__}; other parameters are named"
+        )
     check_is_fitted(test)
     if test.comparisons_["stratum"].notna().any():
-        raise ValueError("test has control features, whose pooled comparison has no power computation: give numbers")
+        raise ParameterError(
+            "test has control features, whose pooled comparison has no power computation: give numbers"
+        )
     settings, declared = test._check()
     row = test.comparisons_.iloc[test._leading]
     rate = next((r for r in declared if isinstance(r, Rate) and r.name == row["metric"]), None)
@@ -86,7 +91,9 @@ def disparity_of_test(test: FairnessTest, target: float, direction: str) -> floa
 def _sides_of(test: FairnessTest, row: Any, settings: Settings, rate: Rate | None) -> Sides:
     groups: Any = test.by_group_
     if groups is None:
-        raise ValueError(f"test of {row['metric']} has no values by group, so that power cannot be computed from it")
+        raise ParameterError(
+            f"test of {row['metric']} has no values by group, so that power cannot be computed from it"
+        )
     if "metric" in groups.index.names:
         groups = groups.xs(row["metric"], level="metric")
     values = groups["value"].to_numpy(dtype=float)
@@ -122,12 +129,12 @@ def _of_errors(sides: Sides, question: Question, alpha: float, target: float, di
         return estimate_power(distances, sides.error, alpha, question.alternative)
 
     if not np.isfinite(sides.error):
-        raise ValueError("test has no standard errors (variance=None), from which power is computed: use 'auto'")
+        raise ParameterError("test has no standard errors (variance=None), from which power is computed: use 'auto'")
     up = question.alternative != "less" if direction == "auto" else direction == "up"
     edge = float(high if up else low)
     far = edge + (40 if up else -40) * sides.error
     ends = (edge, 0.0) if question.alternative == "equivalence" else (edge, far)
     found = smallest_disparity(power_at, target, *ends)
     if found is None:
-        raise ValueError(f"power={target:g} is reached by no disparity in this test: more people are needed")
+        raise ParameterError(f"power={target:g} is reached by no disparity in this test: more people are needed")
     return float(np.exp(found)) if ratio else found

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from skfairtest._utils.checks import is_number
+from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Rate, resolve_metrics
 
@@ -76,24 +77,26 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
     params = {**ACCEPTED, **test_params}
     if alpha is not None:
         if not is_number(alpha) or not 0 < alpha < 1:
-            raise ValueError(f"alpha must be a number between 0 and 1; found {alpha!r}")
+            raise ParameterError(f"alpha must be a number between 0 and 1; found {alpha!r}")
         if "confidence_level" in test_params and abs(1 - alpha - params["confidence_level"]) > 1e-12:
             level = params["confidence_level"]
-            raise ValueError(
+            raise ParameterError(
                 f"alpha={alpha!r} is not 1 - confidence_level, which is given as {level!r}: give one of them"
             )
     if params["method"] not in METHODS:
         options = ", ".join(map(repr, METHODS))
-        raise ValueError(
+        raise ParameterError(
             f"method={params['method']!r} has no power without data: use one of {options}"
             + ("; 'exact' is what permutations of rates come close to" if params["method"] == "permutation" else "")
         )
     if params["adjust"] == "max_t":
-        raise ValueError("adjust='max_t' has no power without data: use adjust='holm', whose power is a little lower")
+        raise ParameterError(
+            "adjust='max_t' has no power without data: use adjust='holm', whose power is a little lower"
+        )
     reference = params.pop("reference_group")
     to_reference = params["compare"] == "to_reference"
     if reference is not None and (not isinstance(reference, Integral) or isinstance(reference, bool)):
-        raise ValueError(f"reference_group must be a position in n_per_group, counted from 0; found {reference!r}")
+        raise ParameterError(f"reference_group must be a position in n_per_group, counted from 0; found {reference!r}")
     settings = check_settings(
         **params,
         reference_group=(-1 if reference is None else int(reference)) if to_reference else reference,
@@ -109,7 +112,7 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
         metric = twins[0].name if len(twins) == 1 and twins[0].name in (*MEANS, AREA) else metric
     if isinstance(metric, str) and metric in (*MEANS, AREA):
         if settings.question.method == "exact":
-            raise ValueError(f"method='exact' is for rates, and metric={metric!r} is none: use method='auto'")
+            raise ParameterError(f"method='exact' is for rates, and metric={metric!r} is none: use method='auto'")
         return Plan(metric, (), (), metric in MEANS, settings, settings.reference_group)
     rates = _rates_of(metric, settings)
     return Plan(_name(metric, rates), *_conditions(metric, rates), settings, settings.reference_group)
@@ -130,14 +133,14 @@ def _rates_of(metric: Any, settings: Settings) -> list[Rate]:
     found = [rate for rate in _resolved(metric, settings) if isinstance(rate, Rate)]
     if not found or len(found) < len(_resolved(metric, settings)):
         shown = getattr(metric, "__name__", metric)
-        raise ValueError(
+        raise ParameterError(
             f"metric={shown!r} has no power computation; there is one for rates, criteria made of rates, "
             f"{', '.join(MEANS)} and {AREA}"
         )
     if settings.question.edges is not None:
         for rate in found:
             if rate.value is not None:
-                raise ValueError(
+                raise ParameterError(
                     f"metric={rate.name!r} is a function of a rate, whose test of a margin has no power computation: "
                     "use margin=None, or the rate itself ('jaccard' for F1)"
                 )
@@ -149,7 +152,7 @@ def _conditions(metric: Any, rates: list[Rate]) -> tuple[tuple[Rate, ...], tuple
     cells = {"y_true": np.array([True, True, False, False]), "y_pred": np.array([True, False, True, False])}
     given = [rate.masks(cells)[1] for rate in rates]
     if len(rates) > 2 or (len(rates) == 2 and not np.array_equal(given[0], ~given[1])):
-        raise ValueError(
+        raise ParameterError(
             f"metric={metric!r} is several rates whose conditions are not complementary, so that their joint law is "
             "not known: ask for one of them, with alpha divided by their number"
         )
@@ -161,23 +164,23 @@ def read_values(plan: Plan, rates: Any, name: str) -> Values:
     if isinstance(rates, Mapping):
         expected = [rate.name for rate in plan.rates]
         if set(rates) != set(expected):
-            raise ValueError(
+            raise ParameterError(
                 f"{name} must be a dict with the keys {', '.join(expected) or '(none: give a sequence)'}; found "
                 f"{', '.join(map(str, rates))}"
             )
         rows = [rates[key] for key in expected]
     elif len(plan.rates) > 1:
         keys = ", ".join(f"{rate.name!r}: (..., ...)" for rate in plan.rates)
-        raise ValueError(f"{name} must be a dict for metric={plan.name!r}: {{{keys}}}; found {rates!r}")
+        raise ParameterError(f"{name} must be a dict for metric={plan.name!r}: {{{keys}}}; found {rates!r}")
     else:
         rows = [rates]
     out: list[tuple[Any, ...]] = []
     for row in rows:
         if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) < 2:
-            raise ValueError(f"{name} must hold one value per group, at least two; found {row!r}")
+            raise ParameterError(f"{name} must hold one value per group, at least two; found {row!r}")
         out.append(tuple(_value(plan, value, name) for value in row))
     if len({len(row) for row in out}) > 1:
-        raise ValueError(f"{name} must hold as many groups for every rate; found {[len(row) for row in out]}")
+        raise ParameterError(f"{name} must hold as many groups for every rate; found {[len(row) for row in out]}")
     if not plan.rates:
         return tuple(out)
     return tuple(tuple(inverse(rate, v) for v in row) for rate, row in zip(plan.rates, out, strict=True))
@@ -187,17 +190,17 @@ def _value(plan: Plan, value: Any, name: str) -> Any:
     if plan.is_mean:
         pair = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == 2
         if not pair or not all(is_number(part) and np.isfinite(part) for part in value) or value[1] <= 0:
-            raise ValueError(
+            raise ParameterError(
                 f"{name} of metric={plan.name!r} must be pairs (mean, standard deviation of one person's value), the "
                 f"latter positive; found {value!r}"
             )
         if plan.settings.question.disparity == "ratio" and value[0] <= 0:
-            raise ValueError(f"{name} must be positive means where disparity='ratio'; found {value!r}")
+            raise ParameterError(f"{name} must be positive means where disparity='ratio'; found {value!r}")
         return float(value[0]), float(value[1])
     if not is_number(value) or not 0 <= value <= 1:
-        raise ValueError(f"{name} must lie between 0 and 1 for metric={plan.name!r}; found {value!r}")
+        raise ParameterError(f"{name} must lie between 0 and 1 for metric={plan.name!r}; found {value!r}")
     if plan.is_area and not 0 < value < 1:
-        raise ValueError(f"{name} of metric='roc_auc' must lie strictly between 0 and 1; found {value!r}")
+        raise ParameterError(f"{name} of metric='roc_auc' must lie strictly between 0 and 1; found {value!r}")
     return float(value)
 
 
@@ -217,12 +220,12 @@ def inverse(rate: Rate, value: float) -> float:
 def read_people(n_per_group: Any, plan: Plan, values: Values) -> tuple[int, ...]:
     """Return the people per group."""
     if isinstance(n_per_group, str) or not isinstance(n_per_group, Sequence | np.ndarray):
-        raise ValueError(f"n_per_group must be a sequence of integers, one per group; found {n_per_group!r}")
+        raise ParameterError(f"n_per_group must be a sequence of integers, one per group; found {n_per_group!r}")
     for n in n_per_group:
         if not isinstance(n, Integral) or isinstance(n, bool) or n < 2:
-            raise ValueError(f"n_per_group must be integers of at least 2, one per group; found {n!r}")
+            raise ParameterError(f"n_per_group must be integers of at least 2, one per group; found {n!r}")
     if len(n_per_group) != len(values[0]):
-        raise ValueError(
+        raise ParameterError(
             f"rates and n_per_group must have one value per group; found {len(values[0])} and {len(n_per_group)}"
         )
     check_number_of_groups(len(n_per_group), plan)
@@ -234,21 +237,21 @@ def check_number_of_groups(groups: int, plan: Plan) -> None:
     settings = plan.settings
     alternative = settings.question.alternative
     if groups > 2 and settings.compare == "between_groups" and alternative in ("greater", "less"):
-        raise ValueError(
+        raise ParameterError(
             f"alternative={alternative!r} needs a direction, which all pairs of {groups} groups do not have: use "
             "compare='to_reference', 'to_rest' or 'to_overall'"
         )
     if plan.is_area and settings.compare in ("to_rest", "to_overall"):
-        raise ValueError(
+        raise ParameterError(
             f"compare={settings.compare!r} has no power computation for metric='roc_auc', whose value for the rest "
             "does not follow from the groups': use 'between_groups' or 'to_reference'"
         )
     if not plan.rates and settings.compare == "to_overall" and settings.question.edges is not None:
-        raise ValueError(
+        raise ParameterError(
             f"compare='to_overall' with a margin has no power computation for metric={plan.name!r}: use 'to_rest'"
         )
     if plan.reference is not None and not -groups <= plan.reference < groups:
-        raise ValueError(f"reference_group={plan.reference} is not a position in {groups} groups, counted from 0")
+        raise ParameterError(f"reference_group={plan.reference} is not a position in {groups} groups, counted from 0")
 
 
 def read_shares_met(base_rates: Any, groups: int, plan: Plan) -> tuple[float, ...]:
@@ -256,15 +259,19 @@ def read_shares_met(base_rates: Any, groups: int, plan: Plan) -> tuple[float, ..
     several = isinstance(base_rates, Sequence | np.ndarray) and not isinstance(base_rates, str)
     shares = list(base_rates) if several else [base_rates] * groups
     if len(shares) != groups:
-        raise ValueError(f"base_rates must be one number, or one per group; found {len(shares)} for {groups} groups")
+        raise ParameterError(
+            f"base_rates must be one number, or one per group; found {len(shares)} for {groups} groups"
+        )
     for share in shares:
         if not is_number(share) or not 0 < share <= 1:
-            raise ValueError(f"base_rates must be numbers above 0 and at most 1; found {share!r}")
+            raise ParameterError(f"base_rates must be numbers above 0 and at most 1; found {share!r}")
     if plan.everyone and any(share != 1 for share in shares):
-        raise ValueError(f"base_rates={base_rates!r} has no meaning for metric={plan.name!r}, which counts everyone")
+        raise ParameterError(
+            f"base_rates={base_rates!r} has no meaning for metric={plan.name!r}, which counts everyone"
+        )
     if (plan.is_area or len(plan.complement) > 1) and any(share == 1 for share in shares):
         who = plan.rates[0].among if plan.rates else "people whose true label is positive"
-        raise ValueError(
+        raise ParameterError(
             f"base_rates is needed for metric={plan.name!r}: the share of {who or 'those who meet the first condition'}"
             ", below 1"
         )
@@ -276,17 +283,17 @@ def read_proportions(shares: Any, groups: int) -> tuple[float, ...]:
     if shares is None:
         return (1.0,) * groups
     if isinstance(shares, str) or not isinstance(shares, Sequence | np.ndarray) or len(shares) != groups:
-        raise ValueError(f"shares must hold one proportion for each of {groups} groups; found {shares!r}")
+        raise ParameterError(f"shares must hold one proportion for each of {groups} groups; found {shares!r}")
     for share in shares:
         if not is_number(share) or not 0 < share < np.inf:
-            raise ValueError(f"shares must be positive numbers; found {share!r}")
+            raise ParameterError(f"shares must be positive numbers; found {share!r}")
     return tuple(float(share) / float(min(shares)) for share in shares)
 
 
 def check_target(target: Any) -> None:
     """Refuse a power wanted that is no probability."""
     if not is_number(target) or not 0 < target < 1:
-        raise ValueError(f"power must be a number between 0 and 1; found {target!r}")
+        raise ParameterError(f"power must be a number between 0 and 1; found {target!r}")
 
 
 def contrasts_of(plan: Plan, groups: int) -> tuple[tuple[int, int | None], ...]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._folds import ranks
 from skfairtest.individual._losses import Loss, name_of
@@ -146,13 +147,13 @@ class Audited:
         assert self.own is not None
         found = np.asarray(self.own(self.inputs.as_input(self.in_units(z)), labels), dtype=float)
         if found.shape != z.shape:
-            raise ValueError(
+            raise ParameterError(
                 f"gradient={name_of(self.own)} must return the derivative of every person's loss with respect to every "
                 f"feature, shape {z.shape}; it returned shape {found.shape}"
             )
         unknown = np.isnan(found).any(axis=1)
         if unknown.any() and np.isfinite(z[unknown]).all():
-            raise ValueError(
+            raise ParameterError(
                 f"gradient={name_of(self.own)} must return numbers; it returned nan for {int(unknown.sum()):,} of "
                 f"{len(z):,} people"
             )
@@ -190,7 +191,7 @@ def audited(model: Audited, gradient: Any, features: Features, truth: Any, label
         _always_the_same(model, features)
         return replace(model, way="callable", why=f"gradient={name_of(gradient)} was given", own=gradient)
     if not (isinstance(gradient, str) and gradient in WAYS):
-        raise ValueError(
+        raise ParameterError(
             f"gradient must be one of {', '.join(map(repr, WAYS))}, or a function gradient(X, y) that returns an array "
             f"of the shape of X; found {gradient!r}"
         )
@@ -215,7 +216,9 @@ def audited(model: Audited, gradient: Any, features: Features, truth: Any, label
                 if model.loss.own
                 else f"estimator={name}() is none that is known ({known})"
             )
-            raise ValueError(f"gradient={way!r} is not possible: {because}. Use gradient='auto', or pass a function.")
+            raise ParameterError(
+                f"gradient={way!r} is not possible: {because}. Use gradient='auto', or pass a function."
+            )
     said = _always_the_same(model, features)
     # The step that balances rounding and curvature, for numbers of the model's precision.
     precision = np.finfo(said.dtype if said.dtype.kind == "f" else float).eps
@@ -253,7 +256,7 @@ def _always_the_same(model: Audited, features: Features) -> NDArray[Any]:
         else bool((said == again[::-1]).all())
     )
     if not same:
-        raise ValueError(
+        raise ParameterError(
             f"estimator={type(model.estimator).__name__}() says something else when it is asked again about the same "
             "people in another order: it is randomised, or looks at all of them at once. Test what it says on "
             "average: an object with classes_ and a predict_proba that returns the probability of each label"
@@ -290,7 +293,7 @@ def check_width(model: Audited, features: Features, classes: tuple[Any, ...]) ->
     width = said.shape[1] if said.ndim == 2 else 1
     counted = all(isinstance(label, int) for label in classes)  # from 0, and some may be missing in y
     if width < max(2, len(classes)) or (width > len(classes) and not counted):
-        raise ValueError(
+        raise ParameterError(
             f"estimator={type(model.estimator).__name__}() has no classes_, and its {model.response} returns {width} "
             f"numbers per person, which cannot be labelled {listed(classes)} as y has it: give it classes_, the labels "
             "in the order of the columns"
@@ -316,7 +319,7 @@ def check_losses(model: Audited, z: Floats, truth: Any) -> None:
     """
     unknown = int((~np.isfinite(model.losses(z, truth))).sum())
     if unknown:
-        raise ValueError(
+        raise ParameterError(
             f"estimator={type(model.estimator).__name__}() has no finite {model.loss.name} about {unknown:,} of "
             f"{len(z):,} people: what it says about them is nan or infinite"
         )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.checks import check_running, is_number
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.models.features import Features
 from skfairtest.report.individual import STATISTICS
@@ -33,7 +34,7 @@ def check_parameters(test: Any) -> None:
     for name, options in (("statistic", tuple(STATISTICS)), ("solver", SOLVERS)):
         value = getattr(test, name)
         if not (isinstance(value, str) and value in options):
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, options))}; found {value!r}")
+            raise ParameterError(f"{name} must be one of {', '.join(map(repr, options))}; found {value!r}")
     for name, low, beyond in (
         ("tolerance", 0.0, True),
         ("regularization", 0.0, False),
@@ -43,12 +44,12 @@ def check_parameters(test: Any) -> None:
         value = getattr(test, name)
         if not is_number(value) or not np.isfinite(value) or not (value > low if beyond else value >= low):
             bound = f"above {low:g}" if beyond else f"of at least {low:g}"
-            raise ValueError(f"{name} must be a finite number {bound}; found {value!r}")
+            raise ParameterError(f"{name} must be a finite number {bound}; found {value!r}")
     if not isinstance(test.n_steps, Integral) or isinstance(test.n_steps, bool) or test.n_steps < 1:
-        raise ValueError(f"n_steps must be an integer of at least 1; found {test.n_steps!r}")
+        raise ParameterError(f"n_steps must be an integer of at least 1; found {test.n_steps!r}")
     folds = test.cross_fit
     if not isinstance(folds, bool) and (not isinstance(folds, Integral) or folds < 2):
-        raise ValueError(
+        raise ParameterError(
             f"cross_fit must be True ({FOLDS} folds), False, or a number of folds, at least 2; found {folds!r}"
         )
     check_running(test.confidence_level, test.n_jobs, test.verbose)
@@ -104,7 +105,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
     blocks: list[tuple[int, ...]] = []
     named: set[int] = set()
     if given is not None and not isinstance(given, Mapping):
-        raise ValueError(
+        raise ParameterError(
             "feature_ranges must map features to (low, high) or 'frozen', or tuples of features to 'one_hot'; found "
             f"{given!r}"
         )
@@ -112,13 +113,13 @@ def ranges_of(given: Any, features: Features) -> Ranges:
         where = f"feature_ranges[{key!r}]"
         block = isinstance(key, tuple)
         if block != (isinstance(value, str) and value == "one_hot"):
-            raise ValueError(
+            raise ParameterError(
                 f"{where} is {value!r}: several features in a tuple are the indicators of one category, 'one_hot'; one "
                 "feature has (low, high) or is 'frozen'"
             )
         columns = tuple(features.position(name, where) for name in (key if block else (key,)))
         if set(columns) & named:
-            raise ValueError(f"{where}: a feature is named twice, by its name or by its position")
+            raise ParameterError(f"{where}: a feature is named twice, by its name or by its position")
         named |= set(columns)
         if block:
             _check_block(features.values[:, columns], columns, where)
@@ -134,14 +135,14 @@ def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
     try:
         low, high = (float(limit) for limit in value)
     except (TypeError, ValueError):
-        raise ValueError(
+        raise ParameterError(
             f"{where} must be (low, high), 'frozen', or for a tuple of features 'one_hot'; found {value!r}"
         ) from None
     if not low < high:
-        raise ValueError(f"{where}: the lower limit {low:g} is not below the upper limit {high:g}")
+        raise ParameterError(f"{where}: the lower limit {low:g} is not below the upper limit {high:g}")
     outside = (column < low) | (column > high)
     if outside.any():
-        raise ValueError(
+        raise ParameterError(
             f"{where} is from {low:g} to {high:g}, and {int(outside.sum()):,} of {len(column):,} people start outside, "
             f"for instance at {column[outside][0]:g}: widen the range, or test the people inside"
         )
@@ -150,10 +151,10 @@ def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
 
 def _check_block(values: Floats, columns: tuple[int, ...], where: str) -> None:
     if len(columns) < 2 or len(set(columns)) < len(columns):
-        raise ValueError(f"{where}: a block of categories has at least two columns, each of them once")
+        raise ParameterError(f"{where}: a block of categories has at least two columns, each of them once")
     wrong = (values < 0).any(axis=1) | ~np.isclose(values.sum(axis=1), 1.0)
     if wrong.any():
-        raise ValueError(
+        raise ParameterError(
             f"{where}: the columns of a block are shares that sum to 1, which is not so for {int(wrong.sum()):,} of "
             f"{len(values):,} people: name all columns of the category, before any scaling"
         )
@@ -188,7 +189,9 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
     in_blocks = [column for block in ranges.blocks for column in block]
     if isinstance(given, str):
         if given != "std":
-            raise ValueError(f"feature_scale must be None, 'std', numbers, or a mapping of features; found {given!r}")
+            raise ParameterError(
+                f"feature_scale must be None, 'std', numbers, or a mapping of features; found {given!r}"
+            )
         spread = spread_of(features.values)
         scale = np.where(spread > 0, spread, 1.0)
         scale[in_blocks] = 1.0
@@ -196,18 +199,18 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
     if isinstance(given, Mapping):
         places = [features.position(name, f"feature_scale[{name!r}]") for name in given]
         if len(set(places)) < len(places):
-            raise ValueError("feature_scale: a feature is named twice, by its name or by its position")
+            raise ParameterError("feature_scale: a feature is named twice, by its name or by its position")
         numbers = _numbers(list(given.values()))
         scale[places] = numbers if numbers.shape == (len(places),) else np.nan
     else:
         scale = _numbers(given)
     if scale.shape != (len(features.names),) or not np.isfinite(scale).all() or not (scale > 0).all():
-        raise ValueError(
+        raise ParameterError(
             f"feature_scale must hold one finite number above 0 for each of the {len(features.names)} features; found "
             f"{given!r}"
         )
     if (scale[in_blocks] != 1).any():
-        raise ValueError(
+        raise ParameterError(
             "feature_scale must be 1 for columns of a one_hot block, whose shares sum to 1 in their own units; found "
             f"{given!r}"
         )

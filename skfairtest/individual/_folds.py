@@ -11,6 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
+
 
 def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.intp]:
     """Return the place of every person in an order that no reordering changes; equal people have equal places.
@@ -53,7 +55,7 @@ def content_folds(values: NDArray[np.float64], truth: NDArray[np.float64], n_fol
     places = ranks(values, truth)
     distinct = int(places.max()) + 1
     if distinct < 2:
-        raise ValueError(
+        raise ParameterError(
             f"cross_fit={n_folds} folds, and nobody of {len(values):,} people differs in X or y from anybody: use "
             "cross_fit=False, or a fair metric that was fitted on other people"
         )

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 
 #: Probabilities are read no closer to 0 and 1 than this, as by ``sklearn.metrics.log_loss``.
@@ -129,13 +130,13 @@ class OwnLoss:
         """Call it and look at what it returns."""
         values = np.asarray(self.function(truth, outputs), dtype=float)
         if values.shape != (len(outputs),):
-            raise ValueError(
+            raise ParameterError(
                 f"loss={name_of(self.function)} must return one number per person, shape ({len(outputs)},); it "
                 f"returned shape {values.shape}"
             )
         wrong = ~(values >= 0) | np.isinf(values)
         if wrong.any():
-            raise ValueError(
+            raise ParameterError(
                 f"loss={name_of(self.function)} must return finite numbers of at least 0; it returned "
                 f"{values[wrong][0]} for {int(wrong.sum()):,} of {len(values):,} people"
             )
@@ -154,7 +155,7 @@ def loss_and_unit(loss: Any) -> tuple[Any, float | None]:
         return loss, None
     name, unit = loss
     if not isinstance(unit, Real) or isinstance(unit, bool) or not 0 < float(unit) < np.inf:
-        raise ValueError(f"loss={loss!r}: the unit of errors must be a finite number above 0; found {unit!r}")
+        raise ParameterError(f"loss={loss!r}: the unit of errors must be a finite number above 0; found {unit!r}")
     return name, float(unit)
 
 
@@ -187,14 +188,14 @@ def loss_of(loss: Any, kind: str | None, estimator: str) -> Loss:
     loss, unit = loss_and_unit(loss)
     if not (isinstance(loss, str) and loss in LOSSES) or (unit is not None and LOSSES[loss].power == 0):
         with_unit = ", ".join(f"({name!r}, unit of y)" for name, known in LOSSES.items() if known.power)
-        raise ValueError(
+        raise ParameterError(
             f"loss must be 'auto', {', '.join(map(repr, LOSSES))}, {with_unit}, or a function loss(y_true, y_pred) "
             f"that returns one number per person; found {loss if unit is None else (loss, unit)!r}"
         )
     found = LOSSES[loss]
     if kind is not None and found.kind != kind:
         says = "predicts numbers" if kind == "regressor" else "predicts classes"
-        raise ValueError(
+        raise ParameterError(
             f"loss={loss!r} judges {found.kind}s, and estimator={estimator}() {says}: use "
             f"loss={DEFAULT[kind]!r}, or 'auto'"
         )

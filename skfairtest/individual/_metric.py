@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
@@ -41,12 +42,12 @@ def resolve(fair_metric: Any) -> Any:
     if isinstance(fair_metric, str) and fair_metric in NAMED:
         return NAMED[fair_metric]()
     if isinstance(fair_metric, type) or not hasattr(fair_metric, "transform"):
-        raise ValueError(
+        raise ParameterError(
             f"fair_metric must be {', '.join(map(repr, NAMED))} or a transformer such as SensitiveSubspace(), "
             f"Projection(directions) or Mahalanobis(matrix); found {fair_metric!r}"
         )
     if not is_fitted(fair_metric) and not (hasattr(fair_metric, "fit") and hasattr(fair_metric, "get_params")):
-        raise ValueError(
+        raise ParameterError(
             f"fair_metric={type(fair_metric).__name__}() is neither fitted nor a scikit-learn transformer that can be "
             "cloned and fitted: derive it from sklearn.base.TransformerMixin and BaseEstimator"
         )
@@ -129,7 +130,7 @@ def learn(
         except ValueError as error:
             where = f" on {int(rest.sum()):,} people (all folds but one)" if n_folds > 1 else ""
             instead = " With cross_fit=False it is fitted on everybody." if n_folds > 1 else ""
-            raise ValueError(
+            raise ParameterError(
                 f"fair_metric={type(fair_metric).__name__} cannot be fitted{where}: {error}{instead}"
             ) from error
         for one in caught:  # once, and not for every fold, whose figures differ
@@ -166,13 +167,13 @@ def _matrix(fitted: Any, features: Features) -> Floats:
     name = type(fitted).__name__
     width = getattr(fitted, "n_features_in_", len(features.names))
     if width != len(features.names):
-        raise ValueError(
+        raise ParameterError(
             f"fair_metric={name} was fitted on {width} features, and X has {len(features.names)}: fit it on the "
             "columns that the model is asked with"
         )
     found = affine(fitted, features)
     if found is None:
-        raise ValueError(
+        raise ParameterError(
             f"fair_metric={name} is not known to be linear: its distance has to be that of x @ A, as of "
             "SensitiveSubspace, Projection, Mahalanobis, ComparablePairs, PCA or scalers; a class of your own says so "
             "by the class attribute is_affine = True"

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import pluralize
 from skfairtest.individual._check import spread_of
@@ -74,7 +75,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> Peop
         If something is not usable, lengths differ, or fewer than two people are left.
     """
     if y is None:
-        raise ValueError("y is missing: an unfair example is where the model errs more about the true label")
+        raise ParameterError("y is missing: an unfair example is where the model errs more about the true label")
     features = read_features(X, advice=ENCODED)
     y_true: Column | Numbers = read_values(y, "y") if numbers else read_column(y, "y", name="y")
     sensitive = None
@@ -84,7 +85,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> Peop
     names = np.asarray(features.index if features.index is not None else np.arange(len(features)))
     people = _complete(People(features, y_true, sensitive, names, pd.DataFrame({"person": names[:0], "reason": []})))
     if len(people.names) < 2:
-        raise ValueError(
+        raise ParameterError(
             f"X has {pluralize(len(people.names), 'sample')}, and a standard error needs at least 2 people"
         )
     return people
@@ -97,7 +98,7 @@ def _complete(people: People) -> People:
     if not missing.any():
         return people
     if missing.all():
-        raise ValueError("X has a missing value in every row: nobody is left to be moved. Impute before the test.")
+        raise ParameterError("X has a missing value in every row: nobody is left to be moved. Impute before the test.")
     warnings.warn(
         f"X has missing values: {pluralize(int(missing.sum()), 'person', 'people')} left out, see excluded_; nobody "
         "knows where people similar to them are. Impute before the test to keep them.",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
@@ -129,7 +130,7 @@ class ComparablePairs(FairMetric):
         features, values = self._read(X, reset=True)
         if pairs is None or comparable is None:
             missing = "pairs" if pairs is None else "comparable"
-            raise ValueError(
+            raise ParameterError(
                 f"{missing} is missing: pass pairs, an array of shape (n_pairs, 2) of positions of rows of X, and "
                 "comparable, whether each pair was judged comparable, as in fit(X, pairs=[[0, 1], [0, 2]], "
                 "comparable=[True, False])."
@@ -152,9 +153,9 @@ class ComparablePairs(FairMetric):
     def _check(self) -> tuple[float, int | None]:
         ridge, rank = self.ridge, self.rank
         if not isinstance(ridge, Real) or isinstance(ridge, bool) or not 0 < ridge < np.inf:
-            raise ValueError(f"ridge must be a number above 0, such as 1e-3; found {ridge!r}.")
+            raise ParameterError(f"ridge must be a number above 0, such as 1e-3; found {ridge!r}.")
         if rank is not None and (not isinstance(rank, Integral) or isinstance(rank, bool) or rank < 1):
-            raise ValueError(f"rank must be a whole number, at least 1, or None; found {rank!r}.")
+            raise ParameterError(f"rank must be a whole number, at least 1, or None; found {rank!r}.")
         return float(ridge), None if rank is None else int(rank)
 
 
@@ -164,14 +165,16 @@ def _positions_of_pairs(pairs: Any, n_people: int) -> NDArray[np.intp]:
     except ValueError:  # rows of different lengths
         array = np.array(0)
     if array.ndim != 2 or array.shape[1] != 2 or not len(array):
-        raise ValueError(
+        raise ParameterError(
             f"pairs must be of shape (n_pairs, 2), two positions of rows of X in each; found shape {array.shape}."
         )
     if array.dtype.kind not in "iu":
-        raise ValueError(f"pairs must be whole numbers, positions of rows of X; found {array.dtype} numbers or labels.")
+        raise ParameterError(
+            f"pairs must be whole numbers, positions of rows of X; found {array.dtype} numbers or labels."
+        )
     outside = array[(array < 0) | (array >= n_people)]
     if outside.size:
-        raise ValueError(
+        raise ParameterError(
             f"pairs must be positions from 0 to {n_people - 1}, as X has n_samples={n_people}; found "
             f"{listed(outside.tolist(), 3)}."
         )
@@ -181,15 +184,15 @@ def _positions_of_pairs(pairs: Any, n_people: int) -> NDArray[np.intp]:
 def _judgements(comparable: Any, n_pairs: int) -> NDArray[np.bool_]:
     column = read_column(comparable, "comparable", name="comparable")
     if not set(column.levels) <= {0, 1}:
-        raise ValueError(f"comparable must be True or False for every pair; found {listed(column.levels, 3)}.")
+        raise ParameterError(f"comparable must be True or False for every pair; found {listed(column.levels, 3)}.")
     if len(column) != n_pairs:
-        raise ValueError(
+        raise ParameterError(
             f"pairs and comparable have different lengths, {n_pairs:,} and {len(column):,}: pass one judgement per "
             "pair."
         )
     if len(column.levels) == 1:
         verdict = "comparable" if column.levels[0] else "not comparable"
-        raise ValueError(
+        raise ParameterError(
             f"comparable says of all {n_pairs:,} pairs that they are {verdict}: how far is too far takes judgements of "
             "both kinds."
         )
@@ -203,7 +206,7 @@ def _check_differences(
     same = np.flatnonzero(~comparable & (differences == 0).all(axis=1))
     if same.size:
         first, second = who[same[0]].tolist()
-        raise ValueError(
+        raise ParameterError(
             f"comparable: {same.size:,} of {len(comparable):,} pairs were judged not comparable, and are the same in "
             f"every feature, such as pair {same[0]}, rows {first} and {second} of X: no distance explains that. Add "
             "the feature that tells them apart, or leave these pairs out."

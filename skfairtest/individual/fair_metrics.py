@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
 from skfairtest.individual.flow.quadratic import Quadratic
@@ -98,14 +99,14 @@ class Projection(FairMetric):
         rows = _rows(self.directions, features)
         basis = span(rows)
         if len(rows) and not len(basis):
-            raise ValueError("directions are all 0: a direction says which features change together, and how much.")
+            raise ParameterError("directions are all 0: a direction says which features change together, and how much.")
         return self._set_free(basis)
 
 
 def _rows(directions: Any, features: Features) -> Floats:
     """Return directions as rows of shape (k, n_features)."""
     if directions is None:
-        raise ValueError(
+        raise ParameterError(
             "directions is missing: pass the directions along which similar people may differ, as rows of numbers, or "
             "by name, such as {'income': 1, 'rent': -0.3}."
         )
@@ -117,34 +118,36 @@ def _rows(directions: Any, features: Features) -> Floats:
     try:
         rows = np.array(directions, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"directions must be rows of numbers, all of one length; found {directions!r}.") from error
+        raise ParameterError(f"directions must be rows of numbers, all of one length; found {directions!r}.") from error
     rows = rows[None, :] if rows.ndim == 1 and rows.size else rows
     n_features = len(features.names)
     if not rows.size:
         return np.empty((0, n_features))
     if rows.ndim != 2 or rows.shape[1] != n_features:
-        raise ValueError(
+        raise ParameterError(
             f"directions are of the wrong dimension: shape {np.shape(directions)}, and X has {n_features} features. "
             f"Pass one row of {n_features} numbers per direction: {listed(features.names)}."
         )
     if not np.isfinite(rows).all():
-        raise ValueError("directions must be finite numbers; found NaN or inf.")
+        raise ParameterError("directions must be finite numbers; found NaN or inf.")
     return rows
 
 
 def _named_row(direction: Any, features: Features) -> Floats:
     weights = {direction: 1.0} if isinstance(direction, str) else direction
     if not isinstance(weights, Mapping):
-        raise ValueError(f"directions must be all by name, or all rows of numbers; found {direction!r} among names.")
+        raise ParameterError(
+            f"directions must be all by name, or all rows of numbers; found {direction!r} among names."
+        )
     row, found = np.zeros(len(features.names)), dict[int, Any]()
     for name, weight in weights.items():
         position = features.position(name, "directions")
         if position in found:
-            raise ValueError(
+            raise ParameterError(
                 f"directions name {features.names[position]!r} twice, as {name!r} and {found[position]!r}."
             )
         if not isinstance(weight, Real) or not np.isfinite(float(weight)):
-            raise ValueError(f"directions: the weight of {name!r} must be a finite number; found {weight!r}.")
+            raise ParameterError(f"directions: the weight of {name!r} must be a finite number; found {weight!r}.")
         found[position] = name
         row[position] = float(weight)
     return row
@@ -225,12 +228,14 @@ class Mahalanobis(FairMetric):
 def _square(matrix: Any, features: Features) -> Floats:
     """Return a matrix in the order of the features."""
     if matrix is None:
-        raise ValueError("matrix is missing: pass the matrix of squared distances, of shape (n_features, n_features).")
+        raise ParameterError(
+            "matrix is missing: pass the matrix of squared distances, of shape (n_features, n_features)."
+        )
     if isinstance(matrix, pd.DataFrame):
         rows, columns = [str(name) for name in matrix.index], [str(name) for name in matrix.columns]
         wanted = sorted(features.names)
         if sorted(rows) != wanted or sorted(columns) != wanted:
-            raise ValueError(
+            raise ParameterError(
                 f"matrix has rows {listed(rows)} and columns {listed(columns)}, and X has the columns "
                 f"{listed(features.names)}: name them alike, or pass matrix.to_numpy() in the order of X."
             )
@@ -239,10 +244,10 @@ def _square(matrix: Any, features: Features) -> Floats:
     try:
         square = np.array(matrix, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"matrix must be a square of numbers; found {matrix!r}.") from error
+        raise ParameterError(f"matrix must be a square of numbers; found {matrix!r}.") from error
     n_features = len(features.names)
     if square.ndim == 2 and square.shape[0] == square.shape[1] != n_features:
-        raise ValueError(
+        raise ParameterError(
             f"matrix is of the wrong dimension: shape {square.shape}, and X has {n_features} features: "
             f"{listed(features.names)}."
         )

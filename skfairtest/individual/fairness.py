@@ -14,6 +14,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import pluralize
@@ -263,9 +264,9 @@ class IndividualFairnessTest(ReportMixin):
         check_seed(self.random_state)
         metric = resolve(self.fair_metric)
         if self.estimator is None:
-            raise ValueError("estimator is missing: IndividualFairnessTest(model).fit(X, y, ...)")
+            raise ParameterError("estimator is missing: IndividualFairnessTest(model).fit(X, y, ...)")
         if isinstance(self.estimator, type):
-            raise ValueError(
+            raise ParameterError(
                 f"estimator={self.estimator.__name__} is a class: fit a model of it, on other people than those of the "
                 "test, and pass the model"
             )
@@ -359,7 +360,7 @@ class IndividualFairnessTest(ReportMixin):
         check_is_fitted(self)
         for name, value in (("k", k), ("n_features", n_features)):
             if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value < 1):
-                raise ValueError(f"{name} must be an integer of at least 1; found {value!r}")
+                raise ParameterError(f"{name} must be an integer of at least 1; found {value!r}")
         people = self._columns
         growth = self.loss_ratios_
         if self._setup.statistic in OF_MEANS:
@@ -393,7 +394,7 @@ class IndividualFairnessTest(ReportMixin):
         loss = loss_of(self.loss, kind, name)
         labels = y_true.values
         if self.statistic == "error_rate_ratio" and (kind or loss.kind) == "regressor":
-            raise ValueError(
+            raise ParameterError(
                 f"statistic='error_rate_ratio' counts wrong labels, and estimator={name}() predicts numbers: use "
                 "'loss_ratio', 'ratio_of_means' or 'log_ratio'"
             )
@@ -404,14 +405,14 @@ class IndividualFairnessTest(ReportMixin):
             classes = self._classes(y_true)
             unknown = [level for level in y_true.levels if level not in classes]
             if unknown:
-                raise ValueError(
+                raise ParameterError(
                     f"y has labels that estimator={name}() does not know, {listed(unknown)}: it knows {listed(classes)}"
                 )
             positions = np.array([classes.index(level) for level in y_true.levels], dtype=np.intp)
             return loss, positions[y_true.codes], labels
         numbers = as_numbers(y_true)
         if numbers is None:
-            raise ValueError(f"y must hold numbers for estimator={name}(); found {listed(y_true.levels, 3)}")  # type: ignore[union-attr]
+            raise ParameterError(f"y must hold numbers for estimator={name}(); found {listed(y_true.levels, 3)}")  # type: ignore[union-attr]
         unit = loss_and_unit(self.loss)[1]
         return loss.in_units_of(float(numbers.std()) if unit is None else unit), numbers, labels
 
@@ -421,7 +422,7 @@ class IndividualFairnessTest(ReportMixin):
         if known is not None:
             return known
         if is_torch(self.estimator) and not all(isinstance(level, int) for level in y_true.levels):
-            raise ValueError(
+            raise ParameterError(
                 f"y must hold the positions of outputs, from 0, for estimator={type(self.estimator).__name__}(), a "
                 f"torch module that does not say what its classes are; found {listed(y_true.levels, 5)}. Of a module "
                 "that predicts numbers say loss='squared_error'"
@@ -447,19 +448,19 @@ class IndividualFairnessTest(ReportMixin):
         response = next((method for method in wanted if callable(getattr(model, method, None))), wanted[0])
         torch = is_torch(model)
         if torch and not hasattr(model, "fit") and (loss.own or self.gradient not in ("auto", "autograd")):
-            raise ValueError(
+            raise ParameterError(
                 f"estimator={name}() is a torch module, whose derivatives torch knows for the losses that have a name: "
                 "use loss='auto' and gradient='auto', or wrap it in an object with classes_ and predict_proba"
             )
         if not callable(getattr(model, response, None)) and not torch:
-            raise ValueError(
+            raise ParameterError(
                 f"estimator={name}() has no {response}, and loss={loss.name!r} needs it: calibrate it "
                 "(sklearn.calibration.CalibratedClassifierCV), wrap it in an object with classes_ and predict_proba, "
                 "or pass loss=function(y_true, y_pred), which gets its decision_function or its predictions. Of a "
                 "regressor that does not say that it is one: loss='squared_error'"
             )
         if not torch and asks_for_groups(getattr(model, response)):
-            raise ValueError(
+            raise ParameterError(
                 f"estimator={name}().{response} asks for sensitive_features, which are no features that an unfair "
                 f"example could change. Wrap it in an object whose {response} reads the group from a column of X"
             )
@@ -471,7 +472,7 @@ class IndividualFairnessTest(ReportMixin):
         if chosen.smooth is not None and chosen.smooth.classes is not None and loss.kind == "classifier":
             n_classes = len(chosen.smooth.classes)
             if truth.max() >= n_classes:
-                raise ValueError(
+                raise ParameterError(
                     f"y has labels beyond those of estimator={name}(), which has {n_classes} outputs, for the labels 0 "
                     f"to {n_classes - 1}: found {listed(y_true.levels, 5)}. Of a module that predicts numbers say "  # type: ignore[union-attr]
                     "loss='squared_error'"
@@ -482,12 +483,12 @@ class IndividualFairnessTest(ReportMixin):
         """Set the map up, and warn where its steps are too long."""
         solver = "search" if model.way == "search" else self.solver
         if solver == "search" and self.solver != "euler":
-            raise ValueError(
+            raise ParameterError(
                 f"solver={self.solver!r} follows derivatives, and this model has none ({model.why}): leave "
                 "solver='euler'"
             )
         if ranges.limited and solver not in ("euler", "search"):
-            raise ValueError(f"solver={solver!r} cannot hold features inside feature_ranges: use solver='euler'")
+            raise ParameterError(f"solver={solver!r} cannot hold features inside feature_ranges: use solver='euler'")
         steps: Floats = self.step_size / np.arange(1.0, self.n_steps + 1) ** self.step_decay
         low, high = ranges.low, ranges.high
         if scale is not None:
@@ -539,7 +540,7 @@ class IndividualFairnessTest(ReportMixin):
             instead = "; feature_scale='std' if features have different units"
             if self.feature_scale is not None:
                 instead = "; a fair metric that was fitted in other units than feature_scale's pulls too hard"
-            raise ValueError(
+            raise ParameterError(
                 f"step_size={self.step_size:g} with regularization={self.regularization:g} diverges: "
                 f"{pluralize(error.people, 'unfair example')} ran away within {error.step:g} {what}. Use a smaller "
                 f"step_size, fewer n_steps, or feature_ranges that end{instead}"

@@ -11,6 +11,7 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
@@ -159,7 +160,7 @@ class SensitiveSubspace(FairMetric):
                 directions[-1][:, others] = coefficients
         basis = span(np.concatenate(directions))
         if not len(basis):
-            raise ValueError(
+            raise ParameterError(
                 "sensitive_features: nothing in X predicts them, not even by chance: X is the same for everybody, or "
                 "every coefficient is 0 (a classifier with a strong l1 penalty). There is no direction in which "
                 "similar people could differ."
@@ -171,7 +172,7 @@ class SensitiveSubspace(FairMetric):
         where = f"sensitive_features (column {column.name!r})"
         present = np.unique(column.codes)
         if len(present) == 1:
-            raise ValueError(
+            raise ParameterError(
                 f"{where} is {column.levels[present[0]]!r} for everybody (n_samples={len(column)}): it takes at least "
                 "two values to find out what predicts them."
             )
@@ -179,7 +180,7 @@ class SensitiveSubspace(FairMetric):
         numbers = None if column.categorical or len(column.levels) <= WARN_GROUPS else as_numbers(column)
         if numbers is None:
             if len(column.levels) > MAX_GROUPS:
-                raise ValueError(
+                raise ParameterError(
                     f"{where} has {len(column.levels):,} distinct labels, more than {MAX_GROUPS}: group them, or pass "
                     "numbers."
                 )
@@ -187,7 +188,7 @@ class SensitiveSubspace(FairMetric):
                 return _coefficients(self.classifier, X, column.codes, "classifier", where)
             return _logistic(X, column, where)
         if not np.isfinite(numbers).all():
-            raise ValueError(f"{where} must hold finite numbers; found inf.")
+            raise ParameterError(f"{where} must hold finite numbers; found inf.")
         if self.regressor is not None:
             return _coefficients(self.regressor, X, numbers, "regressor", where)
         from sklearn.linear_model import Ridge  # here, as importing it takes time
@@ -241,18 +242,18 @@ def _logistic(X: Floats, column: Column, where: str) -> Floats:
 def _coefficients(model: Any, X: Floats, target: Any, parameter: str, where: str) -> Floats:
     """Fit a clone of a linear model, and return its coefficients, of shape (m, n_features)."""
     if not hasattr(model, "fit") or isinstance(model, type):
-        raise ValueError(f"{parameter} must be a linear estimator of scikit-learn, not fitted; found {model!r}.")
+        raise ParameterError(f"{parameter} must be a linear estimator of scikit-learn, not fitted; found {model!r}.")
     fitted = clone(model).fit(X, target)
     found = getattr(fitted, "coef_", None)
     if found is None:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter}={model!r} has no coef_ after fit: the sensitive subspace is made of the coefficients of a "
             "linear model of X."
         )
     found = found.toarray() if hasattr(found, "toarray") else np.asarray(found, dtype=float)
     rows: Floats = np.atleast_2d(found)
     if rows.ndim != 2 or rows.shape[1] != X.shape[1] or not np.isfinite(rows).all():
-        raise ValueError(
+        raise ParameterError(
             f"{parameter}={model!r} has a coef_ of shape {found.shape} for {where}: it takes finite numbers, one for "
             f"each of {X.shape[1]} features."
         )
@@ -274,7 +275,7 @@ def _positions(columns: Any, features: Features) -> list[int]:
     for column in several:
         position = features.position(column, "sensitive_columns")
         if position in found:
-            raise ValueError(
+            raise ParameterError(
                 f"sensitive_columns name {features.names[position]!r} twice, as {found[position]!r} and {column!r}."
             )
         found[position] = column

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import random_table
 
+from skfairtest._utils.errors import ParameterError
+
 Counts = NDArray[np.int64]
 
 #: Counts held at once; draws come in chunks of this size.
@@ -66,7 +68,7 @@ def _tables(table: Counts, size: int, rng: np.random.Generator) -> Counts:
     """Draw `size` tables with the margins of this one (groups x cells, no empty row or column)."""
     rows, columns = table.sum(axis=1), table.sum(axis=0)
     if rows.sum() >= MOST_PEOPLE:
-        raise ValueError(
+        raise ParameterError(
             f"method='permutation' can draw tables of fewer than {MOST_PEOPLE:,} people, found {rows.sum():,}: "
             "use method='exact'"
         )

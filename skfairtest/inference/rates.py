@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.inference import conditional, intervals, margin, unconditional
 from skfairtest.inference.score import score_at, studentize
@@ -268,7 +269,7 @@ def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
                 log_p = conditional.stratified_log_p(pair.x1, pair.d1, pair.x2, pair.d2, alternative)
                 return log_p, "exact conditional"
             if method == "exact":
-                raise ValueError(
+                raise ParameterError(
                     "method='exact' cannot enumerate these strata, which hold too many people "
                     f"({int((pair.d1 + pair.d2).sum()):,}): use method='auto' or 'asymptotic'"
                 )
@@ -294,14 +295,14 @@ def _beyond(pair: Pair, scale: Scale, question: Question, edge: float, side: str
         if question.method != "asymptotic" and unconditional.within_cap(counts[1], counts[3]):
             return margin.margin_log_p(*counts, rest_edge, side, question.disparity), "exact unconditional", z, error
         if question.method == "exact":
-            raise ValueError(
+            raise ParameterError(
                 f"method='exact' cannot enumerate a margin's law for {counts[1]:,} and {counts[3]:,} people: "
                 "use method='auto' or 'asymptotic'"
             )
         return margin.normal_log_p(z, side), "asymptotic", z, error
     if question.method == "exact":
         what = "several strata" if len(pair.x1) > 1 else "a metric that is a function of a rate (F1)"
-        raise ValueError(
+        raise ParameterError(
             f"method='exact' with a margin has no law for {what}: use method='auto' or 'asymptotic', or margin=None"
         )
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.inference.draws import MOST_PEOPLE, draw_first_rows
 from skfairtest.inference.memberships import memberships, resampled_counts
@@ -451,7 +452,7 @@ def check_size(people: int) -> None:
         If there are a billion people or more.
     """
     if people >= MOST_PEOPLE:
-        raise ValueError(
+        raise ParameterError(
             f"method='permutation' can draw tables of fewer than {MOST_PEOPLE:,} people, found {people:,}: "
             "use method='asymptotic'"
         )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.metrics.omnibus import NORMALIZED_MUTUAL_INFO, Omnibus, from_function
 from skfairtest.metrics.rate import Rate
 from skfairtest.metrics.rates import ALIASES, CRITERIA, RATES
@@ -114,9 +115,9 @@ def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metri
     rates: dict[str, Metric] = {}
     for rate in _expand(metric, disparity):
         if rates.setdefault(rate.name, rate) != rate:
-            raise ValueError(f"metric names two different metrics {rate.name!r}: give one of them another name")
+            raise ParameterError(f"metric names two different metrics {rate.name!r}: give one of them another name")
     if not rates:
-        raise ValueError("metric is empty: name at least one, for instance 'equalized_odds'")
+        raise ParameterError("metric is empty: name at least one, for instance 'equalized_odds'")
     return list(rates.values())
 
 
@@ -133,13 +134,13 @@ def _expand(metric: object, disparity: str) -> list[Metric]:
         if _key(metric) in _twins():
             _, name, computes = _twins()[_key(metric)]
             if computes is not None and computes != disparity:
-                raise ValueError(
+                raise ParameterError(
                     f"metric={getattr(metric, '__name__', metric)} is a {computes} and disparity={disparity!r}: "
                     f"set disparity={computes!r}"
                 )
             return _named(name)
         return [_function(metric)]
-    raise ValueError(
+    raise ParameterError(
         f"metric must be a name, a Rate, a ScoreMetric, a function, or a list or dict of these, "
         f"found {type(metric).__name__}"
     )
@@ -171,7 +172,7 @@ def _named(name: str) -> list[Metric]:
         return [NORMALIZED_MUTUAL_INFO]
     if name in SETS:
         return list(SETS[name])
-    raise ValueError(f"metric={name!r} is unknown; there are {_known()}")
+    raise ParameterError(f"metric={name!r} is unknown; there are {_known()}")
 
 
 def _known() -> str:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.metrics.functionals import Evaluated, Functional
 
@@ -159,15 +160,17 @@ class ScoreMetric:
         for role in ("evaluate", "variance"):
             found = getattr(self, role)
             if not callable(found) and (found is not None or role == "evaluate"):
-                raise ValueError(f"metric {self.name!r}: {role} must be a function; found {found!r}")
+                raise ParameterError(f"metric {self.name!r}: {role} must be a function; found {found!r}")
         for response in self.responses:
             if response not in RESPONSES:
-                raise ValueError(
+                raise ParameterError(
                     f"metric {self.name!r}: response must be one of {', '.join(map(repr, RESPONSES))}, or several of "
                     f"these; found {response!r}"
                 )
         if self.within not in (None, "y_true", "y_pred"):
-            raise ValueError(f"metric {self.name!r}: within must be None, 'y_true' or 'y_pred'; found {self.within!r}")
+            raise ParameterError(
+                f"metric {self.name!r}: within must be None, 'y_true' or 'y_pred'; found {self.within!r}"
+            )
 
     def __str__(self) -> str:
         """Return the name, and what it is in words."""
@@ -228,7 +231,7 @@ class ScoreMetric:
             def own(function: Callable[..., Any], counts: Floats) -> Floats:
                 found = np.asarray(function(truth, scores, counts), dtype=float)
                 if found.shape != counts.shape[:-1]:
-                    raise ValueError(
+                    raise ParameterError(
                         f"metric {self.name!r}: a function of counts of shape {counts.shape} must return "
                         f"an array of shape {counts.shape[:-1]}; found {found.shape}"
                     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.metrics.functionals import (
     Auc,
@@ -98,7 +99,7 @@ def numbers(context: Context, name: str) -> Floats:
         return cells.is_label(context.pos_label).astype(float)
     if cells.numbers is None:
         seen = ", ".join(map(repr, cells.levels[:5]))
-        raise ValueError(f"{name} must hold numbers, or two labels one of which is pos_label; found {seen}")
+        raise ParameterError(f"{name} must hold numbers, or two labels one of which is pos_label; found {seen}")
     return cells.numbers
 
 
@@ -113,9 +114,9 @@ def probabilities(context: Context) -> Floats:
     score = context.columns["y_score"].numbers
     if score is None:
         seen = ", ".join(map(repr, context.columns["y_score"].levels[:5]))
-        raise ValueError(f"y_score must hold numbers; found {seen}")
+        raise ParameterError(f"y_score must hold numbers; found {seen}")
     if len(score) and (score.min() < 0 or score.max() > 1):
-        raise ValueError(
+        raise ParameterError(
             f"y_score must hold probabilities of the positive label, between 0 and 1; found {score.min():g} to "
             f"{score.max():g}"
         )
@@ -129,7 +130,7 @@ def _truth(context: Context) -> Floats:
 def _codes(context: Context) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     true, predicted = (context.columns[name] for name in ("y_true", "y_pred"))
     if not true.levels or not predicted.levels:
-        raise ValueError("y_true and y_pred must hold class labels; found numbers of many different values")
+        raise ParameterError("y_true and y_pred must hold class labels; found numbers of many different values")
     codes = shared_codes({"y_true": true, "y_pred": predicted})
     return codes["y_true"], codes["y_pred"]
 
@@ -149,7 +150,7 @@ def _auc(context: Context) -> Functional:
     score = context.columns["y_score"].numbers
     if score is None:
         seen = ", ".join(map(repr, context.columns["y_score"].levels[:5]))
-        raise ValueError(f"y_score must hold numbers; found {seen}")
+        raise ParameterError(f"y_score must hold numbers; found {seen}")
     return Auc(_truth(context) > 0, score)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.errors import ParameterError
+
 __all__ = ["check_people", "lengths_of"]
 
 
@@ -42,7 +44,7 @@ def check_people(people: Any, passed: dict[str, Any]) -> None:
                 "Searches and cross-validation hand over to every fold, unsliced, what does not have one value for "
                 f"each row of X: check its length against that of X. Called by hand, pass {name} of the people scored."
             )
-        raise ValueError(f"{name} has {wrong[0]:,} values for {n:,} people. {why}")
+        raise ParameterError(f"{name} has {wrong[0]:,} values for {n:,} people. {why}")
 
 
 def lengths_of(values: Any) -> list[int]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skfairtest._utils.errors import GroupsMissing, NothingDefined
+from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import label
 from skfairtest.comparisons.omnibus import check_omnibus
@@ -49,16 +49,16 @@ def check_question(metric: Any, output: str, params: dict[str, Any]) -> None:
         If a parameter is unknown or not usable, or the output has no meaning for the metric.
     """
     if output not in OUTPUTS:
-        raise ValueError(f"output must be one of {', '.join(map(repr, OUTPUTS))}; found {output!r}")
+        raise ParameterError(f"output must be one of {', '.join(map(repr, OUTPUTS))}; found {output!r}")
     if "estimator" in params:
-        raise ValueError("estimator is no parameter of a scorer: it is handed the model by whoever scores")
+        raise ParameterError("estimator is no parameter of a scorer: it is handed the model by whoever scores")
     known = sorted(set(FairnessTest().get_params(deep=False)) - {"estimator", "metric"})
     unknown = [name for name in params if name not in known]
     if unknown:
         raise ValueError(f"{listed(unknown)}: no such parameter of FairnessTest; there are {', '.join(known)}")
     seed = params.get("random_state")
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
-        raise ValueError(
+        raise ParameterError(
             f"random_state of a scorer must be an integer, found {seed!r}: the same model and data get the same score, "
             "in whatever order and process candidates are scored"
         )
@@ -72,29 +72,29 @@ def check_question(metric: Any, output: str, params: dict[str, Any]) -> None:
     if output == "disparity":
         sideless = [m.name for m in everybody if m.extreme == "two-sided"]
         if sideless:
-            raise ValueError(
+            raise ParameterError(
                 f"output='disparity': of {sideless[0]} neither large nor small values are fairer; use output='p_value'"
             )
     elif everybody:
         what = "interval" if output == "upper_bound" else "standard error"
-        raise ValueError(
+        raise ParameterError(
             f"output={output!r}: {everybody[0].name} looks at all groups at once and has no {what}; use "
             "output='disparity' or 'p_value', or a metric of each group, such as 'equalized_odds'"
         )
     alternative = settings.question.alternative
     if output == "upper_bound" and alternative in ("greater", "less"):
-        raise ValueError(
+        raise ParameterError(
             f"output='upper_bound' is the upper end of two-sided intervals, and alternative={alternative!r} has "
             "one-sided ones: use alternative='two-sided', or output='disparity' or 'p_value'"
         )
     if output == "upper_bound" and settings.adjust not in FAMILYWISE:
-        raise ValueError(
+        raise ParameterError(
             f"output='upper_bound' is an upper end for all comparisons together, and adjust={settings.adjust!r} gives "
             "intervals that hold one by one: use adjust='auto'"
         )
     if output == "statistic":
         if alternative != "two-sided" or settings.question.edges is not None:
-            raise ValueError(
+            raise ParameterError(
                 "output='statistic' is the distance from equality in standard errors, and with "
                 f"alternative={alternative!r} and margin={params.get('margin')!r} it is that from the margin, or has a "
                 "direction: use alternative='two-sided' and margin=None, or output='upper_bound' or 'p_value'"
@@ -103,7 +103,7 @@ def check_question(metric: Any, output: str, params: dict[str, Any]) -> None:
     scales = {m.name: _scale(m, settings.question.disparity) for m in metrics}
     if len(set(scales.values())) > 1:
         ratios = [name for name, scale in scales.items() if scale == "ratio"]
-        raise ValueError(
+        raise ParameterError(
             f"output={output!r} is one number, and {listed(ratios)} is compared by its ratio, the other metrics by "
             "their difference: score them apart, or use output='p_value'"
         )

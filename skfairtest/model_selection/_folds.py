@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import GroupKFold, KFold, LeaveOneGroupOut, StratifiedGroupKFold, StratifiedKFold, check_cv
 from sklearn.utils.metadata_routing import get_routing_for_object
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.model_selection._check_lengths import lengths_of
 from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
 from skfairtest.readers import Column, read_column
@@ -66,14 +67,18 @@ def partition(
     if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
         n_folds = 5 if cv is None else int(cv)
         if n_people < n_folds:
-            raise ValueError(f"cv={n_folds} folds of n_samples={n_people} people: every fold needs somebody to test.")
+            raise ParameterError(
+                f"cv={n_folds} folds of n_samples={n_people} people: every fold needs somebody to test."
+            )
         splits = _of_integer(n_folds, X, y, sensitive_features, groups, clusters, stratified)
     else:
         if isinstance(cv, bool):
-            raise ValueError(f"cv must be a number of folds, a splitter or a list of (train, test); found {cv!r}.")
+            raise ParameterError(f"cv must be a number of folds, a splitter or a list of (train, test); found {cv!r}.")
         splitter = check_cv(cv)
         if clusters is None and isinstance(splitter, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut):
-            raise ValueError(f"cv={cv!r} keeps clusters together, and there are none: pass clusters, or an integer cv.")
+            raise ParameterError(
+                f"cv={cv!r} keeps clusters together, and there are none: pass clusters, or an integer cv."
+            )
         offered = {"sensitive_features": sensitive_features, "groups": None if clusters is None else clusters.codes}
         asked = {name: data for name, data in offered.items() if data is not None and _asks_for(splitter, name)}
         splits = splitter.split(X, y, **asked)
@@ -94,7 +99,7 @@ def _of_integer(
 ) -> Iterable[tuple[Rows, Rows]]:
     if clusters is not None:
         if len(clusters.levels) < n_folds:
-            raise ValueError(
+            raise ParameterError(
                 f"cv={n_folds} folds, and there are {len(clusters.levels)} clusters, which are kept together: use at "
                 "most as many folds."
             )
@@ -128,22 +133,24 @@ def _asks_for(splitter: Any, name: str) -> bool:
 def _check(splits: Sequence[tuple[Rows, Rows]], cv: Any, n_people: int, clusters: Column | None) -> None:
     tested = np.sort(np.concatenate([np.empty(0, dtype=np.intp), *(test for _, test in splits)]))
     if not np.array_equal(tested, np.arange(n_people)):
-        raise ValueError(
+        raise ParameterError(
             f"cv={_name(cv)} does not test each of {n_people:,} people exactly once, and people tested twice or never "
             "would make the test invalid: use an integer, KFold, or another splitter that partitions."
         )
     for number, (train, test) in enumerate(splits):
         if not train.size:
-            raise ValueError(f"cv={cv!r}: fold {number} trains on nobody: use an integer, KFold, or another splitter.")
+            raise ParameterError(
+                f"cv={cv!r}: fold {number} trains on nobody: use an integer, KFold, or another splitter."
+            )
         seen = np.intersect1d(train, test).size
         if seen:
-            raise ValueError(
+            raise ParameterError(
                 f"cv={_name(cv)}: fold {number} tests {seen:,} of the people it trains on; predictions for these would "
                 "flatter the model."
             )
         divided = 0 if clusters is None else np.intersect1d(clusters.codes[train], clusters.codes[test]).size
         if divided:
-            raise ValueError(
+            raise ParameterError(
                 f"cv={_name(cv)}: fold {number} divides {divided:,} clusters between training and test; predictions "
                 "for people whose own cluster was trained on would flatter the model: use an integer or GroupKFold()."
             )

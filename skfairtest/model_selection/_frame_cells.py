@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.comparisons.settings import check_settings
 from skfairtest.group import FairnessTest
@@ -59,7 +60,7 @@ def check_test_params(test_params: Any) -> tuple[dict[str, Any], dict[str, str]]
     if test_params is None:
         return {}, {}
     if not isinstance(test_params, Mapping):
-        raise ValueError(
+        raise ParameterError(
             "test_params must be a dict of parameters of FairnessTest, such as {'confidence_level': 0.9}; found "
             f"{type(test_params).__name__}"
         )
@@ -67,10 +68,10 @@ def check_test_params(test_params: Any) -> tuple[dict[str, Any], dict[str, str]]
     known = FairnessTest().get_params()
     for name in params:
         if name in OF_THE_FRAME:
-            raise ValueError(f"test_params cannot set {name}: {OF_THE_FRAME[name]}")
+            raise ParameterError(f"test_params cannot set {name}: {OF_THE_FRAME[name]}")
         if name not in known:
             allowed = ", ".join(sorted(set(known) - set(OF_THE_FRAME)))
-            raise ValueError(f"test_params has no {name!r}; there are {allowed}")
+            raise ParameterError(f"test_params has no {name!r}; there are {allowed}")
     settings = {name: value for name, value in {**known, **params}.items() if name not in OF_THE_FRAME}
     wrong = {}
     for disparity in DISPARITIES:

@@ -8,6 +8,8 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from skfairtest._utils.errors import ParameterError
+
 __all__ = ["fitted", "groups_of_fit", "has_keywords", "takes_groups"]
 
 
@@ -37,7 +39,7 @@ def fitted(model: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
         if "sensitive_features" not in str(error):
             raise
         name = type(model).__name__
-        raise ValueError(
+        raise ParameterError(
             f"estimator={name}(): a model inside asks for sensitive_features in training, and {name}.fit hands none "
             f"on ({error}). Without routing pass them to its step, as in fit(..., step__sensitive_features=groups). "
             "With routing on it needs set_fit_request(sensitive_features=True), and a signature that names them: "

@@ -25,6 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.group import FairnessTest
 from skfairtest.group.correlation import CorrelationFairnessTest
 from skfairtest.model_selection._check_lengths import check_people, lengths_of
@@ -323,20 +324,20 @@ class _Audited(MetaEstimatorMixin):
     def _check_parameters(self) -> None:
         if self.on_rejection not in ON_REJECTION:
             listed = ", ".join(map(repr, ON_REJECTION))
-            raise ValueError(f"on_rejection must be one of {listed}; found {self.on_rejection!r}")
+            raise ParameterError(f"on_rejection must be one of {listed}; found {self.on_rejection!r}")
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
-            raise ValueError(
+            raise ParameterError(
                 f"estimator must be a model that can be fitted, as in LogisticRegression(); found {self.estimator!r}"
             )
         if isinstance(self.estimator, FrozenEstimator):
-            raise ValueError(
+            raise ParameterError(
                 "estimator is a FrozenEstimator, which is not trained again, so that nobody here is known to be new to "
                 "it: test it with FairnessTest(model).fit(...) on people that it was not trained on."
             )
         kind = get_tags(self.estimator).estimator_type if hasattr(self.estimator, "__sklearn_tags__") else None
         other = "regressor" if self._classifies else "classifier"
         if kind == other:
-            raise ValueError(
+            raise ParameterError(
                 f"estimator={self.estimator!r} is a {other}: use Audited{other.capitalize()}, or an estimator that is "
                 f"a {'classifier' if self._classifies else 'regressor'}."
             )
@@ -349,22 +350,24 @@ class _Audited(MetaEstimatorMixin):
         elif not isinstance(tests, list | tuple):
             tests = [tests]
         if not tests:
-            raise ValueError(f"tests is empty: pass None for {self._default_metric}, one test, or a list of tests.")
+            raise ParameterError(f"tests is empty: pass None for {self._default_metric}, one test, or a list of tests.")
         for test in tests:
             if not isinstance(test, FairnessTest | CorrelationFairnessTest):
-                raise ValueError(
+                raise ParameterError(
                     "tests must be FairnessTest or CorrelationFairnessTest, one or a list of them, as in "
                     f"tests=FairnessTest(metric='accuracy'); found {test!r}"
                 )
             if test.estimator is not None:
-                raise ValueError(
+                raise ParameterError(
                     f"tests: {type(test).__name__} has an estimator of its own ({type(test.estimator).__name__}), and "
                     "what is tested here is the model to be trained: leave estimator=None."
                 )
             refused = set(people) - set(inspect.signature(test.fit).parameters)
             if refused:
                 names = " and no ".join(sorted({"sample_weight": "test_weight"}.get(name, name) for name in refused))
-                raise ValueError(f"tests: {type(test).__name__} takes no {names}: leave that test, or {names}, out.")
+                raise ParameterError(
+                    f"tests: {type(test).__name__} takes no {names}: leave that test, or {names}, out."
+                )
         return [clone(test) for test in tests]
 
     def _split(self, X: Any, y: Any, tests: Sequence[Any], people: dict[str, Any]) -> list[Any]:
@@ -401,7 +404,7 @@ class _Audited(MetaEstimatorMixin):
         if named["sample_weight"] is not None:
             parameters = inspect.signature(self.estimator.fit).parameters
             if "sample_weight" not in parameters and not has_keywords(parameters):
-                raise ValueError(
+                raise ParameterError(
                     f"sample_weight: {type(self.estimator).__name__}.fit takes none. It is what people count in "
                     "training; to weight the tests pass test_weight."
                 )

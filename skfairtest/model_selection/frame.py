@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from fairlearn.metrics import MetricFrame
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.model_selection._frame_cells import DISPARITIES, METHODS, Cell, Cells, check_test_params
@@ -171,10 +172,10 @@ class SignificanceFrame(MetricFrame):
             features = str(error)
         n_control = len(self.control_levels or ())
         if not len(self.by_group):
-            raise ValueError("y_true is empty: at least one person is needed")
+            raise ParameterError("y_true is empty: at least one person is needed")
         n_levels = n_control + len(self.sensitive_levels)
         if self.by_group.index.nlevels != n_levels or any(len(level) != n_control for level in self._levels()):
-            raise ValueError(
+            raise ParameterError(
                 "sensitive_features or control_features holds tuples, which MetricFrame takes for several features: "
                 "pass a DataFrame with a column for each part, or write the tuples as text"
             )
@@ -415,9 +416,9 @@ class SignificanceFrame(MetricFrame):
 
     def _check(self, method: str, disparity: str) -> None:
         if method not in METHODS:
-            raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}; found {method!r}")
+            raise ParameterError(f"method must be one of {', '.join(map(repr, METHODS))}; found {method!r}")
         if disparity not in DISPARITIES:
-            raise ValueError(f"disparity must be one of {', '.join(map(repr, DISPARITIES))}; found {disparity!r}")
+            raise ParameterError(f"disparity must be one of {', '.join(map(repr, DISPARITIES))}; found {disparity!r}")
         if disparity in self._not_tested:
             raise ValueError(self._not_tested[disparity])
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.group import FairnessTest
 from skfairtest.metrics.score_metric import name_of
 from skfairtest.model_selection._check_lengths import check_people
@@ -144,7 +145,7 @@ class FairnessScorer(_BaseScorer):
     ) -> float:
         if self._columns is not None:
             if passed.get("sensitive_features") is not None:
-                raise ValueError(
+                raise ParameterError(
                     f"sensitive_features was handed over, and the scorer reads the columns {list(self._columns)} of X: "
                     "leave one of them out"
                 )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.checks import is_number
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.typing import Floats
 from skfairtest.readers.levels import listed
@@ -230,13 +231,13 @@ def select_fair(
     """
     for name, key in {"maximize": maximize, "fairness": fairness}.items():
         if not isinstance(key, str):
-            raise ValueError(f"{name} must be a key of the search's scoring, such as 'accuracy'; found {key!r}")
+            raise ParameterError(f"{name} must be a key of the search's scoring, such as 'accuracy'; found {key!r}")
     if maximize == fairness:
-        raise ValueError(f"maximize and fairness are both {maximize!r}: name two keys of the search's scoring")
+        raise ParameterError(f"maximize and fairness are both {maximize!r}: name two keys of the search's scoring")
     if (tolerance is None) == (alpha is None):
         raise ValueError(f"give exactly one of tolerance and alpha; found tolerance={tolerance!r} and alpha={alpha!r}")
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < np.inf):
-        raise ValueError(f"tolerance must be a number of at least 0; found {tolerance!r}")
+        raise ParameterError(f"tolerance must be a number of at least 0; found {tolerance!r}")
     if alpha is not None and not (is_number(alpha) and 0 < alpha < 1):
-        raise ValueError(f"alpha must be a number between 0 and 1; found {alpha!r}")
+        raise ParameterError(f"alpha must be a number between 0 and 1; found {alpha!r}")
     return FairSelection(maximize, fairness, tolerance, alpha)

@@ -21,6 +21,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers import MAX_GROUPS, Column, check_same_people, read_column, read_columns
 from skfairtest.readers.named import check_names_of_columns, named_columns
 
@@ -174,7 +175,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
             If a label of a group has fewer people than there are folds, so that some folds have none of them.
         """
         if groups is not None:
-            raise ValueError(
+            raise ParameterError(
                 "groups are people who must stay together in scikit-learn, and SensitiveStratifiedKFold keeps nobody "
                 "together: pass the sensitive groups as sensitive_features=..., or use StratifiedGroupKFold."
             )
@@ -206,7 +207,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
             _check_labels(label)
         check_same_people({"X": X, "y": label, "sensitive_features": columns})
         if len(columns[0]) < self.n_splits:
-            raise ValueError(
+            raise ParameterError(
                 f"n_splits={self.n_splits} is more than the {len(columns[0])} people there are: every fold needs one."
             )
         return columns, label
@@ -243,7 +244,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
 def _check_labels(label: Column) -> None:
     continuous = [level for level in label.levels if isinstance(level, float) and not level.is_integer()]
     if continuous:
-        raise ValueError(
+        raise ParameterError(
             f"y is continuous (it holds {continuous[0]!r}), and folds are stratified on labels. Stratify on the groups "
             "alone with cv=list(folds.split(X, None, sensitive_features=...)), or on bins of y with "
             "cv=list(folds.split(X, pandas.qcut(y, 5), sensitive_features=...)), or use KFold."

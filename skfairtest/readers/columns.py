@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.containers import is_categorical, is_table, one_dimensional, series_name, split_table
 from skfairtest.readers.encoding import encode
 from skfairtest.readers.levels import is_unicode
@@ -159,21 +160,21 @@ def read_column(data: Any, parameter: str, *, name: str | None = None) -> Column
     try:
         levels, codes, n_missing = encode(values)
     except TypeError as error:
-        raise ValueError(
+        raise ParameterError(
             f"{where} holds values that cannot be compared with each other ({error}): pass one "
             "plain value (a string, a number, a boolean) per person."
         ) from error
     if n_missing:
-        raise ValueError(
+        raise ParameterError(
             f"{where} has {n_missing:,} missing value{'s' if n_missing > 1 else ''} among "
             f"{codes.size:,}: leave these people out of every argument, or give missing a name "
             "of its own, such as 'unknown'."
         )
     if not codes.size:
-        raise ValueError(f"{where} is empty: at least one person is needed.")
+        raise ParameterError(f"{where} is empty: at least one person is needed.")
     broken = [text for text in (name, *levels) if not is_unicode(text)]
     if broken:
-        raise ValueError(
+        raise ParameterError(
             f"{where}: {broken[0]!r} is not valid Unicode and cannot be written to a file; read the data again with "
             "the encoding they were saved in, or replace the text."
         )
@@ -230,14 +231,14 @@ def read_columns(
     """
     columns = _columns_of(data, parameter, default_name)
     if not columns:
-        raise ValueError(f"{parameter} has no columns: pass at least one.")
+        raise ParameterError(f"{parameter} has no columns: pass at least one.")
     names = [column.name for column in columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(f"{parameter} has several columns named {repeated[0]!r}: give each its own name.")
+        raise ParameterError(f"{parameter} has several columns named {repeated[0]!r}: give each its own name.")
     lengths = {column.name: len(column) for column in columns}
     if len(set(lengths.values())) > 1:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} has columns of different lengths {lengths}: every column needs one value per person."
         )
     for column in columns:
@@ -291,7 +292,7 @@ def _columns_of(data: Any, parameter: str, default_name: str) -> tuple[Column, .
 def check_level_count(column: Column, parameter: str, max_levels: int | None, warn_levels: int | None) -> None:
     count = len(column.levels)
     if max_levels is not None and count > max_levels:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter}: column {column.name!r} has {count:,} distinct values, more than "
             f"{max_levels}. Use CorrelationFairnessTest for a continuous sensitive feature, or "
             "group the values (for example with pandas.cut)."

@@ -12,6 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
+
 __all__ = ["is_categorical", "is_table", "one_dimensional", "series_name", "split_table"]
 
 #: What pandas, polars and pyarrow call types of categories.
@@ -94,7 +96,7 @@ def split_table(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
         return [(str(name), data.column(i)) for i, name in enumerate(data.schema.names)]
     frame = nw.from_native(data, pass_through=True)
     if isinstance(frame, nw.LazyFrame):
-        raise ValueError(f"{parameter} is a lazy frame, which has no values yet: call .collect() first.")
+        raise ParameterError(f"{parameter} is a lazy frame, which has no values yet: call .collect() first.")
     if isinstance(frame, nw.DataFrame):
         return [(name, frame[name].to_native()) for name in frame.columns]
     return _split_array(np.asarray(data), parameter)
@@ -112,13 +114,13 @@ def _is_row(value: Any) -> bool:
 
 def _split_rows(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
     if any(isinstance(row, pd.Series) for row in data):
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} is a list of Series, which could be rows or columns: pass a DataFrame or a dict of columns."
         )
     # A value among rows is a row of no columns.
     widths = {len(row) if _is_row(row) else 0 for row in data}
     if len(widths) > 1:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} is a list of rows of different lengths {sorted(widths)}: every row "
             "needs one value per column."
         )
@@ -127,7 +129,7 @@ def _split_rows(data: Any, parameter: str) -> list[tuple[str | None, Any]]:
 
 def _split_array(array: NDArray[Any], parameter: str) -> list[tuple[str | None, Any]]:
     if array.ndim != 2:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} has shape {array.shape}: pass one column of shape (n,) or a table of shape (n, n_columns)."
         )
     return [(None, array[:, i]) for i in range(array.shape[1])]
@@ -154,9 +156,9 @@ def one_dimensional(data: Any, parameter: str) -> Any:
         If there is nothing, a string, a table or anything else without one value per person.
     """
     if data is None:
-        raise ValueError(f"{parameter} is None: pass one value per person.")
+        raise ParameterError(f"{parameter} is None: pass one value per person.")
     if isinstance(data, (str, bytes)):
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} is the string {data!r}: columns cannot be looked up here, pass the "
             f"column itself, for example df[{data!r}]."
         )
@@ -164,21 +166,21 @@ def one_dimensional(data: Any, parameter: str) -> Any:
         return pd.Series(data)
     if isinstance(data, (pd.Series, pd.Index)):
         if isinstance(data, pd.MultiIndex):
-            raise ValueError(
+            raise ParameterError(
                 f"{parameter} is a MultiIndex: pass one of its levels, or all as a DataFrame (.to_frame())."
             )
         return _native(data)
     if isinstance(data, Sequence) and not is_table(data):
         return _objects(data)
     if is_table(data):
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} must have one dimension, one value per person; found "
             f"{_description(data)}. Pass a single column."
         )
     values = _from_other_library(data)
     if not isinstance(values, np.ndarray) or values.ndim == 1:
         return values
-    raise ValueError(
+    raise ParameterError(
         f"{parameter} must hold one value per person; found {_description(data)}. Pass a list, an array or a series."
     )
 

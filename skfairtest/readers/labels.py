@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.columns import Column
 from skfairtest.readers.levels import is_label, listed, plain_scalar, sort_levels, unify_numbers
 
@@ -52,7 +53,7 @@ def check_labels(column: Column, parameter: str) -> None:
     if any(map(_is_fraction, column.levels)):
         raise ValueError(_scores_message(parameter, column.levels))
     if len(column.levels) > MAX_LABELS:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} has {len(column.levels):,} distinct values, more than {MAX_LABELS}: "
             "these are not class labels. Pass scores as y_score, or use a metric of numbers, "
             "such as 'mean_squared_error'."
@@ -93,7 +94,7 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
     labels = [plain_scalar(label) for label in labels]
     seen = sort_levels(unify_numbers(dict.fromkeys(labels), map(type, labels)))
     if not seen:
-        raise ValueError("labels are empty: y_true and y_pred hold no label.")
+        raise ParameterError("labels are empty: y_true and y_pred hold no label.")
     if any(map(_is_fraction, seen)):
         raise ValueError(_scores_message("y_true or y_pred", seen))
     if len(seen) > 2:
@@ -101,8 +102,10 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
             for label in seen:
                 if is_label(label, pos_label):
                     return label
-            raise ValueError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
-        raise ValueError(
+            raise ParameterError(
+                f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}."
+            )
+        raise ParameterError(
             f"labels not binary: y_true and y_pred together hold {len(seen)} labels, "
             f"{listed(seen)}. Pass pos_label to test one of them against the others, or a metric that asks for no "
             "positive label, such as 'accuracy'."
@@ -116,12 +119,12 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
         for label in possible:
             if is_label(label, pos_label):
                 return label
-        raise ValueError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
+        raise ParameterError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
     if pairs:
         return next((label for label in seen if label == 1), 1)
     if known:
         return known[1]
-    raise ValueError(
+    raise ParameterError(
         f"pos_label is needed: the labels of y_true and y_pred are {listed(seen)}, and nothing "
         f"says which is the positive one. Pass for example pos_label={seen[-1]!r}."
     )

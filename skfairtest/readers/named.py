@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.readers.levels import listed
 
@@ -43,12 +44,12 @@ def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None
     found = list(names) if isinstance(names, list | tuple) else []
     if not found or not all(isinstance(name, str) for name in found):
         shown = f"[{listed(found, 3)}]" if isinstance(names, list | tuple) else type(names).__name__
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} must be the name of a column of X, or a list of names, as in {parameter}='sex'; found "
             f"{shown}. The groups themselves are passed at run time, by metadata routing."
         )
     if len(set(found)) < len(found):
-        raise ValueError(f"{parameter} names a column twice: {listed(found)}")
+        raise ParameterError(f"{parameter} names a column twice: {listed(found)}")
     return tuple(found)
 
 
@@ -88,14 +89,14 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
     found = {name: column for name, column in table if name is not None}
     twice = [name for name in names if sum(name == other for other, _ in table) > 1]
     if twice:
-        raise ValueError(f"{asked}: X has several columns named {listed(twice)}: give each its own name.")
+        raise ParameterError(f"{asked}: X has several columns named {listed(twice)}: give each its own name.")
     if not found:
-        raise ValueError(
+        raise ParameterError(
             f"{asked} names a column, and X ({type(X).__name__}) has no column names here: pass a DataFrame; {instead}"
         )
     missing = [name for name in names if name not in found]
     if missing:
-        raise ValueError(
+        raise ParameterError(
             f"{asked}: X has no column {listed(missing)} here; its columns are {listed(found)}. "
             f"{instead[0].upper()}{instead[1:]}"
         )

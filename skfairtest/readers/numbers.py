@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.columns import Column, Numbers, read_column
 from skfairtest.readers.containers import one_dimensional
 from skfairtest.readers.labels import MAX_LABELS
@@ -73,7 +74,7 @@ def read_values(data: Any, parameter: str) -> Column | Numbers:
     index = values.index if isinstance(values, pd.Series) else None
     missing = int(np.isnan(array).sum()) if array.dtype.kind == "f" else 0
     if missing:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} has {missing:,} missing value{'s' if missing > 1 else ''} among {array.size:,}: "
             "leave these people out of every argument."
         )
@@ -135,7 +136,7 @@ def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> 
     name = max(largest, key=lambda name: largest[name], default="")
     most = LARGEST_NUMBER ** (1 / power)
     if name and largest[name] and not 1 / most <= largest[name] <= most:
-        raise ValueError(
+        raise ParameterError(
             f"{name} holds numbers of up to {largest[name]:g} in magnitude, of which squares and standard errors "
             f"cannot be computed: rescale {' and '.join(largest)}, so that the largest lies between {1 / most:g} and "
             f"{most:g}."
@@ -156,18 +157,18 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
     values = as_numbers(column)
     if values is None:
         assert isinstance(column, Column)
-        raise ValueError(f"{parameter} must hold numbers, found {listed(column.levels, 3)}.")
+        raise ParameterError(f"{parameter} must hold numbers, found {listed(column.levels, 3)}.")
     negative = int((values < 0).sum())
     if negative:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} has {negative:,} negative weight{'s' if negative > 1 else ''}, the smallest "
             f"{values.min():g}: weights say how many people each stands for, and are at least 0."
         )
     if not (values > 0).any():
-        raise ValueError(f"{parameter} is 0 for everybody: nobody would be counted.")
+        raise ParameterError(f"{parameter} is 0 for everybody: nobody would be counted.")
     smallest, largest = float(values[values > 0].min()), float(values.max())
     if smallest < largest / LARGEST_WEIGHT:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} holds positive weights from {smallest:g} to {largest:g}: beside the largest, those below "
             f"{largest / LARGEST_WEIGHT:g} count nothing. Set them to 0, or leave these people out of every argument."
         )

@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.columns import Column, check_same_people, read_column
 from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.labels import resolve_pos_label
@@ -156,7 +157,9 @@ def ask(
     if isinstance(estimator, type) or not callable(getattr(estimator, response, None)):
         found = estimator.__name__ if isinstance(estimator, type) else repr(estimator)
         what = "is a class" if isinstance(estimator, type) else f"has no {response} method"
-        raise ValueError(f"estimator={found} {what}: pass a fitted model, or estimator=None with the predictions as X.")
+        raise ParameterError(
+            f"estimator={found} {what}: pass a fitted model, or estimator=None with the predictions as X."
+        )
     path = path_of(estimator)
     offered = {"sensitive_features", "random_state", *(predict_params or {})}
     # Wrappers hide the arguments of what they wrap, or demand that metadata routing is set up for them.
@@ -173,7 +176,7 @@ def ask(
     if lacking:
         where = lacking[0] if lacking == ["sensitive_features"] else f"predict_params={{{lacking[0]!r}: ...}}"
         asking = f"{type(path[depth]).__name__}.{response}"
-        raise ValueError(f"estimator={name}(): {asking} asks for {' and '.join(lacking)}: pass {where}.")
+        raise ParameterError(f"estimator={name}(): {asking} asks for {' and '.join(lacking)}: pass {where}.")
     try:
         if isinstance(estimator, BaseEstimator) and hasattr(estimator, "fit"):
             check_is_fitted(estimator)
@@ -188,7 +191,7 @@ def ask(
     except TypeError as error:
         if "sensitive_features" not in str(error) or "sensitive_features" in params:
             raise
-        raise ValueError(
+        raise ParameterError(
             f"estimator={name}(): a model inside asks for sensitive_features, and {name}.{response} hands none on "
             f"({error}). Predict in your own way, and pass the predictions as X with estimator=None."
         ) from error
@@ -302,7 +305,7 @@ def scores(
     """
     found = [response for response in responses if callable(getattr(estimator, response, None))]
     if not found:
-        raise ValueError(
+        raise ParameterError(
             f"estimator={type(estimator).__name__}() has no {' and no '.join(responses)}, and {metric} needs scores: "
             "use a model that has, or a metric of predicted labels, such as 'equalized_odds'; scores of your own are "
             "passed as X, with estimator=None."
@@ -340,12 +343,12 @@ def _position(pos_label: Any, classes: Sequence[Any], metric: str) -> int:
     if pos_label is None:
         if len(classes) == 2:
             return classes.index(resolve_pos_label(classes, classes=classes))
-        raise ValueError(
+        raise ParameterError(
             f"pos_label is needed: {metric} is about one label, and the estimator knows {len(classes)}, "
             f"{listed(classes)}. Pass for example pos_label={classes[-1]!r}."
         )
     if pos_label not in classes:
-        raise ValueError(f"pos_label={pos_label!r} is not among the estimator's classes: {listed(classes)}.")
+        raise ParameterError(f"pos_label={pos_label!r} is not among the estimator's classes: {listed(classes)}.")
     return classes.index(pos_label)
 
 
@@ -433,7 +436,7 @@ def predictions_from_X(X: Any, parameter: str = "X") -> Any:
     """
     if X is not None and not isinstance(X, (str, bytes)) and is_table(X):
         instead = "pass estimator=... to predict from it, or a 1-D array of predictions" if parameter == "X" else ""
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} is a table, and a table is not predictions: "
             f"{instead or 'pass one column of it, or a model as FairnessTest(estimator).fit(X, y, ...)'}."
         )

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.columns import Column, read_column
 from skfairtest.readers.labels import check_labels
 from skfairtest.readers.levels import listed
@@ -29,7 +30,7 @@ def check_names(control_names: Sequence[str], sensitive_names: Sequence[str], ce
     if not cell_names:
         raise ValueError("there are no labels: pass y_true, y_pred or y_score, or several.")
     if tuple(cell_names) != tuple(name for name in CELL_NAMES if name in cell_names):
-        raise ValueError(f"cell_names must be of {CELL_NAMES}, in this order; found {cell_names}.")
+        raise ParameterError(f"cell_names must be of {CELL_NAMES}, in this order; found {cell_names}.")
     if not sensitive_names:
         raise ValueError("there are no groups: sensitive_features needs at least one column.")
     names = [*control_names, *sensitive_names]
@@ -41,7 +42,7 @@ def check_names(control_names: Sequence[str], sensitive_names: Sequence[str], ce
             )
         if name in (*CELL_NAMES, "count"):
             parameter = "control_features" if name in control_names else "sensitive_features"
-            raise ValueError(
+            raise ParameterError(
                 f"{parameter}: a feature is named {name!r}, which stands for something else in the table: rename it."
             )
 
@@ -58,9 +59,9 @@ def check_cells(columns: Sequence[Column]) -> None:
         if column.name != "y_score":
             check_labels(column, column.name)
         elif not all(isinstance(level, (int, float)) for level in column.levels):
-            raise ValueError(f"y_score must hold numbers, found {listed(column.levels, 3)}.")
+            raise ParameterError(f"y_score must hold numbers, found {listed(column.levels, 3)}.")
         elif len(column.levels) > MAX_SCORES:
-            raise ValueError(
+            raise ParameterError(
                 f"y_score has {len(column.levels):,} distinct values; a table of counts takes at "
                 f"most {MAX_SCORES}. Round the scores, or test them row by row."
             )

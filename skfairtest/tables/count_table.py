@@ -9,6 +9,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import Bunch
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.columns import (
     MAX_GROUPS,
     WARN_GROUPS,
@@ -113,7 +114,9 @@ class CountTable:
         names = {"strata": control_names, "groups": sensitive_names, "cells": cell_names}
         expected = tuple(len(keys) for keys in axes.values())
         if array.shape != expected:
-            raise ValueError(f"counts has shape {array.shape}, but strata, groups and cells have lengths {expected}.")
+            raise ParameterError(
+                f"counts has shape {array.shape}, but strata, groups and cells have lengths {expected}."
+            )
         numbers = as_counts(array.ravel().tolist(), "counts")
         columns: list[Column] = []
         for (axis, keys), place in zip(axes.items(), np.indices(array.shape), strict=True):

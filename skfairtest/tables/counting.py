@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.columns import Column, read_column
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.readers.levels import listed
@@ -28,9 +29,9 @@ def name_list(names: str | Iterable[str] | None, parameter: str) -> tuple[str, .
     several = (names,) if isinstance(names, str) else tuple(names)
     for name in several:
         if not isinstance(name, str):
-            raise ValueError(f"{parameter} takes names of columns (strings), found {name!r}.")
+            raise ParameterError(f"{parameter} takes names of columns (strings), found {name!r}.")
         if several.count(name) > 1:
-            raise ValueError(f"{parameter} lists {name!r} twice.")
+            raise ParameterError(f"{parameter} lists {name!r} twice.")
     return several
 
 
@@ -64,14 +65,14 @@ def read_counted(
         is not a whole number of people.
     """
     if names is None and isinstance(data, Mapping) and any(isinstance(key, tuple) for key in data):
-        raise ValueError(
+        raise ParameterError(
             "data is a mapping of keys to counts: say what each position of a key is, for "
             "example names=('sex', 'y_pred')."
         )
     if names is not None:
         table = _split_mapping(data, name_list(names, "names"), count)
     elif data is None or isinstance(data, (str, bytes)) or not is_table(data):
-        raise ValueError(
+        raise ParameterError(
             f"data must be a frame, a mapping of names to columns or a mapping of keys to "
             f"counts, found type {type(data).__name__}."
         )
@@ -79,19 +80,19 @@ def read_counted(
         table = {str(name): values for name, values in split_table(data, "data")}
     for parameter, name in (("count", count), *wanted):
         if name not in table:
-            raise ValueError(f"{parameter}={name!r} is not a column of data, which has {listed(table)}.")
+            raise ParameterError(f"{parameter}={name!r} is not a column of data, which has {listed(table)}.")
     columns = [read_column(table[name], parameter, name=name) for parameter, name in wanted]
     counted = read_column(table[count], "count", name=count)
     if len({len(counted), *map(len, columns)}) > 1:
         lengths = {column.name: len(column) for column in (counted, *columns)}
-        raise ValueError(f"data has columns of different lengths {lengths}.")
+        raise ParameterError(f"data has columns of different lengths {lengths}.")
     counts = as_counts(counted.levels, f"count (column {count!r})")
     return columns, counts[counted.codes]
 
 
 def _split_mapping(data: Any, names: tuple[str, ...], count: str) -> dict[str, Any]:
     if not isinstance(data, Mapping) or not data:
-        raise ValueError(
+        raise ParameterError(
             "names goes with a mapping of keys to counts, such as {('f', 1): 12, ('m', 1): 20}; "
             f"found {'an empty mapping' if isinstance(data, Mapping) else type(data).__name__}."
         )
@@ -102,7 +103,7 @@ def _split_mapping(data: Any, names: tuple[str, ...], count: str) -> dict[str, A
                 f"the key {key!r} of data has {len(key)} values, but names has {len(names)}: {listed(names)}."
             )
     if count in names:
-        raise ValueError(f"names contains {count!r}, which stands for the counts: rename it.")
+        raise ParameterError(f"names contains {count!r}, which stands for the counts: rename it.")
     table: dict[str, Any] = {name: list(values) for name, values in zip(names, zip(*keys, strict=True), strict=True)}
     return {**table, count: list(data.values())}
 
@@ -118,7 +119,7 @@ def as_counts(values: Iterable[Any], parameter: str) -> NDArray[np.int64]:
     values = list(values)
     for value in values:
         if not _is_number_of_people(value):
-            raise ValueError(f"{parameter} must hold numbers of people, whole and not negative; found {value!r}.")
+            raise ParameterError(f"{parameter} must hold numbers of people, whole and not negative; found {value!r}.")
     return np.array([int(value) for value in values], dtype=np.int64)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.columns import (
     Column,
     Numbers,
@@ -127,7 +128,7 @@ class Kinds:
             return np.zeros(self.size, dtype=np.intp)
         column = self.values[name].column
         if isinstance(column, Numbers):
-            raise ValueError(
+            raise ParameterError(
                 f"within={name!r} permutes labels among people of one {name}; it holds numbers of many different "
                 "values, which nobody shares"
             )

@@ -9,10 +9,11 @@ from scipy.stats import fisher_exact
 from sklearn.base import clone
 
 from skfairtest import FairnessTest
+from skfairtest.comparisons.core import Estimate, Evidence, Finding, NullDistribution
 from skfairtest.comparisons.null_histogram import null_histogram_of
-from skfairtest.comparisons.rows import Row
+from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.rates import Pair, Question
+from skfairtest.inference.rates import Pair, Question, Scale
 from skfairtest.report.null_histogram import NullHistogram
 
 
@@ -165,22 +166,21 @@ def test_infinite_draws_are_told(seed):
     assert f"{infinite} of them are infinite and not drawn" in law.note
 
 
-def row(statistic, drawn=None, pair=None, method="permutation", log_p=-1.0):
-    found = Row("metric", "a", "b", None, Contrast(0, 1), Question(), 9, 9, 0.5, 0.5, 0.0, pair)
-    found.statistic, found.drawn, found.method, found.log_p = statistic, drawn, method, log_p
-    return found
+def finding(statistic, draws=None, pair=None, method="permutation", n_undefined=0):
+    estimate = Estimate("metric", "a", "b", None, Contrast(0, 1), 9, 9, 0.5, 0.5, 0.0)
+    null = NullDistribution(Question()) if pair is None else RateNull(Question(), pair, Scale())
+    evidence = Evidence(-1.0, method, statistic, 1.0, statistic, draws, n_undefined=n_undefined)
+    return Finding(estimate, null, evidence, -1.0, (np.nan, np.nan), False)
 
 
 def test_an_undefined_statistic_has_no_law():
-    assert null_histogram_of(row(np.nan, np.zeros(9))) is None
-    assert null_histogram_of(row(np.nan, method="asymptotic")) is None
-    assert null_histogram_of(row(1.0, np.full(9, np.nan))) is None
+    assert null_histogram_of(finding(np.nan, np.zeros(9))) is None
+    assert null_histogram_of(finding(np.nan, method="asymptotic")) is None
+    assert null_histogram_of(finding(1.0, np.full(9, np.nan))) is None
 
 
 def test_an_infinite_statistic_and_undefined_draws_are_told():
-    found = row(np.inf, np.array([0.0, 1.0, np.nan]))
-    found.undefined = 1
-    law = null_histogram_of(found)
+    law = null_histogram_of(finding(np.inf, np.array([0.0, 1.0, np.nan]), n_undefined=1))
     assert "it is undefined in 1 other draw, which is not counted" in law.note
     assert "the data's own statistic is infinite" in law.note
     assert sum(law.extreme) == 0
@@ -188,7 +188,7 @@ def test_an_infinite_statistic_and_undefined_draws_are_told():
 
 def test_where_people_are_too_many_the_normal_law_stands_for_the_exact_one():
     pair = Pair(*(np.array([k]) for k in (3 * 10**11, 10**12, 4 * 10**11, 10**12)))
-    law = null_histogram_of(row(-2.0, pair=pair, method="exact conditional"))
+    law = null_histogram_of(finding(-2.0, pair=pair, method="exact conditional"))
     assert law.kind == "normal"
     assert "drawn for so many people in place of the exact law" in law.note
 

@@ -9,7 +9,7 @@ import sklearn.metrics as sk
 from fairlearn.metrics import make_derived_metric, mean_prediction
 
 from skfairtest import CountTable, FairnessTest, ScoreMetric, minimum_detectable_disparity
-from skfairtest.group import _ready, _studentized
+from skfairtest.comparisons import evaluation, studentized
 
 RNG = np.random.default_rng(5)
 N = 400
@@ -153,14 +153,14 @@ def test_more_people_than_can_be_drawn_are_compared_by_the_normal_law():
 
 
 def test_a_very_slow_function_is_announced_before_it_is_evaluated_again_and_again(monkeypatch, clock):
-    monkeypatch.setattr(_ready, "time", clock)
+    monkeypatch.setattr(evaluation, "time", clock)
     calls = []
 
     def slow(y_true, y_pred):
         calls.append(len(y_true))
         if warned:
             raise KeyboardInterrupt
-        clock.sleep(2 * _studentized.UNHURRIED)
+        clock.sleep(2 * studentized.UNHURRIED)
         return float(np.mean(y_true - y_pred))
 
     warned = []

@@ -26,7 +26,8 @@ from sklearn.metrics import (
 )
 
 from skfairtest import FairnessTest, ScoreMetric
-from skfairtest.group import _progress, _resample
+from skfairtest._utils import progress as _progress
+from skfairtest.comparisons import resample as _resample
 from skfairtest.inference import two_sides
 
 MANY = 8000

@@ -858,7 +858,7 @@ def test_words_are_no_scores(people):
 
 @pytest.mark.parametrize("name", ["roc_auc", "balanced_accuracy", "matthews_corrcoef", "log_loss"])
 def test_no_exact_law(people, name):
-    with pytest.raises(ValueError, match=rf"method='exact' has no law for {name}"):
+    with pytest.raises(ValueError, match=rf"method='exact' has no distribution for {name}"):
         run(people["truth"], people["decision"], people["group"], name, method="exact")
 
 

@@ -42,6 +42,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 
 STATISTICS = ("loss_ratio", "ratio_of_means", "log_ratio")
@@ -189,7 +190,7 @@ def audit_value(
     before, after = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
     n = len(before)
     if statistic not in STATISTICS:
-        raise ValueError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, found {statistic!r}")
+        raise ParameterError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, found {statistic!r}")
     if n < 2:
         raise ValueError(f"an audit value needs the losses of at least 2 people, found {n}")
     unusable = ~(np.isfinite(before) & np.isfinite(after) & (before >= 0) & (after >= 0))

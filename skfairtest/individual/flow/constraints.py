@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 
 #: (x, x0) -> the nearest allowed points; x may be overwritten.
@@ -89,7 +90,7 @@ def _outside(limits: ArrayLike | None, columns: NDArray[np.intp], none: float) -
     limits = np.array(limits, dtype=float)
     inside = limits[columns] > 0 if none < 0 else limits[columns] < 1
     if inside.any():
-        raise ValueError(
+        raise ParameterError(
             f"columns {columns[inside].tolist()} of a block have limits inside 0 to 1: leave them out of low and high, "
             "or out of the block"
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 
 #: Eigenvalues within this share of the largest are one eigenvalue, and 0 if they are within it of 0.
@@ -53,16 +54,20 @@ class Quadratic:
     def __init__(self, matrix: ArrayLike) -> None:
         sigma = np.asarray(matrix, dtype=float)
         if sigma.ndim != 2 or sigma.shape[0] != sigma.shape[1] or len(sigma) == 0:
-            raise ValueError(f"matrix must be square, found an array of shape {sigma.shape}")
+            raise ParameterError(f"matrix must be square, found an array of shape {sigma.shape}")
         if not np.isfinite(sigma).all():
-            raise ValueError(f"matrix must be finite, found {int((~np.isfinite(sigma)).sum())} entries that are not")
+            raise ParameterError(
+                f"matrix must be finite, found {int((~np.isfinite(sigma)).sum())} entries that are not"
+            )
         scale = float(np.abs(sigma).max())
         if np.abs(sigma - sigma.T).max() > 1e-8 * scale:
-            raise ValueError("matrix must be symmetric, found an entry that differs from the one across the diagonal")
+            raise ParameterError(
+                "matrix must be symmetric, found an entry that differs from the one across the diagonal"
+            )
         self.matrix: Floats = np.ascontiguousarray((sigma + sigma.T) / 2)
         values, vectors = np.linalg.eigh(self.matrix)
         if values[0] < -1e-8 * scale:
-            raise ValueError(f"matrix must be positive semi-definite, found the eigenvalue {values[0]:.3g}")
+            raise ParameterError(f"matrix must be positive semi-definite, found the eigenvalue {values[0]:.3g}")
         self.largest = max(float(values[-1]), 0.0)
         self.has_free_directions = bool(values[0] <= RELATIVE_TOLERANCE * self.largest)
         self.free_directions: Floats = self._directions(values, vectors.T)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.models.affine import affine_steps, some_rows
 from skfairtest.individual.models.classes import derives
@@ -177,10 +178,10 @@ def _read_module(module: Any, before: Any, rows: Floats, kind: str | None) -> _D
     _check_derivative(plain, rows, name)
     if kind == "regressor":
         if n_outputs != 1:
-            raise ValueError(f"estimator={name}() returns {n_outputs} numbers per person: a regressor returns one.")
+            raise ParameterError(f"estimator={name}() returns {n_outputs} numbers per person: a regressor returns one.")
         return plain
     if kind is None and n_outputs == 1:
-        raise ValueError(
+        raise ParameterError(
             f"estimator={name}() returns one number per person, which may be the logit of a classifier or the "
             "prediction of a regressor: say which by loss='log_loss' or loss='squared_error'."
         )
@@ -193,7 +194,7 @@ def _check_shape(model: _Differentiated, rows: Floats, name: str) -> None:
         said = model.forward(model.enter(rows))
     if not hasattr(said, "detach") or said.ndim not in (1, 2) or len(said) != len(rows):
         found = f"a tensor of shape {tuple(said.shape)}" if hasattr(said, "detach") else type(said).__name__
-        raise ValueError(
+        raise ParameterError(
             f"estimator={name}() must return a tensor of shape (n,) or (n, n_outputs) when it is asked about n "
             f"people; it returned {found} for {len(rows)}. Wrap it in a module that does."
         )
@@ -206,13 +207,13 @@ def _meaning(scores: Floats, name: str) -> Link:
         # Logarithms of probabilities are scores like others: their exponentials add up to 1.
         return Softmax() if scores.shape[1] > 1 else Sigmoid()
     if scores.shape[1] == 1:
-        raise ValueError(
+        raise ParameterError(
             f"estimator={name}() returns one number per person, between 0 and 1 for everybody: it cannot be seen "
             "whether it is a probability or a logit. Return the logit (leave the last Sigmoid out), or the "
             "probabilities of both classes, torch.cat([1 - p, p], dim=1)."
         )
     if (np.abs(scores.sum(axis=1) - 1.0) > _TOLERANCE).any():
-        raise ValueError(
+        raise ParameterError(
             f"estimator={name}() returns {scores.shape[1]} numbers per person, all between 0 and 1, which do not add "
             "up to 1: they may be logits, or probabilities of something else than classes. Return logits (leave the "
             "last Sigmoid out), or probabilities that add up to 1."
@@ -224,10 +225,10 @@ def _steady(model: _Differentiated, rows: Floats, name: str) -> Floats:
     """Ask a module about people, and about some of them again, in other company."""
     scores, again = model.outputs(rows), model.outputs(rows[::-2])
     if not np.isfinite(scores).all():
-        raise ValueError(f"estimator={name}() returns NaN or infinite numbers for people in X.")
+        raise ParameterError(f"estimator={name}() returns NaN or infinite numbers for people in X.")
     scale = np.abs(scores).max()
     if np.abs(scores[::-2] - again).max() > _TOLERANCE * scale:
-        raise ValueError(
+        raise ParameterError(
             f"estimator={name}() says something else about people when it is asked about fewer of them: it is "
             "randomised in evaluation mode, too, or looks at all of them at once. Test a module that says the same of "
             "a person whoever else is there."
@@ -239,7 +240,7 @@ def _check_derivative(model: _Differentiated, rows: Floats, name: str) -> None:
     try:
         model.gradient(rows[:1], np.ones_like)
     except RuntimeError as error:
-        raise ValueError(
+        raise ParameterError(
             f"estimator={name}() returns a tensor that has no derivative with respect to what it is asked with "
             f"({error}): leave out what detaches it, such as .detach(), .numpy() or torch.no_grad()."
         ) from error

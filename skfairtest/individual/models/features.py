@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest.readers.containers import is_table, one_dimensional, split_table
 from skfairtest.readers.levels import listed
 
@@ -87,7 +88,7 @@ class Features:
         width = len(self.names)
         if isinstance(name, Integral) and not isinstance(name, bool) and -width <= int(name) < width:
             return int(name) % width
-        raise ValueError(
+        raise ParameterError(
             f"{where}: X has no feature {name!r}; its features are {listed(self.names)}, or their positions"
         )
 
@@ -198,7 +199,7 @@ def read_features(X: Any, parameter: str = "X", advice: str = "") -> Features:
     names = tuple(f"x{i}" if name is None else name for i, (name, _) in enumerate(table))
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise ValueError(f"{parameter} has several columns named {listed(repeated)}: give each its own name.")
+        raise ParameterError(f"{parameter} has several columns named {listed(repeated)}: give each its own name.")
     values = _plain_array(X) if isinstance(X, np.ndarray) else None
     if values is None:
         values = _read_columns(
@@ -206,13 +207,13 @@ def read_features(X: Any, parameter: str = "X", advice: str = "") -> Features:
         )
     for size, what in zip(values.shape[::-1], ("feature", "sample"), strict=True):
         if size == 0:
-            raise ValueError(
+            raise ParameterError(
                 f"{parameter} has 0 {what}(s) (shape={values.shape}) while a minimum of 1 is required: pass one "
                 "row per person and one column per feature."
             )
     infinite = [names[i] for i in np.flatnonzero(np.isinf(values).any(axis=0))]
     if infinite:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} has infinite (inf) values in {_columns(infinite)}: replace them by finite numbers, or leave "
             "these people or columns out."
         )
@@ -222,18 +223,18 @@ def read_features(X: Any, parameter: str = "X", advice: str = "") -> Features:
 
 def _check_table(X: Any, parameter: str) -> None:
     if issparse(X):
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} is a sparse matrix ({type(X).__name__}), and its features are to be moved "
             f"one by one: pass {parameter}.toarray()."
         )
     if X is None or isinstance(X, str | bytes) or not is_table(X):
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} must be a table with one row per person and one column per feature; found "
             f"{type(X).__name__}, which has no columns. Reshape your data either using array.reshape(-1, 1) (or "
             ".to_frame()) if it is a single feature, or array.reshape(1, -1) if it is a single person."
         )
     if isinstance(X, np.ndarray) and X.dtype.names is not None:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} is a structured array, which no model takes: pass pandas.DataFrame({parameter})."
         )
 
@@ -271,7 +272,7 @@ def _read_columns(columns: Mapping[str, Any], n_people: int, parameter: str, adv
         raise _refusal(refused, parameter, advice)
     lengths = {name: len(numbers) for name, numbers in read.items()}
     if len(set(lengths.values())) > 1:
-        raise ValueError(
+        raise ParameterError(
             f"{parameter} has columns of different lengths {lengths}: every column needs one value per person."
         )
     return np.stack(list(read.values()), axis=1) if read else np.empty((n_people, 0))

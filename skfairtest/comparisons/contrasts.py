@@ -1,0 +1,270 @@
+"""Who is compared with whom: the groups that take part, their contrasts, and what has the same hypothesis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from math import comb
+from operator import xor
+from typing import Any, TypeVar
+
+import numpy as np
+
+from skfairtest._utils.errors import GroupsMissing, ParameterError
+from skfairtest._utils.text import label
+from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion
+from skfairtest.comparisons.settings import Settings
+from skfairtest.inference.multiplicity import Equality, distinct
+from skfairtest.inference.rate_draws import Contrast
+from skfairtest.inference.rates import Question
+from skfairtest.metrics import Metric, Rate
+from skfairtest.readers import is_label
+from skfairtest.tables import Sample
+
+#: A group's value is flagged when it rests on fewer people than this.
+SMALL = 10
+#: A group takes part in comparisons from this many people on.
+SMALLEST_GROUP = 2
+#: Comparisons of one table that are made at the most.
+MOST_COMPARISONS = 100_000
+
+C = TypeVar("C", bound=Comparison)
+#: The sign and the evidence of the first comparison with a hypothesis.
+Known = dict[Equality, tuple[int, Evidence]]
+
+
+def numbers_of(sets: int) -> list[int]:
+    """Return numbers for disjoint sets of people, of which the exclusive or stands for several sets together.
+
+    Different unions get the same number with a probability of 2^-128.
+    """
+    words = np.random.default_rng(0).integers(0, 2**64, size=(sets, 2), dtype=np.uint64, endpoint=False)
+    return [high << 64 | low for high, low in words.tolist()]
+
+
+@dataclass(frozen=True)
+class Design:
+    """What every metric of a sample is compared by.
+
+    Parameters
+    ----------
+    sample : Sample
+        People, with the columns that the metrics read.
+    settings : Settings
+        How they are compared.
+    kept : tuple of int
+        The groups that take part.
+    contrasts : tuple of (Contrast, object)
+        What is compared, and the label of what the group is compared with.
+    pos_label : object
+        The positive label; `asked_pos_label` is the one that was asked for, or None.
+    sets : tuple of int
+        A number for the set of people in each group (see `numbers_of`).
+    """
+
+    sample: Sample
+    settings: Settings
+    kept: tuple[int, ...]
+    contrasts: tuple[tuple[Contrast, Any], ...]
+    pos_label: Any
+    asked_pos_label: Any
+    sets: tuple[int, ...]
+
+    @property
+    def places(self) -> list[int | None]:
+        """Where comparisons are made: over all strata (None), then in each of them where there are control features."""
+        return [None, *range(len(self.sample.strata))] if self.sample.control_names else [None]
+
+    def stratum(self, place: int | None) -> Any:
+        """Return the label of a place."""
+        return None if place is None else self.sample.stratum_labels[place]
+
+    def group(self, contrast: Contrast) -> Any:
+        """Return the label of the group that is compared."""
+        return self.sample.group_labels[contrast.first]
+
+    def question(self, metric: Metric) -> Question:
+        """Return the question that is asked of a metric, which may always be compared by the same disparity."""
+        question = self.settings.question
+        return Question(metric.disparity or question.disparity, question.alternative, question.edges, question.method)
+
+    def undefined(self, metric: str, found: Counter[tuple[int, int | None]], reason: str) -> Iterator[Exclusion]:
+        """List groups, and strata of a group, in which a metric is undefined; and how many comparisons that costs."""
+        sizes = self.sample.sizes
+        for (group, place), comparisons in found.items():
+            n = int(sizes[:, group].sum() if place is None else sizes[place, group])
+            name, why = self.sample.group_labels[group], reason if n else "no people"
+            yield Exclusion(metric, name, None, self.stratum(place), why, n, 0, comparisons)
+
+    def what_is_equal(self, rate: Rate, question: Question, *, scored: bool) -> tuple[Hashable, bool]:
+        """Return what is equal where a rate is, and whether that is its complement.
+
+        `scored` statistics are of the rate, whatever the disparity and whichever function of the rate is shown.
+        Others are the same for the complement, but for their sign, where differences of the rate itself are compared;
+        otherwise tests of one hypothesis differ, and each counts.
+        """
+        what, complement = rate.equality(several_labels=len(self.sample.labels) > 2)
+        disparity = rate.disparity or question.disparity
+        if scored or (disparity == "difference" and rate.value is None):
+            return what, complement
+        return (what, complement, disparity, rate.value), False
+
+    def hypothesis(
+        self, question: Question, contrast: Contrast, what: tuple[Hashable, bool], strata: Sequence[int]
+    ) -> tuple[Equality | None, int]:
+        """Return the hypothesis of a comparison, if it is that two sides have one value, and the sign of its statistic.
+
+        Tests against margins and one-sided tests stay hypotheses of their own: swapped sides and complements ask
+        something else there, and one does not follow from others.
+
+        Parameters
+        ----------
+        question : Question
+            What is asked.
+        contrast : Contrast
+            Of whom.
+        what : (hashable, bool)
+            What is equal, the same for metrics that are equal at the same time; whether it is the event's complement.
+        strata : sequence of int
+            Strata in which both sides are defined. Averages over different strata are not transitive.
+        """
+        if question.alternative != "two-sided" or question.edges is not None:
+            return None, 1
+        if question.method == "bootstrap" and contrast.overall:  # samples of everyone, of whom groups are parts
+            return None, 1
+        first = self.sets[contrast.first]
+        others = np.flatnonzero(contrast.others(len(self.sets))).tolist()
+        second = reduce(xor, (self.sets[group] for group in others))
+        place = 0 if len(self.sample.strata) == 1 else contrast.stratum
+        equality = Equality((what[0], place, tuple(strata)), frozenset({first, second}))
+        return equality, (1 if first < second else -1) * (-1 if what[1] else 1)
+
+
+def by_hypothesis(comparisons: Iterable[C]) -> list[list[C]]:
+    """Put comparisons with the same hypothesis together, in the order of the first ones."""
+    listed = list(comparisons)
+    hypotheses = [comparison.estimate.hypothesis for comparison in listed]
+    return [[listed[place] for place in places] for places in distinct(hypotheses)]
+
+
+def new_hypotheses(estimates: Sequence[Estimate], known: Known) -> list[int]:
+    """Return the places of comparisons whose hypothesis has not been tested yet, each once."""
+    places = (places[0] for places in distinct([estimate.hypothesis for estimate in estimates]))
+    return [place for place in places if estimates[place].hypothesis not in known]
+
+
+def disparity_bounds(bounds: tuple[float, float], disparity: str) -> tuple[float, float]:
+    """Return the smallest and largest disparity of values within bounds."""
+    return (0.0, np.inf) if disparity == "ratio" else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+
+
+def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n_metrics: int) -> list[int]:
+    """Return the groups that take part, and list the others as excluded.
+
+    Raises
+    ------
+    ValueError
+        If fewer than two take part.
+    """
+    labels = sample.group_labels
+    totals = sample.sizes.sum(axis=0)
+    names = " x ".join(sample.sensitive_names)
+    if len(labels) < 2:
+        raise GroupsMissing(
+            f"sensitive_features ({names}) holds one group only, {labels[0]!r} (n_samples={int(totals.sum())}): "
+            "nothing can be compared; at least two groups are needed"
+        )
+    kept = [g for g, n in enumerate(totals.tolist()) if n >= SMALLEST_GROUP]
+    if len(kept) < 2:
+        found = ", ".join(f"{label!r}: {n}" for label, n in zip(labels, totals.tolist(), strict=True))
+        raise GroupsMissing(
+            f"sensitive_features ({names}) needs at least two groups of {SMALLEST_GROUP} or more people; found {found}"
+        )
+    for g, n in enumerate(totals.tolist()):
+        if n < SMALLEST_GROUP:
+            reason = f"fewer than {SMALLEST_GROUP} people: compared with nobody"
+            partners = {"between_groups": len(kept), "to_parents": len(sample.sensitive_names)}.get(settings.compare, 1)
+            excluded.append(Exclusion(None, labels[g], None, None, reason, n, n, partners * n_metrics))
+    return kept
+
+
+def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Settings) -> None:
+    """Refuse more comparisons than anybody can wait for or read; all pairs of crossed features grow fast."""
+    if settings.compare != "between_groups":
+        return
+    places = 1 + len(sample.strata) * bool(sample.control_names)
+    found = comb(n_groups, 2) * n_metrics * places
+    if found > MOST_COMPARISONS:
+        names = " x ".join(sample.sensitive_names)
+        fewer = (
+            "compare_intersections='to_rest' or 'to_parents'"
+            if settings.crossed
+            else ("compare='to_rest' or 'to_reference'")
+        )
+        raise ParameterError(
+            f"sensitive_features ({names}) makes {n_groups:,} groups, whose pairs are {found:,} comparisons; at most "
+            f"{MOST_COMPARISONS:,} are made: use {fewer}, or fewer sensitive features"
+        )
+
+
+def contrasts_of(
+    sample: Sample, kept: list[int], settings: Settings, excluded: list[Exclusion], n_metrics: int
+) -> Iterator[tuple[Contrast, Any]]:
+    """Pair each contrast with the label of what the group is compared with; list those that are left out."""
+    labels = sample.group_labels
+    if settings.compare == "between_groups":
+        if len(kept) > 2 and settings.question.alternative in ("greater", "less"):
+            raise ParameterError(
+                f"alternative={settings.question.alternative!r} needs a direction, which all pairs of {len(kept)} "
+                "groups do not have: use compare='to_reference', 'to_rest' or 'to_overall'"
+            )
+        for first, second in combinations(kept, 2):
+            yield Contrast(first, second), labels[second]
+    elif settings.compare == "to_reference":
+        reference = settings.reference_group
+        if isinstance(reference, list):
+            reference = tuple(reference)
+        found = [place for place, label in enumerate(labels) if is_label(label, reference)]
+        if not found:
+            raise GroupsMissing(
+                f"reference_group={reference!r} is not a group; the groups are {', '.join(map(repr, labels))}"
+            )
+        second = found[0]
+        if second not in kept:
+            raise GroupsMissing(f"reference_group={reference!r} has fewer than {SMALLEST_GROUP} people")
+        for first in kept:
+            if first != second:
+                yield Contrast(first, second), labels[second]
+    elif settings.compare == "to_parents":
+        yield from _to_parents(sample, kept, excluded, n_metrics)
+    else:
+        overall = settings.compare == "to_overall"
+        for first in kept:
+            yield Contrast(first, None, overall), "overall" if overall else "rest"
+
+
+def _to_parents(
+    sample: Sample, kept: list[int], excluded: list[Exclusion], n_metrics: int
+) -> Iterator[tuple[Contrast, str]]:
+    """Pair each crossed group with the other people of each of its parents, who share all its features but one."""
+    names, groups, labels = sample.sensitive_names, sample.groups, sample.group_labels
+    sizes = sample.sizes.sum(axis=0).tolist()
+    parents: dict[tuple[Any, ...], list[int]] = {}
+    shared = list(combinations(range(len(names)), len(names) - 1))
+    for group, key in enumerate(groups):
+        for places in shared:
+            parents.setdefault((places, *(key[i] for i in places)), []).append(group)
+    for first in kept:
+        for places in shared:
+            key = tuple(groups[first][i] for i in places)
+            among = tuple(parents[places, *key])
+            parent = ", ".join(f"{label(names[i])} = {label(value)}" for i, value in zip(places, key, strict=True))
+            n, others = sizes[first], sum(sizes[group] for group in among) - sizes[first]
+            if others >= SMALLEST_GROUP:
+                yield Contrast(first, None, among=among), f"rest of {parent}"
+                continue
+            reason = f"{'only one other person has' if others else 'nobody else has'} {parent}"
+            excluded.append(Exclusion(None, labels[first], f"rest of {parent}", None, reason, n, n, n_metrics))

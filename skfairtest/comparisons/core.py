@@ -1,0 +1,310 @@
+"""What data becomes on its way to a result: estimates, null distributions, evidence and findings, all of them frozen.
+
+A new kind of test is a `NullDistribution` and an estimator. Families, adjustment, intervals, verdicts, frames, reports
+and displays are made of what is declared here, and ask nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+import numpy as np
+
+from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.settings import Settings
+from skfairtest.inference import two_sides
+from skfairtest.inference.linear_form import Resampled
+from skfairtest.inference.max_t import oriented
+from skfairtest.inference.multiplicity import Equality
+from skfairtest.inference.null_distribution import Bins
+from skfairtest.inference.rate_draws import Contrast
+from skfairtest.inference.rates import Question, quantiles
+from skfairtest.metrics import Metric
+from skfairtest.tables import Sample
+
+#: Methods whose p-values count resamples.
+RESAMPLED = frozenset({"permutation", "sign flipping", "bootstrap"})
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What people say about one comparison: two values, and the disparity within its `bounds`.
+
+    Of a test without groups, `metric` is what is tested, and the values are NaN. `hypothesis` is that two sides have
+    one value, where other comparisons can have it too; `sign` is that of the statistic beside theirs.
+    """
+
+    metric: str
+    group: Any
+    other: Any
+    stratum: Any
+    contrast: Contrast
+    n_group: int
+    n_other: int
+    value_group: float
+    value_other: float
+    disparity: float
+    bounds: tuple[float, float] = (-np.inf, np.inf)
+    hypothesis: Equality | None = None
+    sign: int = 1
+
+    @property
+    def is_pooled(self) -> bool:
+        """Whether it is over all strata."""
+        return self.contrast.stratum is None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a null distribution says about an estimate.
+
+    `oriented_statistic` is the larger the more it speaks against the null hypothesis; `draws` are what the p-value
+    counts, and `joint_draws` what the maximum over comparisons is taken of where these are others. `n_extreme` of
+    `n_defined` draws are at least as extreme as the data, and the p-value of these is multiplied by `n_tails`.
+    """
+
+    log_p: float
+    method: str
+    statistic: float
+    standard_error: float
+    oriented_statistic: float
+    draws: Floats | None = None
+    joint_draws: Floats | None = None
+    n_extreme: int | None = None
+    n_defined: int = 0
+    n_undefined: int = 0
+    n_tails: int = 1
+
+    def mirrored(self, sign: int, standard_error: float) -> Self:
+        """Return the evidence of a comparison with the same hypothesis, whose statistic differs in its sign."""
+        return replace(
+            self,
+            statistic=sign * self.statistic + 0.0,  # + 0.0: no minus sign before 0
+            standard_error=standard_error,
+            draws=None if self.draws is None else sign * self.draws,
+            joint_draws=None,
+        )
+
+
+@dataclass(frozen=True)
+class Enumerated:
+    """An enumerated distribution of the disparity in bins, and the data's disparity.
+
+    It is that of `n_events` events in `n_strata` strata, which are the metric where it `is_rate`, and else behind it.
+    """
+
+    bins: Bins
+    observed: float
+    n_events: int
+    n_strata: int
+    is_rate: bool
+
+
+@dataclass(frozen=True)
+class NullDistribution:
+    """What can be seen by chance in one comparison, and the disparities that agree with the data.
+
+    This one has neither intervals nor bins: what a kind of test knows of these, its null distribution says.
+    """
+
+    question: Question
+    studentized: bool = field(default=True, kw_only=True)
+    #: Bootstrap samples, at any margin; `alike` if the people of a side are all alike, so that its samples are too.
+    samples: Resampled | None = field(default=None, kw_only=True)
+    alike: bool = field(default=False, kw_only=True)
+
+    @property
+    def side(self) -> str:
+        """Which draws are extreme."""
+        return self.question.alternative
+
+    @property
+    def is_metric(self) -> bool:
+        """Whether the statistic is the metric itself."""
+        return False
+
+    def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
+        """Return how far below and above the estimate a disparity may lie at an error, or at a joint critical value."""
+        return _where_finite(joint, quantiles(self.question.alternative, error))
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Return the disparities that are not rejected at critical values below and above the estimate."""
+        return np.nan, np.nan
+
+    @classmethod
+    def limits_of_all(
+        cls,
+        nulls: Sequence[Self],
+        critical: Sequence[tuple[float, float]],
+        bounds: Sequence[tuple[float, float]],
+    ) -> list[tuple[float, float]]:
+        """Return the limits of several comparisons."""
+        return [null.limits(*of_one) for null, *of_one in zip(nulls, critical, bounds, strict=True)]
+
+    def table(self) -> tuple[float, float, float, float] | None:
+        """Return a rate's share among others, both denominators, and the group's share of everyone; None for others."""
+        return None
+
+    def error(self, estimate: Estimate) -> float:
+        """Return the standard error of the difference, or of the logarithm of the ratio; NaN where there is none."""
+        return np.nan
+
+    def enumerated(self, log_p: float, method: str) -> Enumerated | None:
+        """Return the distribution that gave the p-value; None where it was not enumerated, or is too long to show."""
+        return None
+
+    def n_effective(self, estimate: Estimate) -> int:
+        """Return how many people of the group the estimate rests on."""
+        return estimate.n_group
+
+
+def _where_finite(joint: float | None, critical: tuple[float, float]) -> tuple[float, float]:
+    if joint is None:
+        return critical
+    return (joint if np.isfinite(critical[0]) else np.inf), (joint if np.isfinite(critical[1]) else np.inf)
+
+
+@dataclass(frozen=True)
+class DrawnNull(NullDistribution):
+    """A null distribution whose critical values are those of resamples, where the p-value counts resamples."""
+
+    adaptive: bool = field(default=False, kw_only=True)
+
+    def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
+        """Return critical values of the draws; normal ones of bootstrap samples, whose limits follow from `samples`."""
+        if evidence.method == "bootstrap" and np.isfinite(evidence.statistic):
+            return quantiles(self.question.alternative, error)
+        draws = evidence.draws if evidence.method in RESAMPLED and not self.adaptive else None
+        alternative, studentized = self.question.alternative, self.studentized
+        return _where_finite(joint, two_sides.critical_values(draws, alternative, error, studentized=studentized))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An estimate, its null distribution, and what follows: the evidence."""
+
+    estimate: Estimate
+    null: NullDistribution
+    evidence: Evidence
+
+    @property
+    def max_t_draws(self) -> Floats:
+        """Draws for the maximum over comparisons, oriented."""
+        drawn = self.evidence.draws if self.evidence.joint_draws is None else self.evidence.joint_draws
+        assert drawn is not None
+        return oriented(drawn, self.null.side)
+
+    @property
+    def has_samples(self) -> bool:
+        """Whether bootstrap samples give an interval: a statistic without an error has none."""
+        return self.evidence.method == "bootstrap" and bool(np.isfinite(self.evidence.statistic))
+
+
+@dataclass(frozen=True)
+class Finding(Comparison):
+    """A comparison beside the others of its family."""
+
+    log_p_adjusted: float
+    interval: tuple[float, float]
+    concern: bool
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """A group, cell or stratum that was left out of `comparisons` comparisons, and why."""
+
+    metric: str | None
+    group: Any
+    other: Any
+    stratum: Any
+    reason: str
+    n: int
+    n_effective: int
+    comparisons: int
+
+
+@dataclass(frozen=True)
+class GroupValues:
+    """A metric in every stratum and group, arrays of shape (S, G); `n_effective` is the denominator."""
+
+    n_effective: np.ndarray
+    value: np.ndarray
+    standard_error: np.ndarray
+    ci_low: np.ndarray
+    ci_high: np.ndarray
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One metric, tested comparison by comparison.
+
+    Parameters
+    ----------
+    comparisons, excluded : tuple
+        What was compared, and what could not be.
+    values : GroupValues or None
+        The metric in each group, if it has a value there.
+    variance : str or None
+        What its standard error is; "none" where it has none.
+    doubtful : tuple of (group, reason)
+        Where the null distribution is only approximate.
+    """
+
+    comparisons: tuple[Comparison, ...] = ()
+    excluded: tuple[Exclusion, ...] = ()
+    values: GroupValues | None = None
+    variance: str | None = "none"
+    doubtful: tuple[tuple[Any, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Everything that one grouping of people says about its metrics, before multiplicity.
+
+    `blocks` numbers the metrics whose draws are joint: the same number for metrics of one draw.
+    """
+
+    settings: Settings
+    comparisons: tuple[Comparison, ...]
+    excluded: tuple[Exclusion, ...]
+    blocks: Mapping[str, int]
+    sample: Sample | None = None
+    metrics: tuple[Metric, ...] = ()
+    pos_label: Any = None
+    by_metric: Mapping[str, Measurement] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What decides: the global p-value with its Monte-Carlo limits, and whether there is a concern.
+
+    `leading` is the place of the strongest evidence: which grouping, and which of its comparisons. `adjust` is the
+    adjustment that was run: "shaffer" is Holm's where no hypothesis follows from others. Tables were `drawn` for the
+    adjustment of p-values that were not. `n_hypotheses` are those of the family that decides.
+    """
+
+    log_p: float
+    limits: tuple[float, float]
+    rejected: bool
+    concern: bool
+    n_resamples: int
+    drawn: bool
+    adjust: str | None
+    n_hypotheses: int
+    leading: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Result:
+    """A grouping's findings, in the order of its comparisons, and the verdict of the family to which they belong."""
+
+    measured: Measured
+    findings: tuple[Finding, ...]
+    verdict: Verdict
+
+    @property
+    def leading(self) -> Finding:
+        """The strongest evidence of one grouping."""
+        return self.findings[self.verdict.leading[1]]

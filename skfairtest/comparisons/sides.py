@@ -1,0 +1,215 @@
+"""Two sides of a contrast, evaluated in every stratum: what is shown, what is tested, and how uncertain both are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.evaluation import Evaluation
+from skfairtest.inference import two_sides
+from skfairtest.inference.linear_form import EffectiveRates, Form, Linearized, effective_people, linear_form
+from skfairtest.inference.rate_draws import Contrast
+from skfairtest.inference.two_sides import Moments, Statistic, Stratum
+from skfairtest.metrics import Rate
+
+#: A variance below this share of the largest square is a rounding error of 0.
+ROUNDING = 1e-24
+
+
+@dataclass(frozen=True)
+class Part:
+    """One stratum in which both sides of a contrast are defined.
+
+    Moments are `shown`, the second side being everyone where that is compared with; `tested`, that side being never
+    everyone, with the errors of resamples; and its `own`, with errors of values that differ. `people` are how many the
+    values of both sides rest on, `heads` how many they are, `mass` what they are averaged by.
+    """
+
+    place: int
+    stratum: Stratum
+    shown: Moments
+    tested: Moments
+    own: Moments
+    mass: Floats
+    people: Floats
+    heads: Floats
+    third_moment: float
+
+
+@dataclass(frozen=True)
+class TwoSides:
+    """A contrast over the strata in which both sides are defined; arrays have one value for each, of shape (S,)."""
+
+    evaluation: Evaluation
+    parts: tuple[Part, ...]
+    overall: bool
+
+    def within(self, place: int | None) -> TwoSides:
+        """Return the sides in one stratum; None: in all of them."""
+        return self if place is None else replace(self, parts=tuple(p for p in self.parts if p.place == place))
+
+    @property
+    def places(self) -> list[int]:
+        """Numbers of the strata."""
+        return [part.place for part in self.parts]
+
+    @cached_property
+    def shown(self) -> Moments:
+        """What is shown."""
+        return two_sides.columns([part.shown for part in self.parts])
+
+    @cached_property
+    def tested(self) -> Moments:
+        """What is tested."""
+        return two_sides.columns([part.tested for part in self.parts])
+
+    @cached_property
+    def own(self) -> Moments:
+        """What is tested, with errors of values that differ."""
+        return two_sides.columns([part.own for part in self.parts])
+
+    @cached_property
+    def balanced(self) -> Floats:
+        """Weights of the statistic: Mantel and Haenszel's."""
+        return np.array([part.mass[0] * part.mass[1] / part.mass.sum() for part in self.parts])
+
+    @cached_property
+    def weights(self) -> Floats:
+        """Weights of the values shown: against everyone those of the group's own people."""
+        return np.array([part.mass[0] for part in self.parts]) if self.overall else self.balanced
+
+    @property
+    def nested(self) -> bool:
+        """Whether each cluster lies in one side."""
+        return all(part.stratum.clusters_nested for part in self.parts)
+
+    @property
+    def resampling(self) -> str:
+        """What a resample does."""
+        return "permutation" if self.nested else "sign flipping"
+
+    def skewness(self) -> float:
+        """Return the skewness of the difference's error over all strata: the normal distribution has none."""
+        share = self.balanced / self.balanced.sum()
+        spread = float((share**2 * (self.tested.first_variance + self.tested.second_variance)).sum())
+        third = np.array([part.third_moment for part in self.parts])
+        return float((share**3 * third).sum()) / spread**1.5 if spread > 0 else 0.0
+
+    def form(self, disparity: str) -> Form:
+        """Return the disparity at any size of it."""
+        weights, own = self.weights, self.own
+        if self.evaluation.has_effective_people:
+            n1 = effective_people(own.first, own.first_variance)
+            n2 = effective_people(own.second, own.second_variance)
+            if self.parts[0].stratum.cluster is not None:  # by chance few clusters look more alike than single people
+                heads = np.array([part.heads for part in self.parts])
+                n1, n2 = np.minimum(n1, heads[:, 0]), np.minimum(n2, heads[:, 1])
+            correlation = np.clip(own.covariance / np.sqrt(own.first_variance * own.second_variance), -0.999, 0.999)
+            part = np.array([p.mass[0] / p.mass.sum() if self.overall else 0.0 for p in self.parts])
+            share = weights / weights.sum()
+            return EffectiveRates(own.first, own.second, n1, n2, share, part, correlation, disparity)
+        pooled = Statistic(disparity, weights).pooled(self.spread_out(self.shown))
+        if self.evaluation.variance is None:  # what is not studentized has one error everywhere
+            half = np.asarray(0.5)
+            pooled = Moments(pooled.first, half, pooled.second, half, np.asarray(0.0))
+        return Linearized(pooled, disparity)
+
+    def spread_out(self, moments: Moments) -> Moments:
+        """Return moments with errors of sides whose people are all alike, which is no certainty.
+
+        They are taken to be as spread as the other side's; if everybody is alike, as if one person more were at the
+        other end of what is possible. A stratum in which everybody is alike has no error beside others.
+        """
+        v1, v2 = moments.first_variance, moments.second_variance
+        n1, n2 = np.maximum(np.array([part.people for part in self.parts]), 1.0).T
+        noise = ROUNDING * np.maximum.reduce([v1, v2, moments.first**2, moments.second**2])
+        alike1, alike2 = v1 <= noise, v2 <= noise
+        low, high = self.evaluation.bounds
+        width = high - low if (alike1 & alike2).all() else 0.0
+        return moments._replace(
+            first_variance=np.where(alike1, np.where(alike2, (width / (n1 + 1)) ** 2, v2 * n2 / n1), v1),
+            second_variance=np.where(alike2, np.where(alike1, (width / (n2 + 1)) ** 2, v1 * n1 / n2), v2),
+        )
+
+    @cached_property
+    def has_no_spread(self) -> bool:
+        """Whether the difference has no error: all clusters on both sides show the same one."""
+        pooled = Statistic("difference", self.weights).pooled(self.own if self.nested else self.tested)
+        alike = self.nested and float(pooled.first_variance) == 0 and float(pooled.second_variance) == 0
+        return not alike and float(linear_form(pooled, "difference", 0.0)[1]) == 0
+
+    def is_alike(self) -> bool:
+        """Whether the people of a side are all alike in every stratum, or the difference has no error."""
+        if self.has_no_spread:
+            return True
+        own = self.own
+        if self.evaluation.has_effective_people or isinstance(self.evaluation.metric, Rate):
+            return any(np.isin(value, (0.0, 1.0)).all() for value in (own.first, own.second))
+        spread = self.spread_out(own)
+        changed = ((own.first_variance, spread.first_variance), (own.second_variance, spread.second_variance))
+        return any((before != after).all() for before, after in changed)
+
+
+def groups_of(n_groups: int, contrast: Contrast) -> tuple[np.ndarray, np.ndarray]:
+    """Return which groups either side of a contrast consists of."""
+    return np.arange(n_groups) == contrast.first, contrast.others(n_groups)
+
+
+def evaluate_sides(
+    design: Design, evaluation: Evaluation, contrast: Contrast, other: object
+) -> tuple[TwoSides, dict[int, tuple[bool, bool]]]:
+    """Evaluate both sides of a contrast; return also the strata where one is undefined, and which."""
+    sizes = design.sample.sizes
+    first, second = groups_of(sizes.shape[1], contrast)
+    parts, undefined = [], {}
+    for place in range(sizes.shape[0]):
+        if not (sizes[place][first].sum() and sizes[place][second].sum()):
+            continue
+        kinds, counts = evaluation.kinds.within(place, [first, second])
+        if contrast.second is None:
+            rest = "rest" if contrast.overall else other
+            whose = f"the {rest}, everybody but {design.group(contrast)!r}"
+            evaluation.check(design.sample, kinds, counts[1], whose, place)
+        functional = evaluation.functional(kinds)
+        plain = Stratum(functional, counts, evaluation.block(kinds), kinds.rows, kinds.cluster)
+        nested = plain.clusters_nested
+        if not nested and evaluation.variance is None:  # signs are given to parts, which raw values have not
+            plain = replace(plain, functional=replace(evaluation, variance="auto").functional(kinds))
+        tested = plain.observed(np.random.default_rng(0))
+        # Elsewhere what is shown is what is tested.
+        differs = evaluation.has_effective_people or not nested
+        own = plain.observed(np.random.default_rng(0), null=False) if differs else tested
+        known = tested if nested else own
+        present = (functional.base(counts.astype(float)) > 0) & (counts > 0)
+        # The signs of one cluster's parts say nothing about how clusters differ.
+        alone = [not nested and plain.n_clusters(side) < 2 for side in present]
+        with np.errstate(invalid="ignore"):
+            lacking = (
+                bool(alone[0] or np.isnan(tested.first + tested.first_variance + known.first_variance)),
+                bool(alone[1] or np.isnan(tested.second + tested.second_variance + known.second_variance)),
+            )
+        if any(lacking):
+            undefined[place] = lacking
+            continue
+        shown = own
+        if contrast.overall:
+            shown = replace(plain, overall=True).observed(np.random.default_rng(0), null=False)
+        moved = functional.third_moment(counts)
+        parts.append(
+            Part(
+                place,
+                plain,
+                shown,
+                tested,
+                own,
+                functional.denominator(counts),
+                functional.effective(counts.astype(float)),
+                (counts * present).sum(axis=1),
+                float(moved[0] - moved[1]),
+            )
+        )
+    return TwoSides(evaluation, tuple(parts), contrast.overall), undefined

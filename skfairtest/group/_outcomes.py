@@ -1,0 +1,144 @@
+"""What a test of correlation reads: features and outcomes as numbers, strata as codes."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Floats
+from skfairtest.inference.correlation import KEPT, SMALLEST_STRATUM, Pairs
+from skfairtest.readers import Column, as_floats, classes_of, predict, scores
+
+#: More single strata than this, over all features, are refused.
+MOST_STRATA = 1000
+#: Numbers of this size and above count as infinite.
+LARGEST = 1e307
+
+
+def name_of(function: Any) -> str:
+    """Write the name of a function, or the text itself in quotes."""
+    return repr(function) if isinstance(function, str) else str(getattr(function, "__name__", type(function).__name__))
+
+
+def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats:
+    """Return a column's values as floats.
+
+    Raises
+    ------
+    ValueError
+        If one of them is no number, or too large for a float.
+    """
+    strange = next((level for level in column.levels if not isinstance(level, Real | Decimal)), None)
+    if strange is not None:
+        raise ParameterError(f"{where} holds {strange!r}, which is not a number: {instead}")
+    levels = as_floats(column.levels)
+    # Differences and sums of two must be finite as well.
+    if not np.abs(levels).max() < LARGEST:
+        raise ParameterError(
+            f"{where} holds infinite values: replace them, or leave these people out of every argument"
+        )
+    return np.asarray(levels[column.codes])
+
+
+def feature_values(columns: tuple[Column, ...], data: Any) -> list[Floats]:
+    """Return the sensitive features as numbers; what is no number, categorical or constant is refused."""
+    out = []
+    for column in columns:
+        where = f"sensitive_features (column {column.name!r})"
+        out.append(numbers(column, where, "use FairnessTest for groups; dates can become numbers, such as years"))
+        if len(column.levels) == 1:
+            everybody = f"everybody (n_samples={len(column)})"
+            raise ParameterError(f"{where} is {column.levels[0]!r} for {everybody}: nothing can be correlated with it")
+    for name, values in data.items() if isinstance(data, dict | pd.DataFrame) else [(columns[0].name, data)]:
+        if isinstance(getattr(values, "dtype", None), pd.CategoricalDtype):
+            raise ParameterError(
+                f"sensitive_features (column {str(name)!r}) is categorical: use FairnessTest for groups"
+            )
+    return out
+
+
+def zero_one(column: Column, classes: tuple[Any, ...]) -> Floats:
+    """Return 1 for the second class and 0 for the first."""
+    strange = next((level for level in column.levels if level not in classes), None)
+    if strange is not None:
+        raise ValueError(
+            f"{column.name} holds {strange!r}, which is neither of the estimator's classes {classes[0]!r} and "
+            f"{classes[1]!r}"
+        )
+    return np.array([float(level == classes[1]) for level in column.levels])[column.codes]
+
+
+def response(estimator: Any, X: Any, sensitive_features: Any, predict_params: Any, random_state: Any) -> Any:
+    """Return probabilities of the second of two classes where there are any, else predictions."""
+    common = {
+        "sensitive_features": sensitive_features,
+        "predict_params": predict_params,
+        "random_state": random_state,
+    }
+    classes = classes_of(estimator)
+    if classes is not None and len(classes) == 2 and hasattr(estimator, "predict_proba"):
+        return scores(estimator, X, ["predict_proba"], metric="of", pos_label=classes[1], **common)
+    return predict(estimator, X, **common)
+
+
+def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:
+    """Return what a function makes of true and predicted values, one finite number per person."""
+    name = name_of(function)
+    try:
+        e = np.asarray(function(y_true.copy(), y_pred.copy()))
+    except Exception as error:
+        raise ParameterError(f"of={name} raised {type(error).__name__}: {error}") from error
+    if e.shape != y_pred.shape or e.dtype.kind not in "biuf":
+        raise ParameterError(
+            f"of={name} must return one number per person, of shape {y_pred.shape}; found {e.dtype} of shape {e.shape}"
+        )
+    e = e.astype(float)
+    bad = int((~(np.abs(e) < LARGEST)).sum())
+    if bad:
+        raise ParameterError(f"of={name} returned {bad:,} values among {len(e):,} that are NaN or infinite")
+    return e
+
+
+def crossed(controls: tuple[Column, ...]) -> tuple[NDArray[np.intp], list[Any]]:
+    """Return codes of the crossed control features and their labels: values, or tuples of several."""
+    if not controls:
+        return np.zeros(0, dtype=np.intp), []
+    codes = np.stack([column.codes for column in controls], axis=1)
+    found, inverse = np.unique(codes, axis=0, return_inverse=True)
+    keys = [tuple(c.levels[code] for c, code in zip(controls, row, strict=True)) for row in found.tolist()]
+    return inverse.reshape(-1), [key[0] if len(key) == 1 else key for key in keys]
+
+
+def usable(pairs: Pairs, controls: str, of: str) -> list[int]:
+    """Return the features that have a stratum that counts.
+
+    Raises
+    ------
+    ValueError
+        If no feature has, or there are too many strata.
+    """
+    kept = pairs.left_out == KEPT
+    if pairs.stratified and kept.sum() > MOST_STRATA:
+        raise ParameterError(
+            f"control_features ({controls}) makes {int(kept.sum()):,} comparisons within strata, more than "
+            f"{MOST_STRATA:,}: use fewer values, for instance with pandas.cut"
+        )
+    if kept.any():
+        return np.flatnonzero(kept.any(axis=1)).tolist()
+    n = len(pairs.e)
+    if pairs.stratified:
+        raise ValueError(
+            f"no stratum of {controls} has {SMALLEST_STRATUM} or more people among whom both the sensitive feature and "
+            "the outcome vary: use fewer strata"
+        )
+    if n < SMALLEST_STRATUM:
+        raise ValueError(f"{n} people are too few: a correlation needs at least {SMALLEST_STRATUM}")
+    raise ParameterError(
+        f"of={of} is {pairs.e[0]:g} for all {n:,} people: what does not vary is correlated with nothing"
+    )

@@ -1,0 +1,1462 @@
+"""Results that a change of the code behind them must not change, and how they are written down.
+
+``python tests/frozen_results.py --write`` computes every case and writes tests/golden/frozen.json; with
+``--texts-only`` it leaves the numbers alone and writes only the hashes of what people read: sentences, reports, reasons
+and warnings. ``--compare`` prints what differs from the file, for all cases or for those named.
+
+Every case asks the public interface only. Its people are drawn as integers and uniform numbers from a seeded generator.
+"""
+
+import argparse
+import functools
+import hashlib
+import json
+import math
+import platform
+import sys
+import time
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from fairlearn import metrics as fair
+from sklearn import metrics as sk
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from threadpoolctl import threadpool_info
+
+import skfairtest as sf
+from skfairtest.datasets import load_berkeley, load_compas
+
+mpl.use("Agg")
+
+PATH = Path(__file__).parent / "golden" / "frozen.json"
+#: Packages whose version decides the last digit of a result.
+PACKAGES = ("numpy", "scipy", "pandas", "scikit-learn")
+#: Columns of frames and keys of records that hold sentences.
+WORDED = {"about", "descriptions", "note", "reason", "sentence", "sources", "title", "warnings", "words"}
+#: Keys of records that say when and with what they were made.
+OF_TODAY = {"created", "versions"}
+#: Arrays of more numbers than this are written as a hash.
+LONGEST = 40
+
+# What is written down -----------------------------------------------------------------------
+
+
+def computed_with():
+    """Name the versions and the kind of processor with which results are equal to the last bit."""
+    blas = {info["architecture"] for info in threadpool_info() if "architecture" in info}
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in PACKAGES},
+        "processor": " ".join([platform.machine(), *sorted(blas)]),
+    }
+
+
+def digest(text):
+    """Hash a text, shortly."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def plain(value):
+    """Write a value as JSON has it: numbers that are not finite as text, long arrays as `moments`."""
+    if value is None or value is pd.NA:
+        return None
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, bool | int):
+        return value
+    if isinstance(value, pd.DataFrame):
+        return frame(value)
+    if isinstance(value, pd.Series):
+        return frame(value.to_frame("value"))
+    if isinstance(value, np.ndarray):
+        return moments(value) if value.size > LONGEST and value.dtype.kind == "f" else plain(value.tolist())
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, sf.CountTable):
+        return plain([value.counts, value.strata, value.groups, value.cells])
+    if hasattr(value, "to_dict"):
+        return unworded(plain(value.to_dict()))
+    if isinstance(value, BaseEstimator):
+        return {"type": type(value).__name__, **attributes(value)}
+    raise TypeError(f"no case may return {type(value).__name__}")
+
+
+def moments(array):
+    """Write an array as its shape, smallest, largest and mean number, their spread, and a hash of every bit."""
+    values = np.ascontiguousarray(array, dtype=np.float64)
+    values = np.where(np.isnan(values), np.nan, values)
+    known = values[np.isfinite(values)]
+    return {
+        "shape": list(values.shape),
+        "n_known": int(known.size),
+        "moments": plain([known.min(), known.max(), known.mean(), known.std()] if known.size else []),
+        "bits": hashlib.sha256(values.tobytes()).hexdigest()[:32],
+    }
+
+
+def frame(table):
+    """Write a frame by columns, without its sentences; `dtypes` has a letter for each column."""
+    if table.empty:
+        return {"no rows of": [str(name) for name in table.columns]}
+    table = table.set_axis([str(name) for name in table.columns], axis=1)
+    return {
+        "dtypes": "".join("O" if dtype.kind in "OTU" else dtype.kind for dtype in table.dtypes),
+        "names": plain(list(table.index.names)),
+        "index": len(table) if isinstance(table.index, pd.RangeIndex) else plain(table.index.tolist()),
+        "columns": {name: None if name in WORDED else column(table[name]) for name in table},
+    }
+
+
+def column(series):
+    """Write a column: what all rows have in common once, unless digits of numbers could differ."""
+    if series.dtype.kind == "f":
+        return plain(series.to_numpy())
+    values = plain(series.tolist())
+    alike = len(values) > 1 and len({(type(value), json.dumps(value)) for value in values}) == 1
+    return {"all": values[0]} if alike else values
+
+
+def attributes(fitted):
+    """Write the fitted attributes."""
+    names = [name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")]
+    return {name: plain(getattr(fitted, name)) for name in names if name != "record_"}
+
+
+def unworded(record):
+    """Leave out sentences, dates and versions."""
+    if isinstance(record, dict):
+        return {key: unworded(item) for key, item in record.items() if key not in WORDED | OF_TODAY}
+    return [unworded(item) for item in record] if isinstance(record, list) else record
+
+
+def sentences(table):
+    """Write the sentences of a frame as one text."""
+    return "\n".join(str(value) for name in table if name in WORDED for value in table[name])
+
+
+def of_test(test):
+    """Write down a fitted test: attributes, what `to_frame` changes in the comparisons, and texts."""
+    values = attributes(test)
+    texts = {"str": str(test), "reasons": sentences(test.excluded_)}
+    flat, fitted = frame(test.to_frame()), values.get("comparisons_", values.get("results_", {"columns": {}}))
+    values["to_frame"] = {name: item for name, item in flat["columns"].items() if item != fitted["columns"].get(name)}
+    return values, texts
+
+
+def of_audit(audit, *, record=False):
+    """Write down a fitted audit; `record`: also every value of its record."""
+    values, texts = of_test(audit)
+    texts["sentences"] = sentences(audit.results_)
+    written = json.loads(audit.to_json())
+    values["record"] = unworded(written) if record else sorted(written)
+    written |= {"created": "2026-01-01T00:00:00+00:00", "versions": {"skfairtest": "0"}}
+    text = json.dumps(written, sort_keys=True)
+    again = sf.FairnessAudit.from_json(text)
+    values["read_again"] = plain([again.p_value_, again.concern_, len(again.results_)])
+    return values, {**texts, "json": text, "markdown": again.to_markdown(), "html": again.to_html(), "read": str(again)}
+
+
+def of_display(display):
+    """Write down what a display draws."""
+    plt.close(display.figure_)
+    drawn = {name: item for name, item in vars(display).items() if not name.startswith("_") and not name.endswith("_")}
+    texts = {name: drawn.pop(name) for name in ("xlabel", "comparison") if name in drawn}
+    return plain(drawn), {name: str(text) for name, text in texts.items()}
+
+
+def compute(name):
+    """Compute a case: its values, and hashes of its texts."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            values, texts = CASES[name]()
+        except ValueError as error:
+            values, texts = {"raises": type(error).__name__}, {"error": str(error)}
+    said = [str(warning.message) for warning in caught if warning.category is UserWarning]
+    texts["warnings"] = "\n".join(text for text in said if "is going to take about" not in text)
+    return json.loads(json.dumps(values)), {kind: digest(text) for kind, text in texts.items() if text}
+
+
+# How it is compared -------------------------------------------------------------------------
+
+
+def changes(name, values, texts):
+    """List where a case differs from what is stored: texts only with the same versions."""
+    exact = stored()["computed_with"] == computed_with()
+    rtol = 1e-6 if name in ITERATIVE else 1e-9
+    lines = differences(values, stored()["cases"][name], exact=exact, rtol=rtol)
+    return lines + (differences(texts, stored()["texts"][name], exact=True, where="texts") if exact else [])
+
+
+def differences(found, was, *, exact, where="", rtol=1e-9):
+    """List where a result differs from what it was; attributes that are new are no difference, columns are."""
+    if isinstance(was, dict) and isinstance(found, dict):
+        skipped = set() if exact else {"bits", "dtypes"}
+        missing = [f"{where}/{key}: is gone" for key in was if key not in found]
+        new = [f"{where}/{key}: is new" for key in found if where.endswith("columns") and key not in was]
+        parts = [
+            differences(found[key], was[key], exact=exact, where=f"{where}/{key}", rtol=rtol)
+            for key in was
+            if key in found and key not in skipped
+        ]
+        return missing + new + [line for part in parts for line in part]
+    if isinstance(was, list) and isinstance(found, list) and len(was) == len(found):
+        return [
+            line
+            for place, pair in enumerate(zip(found, was, strict=True))
+            for line in differences(*pair, exact=exact, where=f"{where}/{place}", rtol=rtol)
+        ]
+    if not exact and _is_number(found) and _is_number(was):
+        same = math.isclose(found, was, rel_tol=rtol, abs_tol=rtol / 1000)
+    elif (
+        not exact and found in (None, "nan") and was in (None, "nan")
+    ):  # what is missing from text, before and since pandas 3
+        same = True
+    else:
+        same = type(found) is type(was) and found == was
+    return [] if same else [f"{where}: {found!r}, was {was!r}"]
+
+
+def _is_number(value):
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# People -------------------------------------------------------------------------------------
+
+LETTERS = np.array(list("abcde"), dtype=object)
+
+
+@functools.cache
+def people(n=400, n_groups=3, seed=0):
+    """Draw people whose groups, labels, scores and numbers hang together a little."""
+    rng = np.random.default_rng([seed, n, n_groups])
+    code = np.minimum(rng.integers(0, n_groups, n), rng.integers(0, n_groups + 1, n))
+    sex, region = rng.integers(0, 2, n), rng.integers(0, 3, n)
+    tenth = rng.integers(0, 10, n)
+    y_true = (tenth + code + region // 2 > 5).astype(int)
+    decile = np.clip(tenth + rng.integers(-3, 4, n) + sex, 0, 9)
+    score = (decile + rng.random(n)) / 10
+    group = LETTERS[code]
+    place = np.arange(n)
+    within = np.zeros(n, dtype=int)
+    for one in range(n_groups):
+        within[code == one] = np.arange((code == one).sum())
+    return {
+        "group": group,
+        "sex": np.array(["f", "m"], dtype=object)[sex],
+        "region": np.array(["north", "south", "west"], dtype=object)[region],
+        "y_true": y_true,
+        "y_pred": (decile >= 5).astype(int),
+        "y_score": score,
+        "decile": decile / 10,
+        "target": (3 * tenth + 2 * code + rng.integers(0, 8, n)) / 8,
+        "guess": (3 * decile + rng.integers(0, 4, n)) / 8,
+        "grade": np.array(["A", "B", "C"], dtype=object)[np.minimum(tenth // 4, 2)],
+        "guessed_grade": np.array(["A", "B", "C"], dtype=object)[np.minimum(decile // 4, 2)],
+        "weight": rng.integers(1, 6, n) / 2,
+        "mixed": place // 3,
+        "household": np.array([f"{one}{number // 6}" for one, number in zip(sex, place, strict=True)], dtype=object),
+        "nested": np.array(
+            [f"{letter}{number // 3}" for letter, number in zip(group, within, strict=True)], dtype=object
+        ),
+        "age": 18.0 + rng.integers(0, 60, n) + 2 * code,
+        "income": rng.random(n) * 4 + tenth / 5,
+    }
+
+
+class Threshold(ClassifierMixin, BaseEstimator):
+    """A classifier without training: positive is who reaches a limit in one column."""
+
+    def __init__(self, limit=0.5, column=0):
+        self.limit = limit
+        self.column = column
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def predict_proba(self, X):
+        score = np.asarray(pd.DataFrame(X).iloc[:, self.column], dtype=float)
+        return np.column_stack([1 - score, score])
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] >= self.limit).astype(int)]
+
+
+class Line(RegressorMixin, BaseEstimator):
+    """A regressor without training: a column times a factor."""
+
+    def __init__(self, factor=1.0, column=0):
+        self.factor = factor
+        self.column = column
+
+    def fit(self, X, y):
+        self.n_features_in_ = np.shape(X)[1]
+        return self
+
+    def predict(self, X):
+        return self.factor * np.asarray(pd.DataFrame(X).iloc[:, self.column], dtype=float)
+
+
+def benefit(y_true, y_pred, sample_weight=None):
+    """A metric of one's own, with weights."""
+    return np.average(y_pred * (2.0 * y_true - 1), weights=sample_weight)
+
+
+def largest_gap(y_true, y_pred):
+    """A metric of one's own without weights."""
+    return abs(np.mean(y_pred) - np.mean(y_true))
+
+
+def spread(y_true, y_pred, *, sensitive_features):
+    """A metric of all groups at once."""
+    means = pd.Series(np.asarray(y_pred, dtype=float)).groupby(np.asarray(sensitive_features)).mean()
+    return float(means.max() - means.min())
+
+
+# Cases: tests of groups ---------------------------------------------------------------------
+
+NUMERIC = {"mean_prediction", "mean_residual", "mean_squared_error", "mean_absolute_error"}
+SCORED = {"roc_auc", "log_loss", "brier_score", "calibration"}
+RATES = (
+    "selection_rate",
+    "true_positive_rate",
+    "recall",
+    "false_positive_rate",
+    "true_negative_rate",
+    "false_negative_rate",
+    "precision",
+    "negative_predictive_value",
+    "false_discovery_rate",
+    "false_omission_rate",
+    "accuracy",
+    "zero_one_loss",
+    "jaccard",
+    "f1",
+)
+CRITERIA = (
+    "demographic_parity",
+    "equal_opportunity",
+    "predictive_equality",
+    "equalized_odds",
+    "predictive_parity",
+    "conditional_use_accuracy",
+    "overall_accuracy_equality",
+)
+SCORES = (
+    "balanced_accuracy",
+    "matthews_corrcoef",
+    "roc_auc",
+    "log_loss",
+    "brier_score",
+    "calibration",
+    "mean_prediction",
+    "mean_residual",
+    "mean_squared_error",
+    "mean_absolute_error",
+    "normalized_mutual_info",
+    "hinnefeld",
+)
+#: Of `FairnessTest`'s resamples, unless a case says otherwise.
+DRAWS = 199
+
+
+def group_test(crowd=(400, 3, 0), groups="group", **given):
+    """Test people by columns named; what is no name of people's is a parameter of the test."""
+    who = people(*crowd)
+    metric = given.get("metric", "equalized_odds")
+    columns = {name: given.pop(name, None) for name in ("control_features", "sample_weight", "clusters")}
+    columns = {name: who[column] for name, column in columns.items() if column is not None}
+    true, predicted = ("target", "guess") if isinstance(metric, str) and metric in NUMERIC else ("y_true", "y_pred")
+    true, predicted = given.pop("y_true", true), given.pop("y_pred", predicted)
+    score = given.pop("y_score", None)
+    if isinstance(metric, str) and metric in SCORED:
+        score = score or "y_score"
+    test = sf.FairnessTest.from_predictions(
+        None if true is None else who[true],
+        None if predicted is None else who[predicted],
+        y_score=None if score is None else who[score],
+        sensitive_features=who[groups] if isinstance(groups, str) else {name: who[name] for name in groups},
+        **columns,
+        **{"random_state": 0, "n_resamples": DRAWS, **given},
+    )
+    return of_test(test)
+
+
+def add(name, function, *args, **kwargs):
+    assert name not in CASES, name
+    CASES[name] = functools.partial(function, *args, **kwargs)
+
+
+def add_metrics():
+    for rate in RATES:
+        add(f"rate {rate}", group_test, metric=rate)
+        add(f"rate {rate} few", group_test, (36, 2, 1), metric=rate, disparity="ratio", compare="to_rest")
+    for criterion in CRITERIA:
+        add(f"criterion {criterion}", group_test, (150, 2, 0), metric=criterion)
+    for score in SCORES:
+        add(f"score {score}", group_test, metric=score)
+        if score not in ("normalized_mutual_info", "hinnefeld"):
+            add(f"score {score} rest", group_test, (90, 2, 2), metric=score, compare="to_rest", random_state=1)
+    add("score area given twice", group_test, metric="roc_auc", y_pred="y_score", y_score="y_score")
+    add("score ties", group_test, metric=["roc_auc", "brier_score"], y_score="decile")
+    add(
+        "score grades",
+        group_test,
+        metric=["balanced_accuracy", "matthews_corrcoef", "accuracy"],
+        y_true="grade",
+        y_pred="guessed_grade",
+    )
+    own = {
+        "rate": sf.Rate("hit or miss", event="y_pred", given="y_true | y_pred"),
+        "rate without condition": sf.Rate("wrongly accused", event="y_pred & ~y_true"),
+        "benefit": benefit,
+        "gap": largest_gap,
+        "score metric": sf.ScoreMetric(
+            "cost", lambda y_true, y_pred: float(np.mean(3 * y_true * (1 - y_pred) + y_pred))
+        ),
+        "score metric within": sf.ScoreMetric("benefit of it", benefit, within="y_true"),
+        "score of scores": sf.ScoreMetric(
+            "mean score", lambda y_true, y_score: float(np.mean(y_score)), response="predict_proba"
+        ),
+        "spread": spread,
+        "named": {"chosen": "selection_rate", "odds": "equalized_odds", "mine": benefit},
+        "several": ["selection_rate", "roc_auc", "calibration", "f1"],
+    }
+    for name, metric in own.items():
+        score = "y_score" if name in ("score of scores", "several") else None
+        add(f"own {name}", group_test, (160, 3, 0), metric=metric, y_score=score, n_resamples=99)
+    theirs = [
+        fair.selection_rate,
+        fair.true_positive_rate,
+        fair.false_negative_rate,
+        fair.mean_prediction,
+        sk.recall_score,
+        sk.precision_score,
+        sk.f1_score,
+        sk.jaccard_score,
+        sk.zero_one_loss,
+        sk.balanced_accuracy_score,
+        sk.matthews_corrcoef,
+        sk.cohen_kappa_score,
+        fair.equalized_odds_difference,
+        fair.demographic_parity_difference,
+        fair.selection_rate_difference,
+    ]
+    for metric in theirs:
+        name = getattr(metric, "__name__", None) or "selection_rate_difference"
+        add(f"theirs {name}", group_test, (130, 2, 0), metric=metric, n_resamples=99)
+    add("theirs ratio", group_test, (130, 2, 0), metric=fair.demographic_parity_ratio, disparity="ratio")
+    add("theirs roc_auc_score", group_test, (130, 2, 0), metric=sk.roc_auc_score, y_pred="y_score")
+
+
+def add_parameters():
+    rate, area, mean = "false_positive_rate", "roc_auc", "mean_residual"
+    for metric in (rate, area, mean, "equalized_odds"):
+        label = metric if isinstance(metric, str) else "benefit"
+        for compare in ("between_groups", "to_overall", "to_rest", "to_reference"):
+            reference = {"reference_group": "b"} if compare == "to_reference" else {}
+            for disparity in ("difference", "ratio"):
+                if metric in (area, mean) and disparity == "ratio":
+                    continue
+                add(
+                    f"compare {label} {compare} {disparity}",
+                    group_test,
+                    (200, 4, 1),
+                    metric=metric,
+                    compare=compare,
+                    disparity=disparity,
+                    n_resamples=99,
+                    **reference,
+                )
+    tails = {
+        "less": {"alternative": "less"},
+        "greater": {"alternative": "greater"},
+        "margin": {"margin": 0.05},
+        "margin less": {"margin": 0.05, "alternative": "less"},
+        "margin greater": {"margin": 0.05, "alternative": "greater"},
+        "equivalence": {"margin": 0.2, "alternative": "equivalence"},
+        "ratio less": {"alternative": "less", "disparity": "ratio"},
+        "ratio margin": {"margin": 0.8, "disparity": "ratio"},
+        "ratio equivalence": {"margin": 0.6, "disparity": "ratio", "alternative": "equivalence"},
+    }
+    for metric in ("true_positive_rate", "selection_rate", area, "mean_absolute_error"):
+        for name, params in tails.items():
+            add(f"tail {metric} {name}", group_test, (140, 2, 0), metric=metric, **params)
+    add("tail rest greater", group_test, metric=rate, compare="to_rest", alternative="greater")
+    add("tail pairs equivalence", group_test, (600, 3, 0), metric="accuracy", margin=0.15, alternative="equivalence")
+    for adjust in ("auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None):
+        add(f"adjust {adjust} rates", group_test, (300, 5, 0), metric=["selection_rate", "accuracy"], adjust=adjust)
+        add(f"adjust {adjust} areas", group_test, (150, 4, 0), metric=area, adjust=adjust)
+    for method in ("exact", "asymptotic", "permutation", "bootstrap"):
+        for metric in ("precision", "equalized_odds", area, mean):
+            add(f"method {method} {metric}", group_test, (180, 3, 2), metric=metric, method=method)
+        add(f"method {method} ratio", group_test, (180, 3, 2), metric="precision", method=method, disparity="ratio")
+        add(f"method {method} margin", group_test, (180, 2, 2), metric="precision", method=method, margin=0.1)
+        add(
+            f"method {method} strata",
+            group_test,
+            (240, 2, 2),
+            metric="selection_rate",
+            method=method,
+            control_features="region",
+        )
+        add(f"method {method} max_t", group_test, (180, 3, 2), metric="precision", method=method, adjust="max_t")
+    for variance in ("score", "delta", "jackknife", "bootstrap", None):
+        for metric in ("recall", area, "balanced_accuracy", benefit):
+            label = metric if isinstance(metric, str) else "benefit"
+            add(
+                f"variance {variance} {label}", group_test, (80, 2, 0), metric=metric, variance=variance, n_resamples=39
+            )
+    for within in (None, "y_true", "y_pred"):
+        for metric in ("recall", "selection_rate", area, mean, benefit):
+            label = metric if isinstance(metric, str) else "benefit"
+            add(f"within {within} {label}", group_test, (120, 3, 0), metric=metric, within=within, n_resamples=99)
+    add("level .9", group_test, metric=["recall", "precision"], confidence_level=0.9)
+    add(
+        "level .99 equivalence",
+        group_test,
+        (300, 2, 0),
+        metric="accuracy",
+        confidence_level=0.99,
+        margin=0.3,
+        alternative="equivalence",
+    )
+    add("labels by name", group_test, metric="recall", y_true="sex", y_pred="sex", pos_label="f")
+    add("without truth", group_test, metric="selection_rate", y_true=None)
+    for seed in (0, 1):
+        for metric in (area, "balanced_accuracy", "normalized_mutual_info"):
+            add(f"seed {seed} {metric}", group_test, (200, 3, 0), metric=metric, random_state=seed, n_resamples=499)
+    for jobs in (1, 2):
+        add(f"jobs {jobs} area", group_test, (300, 3, 0), metric=area, n_jobs=jobs, n_resamples=499)
+        add(f"jobs {jobs} bootstrap", group_test, (300, 3, 0), metric="recall", method="bootstrap", n_jobs=jobs)
+        add(f"jobs {jobs} benefit", group_test, (100, 2, 0), metric=benefit, n_jobs=jobs, n_resamples=99)
+        add(f"jobs {jobs} weights", group_test, (200, 3, 0), metric=rate, sample_weight="weight", n_jobs=jobs)
+    for metric in (area, "mean_squared_error", "normalized_mutual_info", benefit):
+        label = metric if isinstance(metric, str) else "benefit"
+        add(f"adaptive {label}", group_test, (120, 2, 3), metric=metric, n_resamples="adaptive")
+    add("adaptive areas", group_test, (150, 4, 0), metric=area, n_resamples="adaptive")
+    add("adaptive weights", group_test, (150, 3, 0), metric=rate, n_resamples="adaptive", sample_weight="weight")
+    add("adaptive permutation", group_test, (150, 3, 0), metric=rate, n_resamples="adaptive", method="permutation")
+    add("adaptive clusters", group_test, (150, 2, 0), metric=area, n_resamples="adaptive", clusters="mixed")
+
+
+def add_structures():
+    structures = {
+        "strata": {"control_features": "region"},
+        "weights": {"sample_weight": "weight"},
+        "mixed": {"clusters": "mixed"},
+        "nested": {"clusters": "nested"},
+        "strata weights": {"control_features": "region", "sample_weight": "weight"},
+        "strata mixed": {"control_features": "sex", "clusters": "household"},
+        "nested weights": {"clusters": "nested", "sample_weight": "weight"},
+    }
+    for name, columns in structures.items():
+        for metric in ("selection_rate", "roc_auc", "mean_residual", benefit, "equalized_odds"):
+            label = metric if isinstance(metric, str) else "benefit"
+            add(f"{name} {label}", group_test, (210, 3, 1), metric=metric, n_resamples=99, **columns)
+        add(
+            f"{name} ratio to rest",
+            group_test,
+            (210, 3, 1),
+            metric="accuracy",
+            disparity="ratio",
+            compare="to_rest",
+            **columns,
+        )
+        add(f"{name} margin", group_test, (210, 2, 1), metric="accuracy", margin=0.1, **columns)
+        add(
+            f"{name} equivalence",
+            group_test,
+            (210, 2, 1),
+            metric="selection_rate",
+            margin=0.2,
+            alternative="equivalence",
+            **columns,
+        )
+        add(
+            f"{name} bootstrap",
+            group_test,
+            (210, 3, 1),
+            metric="accuracy",
+            method="bootstrap",
+            n_resamples=99,
+            **columns,
+        )
+        add(f"{name} less", group_test, (210, 2, 1), metric="log_loss", alternative="less", n_resamples=99, **columns)
+        add(f"{name} max_t", group_test, (210, 3, 1), metric="accuracy", adjust="max_t", n_resamples=99, **columns)
+        if "clusters" not in columns:
+            add(
+                f"{name} information",
+                group_test,
+                (210, 3, 1),
+                metric="normalized_mutual_info",
+                n_resamples=99,
+                **columns,
+            )
+    add("crossed", group_test, (300, 3, 0), ("group", "sex"), metric="false_positive_rate")
+    add("crossed rest", group_test, (300, 2, 0), ("region", "group", "sex"), metric="accuracy", compare="to_rest")
+    add(
+        "crossed reference",
+        group_test,
+        (300, 2, 0),
+        ("group", "sex"),
+        metric="roc_auc",
+        compare="to_reference",
+        reference_group=("a", "m"),
+    )
+    add("crossed strata", group_test, (300, 2, 0), ("group", "sex"), metric="recall", control_features="region")
+    for n_groups in (2, 3, 4, 5):
+        add(
+            f"many {n_groups}",
+            group_test,
+            (2000, n_groups, 0),
+            metric=["selection_rate", "recall", "roc_auc"],
+            y_score="y_score",
+            n_resamples=99,
+        )
+        add(f"few {n_groups}", group_test, (24, n_groups, 0), metric=["selection_rate", "equalized_odds", "f1"])
+        add(
+            f"few {n_groups} scores",
+            group_test,
+            (30, n_groups, 0),
+            metric=["roc_auc", "balanced_accuracy", "brier_score"],
+            y_score="y_score",
+        )
+    add("many strata", group_test, (2000, 3, 0), control_features="region", compare="to_rest")
+
+
+def with_undefined(metric, control=None, **params):
+    """Test people of whom group c has nobody truly positive, and group d nobody predicted positive."""
+    who = people(200, 4, 0)
+    y_true = np.where(who["group"] == "c", 0, who["y_true"])
+    y_pred = np.where(who["group"] == "d", 0, who["y_pred"])
+    test = sf.FairnessTest.from_predictions(
+        y_true,
+        y_pred,
+        y_score=who["y_score"] if metric in SCORED else None,
+        sensitive_features=who["group"],
+        control_features=None if control is None else who[control],
+        metric=metric,
+        random_state=0,
+        n_resamples=DRAWS,
+        **params,
+    )
+    return of_test(test)
+
+
+def zeros(events, **params):
+    """Test a table of two or more groups, of which some have no event, or nothing else."""
+    counts = {}
+    for group, (event, total) in events.items():
+        counts |= {(group, 1): event, (group, 0): total - event}
+    table = sf.CountTable.from_counts(counts, names=("g", "y"), y_pred="y", sensitive_features="g")
+    return of_test(sf.FairnessTest.from_table(table, metric="selection_rate", **params))
+
+
+def bundled(metric, feature, **params):
+    """Test COMPAS."""
+    compas = load_compas()
+    scores = compas.decile_score / 10
+    return of_test(
+        sf.FairnessTest.from_predictions(
+            compas.y_true,
+            compas.y_pred,
+            y_score=scores if metric in SCORED else None,
+            sensitive_features=compas.sensitive_features[feature],
+            metric=metric,
+            random_state=0,
+            n_resamples=DRAWS,
+            **params,
+        )
+    )
+
+
+def berkeley(**params):
+    return of_test(sf.FairnessTest.from_table(load_berkeley(as_table=True), metric="selection_rate", **params))
+
+
+def admitted(**params):
+    data = load_berkeley()
+    return of_test(
+        sf.FairnessTest.from_predictions(
+            None, data.y_pred, sensitive_features=data.sensitive_features, metric="selection_rate", **params
+        )
+    )
+
+
+def from_table(metric, **params):
+    who = people(400, 3, 0)
+    table = sf.CountTable.from_predictions(
+        who["y_true"],
+        who["y_pred"],
+        sensitive_features={"group": who["group"], "sex": who["sex"]},
+        control_features=who["region"],
+    )
+    values, texts = of_test(
+        sf.FairnessTest.from_table(table, metric=metric, random_state=0, n_resamples=DRAWS, **params)
+    )
+    values["table"] = plain([table.to_frame().describe(), table.marginal("y_pred"), table.labels, table.n_samples])
+    return values, {**texts, "repr": repr(table)}
+
+
+def of_model(model, metric, **params):
+    who = people(300, 3, 0)
+    X = np.column_stack([who["y_score"], who["income"]])
+    y = who["target"] if isinstance(model, Line) else who["y_true"]
+    test = sf.FairnessTest(model.fit(X, y), metric=metric, random_state=0, n_resamples=DRAWS, **params)
+    return of_test(test.fit(X, y, sensitive_features=who["group"]))
+
+
+def add_tables():
+    for metric in ("true_positive_rate", "precision", "f1", "equalized_odds", "roc_auc", "matthews_corrcoef"):
+        add(f"undefined {metric}", with_undefined, metric)
+        add(f"undefined {metric} rest", with_undefined, metric, compare="to_rest", disparity="ratio")
+    add("undefined strata", with_undefined, "recall", "region")
+    add("undefined balanced_accuracy", with_undefined, "balanced_accuracy", "sex")
+    events = {
+        "none": {"a": (0, 20), "b": (5, 20)},
+        "all": {"a": (20, 20), "b": (15, 20)},
+        "both none": {"a": (0, 20), "b": (0, 30)},
+        "opposite": {"a": (0, 12), "b": (15, 15)},
+        "three": {"a": (0, 12), "b": (5, 15), "c": (9, 9)},
+        "tiny": {"a": (1, 2), "b": (1, 3)},
+        "one": {"a": (1, 1), "b": (40, 100)},
+        "large": {"a": (3000, 10000), "b": (600000, 2000000)},
+        "uneven": {"a": (2, 5), "b": (300, 900), "c": (10, 40), "d": (0, 3), "e": (7, 7)},
+    }
+    for name, table in events.items():
+        add(f"zeros {name}", zeros, table)
+        add(f"zeros {name} ratio", zeros, table, disparity="ratio", margin=0.8)
+        if len(table) == 2:
+            add(f"zeros {name} margin", zeros, table, margin=0.1, alternative="greater")
+            add(f"zeros {name} equivalence", zeros, table, margin=0.3, alternative="equivalence")
+    for metric in ("false_positive_rate", "equalized_odds", "roc_auc", "calibration", "matthews_corrcoef"):
+        add(f"compas {metric} race", bundled, metric, "race")
+        add(
+            f"compas {metric} sex",
+            bundled,
+            metric,
+            "sex",
+            disparity="ratio" if metric != "calibration" else "difference",
+        )
+    add("compas margin", bundled, "false_negative_rate", "sex", margin=0.03)
+    add("compas crossed", bundled, "precision", ["sex", "age_cat"], compare="to_rest")
+    add("berkeley", berkeley)
+    add("berkeley equivalence", berkeley, margin=0.05, alternative="equivalence")
+    add("berkeley ratio", berkeley, disparity="ratio", alternative="less")
+    add("berkeley asymptotic", berkeley, method="asymptotic")
+    add("berkeley without departments", admitted)
+    add("table rates", from_table, "equalized_odds")
+    add("table max_t", from_table, "accuracy", adjust="max_t", compare="to_overall")
+    add("table correlation", from_table, "matthews_corrcoef")
+    add("model rates", of_model, Threshold(0.6), "equalized_odds")
+    add("model scores", of_model, Threshold(0.6), ["roc_auc", "log_loss", "selection_rate"])
+    add("model numbers", of_model, Line(3.0), ["mean_residual", "mean_squared_error"])
+    add(
+        "model response",
+        of_model,
+        Threshold(),
+        sf.ScoreMetric("mean score", lambda y_true, y_score: float(np.mean(y_score)), response="predict_proba"),
+    )
+
+
+def add_drawn(n=60):
+    """Add tests whose parameters are drawn, because what goes wrong is often a pair of them."""
+    rng = np.random.default_rng(14)
+
+    def pick(*options):
+        return options[rng.integers(len(options))]
+
+    for number in range(n):
+        metric = pick(
+            "selection_rate",
+            "recall",
+            "precision",
+            "f1",
+            "equalized_odds",
+            "roc_auc",
+            "brier_score",
+            "mean_residual",
+            "balanced_accuracy",
+            "accuracy",
+        )
+        n_groups = pick(2, 2, 3, 4)
+        params = {
+            "compare": pick("between_groups", "to_overall", "to_rest", "to_reference"),
+            "disparity": pick("difference", "difference", "ratio") if metric != "mean_residual" else "difference",
+            "method": pick("auto", "auto", "asymptotic", "permutation", "bootstrap"),
+            "adjust": pick("auto", "holm", "bonferroni", "fdr_bh", "max_t", None),
+            "confidence_level": pick(0.95, 0.9),
+            "random_state": pick(0, 1),
+        }
+        if params["compare"] == "to_reference":
+            params["reference_group"] = "b"
+        if n_groups == 2 or params["compare"] != "between_groups":
+            params["alternative"] = pick("two-sided", "two-sided", "less", "greater", "equivalence")
+        if params.get("alternative") == "equivalence" or (params["method"] != "permutation" and pick(0, 0, 1)):
+            params["margin"] = 0.7 if params["disparity"] == "ratio" else 0.12
+            params["method"] = "auto" if params["method"] == "permutation" else params["method"]
+            params["adjust"] = "holm" if params["adjust"] == "max_t" else params["adjust"]
+        structure = pick(
+            {},
+            {"control_features": "region"},
+            {"sample_weight": "weight"},
+            {"clusters": "mixed"},
+            {"clusters": "nested"},
+        )
+        crowd = (pick(60, 150, 500), n_groups, pick(0, 1, 2))
+        add(f"drawn {number:02d} {metric}", group_test, crowd, metric=metric, n_resamples=99, **params, **structure)
+
+
+# Cases: everything else ---------------------------------------------------------------------
+
+
+def correlated(of="absolute_error", features=("age",), control=None, crowd=(150, 3, 0), model=None, **params):
+    who = people(*crowd)
+    common = {
+        "sensitive_features": {name: who[name] for name in features},
+        "control_features": None if control is None else who[control],
+    }
+    params = {"of": of, "random_state": 0, "n_resamples": DRAWS, **params}
+    if model is None:
+        test = sf.CorrelationFairnessTest.from_predictions(
+            None if of == "prediction" else who["target"], who["guess"], **common, **params
+        )
+    else:
+        X = np.column_stack([who["y_score"], who["income"]])
+        y = who["target"] if isinstance(model, Line) else who["y_true"]
+        test = sf.CorrelationFairnessTest(model.fit(X, y), **params).fit(X, y, **common)
+    return of_test(test)
+
+
+def distance_covariance(x, e):
+    """A dependence of one's own."""
+    return float(np.abs(np.corrcoef(np.abs(x - x.mean()), e)[0, 1]))
+
+
+def add_correlations():
+    add("correlation", correlated)
+    for of in ("residual", "prediction"):
+        for kind in ("pearson", "spearman"):
+            for alternative in ("two-sided", "greater", "less"):
+                add(f"correlation {of} {kind} {alternative}", correlated, of, correlation=kind, alternative=alternative)
+    both = ("income", "age")
+    for adjust in ("auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None):
+        add(f"correlation adjust {adjust}", correlated, features=both, adjust=adjust)
+    add("correlation strata", correlated, features=both, control="region")
+    add("correlation strata spearman", correlated, control="group", correlation="spearman", random_state=1)
+    add("correlation function", correlated, correlation=distance_covariance, features=both)
+    add("correlation of function", correlated, of=lambda y_true, y_pred: (y_true - y_pred) ** 2)
+    add("correlation adaptive", correlated, n_resamples="adaptive", features=both)
+    add("correlation jobs 1", correlated, n_resamples=999, n_jobs=1)
+    add("correlation jobs 2", correlated, n_resamples=999, n_jobs=2)
+    add("correlation few", correlated, crowd=(9, 2, 0))
+    add("correlation many", correlated, crowd=(2000, 3, 0), confidence_level=0.9)
+    add("correlation classifier", correlated, model=Threshold())
+    add("correlation regressor", correlated, model=Line(2.0), of="residual")
+
+
+def logistic(coefficients=(1.2, -0.4, 0.7), intercept=-0.3):
+    model = LogisticRegression()
+    model.coef_, model.intercept_ = np.atleast_2d(coefficients), np.atleast_1d(intercept)
+    model.classes_, model.n_features_in_ = np.array([0, 1]), len(coefficients)
+    return model
+
+
+def linear(coefficients=(0.8, 0.3, -0.5), intercept=0.2):
+    model = LinearRegression()
+    model.coef_, model.intercept_, model.n_features_in_ = np.array(coefficients), intercept, len(coefficients)
+    return model
+
+
+def features(n=60, seed=0):
+    who = people(n, 2, seed)
+    return np.column_stack([who["income"] - 2, who["decile"] * 2 - 1, who["target"] - 2]), who
+
+
+def treated(model=None, fair_metric=None, y="y_true", sensitive=None, n=20, **params):
+    X, who = features(n)
+    X = params.pop("X", X)
+    test = sf.IndividualFairnessTest(
+        logistic() if model is None else model,
+        fair_metric=sf.Projection([[1, 0, 0]]) if fair_metric is None else fair_metric,
+        **{"n_steps": 40, "step_size": 0.02, **params},
+    )
+    test.fit(X, who[y], sensitive_features=None if sensitive is None else who[sensitive])
+    values, texts = of_test(test)
+    values |= {
+        "path_": plain(test.path_),
+        "most_unfair": plain(test.most_unfair(4)),
+        "moved": moments(test.unfair_examples_),
+    }
+    report = values["solver_report_"]
+    texts["because"] = str(report.pop("because", ""))
+    return {name: item for name, item in values.items() if name != "unfair_examples_"}, texts
+
+
+def learned(metric, **given):
+    X, who = features(80)
+    fit = {name: who[column] for name, column in given.items()}
+    fitted = metric.fit(X, **fit)
+    return {"attributes": attributes(fitted), "moved": plain(fitted.transform(X[:5]))}, {}
+
+
+def compared(metric):
+    X, who = features(60)
+    pairs = [[i, (7 * i + 1) % 60] for i in range(60) if i != (7 * i + 1) % 60]
+    comparable = [bool(who["y_true"][i] == who["y_true"][j]) for i, j in pairs]
+    fitted = metric.fit(X, pairs=pairs, comparable=comparable)
+    return {"attributes": attributes(fitted), "moved": plain(fitted.transform(X[:5]))}, {}
+
+
+def add_individuals():
+    add("individual", treated)
+    for statistic in ("error_rate_ratio", "ratio_of_means", "log_ratio"):
+        add(f"individual {statistic}", treated, statistic=statistic)
+    for solver in ("RK45", "RK23", "LSODA"):
+        add(f"individual {solver}", treated, solver=solver, n=20)
+    for gradient in ("analytic", "finite_differences", "search"):
+        add(f"individual {gradient}", treated, gradient=gradient, random_state=0)
+    add("individual search seed 1", treated, gradient="search", random_state=1)
+    add(
+        "individual threshold",
+        treated,
+        Threshold().fit([[0], [1]], [0, 1]),
+        X=features(20)[0] * 0.1 + 0.4,
+        feature_ranges={0: (0.0, 1.0)},
+        regularization=5.0,
+    )
+    add("individual mahalanobis", treated, fair_metric=sf.Mahalanobis(np.diag([0.01, 2.0, 1.0])))
+    add("individual subspace", treated, fair_metric="sensitive_subspace", sensitive="sex", n=60)
+    add("individual subspace whole", treated, fair_metric="sensitive_subspace", sensitive="age", cross_fit=False)
+    add("individual subspace folds", treated, fair_metric=sf.SensitiveSubspace(), sensitive="group", cross_fit=3, n=60)
+    add("individual regressor", treated, linear(), y="target")
+    add("individual absolute", treated, linear(), y="target", loss="absolute_error", statistic="ratio_of_means")
+    add("individual unit", treated, linear(), y="target", loss=("squared_error", 2.0), statistic="ratio_of_means")
+    add(
+        "individual ranges",
+        treated,
+        feature_ranges={0: (-3.0, 4.0), 2: "frozen"},
+        fair_metric=sf.Projection([[1, 1, 0]]),
+    )
+    add("individual scale", treated, feature_scale="std", tolerance=1.05, confidence_level=0.9)
+    add("individual decay", treated, step_decay=0.5, regularization=5.0)
+    add("individual jobs", treated, n_jobs=2, n=80)
+    add("metric projection", learned, sf.Projection([[1, 0.5, 0], [0, 1, 1]]))
+    add("metric mahalanobis", learned, sf.Mahalanobis([[2.0, 0.3, 0], [0.3, 1.0, 0], [0, 0, 1.0]]))
+    add("metric subspace", learned, sf.SensitiveSubspace(), sensitive_features="sex")
+    add("metric subspace number", learned, sf.SensitiveSubspace(), sensitive_features="age")
+    add("metric pairs", compared, sf.ComparablePairs())
+    add("metric pairs rank", compared, sf.ComparablePairs(ridge=0.1, rank=1))
+
+
+def audited(
+    features=("group", "sex"), crowd=(260, 3, 0), score=None, record=False, true="y_true", pred="y_pred", **params
+):
+    who = people(*crowd)
+    columns = {name: params.pop(name, None) for name in ("control_features", "sample_weight", "clusters")}
+    columns = {name: who[column] for name, column in columns.items() if column is not None}
+    audit = sf.FairnessAudit.from_predictions(
+        None if true is None else who[true],
+        who[pred],
+        y_score=None if score is None else who[score],
+        sensitive_features={name: who[name] for name in features},
+        **columns,
+        **{"random_state": 0, "n_resamples": 99, **params},
+    )
+    return of_audit(audit, record=record)
+
+
+def audited_compas():
+    compas = load_compas()
+    return of_audit(
+        sf.FairnessAudit.from_predictions(
+            compas.y_true,
+            compas.y_pred,
+            sensitive_features=compas.sensitive_features[["sex", "age_cat"]],
+            metrics=["selection_rate", "false_positive_rate"],
+            random_state=0,
+        )
+    )
+
+
+def audited_table(**params):
+    return of_audit(
+        sf.FairnessAudit.from_table(load_berkeley(as_table=True), metrics="selection_rate", random_state=0, **params),
+        record=True,
+    )
+
+
+def audited_model(model):
+    who = people(200, 2, 0)
+    X = np.column_stack([who["y_score"], who["income"]])
+    y = who["target"] if isinstance(model, Line) else who["y_true"]
+    audit = sf.FairnessAudit(model.fit(X, y), random_state=0, n_resamples=99)
+    return of_audit(audit.fit(X, y, sensitive_features={"group": who["group"]}))
+
+
+def add_audits():
+    rates = ["selection_rate", "true_positive_rate"]
+    add("audit", audited, record=True, metrics=rates)
+    add("audit standard", audited, ("group",), score="y_score")
+    add("audit numbers", audited, ("sex",), true="target", pred="guess")
+    add("audit grades", audited, ("sex",), true="grade", pred="guessed_grade")
+    add("audit without truth", audited, ("group", "sex"), true=None, metrics="selection_rate")
+    for compare in ("between_groups", "to_overall", "to_rest"):
+        add(f"audit compare {compare}", audited, compare=compare, metrics=["accuracy"])
+    for compare in ("to_rest", "between_groups", "to_parents"):
+        add(
+            f"audit intersections {compare}",
+            audited,
+            crowd=(400, 2, 0),
+            compare_intersections=compare,
+            metrics="precision",
+        )
+    for adjust in ("auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None):
+        add(f"audit adjust {adjust}", audited, ("sex", "region"), intersections=False, metrics=rates, adjust=adjust)
+    for method in ("exact", "asymptotic", "permutation", "bootstrap"):
+        add(f"audit method {method}", audited, ("sex", "region"), intersections=False, metrics=rates, method=method)
+    add("audit ratio", audited, ("sex",), metrics=rates, disparity="ratio")
+    add("audit margin", audited, ("sex",), metrics=rates, margin=0.1, record=True)
+    add("audit strata", audited, ("sex",), metrics=rates, control_features="region", record=True)
+    add("audit weights", audited, ("sex",), metrics=["accuracy", "roc_auc"], score="y_score", sample_weight="weight")
+    add("audit clusters", audited, ("group",), metrics=rates, clusters="mixed")
+    add("audit three features", audited, ("group", "sex", "region"), (400, 2, 0), metrics="selection_rate")
+    add(
+        "audit adaptive",
+        audited,
+        ("sex",),
+        metrics=["roc_auc", "calibration"],
+        score="y_score",
+        n_resamples="adaptive",
+        record=True,
+    )
+    add("audit scores", audited, ("group", "sex"), (150, 2, 0), metrics=["roc_auc", benefit], score="y_score")
+    add("audit jobs", audited, metrics=["accuracy", "balanced_accuracy"], n_jobs=2, random_state=1)
+    add("audit mutual information", audited, ("group",), metrics=["normalized_mutual_info", "selection_rate"])
+    add("audit compas", audited_compas)
+    add("audit berkeley", audited_table)
+    add("audit classifier", audited_model, Threshold())
+    add("audit regressor", audited_model, Line(3.0))
+
+
+def shown(
+    metrics, control=None, crowd=(240, 3, 0), pred="y_pred", disparities=("difference", "ratio"), weights=None, **params
+):
+    who = people(*crowd)
+    frame_ = sf.SignificanceFrame(
+        metrics=metrics,
+        y_true=who["y_true"],
+        y_pred=who[pred],
+        sensitive_features=pd.Series(who["group"], name="group"),
+        control_features=None if control is None else pd.Series(who[control], name=control),
+        sample_params=None if weights is None else {name: {"sample_weight": who[weights]} for name in metrics},
+        random_state=0,
+        test_params={"n_resamples": 99, **params},
+    )
+    values, texts = {"by_group": plain(frame_.by_group), "overall": plain(frame_.overall)}, {}
+    for disparity in disparities:
+        for method in ("between_groups", "to_overall"):
+            table = getattr(frame_, f"{disparity}_test")(method)
+            values[f"{disparity} {method}"] = {
+                "shown": plain(getattr(frame_, disparity)(method=method)),
+                "p_values": plain(frame_.p_values(method, disparity)),
+                "interval": plain(getattr(frame_, f"{disparity}_interval")(method)),
+                "test": plain(table),
+                "comparisons": plain(frame_.comparisons(method, disparity)),
+            }
+            texts[f"{disparity} {method}"] = sentences(table)
+    return values, texts
+
+
+def add_frames():
+    add("frame rates", shown, {"selection": fair.selection_rate, "misses": fair.false_negative_rate})
+    add("frame one", shown, fair.selection_rate, crowd=(60, 2, 0))
+    add(
+        "frame strata",
+        shown,
+        {"accuracy": sk.accuracy_score, "recall": sk.recall_score},
+        "sex",
+        disparities=("difference",),
+    )
+    add("frame scores", shown, {"auc": sk.roc_auc_score}, pred="y_score", crowd=(120, 3, 0))
+    add("frame function", shown, {"benefit": benefit, "count": fair.count}, crowd=(90, 2, 0))
+    add("frame weights", shown, {"selection": fair.selection_rate, "f1": sk.f1_score}, weights="weight")
+    add("frame margin", shown, {"selection": fair.selection_rate}, margin=0.1, disparities=("difference",))
+    add("frame level", shown, {"precision": sk.precision_score}, confidence_level=0.9, adjust="bonferroni")
+
+
+def p_value(metric, **params):
+    who = people(200, 3, 0)
+    given = {
+        name: who[params.pop(name)] for name in ("control_features", "sample_weight", "clusters") if name in params
+    }
+    score = {"y_score": who["y_score"]} if metric in SCORED else {}
+    return {
+        "p": sf.fairness_p_value(
+            who["y_true"], who["y_pred"], sensitive_features=who["group"], metric=metric, **score, **given, **params
+        )
+    }, {}
+
+
+def scored(metric, output, **params):
+    who = people(200, 3, 0)
+    X = pd.DataFrame({"score": who["y_score"], "income": who["income"], "group": who["group"]})
+    scorer = sf.make_fairness_scorer(metric, output=output, sensitive_features="group", **{"n_resamples": 99, **params})
+    return {"score": scorer(Threshold(0.6).fit(X, who["y_true"]), X, who["y_true"])}, {"repr": repr(scorer)}
+
+
+def searched(output, choice, **params):
+    who = people(300, 2, 0)
+    X = pd.DataFrame({"score": who["y_score"], "sex": who["sex"]})
+    scoring = {
+        "accuracy": "accuracy",
+        "fair": sf.make_fairness_scorer("demographic_parity", output=output, sensitive_features="sex", **params),
+    }
+    search = GridSearchCV(
+        Threshold(),
+        {"limit": [0.2, 0.4, 0.6, 0.8]},
+        scoring=scoring,
+        refit=sf.select_fair("accuracy", "fair", **choice),
+        cv=sf.SensitiveStratifiedKFold(3, sensitive_features="sex"),
+    ).fit(X, who["y_true"])
+    kept = {key: item for key, item in search.cv_results_.items() if "_test_" in key}
+    return plain({"chosen": search.best_params_, **kept}), {"refit": repr(search.refit)}
+
+
+def trained(model, tests=None, **given):
+    who = people(240, 3, 0)
+    X = np.column_stack([who["y_score"], who["income"]])
+    given = {name: who[column] for name, column in given.items()}
+    classifies = isinstance(model, ClassifierMixin)
+    cls = sf.AuditedClassifier if classifies else sf.AuditedRegressor
+    audited_ = cls(model, tests=tests, cv=3)
+    audited_.fit(
+        X, who["y_true"] if classifies else who["target"], sensitive_features=given.pop("groups", who["group"]), **given
+    )
+    parts = [of_test(test) for test in audited_.fairness_tests_]
+    texts = {f"{kind} {place}": text for place, (_, own) in enumerate(parts) for kind, text in own.items()}
+    return {"p_values_": plain(audited_.p_values_), "tests": [values for values, _ in parts]}, texts
+
+
+def folds(n, n_splits, several=False, **params):
+    who = people(n, 3, 0)
+    sensitive = {"group": who["group"], "sex": who["sex"]} if several else who["group"]
+    splits = sf.SensitiveStratifiedKFold(n_splits, **params).split(
+        np.zeros((n, 1)), who["y_true"], sensitive_features=sensitive
+    )
+    fold = np.zeros(n, dtype=int)
+    for number, (_, test) in enumerate(splits):
+        fold[test] = number
+    return {"fold": "".join(map(str, fold))}, {}
+
+
+def add_selection():
+    for metric in ("equalized_odds", "selection_rate", "roc_auc", "normalized_mutual_info"):
+        add(f"p value {metric}", p_value, metric, n_resamples=99)
+    add("p value strata", p_value, "recall", control_features="region")
+    add("p value weights", p_value, "recall", sample_weight="weight", clusters="mixed", n_resamples=99)
+    for output in ("upper_bound", "disparity", "statistic", "p_value"):
+        for metric in ("equalized_odds", "selection_rate", "roc_auc"):
+            add(f"scorer {metric} {output}", scored, metric, output)
+        add(f"scorer ratio {output}", scored, "precision", output, disparity="ratio")
+    add("scorer equivalence", scored, "accuracy", "p_value", margin=0.2, alternative="equivalence")
+    add("search upper bound", searched, "upper_bound", {"tolerance": 0.3})
+    add("search ratio", searched, "upper_bound", {"tolerance": 0.4}, disparity="ratio")
+    add("search p value", searched, "p_value", {"alpha": 0.1})
+    add("search nobody", searched, "upper_bound", {"tolerance": 0.0})
+    add("audited classifier", trained, Threshold(0.6))
+    add(
+        "audited tests",
+        trained,
+        Threshold(0.4),
+        [
+            sf.FairnessTest(metric="accuracy", compare="to_rest"),
+            sf.FairnessTest(metric="roc_auc", n_resamples=99, random_state=0),
+        ],
+        control_features="region",
+    )
+    add(
+        "audited clusters",
+        trained,
+        Threshold(0.6),
+        sf.FairnessTest(metric="recall", n_resamples=99, random_state=0),
+        clusters="mixed",
+    )
+    add(
+        "audited weights",
+        trained,
+        Threshold(0.6),
+        sf.FairnessTest(metric="recall", n_resamples=99, random_state=0),
+        test_weight="weight",
+    )
+    add(
+        "audited regressor", trained, Line(3.0), sf.FairnessTest(metric="mean_residual", n_resamples=99, random_state=0)
+    )
+    add(
+        "audited correlation",
+        trained,
+        Line(3.0),
+        sf.CorrelationFairnessTest(n_resamples=99, random_state=0),
+        groups="age",
+    )
+    for n, n_splits in ((40, 2), (100, 5), (101, 3)):
+        add(f"folds {n} {n_splits}", folds, n, n_splits)
+        add(f"folds {n} {n_splits} shuffled", folds, n, n_splits, shuffle=True, random_state=0)
+    add("folds several", folds, 120, 4, several=True)
+
+
+def number(function, *args, **kwargs):
+    return {"value": plain(function(*args, **kwargs))}, {}
+
+
+def detected(**params):
+    who = people(200, 2, 0)
+    test = sf.FairnessTest.from_predictions(
+        who["y_true"],
+        who["y_pred"],
+        y_score=who["y_score"] if params["metric"] in SCORED else None,
+        sensitive_features=who["group"],
+        random_state=0,
+        n_resamples=99,
+        **params,
+    )
+    values = [
+        sf.minimum_detectable_disparity(test, power=power, direction=way)
+        for power in (0.5, 0.8)
+        for way in ("up", "down")
+    ]
+    return {"value": plain(values)}, {}
+
+
+def add_power():
+    plans = {
+        "rate": {"metric": "selection_rate", "rates": (0.3, 0.5)},
+        "ratio": {"metric": "selection_rate", "rates": (0.3, 0.5), "disparity": "ratio", "margin": 0.8},
+        "less": {"metric": "selection_rate", "rates": (0.3, 0.5), "alternative": "less"},
+        "margin": {"metric": "accuracy", "rates": (0.7, 0.95), "margin": 0.05},
+        "equivalence": {"metric": "accuracy", "rates": (0.8, 0.8), "margin": 0.2, "alternative": "equivalence"},
+        "asymptotic": {"metric": "precision", "rates": (0.3, 0.5), "method": "asymptotic"},
+        "base rates": {"metric": "true_positive_rate", "rates": (0.3, 0.6), "base_rates": (0.5, 0.8)},
+        "criterion": {
+            "metric": "equalized_odds",
+            "rates": {"true_positive_rate": (0.4, 0.7), "false_positive_rate": (0.2, 0.3)},
+            "base_rates": 0.5,
+        },
+        "mean": {"metric": "mean_prediction", "rates": ((1.0, 1.0), (1.5, 2.0))},
+        "area": {"metric": "roc_auc", "rates": (0.7, 0.9), "base_rates": 0.4},
+        "alpha": {"metric": "selection_rate", "rates": (0.1, 0.4), "alpha": 0.01},
+    }
+    for name, plan in plans.items():
+        add(f"power {name}", number, sf.power, n_per_group=(60, 80), **plan)
+        if name in ("rate", "less", "asymptotic", "mean", "alpha"):
+            add(f"size {name}", number, sf.required_sample_size, shares=(1, 2), power=0.7, **plan)
+    three = {"metric": "selection_rate", "rates": (0.3, 0.5, 0.4)}
+    for compare in ("between_groups", "to_rest", "to_reference"):
+        add(f"power three {compare}", number, sf.power, n_per_group=(50, 70, 60), compare=compare, **three)
+    add("power bonferroni", number, sf.power, n_per_group=(50, 70, 60), adjust="bonferroni", **three)
+    for direction in ("auto", "up", "down"):
+        add(
+            f"detectable {direction}",
+            number,
+            sf.minimum_detectable_disparity,
+            metric="selection_rate",
+            baseline=0.3,
+            n_per_group=(60, 80),
+            direction=direction,
+        )
+    add(
+        "detectable ratio",
+        number,
+        sf.minimum_detectable_disparity,
+        metric="recall",
+        baseline=0.3,
+        n_per_group=(60, 80),
+        disparity="ratio",
+    )
+    add(
+        "detectable mean",
+        number,
+        sf.minimum_detectable_disparity,
+        metric="mean_prediction",
+        baseline=(1.0, 2.0),
+        n_per_group=(60, 80),
+    )
+    add(
+        "detectable area",
+        number,
+        sf.minimum_detectable_disparity,
+        metric="roc_auc",
+        baseline=0.7,
+        n_per_group=(10, 12),
+        base_rates=0.5,
+    )
+    for metric in ("selection_rate", "equalized_odds", "roc_auc"):
+        add(f"detectable fitted {metric}", detected, metric=metric)
+
+
+def drawn(cls, crowd=(160, 3, 0), score=None, **params):
+    who = people(*crowd)
+    return of_display(
+        cls.from_predictions(
+            who["y_true"],
+            who["y_pred"],
+            y_score=None if score is None else who[score],
+            sensitive_features=who["group"],
+            random_state=0,
+            n_resamples=99,
+            **params,
+        )
+    )
+
+
+def drawn_thresholds(**params):
+    who = people(120, 2, 0)
+    return of_display(
+        sf.ThresholdDisplay.from_predictions(
+            who["y_true"], who["y_score"], sensitive_features=who["group"], n_thresholds=15, **params
+        )
+    )
+
+
+def drawn_power(**params):
+    return of_display(sf.PowerDisplay.from_rates(0.3, n_samples=[100, 300, 1000], **params))
+
+
+def drawn_power_of_test():
+    who = people(160, 2, 0)
+    test = sf.FairnessTest.from_predictions(
+        None, who["y_pred"], sensitive_features=who["group"], metric="selection_rate"
+    )
+    return of_display(sf.PowerDisplay.from_test(test, n_samples=[100, 300, 1000]))
+
+
+def drawn_individual(cls):
+    X, who = features(50)
+    test = sf.IndividualFairnessTest(logistic(), fair_metric=sf.Projection([[1, 0, 0]]), n_steps=20).fit(
+        X, who["y_true"]
+    )
+    return of_display(cls.from_test(test))
+
+
+def add_displays():
+    for cls in (sf.DisparityDisplay, sf.GroupMetricDisplay, sf.NullDistributionDisplay):
+        name = cls.__name__
+        add(f"{name} rate", drawn, cls, metric="recall")
+        add(f"{name} area", drawn, cls, metric="roc_auc", score="y_score")
+        add(f"{name} odds", drawn, cls)
+        add(f"{name} margin", drawn, cls, (160, 2, 0), metric="accuracy", margin=0.1)
+    add("DisparityDisplay ratio", drawn, sf.DisparityDisplay, metric="recall", disparity="ratio", compare="to_rest")
+    add("NullDistributionDisplay permutation", drawn, sf.NullDistributionDisplay, metric="recall", method="permutation")
+    add("NullDistributionDisplay bootstrap", drawn, sf.NullDistributionDisplay, metric="recall", method="bootstrap")
+    add("NullDistributionDisplay asymptotic", drawn, sf.NullDistributionDisplay, metric="recall", method="asymptotic")
+    add(
+        "NullDistributionDisplay greater",
+        drawn,
+        sf.NullDistributionDisplay,
+        (160, 2, 0),
+        metric="recall",
+        alternative="greater",
+    )
+    add("ThresholdDisplay", drawn_thresholds)
+    add("ThresholdDisplay recall", drawn_thresholds, metric="recall", method="asymptotic", confidence_level=0.9)
+    add("PowerDisplay", drawn_power)
+    add("PowerDisplay ratio", drawn_power, disparity="ratio", shares=(0.2, 0.8), base_rates=0.5)
+    add("PowerDisplay of a test", drawn_power_of_test)
+    add("LossRatioDisplay", drawn_individual, sf.LossRatioDisplay)
+    add("StoppingTimeDisplay", drawn_individual, sf.StoppingTimeDisplay)
+
+
+#: Cases that iterate to a limit of their own, which other versions reach in other steps.
+ITERATIVE = {"individual LSODA", "individual finite_differences", "metric pairs rank"}
+CASES = {}
+for add_cases in (
+    add_metrics,
+    add_parameters,
+    add_structures,
+    add_tables,
+    add_drawn,
+    add_correlations,
+    add_individuals,
+    add_audits,
+    add_frames,
+    add_selection,
+    add_power,
+    add_displays,
+):
+    add_cases()
+
+
+# Reading and writing ------------------------------------------------------------------------
+
+
+@functools.cache
+def stored():
+    """Read what is stored."""
+    return json.loads(PATH.read_text(encoding="utf-8"))
+
+
+def write(computed, with_values):
+    """Write the file, a case per line."""
+    values = {name: found for name, (found, _) in computed.items()} if with_values else stored()["cases"]
+    made_with = computed_with() if with_values else stored()["computed_with"]
+    texts = {name: hashes for name, (_, hashes) in computed.items()}
+
+    def lines(cases):
+        return ",\n".join(
+            f"{json.dumps(name)}: {json.dumps(case, separators=(',', ':'))}" for name, case in cases.items()
+        )
+
+    PATH.parent.mkdir(exist_ok=True)
+    head = json.dumps(made_with)
+    text = f'{{"computed_with": {head},\n"cases": {{\n{lines(values)}\n}},\n"texts": {{\n{lines(texts)}\n}}}}\n'
+    PATH.write_text(text, encoding="utf-8")
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    task = parser.add_mutually_exclusive_group(required=True)
+    task.add_argument("--write", action="store_true", help="write tests/golden/frozen.json")
+    task.add_argument("--compare", nargs="*", metavar="CASE", help="print what differs from it")
+    parser.add_argument("--texts-only", action="store_true", help="write the hashes of texts, not the numbers")
+    asked = parser.parse_args(arguments)
+    computed, seconds = {}, {}
+    for name in asked.compare or CASES:
+        started = time.perf_counter()
+        computed[name] = compute(name)
+        seconds[name] = time.perf_counter() - started
+    if asked.write:
+        write(computed, not asked.texts_only)
+        slowest = sorted(seconds, key=seconds.get)[-10:]
+        print(
+            f"{len(computed)} cases, {sum(seconds.values()):.0f} s;",
+            *(f"{name} {seconds[name]:.1f} s" for name in slowest),
+        )
+        return 0
+    found = 0
+    for name, (values, texts) in computed.items():
+        lines = changes(name, values, texts)
+        found += bool(lines)
+        for line in lines:
+            print(f"{name}: {line}")
+    print(f"{found} of {len(computed)} cases differ")
+    return int(found > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,20 @@
+"""What the package computed before its insides were rearranged it computes today, to the last bit.
+
+With other versions of NumPy, SciPy, pandas or scikit-learn, or on another kind of processor, numbers agree to nine
+digits, and texts are not compared. Where a result changes on purpose, ``python tests/frozen_results.py --write`` writes
+all of them anew; where only words do, ``--write --texts-only``.
+"""
+
+import pytest
+
+from tests.frozen_results import CASES, changes, compute, stored
+
+
+def test_every_case_is_stored_and_every_stored_case_is_computed():
+    assert sorted(stored()["cases"]) == sorted(stored()["texts"]) == sorted(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_result_is_what_it_was(name):
+    lines = changes(name, *compute(name))
+    assert not lines, "\n".join(lines[:20])
