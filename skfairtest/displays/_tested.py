@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
 import pandas as pd
@@ -11,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import shorten
 from skfairtest.audit import FairnessAudit
-from skfairtest.displays._axes import drawable, find_fonts, literal
+from skfairtest.displays._axes import drawable, find_fonts
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.drawings import WIDEST, joined
+from skfairtest.report.drawings import WIDEST, joined, literal
 from skfairtest.report.sections import comparison_pieces
 from skfairtest.report.sentences import Setup
 
@@ -201,60 +202,30 @@ def check_test(test: Any) -> None:
 def parts_of(test: Any) -> list[Part]:
     """Return the groupings of a fitted test, or of a fitted audit."""
     if isinstance(test, FairnessTest):
-        return [Part(test._facts, test.comparisons_, _flat(test), "")]
+        return [Part(test._facts, test.comparisons_, test._values, "")]
     parts = test.record_.parts
     several = len(parts) > 1
     return [Part(part.facts, part.comparisons, part.by_group, part.feature if several else "") for part in parts]
 
 
-def _flat(test: FairnessTest) -> pd.DataFrame:
-    """Return the values by group with their labels as columns."""
-    frame = test.by_group_
-    columns = ["metric", "stratum", "group"]
-    if frame is None:
-        return pd.DataFrame(columns=[*columns, "n", "n_effective", "value", "ci_low", "ci_high", "small"])
-    first = test.groups_[0]
-    n_sensitive = len(first) if isinstance(first, tuple) else 1
-    names = [str(name) for name in frame.index.names]
-    # The metrics are an outermost level where there are several.
-    is_level = " x ".join(names[:-n_sensitive]) != test._facts.controls
-    only = test.comparisons_["metric"].iloc[0]
-    rows = []
-    for key in frame.index:
-        values = key if isinstance(key, tuple) else (key,)
-        metric, values = (values[0], values[1:]) if is_level else (only, values)
-        stratum, group = values[:-n_sensitive], values[-n_sensitive:]
-        rows.append((metric, _one(stratum), _one(group)))
-    labels = {name: pd.Series([row[i] for row in rows], dtype=object) for i, name in enumerate(columns)}
-    return pd.concat([pd.DataFrame(labels), frame.reset_index(drop=True)], axis=1)
-
-
-def _one(key: tuple[Any, ...]) -> Any:
-    return None if not key else key[0] if len(key) == 1 else key
-
-
-def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST) -> str:
+def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST, *, prefix: Iterable[str] = ()) -> str:
     """Join pieces of a name, `joints` between them, and cut the longest pieces until it is short enough."""
+    about = ", ".join(filter(None, prefix))
+    if about:
+        pieces, joints = [about, *pieces], [": ", *joints]
     return joined([drawable(piece) for piece in pieces], joints, widest)
 
 
-def comparison_name(facts: Setup, row: Any, *, prefix: str = "") -> str:
+def comparison_name(facts: Setup, row: Any, *, prefix: Iterable[str] = ()) -> str:
     """Return what one comparison is called: "Female against Male", with what it is of and where it is made."""
-    pieces, joints = comparison_pieces(facts, row, alone=True)
-    if prefix:
-        pieces.insert(0, prefix)
-        joints.insert(0, ": ")
-    return fitted_name(pieces, joints)
+    return fitted_name(*comparison_pieces(facts, row, alone=True), prefix=prefix)
 
 
-def entitle(ax: Any, name: str | None) -> None:
-    """Write a name above a drawing, as it is."""
-    if name is not None:
-        literal(ax.set_title(shorten(drawable(name), 44)))
-
-
-def finish(ax: Any) -> None:
-    """Let everything that is written on the axes be drawn in fonts that have its characters."""
+def finish(ax: Any, name: str | None = None, **properties: Any) -> None:
+    """Write a name above a drawing, as it is, and let all that is written there be drawn in fonts that can do it."""
     from matplotlib.text import Text
 
+    if name is not None:
+        literal(ax.set_title(shorten(drawable(name), 44)))
+    ax.set(**properties)
     find_fonts(text for text in ax.findobj(Text) if not text.get_text().isascii())

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes
-from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
+from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.report.drawings import draw_law, statistic_axis
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.sentences import equals_p
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NullDistributionDisplay(FittedDisplay):
     """The law of the leading comparison's statistic if groups were equal, beside what was seen.
 
@@ -63,10 +65,9 @@ class NullDistributionDisplay(FittedDisplay):
     (0.0286, 0.0078)
     """
 
-    def __init__(self, *, law: NullHistogram, comparison: str = "", estimator_name: str | None = None) -> None:
-        self.law = law
-        self.comparison = comparison
-        self.estimator_name = estimator_name
+    law: NullHistogram
+    comparison: str = ""
+    estimator_name: str | None = None
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
@@ -78,10 +79,9 @@ class NullDistributionDisplay(FittedDisplay):
         if law is None:
             raise ParameterError("test has no law to draw: the statistic of its leading comparison is undefined")
         facts, leading = parts[part].facts, parts[part].comparisons.iloc[row]
-        if leading["metric"] in facts.everybody:
-            comparison = label(leading["metric"])
-        else:
-            comparison = comparison_name(facts, leading, prefix=label(leading["metric"]))
+        comparison = label(leading["metric"])
+        if leading["metric"] not in facts.everybody:
+            comparison = comparison_name(facts, leading, prefix=[comparison])
         return cls(law=law, comparison=comparison, estimator_name=name)
 
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
@@ -106,7 +106,5 @@ class NullDistributionDisplay(FittedDisplay):
         draw_law(
             self.ax_, self.law, xlabel="\n".join([*told, f"{statistic_axis(self.law)}, {equals_p(self.law.p_value)}"])
         )
-        entitle(self.ax_, self.estimator_name if name is None else name)
-        self.ax_.set(**kwargs)
-        finish(self.ax_)
+        finish(self.ax_, self.estimator_name if name is None else name, **kwargs)
         return self
