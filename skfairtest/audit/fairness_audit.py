@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Tags
 
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import check_seed, seed_sequence
@@ -427,11 +428,7 @@ class FairnessAudit(ReportedAudit):
             )
         if not isinstance(self.intersections, bool | np.bool_):
             raise ParameterError(f"intersections must be True or False; found {self.intersections!r}")
-        if not isinstance(self.compare_intersections, str) or self.compare_intersections not in INTERSECTIONS:
-            options = ", ".join(map(repr, INTERSECTIONS))
-            raise ParameterError(
-                f"compare_intersections must be one of {options}; found {self.compare_intersections!r}"
-            )
+        check_choice("compare_intersections", self.compare_intersections, INTERSECTIONS)
         metrics = self._named()
         unit = metrics is not None and all(
             isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics

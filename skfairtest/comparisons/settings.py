@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.checks import check_running, is_number
+from skfairtest._utils.checks import check_choice, check_running, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
 
@@ -77,9 +77,7 @@ def check_settings(
     """
     given = (compare, disparity, alternative, method, variance, within, adjust)
     for (name, choices), value in zip(CHOICES.items(), given, strict=True):
-        if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
-            options = ", ".join(map(repr, choices))
-            raise ParameterError(f"{name} must be one of {options}; found {value!r}")
+        check_choice(name, value, choices)
     check_running(confidence_level, n_jobs, verbose)
     adaptive = isinstance(n_resamples, str) and n_resamples == "adaptive"
     if adaptive:

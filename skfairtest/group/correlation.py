@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import ModelTest
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest._utils.text import label
@@ -344,11 +345,7 @@ class CorrelationFairnessTest(ModelTest):
             if not (callable(value) or (isinstance(value, str) and value in options)):
                 listed = ", ".join(repr(option) for option in options)
                 raise ParameterError(f"{name} must be one of {listed}, or a function of two arrays; found {value!r}")
-        sides = ("two-sided", "greater", "less")
-        if not (isinstance(self.alternative, str) and self.alternative in sides):
-            raise ParameterError(
-                f"alternative must be one of {', '.join(map(repr, sides))}; found {self.alternative!r}"
-            )
+        check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
         adjust = "holm" if isinstance(self.adjust, str) and self.adjust == "auto" else self.adjust
         settings = check_settings(**{**self.get_params(), "method": "permutation", "adjust": adjust})
         # What is not studentized has no critical value on the scale of others.
