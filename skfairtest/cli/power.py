@@ -69,7 +69,7 @@ class Answer:
         """Write the answer as one JSON document."""
         found: dict[str, Any] = {"rates": self.rates}
         if self.disparity is not None:
-            found = {"baseline": _baseline(self), "minimum_detectable_disparity": self.disparity}
+            found = {"baseline": self.rates[self.asked.metric][0], "minimum_detectable_disparity": self.disparity}
         document = {
             "schema": "skfairtest.power",
             "schema_version": 1,
@@ -165,11 +165,6 @@ def _baselines(metric: str, text: str, groups: int) -> dict[str, tuple[Value, ..
     if name is not None:
         raise BadInput(f"--baseline {text!r} must be one number: name that rate by --metric {label(name)}")
     return {metric: (baseline,) * max(groups, 2)}
-
-
-def _baseline(answer: Answer) -> Value:
-    ((baseline, *_),) = answer.rates.values()
-    return baseline
 
 
 def _per_group(values: Sequence[Any], groups: int, option: str) -> tuple[Any, ...]:
@@ -309,7 +304,7 @@ def _margin(asked: Asked) -> str:
 def _of_detectable(answer: Answer, level: str, likely: str) -> list[str]:
     assert answer.disparity is not None
     test, size, share = answer.asked.test, answer.disparity, _is_share(answer.asked)
-    baseline = _baseline(answer)
+    baseline = answer.rates[answer.asked.metric][0]
     base = baseline[0] if isinstance(baseline, tuple) else baseline
     if test["disparity"] == "ratio":
         found, value = f"a ratio of {ratio(size)}", base * size
