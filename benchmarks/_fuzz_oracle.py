@@ -6,7 +6,9 @@ import re
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import tee
 from pathlib import Path
 
 import numpy as np
@@ -94,16 +96,29 @@ def _frame(call, arguments):
     function = call.params.get("metric")
     function = function if callable(function) else FUNCTIONS["accuracy_score"]
     arguments.pop("y_score", None)
+    arguments, once_more = _two_of(arguments)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            MetricFrame(metrics=function, **arguments)
+            MetricFrame(metrics=function, **once_more)
     except Exception as error:  # what MetricFrame cannot do, neither can a frame that is one
         raise ValueError("features that MetricFrame refuses") from error
     frame = skfairtest.SignificanceFrame(metrics=function, **arguments, test_params={"n_resamples": 19}, random_state=0)
     frame.p_values()
     frame.difference_test()
     return frame
+
+
+def _two_of(arguments):
+    """Return arguments twice: a generator in a dict can be read once."""
+    one, other = dict(arguments), dict(arguments)
+    for name, features in arguments.items():
+        if isinstance(features, dict):
+            pairs = {
+                key: tee(column) if isinstance(column, Iterator) else (column,) * 2 for key, column in features.items()
+            }
+            one[name], other[name] = ({key: pair[place] for key, pair in pairs.items()} for place in (0, 1))
+    return one, other
 
 
 # Errors -----------------------------------------------------------------------------------------

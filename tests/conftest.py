@@ -87,11 +87,9 @@ def parameters_of_the_package():
     for thing in (
         getattr(skfairtest, name) for name in skfairtest.__all__ if not name.startswith(("__", "FairnessRej"))
     ):
-        methods = [method for name, method in vars(thing).items() if not name.startswith("_")]
+        methods = [method for name, method in inspect.getmembers(thing, inspect.isroutine) if not name.startswith("_")]
         for function in (thing, *methods):
-            function = getattr(function, "__func__", function)  # of a class method
-            if callable(function):
-                found |= set(inspect.signature(function).parameters)
+            found |= set(inspect.signature(function).parameters)
     return found
 
 

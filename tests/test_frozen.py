@@ -14,7 +14,11 @@ def test_every_case_is_stored_and_every_stored_case_is_computed():
     assert sorted(stored()["cases"]) == sorted(stored()["texts"]) == sorted(CASES)
 
 
-@pytest.mark.parametrize("name", CASES)
+#: Every fourth case at every change; the others are slow.
+SPREAD = [pytest.param(name, marks=pytest.mark.slow if place % 4 else ()) for place, name in enumerate(CASES)]
+
+
+@pytest.mark.parametrize("name", SPREAD)
 def test_result_is_what_it_was(name):
     lines = changes(name, *compute(name))
     assert not lines, "\n".join(lines[:20])

@@ -23,3 +23,17 @@ def test_no_room_imports_what_is_private_to_another():
         if module[0] not in (path.parts[0], "_version") and any(name.startswith("_") for name in (*module[1:], *names))
     ]
     assert not found
+
+
+def test_no_modules_import_each_other():
+    modules = {path.with_suffix("").parts: path for path in (p.relative_to(ROOT) for p in ROOT.rglob("*.py"))}
+    needs = {module: set() for module in modules}
+    for path, module, names in _imports():
+        for found in [tuple(module), *((*module, name) for name in names)]:
+            if found in modules:
+                needs[path.with_suffix("").parts].add(found)
+    # What imports nothing that is left is taken away until nothing can be.
+    while free := [module for module, others in needs.items() if not others & needs.keys()]:
+        for module in free:
+            del needs[module]
+    assert not needs, f"circles among {sorted(map('.'.join, needs))}"

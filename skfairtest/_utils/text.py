@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["display_width", "escape", "isolated", "label", "pluralize", "printable", "shorten"]
+__all__ = ["display_width", "enumerated", "escape", "isolated", "label", "pluralize", "printable", "shorten"]
 
 #: Marks that keep the direction of what stands between them from what stands around them.
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
@@ -122,6 +123,17 @@ def pluralize(count: int, one: str, several: str | None = None) -> str:
     ('1 comparison', '1,200 comparisons')
     """
     return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def enumerated(names: Sequence[str]) -> str:
+    """Write names one after another.
+
+    Examples
+    --------
+    >>> enumerated(["race"]), enumerated(["race", "sex", "age"])
+    ('race', 'race, sex and age')
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def display_width(text: str) -> int:

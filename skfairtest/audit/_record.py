@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
-from skfairtest._version import __version__
 from skfairtest.audit._detectable import level_of_one, minimum_detectable
 from skfairtest.comparisons.cautions import cautions
 from skfairtest.comparisons.core import Result
@@ -18,11 +15,9 @@ from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, values_frame
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.setup import setup_of
-from skfairtest.report.record import AuditPart, AuditRecord, Verdict
+from skfairtest.report.mixin import library_versions
+from skfairtest.report.record import AuditPart, AuditRecord, AuditVerdict
 from skfairtest.report.sentences import FOUND, NOT_FOUND
-
-#: Libraries whose versions may change a number, or a drawing where it is installed.
-LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
 
 
 def record_of(
@@ -42,9 +37,9 @@ def record_of(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         title=f"Fairness audit of {subject}",
         subject=subject,
-        versions=_versions(),
+        versions=library_versions(),
         parameters=parameters,
-        verdict=Verdict(
+        verdict=AuditVerdict(
             concern=verdict.concern,
             p_value=p_of(verdict.log_p),
             p_value_interval=verdict.limits,
@@ -57,7 +52,7 @@ def record_of(
         ),
         parts=tuple(_part_of(result, alpha) for result in results),
         leading=verdict.leading,
-        law=null_histogram_of(results[part].findings[row]),
+        null_distribution=null_histogram_of(results[part].findings[row]),
         not_compared=tuple(not_compared),
         warnings=tuple(dict.fromkeys(caution for result in results for caution in cautions(result.measured))),
     )
@@ -77,13 +72,3 @@ def _part_of(result: Result, alpha: float) -> AuditPart:
         comparisons,
         excluded_frame(measured.excluded),
     )
-
-
-def _versions() -> dict[str, str]:
-    found = {"skfairtest": __version__, "python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:  # an extra that is not installed
-            continue
-    return found

@@ -9,16 +9,20 @@ from typing import Any, Self, overload
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import ModelTest
 from skfairtest._utils.text import label
 from skfairtest.report.audit import audit_document, summary_frame
-from skfairtest.report.document import plain
+from skfairtest.report.document import Block
+from skfairtest.report.markdown import markdown
+from skfairtest.report.mixin import ReportMixin, write_text
 from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.sentences import result_sentence
+from skfairtest.report.text import plain
 
 
-class ReportedAudit(ModelTest):
+class ReportedAudit(ReportMixin):
     """Fitted attributes, frames, text, pages and JSON of a record."""
+
+    _shows_model = False
 
     def _set(self, record: AuditRecord) -> None:
         """Take fitted attributes from a record, wherever it comes from."""
@@ -51,25 +55,32 @@ class ReportedAudit(ModelTest):
             frame[column] = [label(value) for value in frame[column]]
         return frame
 
-    @overload
-    def to_json(self, path: None = None) -> str: ...
-    @overload
-    def to_json(self, path: str | os.PathLike[str]) -> None: ...
-    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write everything that reports are made of as JSON.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything that reports are made of as plain Python.
 
         Returns
         -------
-        str or None
-            ASCII text. `skfairtest.report.record` documents the schema, whose version it names.
+        dict
+            What `to_json` writes and `from_json` reads. `skfairtest.report.record` documents the schema, whose version
+            it names.
+
+        Raises
+        ------
+        NotFittedError
+            If the audit is not fitted.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessAudit
+        >>> audit = FairnessAudit.from_predictions(
+        ...     None, [1, 1, 0, 0], sensitive_features={"sex": list("ffmm")}
+        ... )
+        >>> found = audit.to_dict()
+        >>> found["schema"], found["verdict"]["concern"], found["parts"][0]["sensitive"]
+        ('skfairtest.audit', False, ['sex'])
         """
         check_is_fitted(self)
-        return _written(self.record_.to_json(), path)
+        return self.record_.to_dict()
 
     @classmethod
     def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:
@@ -124,10 +135,7 @@ class ReportedAudit(ModelTest):
         str or None
             Markdown, in which every name is text.
         """
-        from skfairtest.report.markdown import audit_markdown
-
-        check_is_fitted(self)
-        return _written(audit_markdown(self.record_), path)
+        return write_text(markdown(self._document()), path)
 
     @overload
     def to_html(self, path: None = None) -> str: ...
@@ -151,29 +159,18 @@ class ReportedAudit(ModelTest):
         ImportError
             If jinja2 or matplotlib is not installed.
         """
+        blocks = self._document()
+        from skfairtest.report.html import page
+
+        return write_text(page(blocks), path)
+
+    def _document(self) -> list[Block]:
         check_is_fitted(self)
-        from skfairtest.report.html import audit_html
-
-        return _written(audit_html(self.record_), path)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Show the report in a notebook where the libraries that draw it are there; before `fit`, the parameters."""
-        if not hasattr(self, "record_"):
-            return super()._repr_mimebundle_(**kwargs)  # type: ignore[no-any-return]
-        bundle = {"text/plain": str(self)}
-        try:
-            from skfairtest.report.html import audit_fragment
-        except ImportError:
-            return bundle
-        return {**bundle, "text/html": audit_fragment(self.record_)}
-
-    def _repr_html_(self) -> str | None:
-        """Return the report for a notebook; None before `fit`, or where the libraries that draw it are missing."""
-        return self._repr_mimebundle_().get("text/html")
+        return audit_document(self.record_)
 
     def __str__(self) -> str:
         """Return the verdict and the findings in sentences, then the tables; before `fit`, the parameters."""
-        return plain(audit_document(self.record_)) if hasattr(self, "record_") else repr(self)
+        return plain(self._document()) if hasattr(self, "record_") else repr(self)
 
 
 def _with_feature(part: AuditPart, frame: pd.DataFrame) -> pd.DataFrame:
@@ -185,12 +182,5 @@ def _with_feature(part: AuditPart, frame: pd.DataFrame) -> pd.DataFrame:
 def _results(part: AuditPart) -> pd.DataFrame:
     frame = _with_feature(part, part.comparisons)
     rows = part.comparisons.to_dict("records")
-    frame["sentence"] = pd.Series([result_sentence(part.facts, row) for row in rows], dtype=object)  # type: ignore[arg-type]
+    frame["sentence"] = pd.Series([result_sentence(part.setup, row) for row in rows], dtype=object)  # type: ignore[arg-type]
     return frame
-
-
-def _written(text: str, path: str | os.PathLike[str] | None) -> str | None:
-    if path is None:
-        return text
-    Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
-    return None

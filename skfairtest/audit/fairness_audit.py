@@ -6,10 +6,10 @@ adjustment runs over all of them, and it alone decides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import Tags
@@ -25,25 +25,18 @@ from skfairtest.audit._reported import ReportedAudit
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.family import decide
-from skfairtest.comparisons.measure import cells_read, measure
-from skfairtest.comparisons.people import (
-    Given,
-    asked_people,
-    check_cells,
-    counted_people,
-    predicted_people,
-    read_people,
-)
+from skfairtest.comparisons.measure import measure
+from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, resolve_metrics, standard_metrics
-from skfairtest.readers import classes_of, predictions_from_X
-from skfairtest.tables import CountTable, Sample
+from skfairtest.readers import classes_of
+from skfairtest.tables import Sample
 
 #: What crossed groups may be compared with.
 INTERSECTIONS = ("to_rest", "between_groups", "to_parents")
 
 
-class FairnessAudit(ReportedAudit):
+class FairnessAudit(ReportedAudit, GroupsTest):
     """Audit a model: every metric, every sensitive feature and every intersection, as one family of questions.
 
     Null hypothesis of each comparison: the metric is equal in the two groups that are compared (with `margin`: it does
@@ -195,13 +188,8 @@ class FairnessAudit(ReportedAudit):
     rest of age_cat = Less than 25         0.62         0.51    False
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "control_features": True,
-        "sample_weight": True,
-        "clusters": True,
-        "predict_params": True,
-    }
+    _of: ClassVar[str] = "metrics"
+    _scores_are_predictions: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -244,175 +232,14 @@ class FairnessAudit(ReportedAudit):
         tags.target_tags.required = False
         return tags
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        sample_weight: Any = None,
-        clusters: Any = None,
-        predict_params: dict[str, Any] | None = None,
-    ) -> FairnessAudit:
-        """Predict with the estimator and audit its predictions.
-
-        Parameters
-        ----------
-        X : array-like
-            What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
-        y : array-like of shape (n_samples,), optional
-            True labels; without them, only metrics that need none are standard.
-        sensitive_features : array-like, frame or mapping
-            One or several columns of length n_samples: each is audited, and with `intersections` their crossings.
-        control_features : array-like, frame or mapping, optional
-            Strata within which groups are compared.
-        sample_weight : array-like of shape (n_samples,), optional
-            What each person counts, at least 0.
-        clusters : array-like of shape (n_samples,), optional
-            Who belongs together, such as the repeated decisions on one person.
-        predict_params : dict, optional
-            Further arguments of the estimator's ``predict``.
-
-        Returns
-        -------
-        FairnessAudit
-            The fitted audit.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or an input is not usable; the message names it, what was found and what to do.
-        NotFittedError
-            If the estimator is a scikit-learn estimator that is not fitted.
-        """
-        given = Given(sensitive_features, control_features, sample_weight, clusters, predict_params)
-        return self._fit(X, y, None, given)
-
-    def _fit(self, X: Any, y: Any, y_score: Any, given: Given) -> FairnessAudit:
-        settings, metrics = self._check()
-        if given.sensitive_features is None:
-            raise self._without_groups("the groups to compare", "sex")
-        seed = self._seed()
-        without: list[tuple[str, str]] = []
-        if self.estimator is None and X is not None:
-            predictions_from_X(X)
-        if metrics is not None:
-            needed = cells_read(metrics, settings)
-            if "y_true" in needed and y is None:
-                names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
-                raise ParameterError(f"y is missing: {names} needs the true labels; metrics='selection_rate' does not")
-            asked = list(metrics)
-        else:
-            asked, needed = ([], {"y_pred"}) if self.estimator is None else asked_of(self.estimator, y)
-        if self.estimator is not None:
-            common = {"pos_label": self.pos_label, "random_state": seed}
-            sample = asked_people(self.estimator, X, y, given, asked, needed, **common)
-        elif X is None:
-            sample = read_people(y, None, y_score, given)
-        else:
-            sample = predicted_people(X, y, y_score, given, needed=needed)
-        if metrics is None:
-            metrics, without = self._standard(sample)
-        subject = "predictions" if self.estimator is None else type(self.estimator).__name__
-        return self._fit_sample(sample, settings, metrics, without, subject, seed)
+    def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
+        return super()._asked(y) if self.estimator is None else asked_of(self.estimator, y)
 
     def _seed(self) -> int:
-        """Return one number from which all that is random can be drawn again: predictions, and laws."""
+        """Return one number from which all that is random can be drawn again: predictions, and resamples."""
         if isinstance(self.random_state, Integral):
             return int(self.random_state)
         return int(seed_sequence(self.random_state).generate_state(1)[0])
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_pred: Any,
-        *,
-        y_score: Any = None,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        sample_weight: Any = None,
-        clusters: Any = None,
-        **params: Any,
-    ) -> FairnessAudit:
-        """Audit predictions, without an estimator.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,) or None
-            True labels.
-        y_pred : array-like of shape (n_samples,)
-            Predictions: labels or numbers.
-        y_score : array-like of shape (n_samples,), optional
-            Scores of the positive label.
-        sensitive_features, control_features, sample_weight, clusters : array-like
-            As in `fit`.
-        **params
-            Parameters of the audit.
-
-        Returns
-        -------
-        FairnessAudit
-            The fitted audit.
-
-        Examples
-        --------
-        >>> from skfairtest import FairnessAudit
-        >>> audit = FairnessAudit.from_predictions(
-        ...     None, [1, 1, 1, 1, 0, 0, 0, 0], sensitive_features={"sex": list("ffffmmmm")}
-        ... )
-        >>> audit.results_[["metric", "group", "other", "disparity"]]
-                   metric group other  disparity
-        0  selection_rate     f     m        1.0
-        """
-        if params.get("estimator") is not None:
-            raise ValueError(
-                "from_predictions takes predictions, not an estimator: use FairnessAudit(estimator).fit(X, y, ...)"
-            )
-        if y_score is not None:
-            predictions_from_X(y_score, "y_score")
-        if y_pred is None and y_score is None:
-            raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
-        given = Given(sensitive_features, control_features, sample_weight, clusters)
-        if y_pred is not None:
-            predictions_from_X(y_pred, "y_pred")
-        return cls(**params)._fit(y_pred, y_true, y_score, given)
-
-    @classmethod
-    def from_table(cls, table: CountTable, **params: Any) -> FairnessAudit:
-        """Audit counts.
-
-        Parameters
-        ----------
-        table : CountTable
-            People by stratum, group and cell.
-        **params
-            Parameters of the audit.
-
-        Returns
-        -------
-        FairnessAudit
-            The fitted audit, the same as from the rows that the table counts.
-
-        Examples
-        --------
-        >>> from skfairtest import FairnessAudit
-        >>> from skfairtest.datasets import load_berkeley
-        >>> audit = FairnessAudit.from_table(load_berkeley(as_table=True), metrics="selection_rate")
-        >>> found = audit.results_[audit.results_["concern"]]
-        >>> found[["group", "other", "stratum", "disparity"]].round(2)
-            group other stratum  disparity
-        1  Female  Male       A        0.2
-        """
-        sample = counted_people(table)
-        audit = cls(**params)
-        settings, metrics = audit._check()
-        without: list[tuple[str, str]] = []
-        if metrics is None:
-            metrics, without = audit._standard(sample)
-        check_cells(sample, metrics, cells_read(metrics, settings))
-        return audit._fit_sample(sample, settings, metrics, without, "a table of counts", audit._seed())
 
     def _check(self) -> tuple[Settings, list[Metric] | None]:
         """Check the parameters; return what will be run, and the metrics that were named."""
@@ -456,14 +283,11 @@ class FairnessAudit(ReportedAudit):
         return metrics, without
 
     def _fit_sample(
-        self,
-        sample: Sample,
-        settings: Settings,
-        metrics: list[Metric],
-        without: Sequence[tuple[str, str]],
-        subject: str,
-        seed: int,
-    ) -> FairnessAudit:
+        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
+    ) -> Self:
+        without: list[tuple[str, str]] = []
+        if metrics is None:
+            metrics, without = self._standard(sample)
         classes = classes_of(self.estimator)
         single = {name: sample.regroup([name]) for name in sample.sensitive_names}
         levels = {name: len(people.groups) for name, people in single.items()}

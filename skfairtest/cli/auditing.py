@@ -17,7 +17,8 @@ from skfairtest.cli.export import to_csv
 from skfairtest.cli.files import Columns, People, cast_pos_label
 from skfairtest.cli.output import deliver, tell, write_out
 from skfairtest.report.audit import audit_document
-from skfairtest.report.document import Block
+from skfairtest.report.document import Block, Heading, Paragraph, shortened
+from skfairtest.report.markdown import markdown
 from skfairtest.report.record import AuditRecord
 
 __all__ = ["audited", "audited_people", "check_metrics", "described", "resamples", "write_files", "written"]
@@ -93,7 +94,12 @@ def written(
     """Write an audit to standard output, or to a file instead."""
 
     def document(screen: bool) -> list[Block]:
-        return audit_document(record, complete=every or not screen, more=_MORE)
+        blocks = audit_document(record)
+        if not screen:
+            return blocks
+        verdict = next(block for block in blocks if isinstance(block, Paragraph) and block.tone != "plain")
+        # On a screen the end is what is seen first.
+        return [*(blocks if every else shortened(blocks, _MORE)), Heading("In short"), verdict]
 
     if format_ == "table":
         deliver(document, output, no_color=no_color)
@@ -118,15 +124,13 @@ def _tell_what_csv_leaves_out(record: AuditRecord) -> None:
 
 
 def _html(record: AuditRecord) -> str:
-    from skfairtest.report.html import audit_html
+    from skfairtest.report.html import page
 
-    return audit_html(record)
+    return page(audit_document(record))
 
 
 def _markdown(record: AuditRecord) -> str:
-    from skfairtest.report.markdown import audit_markdown
-
-    return audit_markdown(record)
+    return markdown(audit_document(record))
 
 
 _MAKERS: dict[str, Callable[[AuditRecord], str]] = {

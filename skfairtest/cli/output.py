@@ -13,7 +13,8 @@ from rich.console import Console
 from skfairtest._utils.progress import Bar, shown_by
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.render import on_screen
-from skfairtest.report.document import Block, plain
+from skfairtest.report.document import Block
+from skfairtest.report.text import plain
 
 __all__ = ["check_outputs", "deliver", "is_screen", "tell", "watched", "write_out"]
 

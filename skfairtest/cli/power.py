@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skfairtest._utils.text import label
+from skfairtest._utils.text import enumerated, label
 from skfairtest.cli.errors import BadInput
 from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
 from skfairtest.metrics import Rate, resolve_metrics
-from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
+from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import DETECTION_POWER, number, percent, points, ratio
 
 __all__ = ["Answer", "Asked", "answered"]
@@ -88,7 +88,7 @@ class Answer:
         """Compose the answer for people."""
         said, *rest = sentences(self)
         blocks: list[Block] = [Heading(_TITLES[self.question], 1), Paragraph(said, "fine"), *map(Paragraph, rest)]
-        blocks += [Grid(_groups(self)), Heading("What was computed"), *map(Item, _settings(self))]
+        blocks += [_groups(self), Heading("What was computed"), Items(tuple(_settings(self)))]
         return blocks
 
 
@@ -234,12 +234,8 @@ def _probability(value: float) -> str:
     return f"{round(100 * value, 1):g} %"
 
 
-def _enumerated(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-
-
 def _by_group(values: Sequence[str], of: str = "in") -> str:
-    return _enumerated([f"{value} {of} group {place}" for place, value in enumerate(values, 1)])
+    return enumerated([f"{value} {of} group {place}" for place, value in enumerate(values, 1)])
 
 
 def _who(answer: Answer) -> str:
@@ -253,7 +249,7 @@ def _people(answer: Answer) -> str:
     n = [f"{each:,}" for each in answer.n]
     if len(set(n)) == 1:
         return f"{n[0]} {_who(answer)} in each of {len(n)} groups"
-    return f"{_enumerated(n)} {_who(answer)}"
+    return f"{enumerated(n)} {_who(answer)}"
 
 
 def _truth(answer: Answer) -> str:
@@ -328,7 +324,7 @@ def _of_detectable(answer: Answer, level: str, likely: str) -> list[str]:
     ]
 
 
-def _groups(answer: Answer) -> tuple[list[str], list[list[str]]]:
+def _groups(answer: Answer) -> Table:
     share = _is_share(answer.asked)
     detectable = answer.question == "minimum_detectable_disparity"
     met = any(base != 1 for base in answer.base_rates)
@@ -337,8 +333,9 @@ def _groups(answer: Answer) -> tuple[list[str], list[list[str]]]:
     for place, n in enumerate(answer.n):
         values = [_shown(values[place], share) for values in answer.rates.values()]
         base = [percent(answer.base_rates[place])] if met else []
-        rows.append([f"group {place + 1}", f"{n:,}", *(["looked for"] if detectable and not place else values), *base])
-    return ["group", "people", *names, *(["base rate"] if met else [])], rows
+        rows.append((f"group {place + 1}", f"{n:,}", *(["looked for"] if detectable and not place else values), *base))
+    numbers = ["people", *names, *(["base rate"] if met else [])]
+    return Table((Column("group", "name"), *map(Column, numbers)), tuple(rows))
 
 
 def _settings(answer: Answer) -> list[str]:

@@ -12,9 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from skfairtest._utils.text import display_width
-from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
-from skfairtest.report.text import Table as Cells
-from skfairtest.report.text import numeric_columns
+from skfairtest.report import document
+from skfairtest.report.document import Block, Code, Column, Heading, Items, Paragraph, is_attached, spread, textual
 
 __all__ = ["on_screen"]
 
@@ -24,7 +23,7 @@ _READABLE = 100
 _NAME, _SHORT, _GAP = 24, 8, 3
 #: Stands for a space at which no line is broken.
 _TIE = "\ue000"
-_TONES = {"plain": "", "concern": "bold red", "fine": "bold", "aside": "dim"}
+_TONES = {"plain": "", "concern": "bold red", "fine": "bold"}
 
 
 def on_screen(blocks: Sequence[Block], console: Console) -> str:
@@ -32,7 +31,7 @@ def on_screen(blocks: Sequence[Block], console: Console) -> str:
 
     Parameters
     ----------
-    blocks : sequence of Heading, Paragraph, Item and Grid
+    blocks : sequence of Block
         The document.
     console : rich.console.Console
         Knows the width and which colours are wanted.
@@ -44,13 +43,10 @@ def on_screen(blocks: Sequence[Block], console: Console) -> str:
     """
     with console.capture() as captured:
         previous: Block | None = None
-        for block in blocks:
-            if previous is not None and not (isinstance(block, Item) and isinstance(previous, Item | Paragraph)):
+        for block in textual(blocks):
+            if previous is not None and not is_attached(block, previous):
                 console.print()
-            if isinstance(block, Grid):
-                console.print(_table(block, console))
-            else:
-                _print_text(block, console)
+            _print(block, console)
             previous = block
     return "".join(f"{line.rstrip()}\n" for line in captured.get().replace(_TIE, " ").splitlines())
 
@@ -60,57 +56,71 @@ def _tied(text: str) -> str:
     return re.sub(r"(?<=\d) (?=%)|(?<=\bp) (?=[=<] \d)|(?<=\bp [=<]) (?=\d)", _TIE, text)
 
 
-def _print_text(block: Heading | Paragraph | Item, console: Console) -> None:
-    # A Text is shown as it is: no markup, no emoji codes, no links.
+def _print(block: Block, console: Console) -> None:
     width = min(console.width, _READABLE)
-    shown: RenderableType
-    if isinstance(block, Heading):
-        style = {1: "bold", 2: "bold cyan"}.get(block.level, "bold")
-        shown = Text(_tied(block.text), style=style, overflow="fold")
-        if block.level < 3:
-            shown.append(f"\n{('=' if block.level == 1 else '-') * min(len(block.text), width)}")
-    elif isinstance(block, Item):
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(width=1)
-        grid.add_column(overflow="fold")
-        grid.add_row("-", Text(_tied(block.text), style=_TONES[block.tone], overflow="fold"))
-        shown = grid
-    else:
-        shown = Text(_tied(block.text), style=_TONES[block.tone], overflow="fold")
-    console.print(shown, width=width)
+    match block:
+        case Heading(text, level):
+            shown = _text(text, {1: "bold", 2: "bold cyan"}.get(level, "bold"))
+            if level < 3:
+                shown.append(f"\n{('=' if level == 1 else '-') * min(len(text), width)}")
+            console.print(shown, width=width)
+        case Paragraph(text, tone):
+            console.print(_text(text, _TONES[tone]), width=width)
+        case Items(lines):
+            grid = Table.grid(padding=(0, 1))
+            grid.add_column(width=1)
+            grid.add_column(overflow="fold")
+            for line in lines:
+                grid.add_row("-", _text(line))
+            console.print(grid, width=width)
+        case Code(lines):
+            console.print(Padding(_text("\n".join(lines)), (0, 0, 0, 2)), width=width)
+        case document.Table():
+            for place, table in enumerate(spread(block)):
+                if place:
+                    console.print()
+                if table.caption:
+                    console.print(_text(f"{table.caption}:"), width=width)
+                console.print(_table(table, console))
 
 
-def _table(grid: Grid, console: Console) -> RenderableType:
-    """Lay a table out in one line per row, or in the narrow form where names would have to be folded too often."""
-    if grid.narrow is None or _needed(grid.wide, _NAME) <= console.width:
-        return _layout(grid.wide, grid.marked, console.width)
-    return _layout(grid.narrow, grid.marked, console.width)
+def _text(text: str, style: str = "") -> Text:
+    """Return a text that is shown as it is: no markup, no emoji codes, no links."""
+    return Text(_tied(text), style=style, overflow="fold")
 
 
-def _numeric(cells: Cells) -> list[bool]:
-    headers, rows = cells
-    first = [[next(filter(None, cell.split("\n")), "") for cell in row] for row in rows]
-    return numeric_columns(first, len(headers))
+def _table(table: document.Table, console: Console) -> RenderableType:
+    """Lay a table out in one line per row, or in several where names would have to be folded too often."""
+    lines = [tuple(column.head for column in table.columns), *table.rows]
+    if _needed(table.columns, lines, _NAME) <= console.width:
+        return _layout(table.columns, lines, table.marked, console.width)
+    stacks = table.stacks(fold=True)
+    folds = [column.fold or "" for column in table.columns]
+    # Above a folded column stands what leads its cells in, "against", if anything does.
+    lines[0] = tuple("" if fold.strip() else head for fold, head in zip(folds, lines[0], strict=True))
+    narrow = [
+        tuple("\n".join([line[top], *(folds[place] + line[place] for place in below)]) for top, *below in stacks)
+        for line in lines
+    ]
+    return _layout([table.columns[top] for top, *_ in stacks], narrow, table.marked, console.width)
 
 
-def _needed(cells: Cells, name: int) -> int:
+def _needed(columns: Sequence[Column], lines: Sequence[Sequence[str]], name: int) -> int:
     """Columns of the screen that a table takes with its names folded at `name` and its numbers not at all."""
-    headers, rows = cells
     needed = 0
-    for place, is_number in enumerate(_numeric(cells)):
-        lines = [line for row in [headers, *rows] for line in row[place].split("\n")]
-        width = max(map(display_width, lines))
-        needed += _GAP + (width if is_number else min(width, name))
+    for place, column in enumerate(columns):
+        width = max(display_width(part) for line in lines for part in line[place].split("\n"))
+        needed += _GAP + (width if column.kind == "number" else min(width, name))
     return needed
 
 
-def _layout(cells: Cells, marked: frozenset[int], width: int) -> Padding:
-    headers, rows = cells
-    numeric = _numeric(cells)
+def _layout(columns: Sequence[Column], lines: Sequence[Sequence[str]], marked: frozenset[int], width: int) -> Padding:
+    headers, *rows = lines
     # Names are folded before numbers are; on a very narrow screen both are, and nothing is cut.
-    keep = _needed(cells, _SHORT) <= width
+    keep = _needed(columns, lines, _SHORT) <= width
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
-    for header, is_number in zip(headers, numeric, strict=True):
+    for header, column in zip(headers, columns, strict=True):
+        is_number = column.kind == "number"
         shown.add_column(
             Text(header), justify="right" if is_number else "left", no_wrap=keep and is_number, overflow="fold"
         )

@@ -46,7 +46,7 @@ def evidence_of_samples(null: NullDistribution, standard_error: float, least_log
     """
     samples, question = null.samples, null.question
     assert samples is not None
-    tests = tests_of(question)
+    tests = question.tests
     results = [(samples.test(edge, side), samples.statistic(edge)) for edge, side in tests]
     choose = max if question.alternative == "equivalence" else min
     (p, n_extreme, n_defined), statistic = choose(results, key=lambda result: result[0][0])
@@ -61,21 +61,8 @@ def evidence_of_samples(null: NullDistribution, standard_error: float, least_log
 
 def farthest_beyond(samples: Resampled, question: Question) -> tuple[Floats, float]:
     """Return bootstrap statistics, and that of the data oriented, each where it is farthest beyond what is tested."""
-    tests = tests_of(question)
+    tests = question.tests
     columns = np.stack([samples.centred(edge) for edge, _ in tests[: len({edge for edge, _ in tests})]])
     largest = np.argmax(np.nan_to_num(np.abs(columns), nan=-1.0), axis=0)
     beyond = max(orient(samples.statistic(edge), side) for edge, side in tests)
     return np.take_along_axis(columns, largest[None], axis=0)[0], beyond
-
-
-def tests_of(question: Question) -> list[tuple[float, str]]:
-    """Return the tests that a question asks for: the disparity that is tested, and which side of it."""
-    if question.margin_bounds is None:
-        return [(question.null, question.alternative)]
-    lower, upper = question.margin_bounds
-    return {
-        "greater": [(upper, "greater")],
-        "less": [(lower, "less")],
-        "equivalence": [(lower, "greater"), (upper, "less")],
-        "two-sided": [(upper, "greater"), (lower, "less")],
-    }[question.alternative]

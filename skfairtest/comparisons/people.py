@@ -1,95 +1,280 @@
-"""From a model, or from predictions, to the people that a test is about: everything is read once, here."""
+"""From a model, predictions or a table of counts to the people that a test is about: everything is read once, here."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.comparisons.responses import responses_of
-from skfairtest.metrics import Metric
+from skfairtest.comparisons.measure import cells_read
+from skfairtest.comparisons.settings import Settings
+from skfairtest.metrics import Metric, ScoreMetric
 from skfairtest.readers import check_rows, predict, predictions_from_X, scores
+from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
 
 
-@dataclass(frozen=True)
-class Given:
-    """What `fit` was given about the people, beside truth and predictions."""
+class GroupsTest(ReportMixin):
+    """A test of groups of people, who come with a model, with predictions or in a table of counts."""
 
-    sensitive_features: Any
-    control_features: Any = None
-    sample_weight: Any = None
-    clusters: Any = None
-    predict_params: dict[str, Any] | None = None
-
-
-def predicted_people(
-    X: Any, y: Any, y_score: Any, given: Given, *, needed: Set[str] = frozenset({"y_pred", "y_score"})
-) -> Sample:
-    """Read people whose predictions are `X`; scores alone may be given as predictions where nothing else is needed."""
-    y_pred = predictions_from_X(X)
-    if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
-        y_pred, y_score = None, y_pred  # a metric of scores alone takes them as predictions too
-    return read_people(y, y_pred, y_score, given)
-
-
-def asked_people(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    given: Given,
-    metrics: Sequence[Metric],
-    needed: Set[str],
-    *,
-    pos_label: Any,
-    random_state: Any,
-) -> Sample:
-    """Ask a fitted model for the predictions and scores that metrics need, and read people with these."""
-    # Before the model is asked: it might pair the groups it is handed with other people.
-    check_rows(
-        X,
-        y=y,
-        sensitive_features=given.sensitive_features,
-        control_features=given.control_features,
-        sample_weight=given.sample_weight,
-        clusters=given.clusters,
-    )
-    common = {
-        "sensitive_features": given.sensitive_features,
-        "predict_params": given.predict_params,
-        "random_state": random_state,
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "sensitive_features": True,
+        "control_features": True,
+        "sample_weight": True,
+        "clusters": True,
+        "predict_params": True,
     }
-    y_pred = y_score = None
-    if "y_pred" in needed or "y_score" not in needed:
-        y_pred = predict(estimator, X, **common)
-    if "y_score" in needed:
-        responses, names = responses_of(metrics)
-        y_score = scores(estimator, X, responses, metric=names, pos_label=pos_label, y_true=y, **common)
-    return read_people(y, y_pred, y_score, given)
+    #: The parameter that holds metrics, and whether scores that are given alone are read as predictions.
+    _of: ClassVar[str] = "metric"
+    _scores_are_predictions: ClassVar[bool] = True
+    random_state: Any
+    pos_label: Any
+
+    @abstractmethod
+    def _check(self) -> tuple[Settings, list[Metric] | None]:
+        """Check the parameters; return what will be run, and the metrics; None: they depend on the predictions."""
+
+    @abstractmethod
+    def _fit_sample(
+        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
+    ) -> Self:
+        """Test people; `subject` is what they come from."""
+
+    def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
+        """Return the metrics of scores that the estimator is asked for where none are named, and what they read."""
+        return [], {"y_pred"}
+
+    def _seed(self) -> Any:
+        """Return the source of all that is random."""
+        return self.random_state
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        predict_params: dict[str, Any] | None = None,
+    ) -> Self:
+        """Predict with the estimator and test its predictions.
+
+        Parameters
+        ----------
+        X : array-like
+            What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
+        y : array-like of shape (n_samples,), optional
+            True labels; None where the metrics need none.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples.
+        control_features : array-like, frame or mapping, optional
+            Strata within which groups are compared.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each person counts, at least 0.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together, such as the repeated decisions on one person. The null hypothesis stays that of the
+            groups' values; disparities within clusters are tested by passing them as `control_features`.
+        predict_params : dict, optional
+            Further arguments of the estimator's ``predict``.
+
+        Returns
+        -------
+        self
+            The fitted test.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        NotFittedError
+            If the estimator is a scikit-learn estimator that is not fitted.
+        """
+        columns = {
+            "sensitive_features": sensitive_features,
+            "control_features": control_features,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
+        return self._fit(X, y, None, columns, predict_params)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        y_score: Any = None,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Test predictions, without an estimator.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or None
+            True labels; None where the metrics need none.
+        y_pred : array-like of shape (n_samples,)
+            Predictions: labels or numbers; scores where the metrics read nothing else.
+        y_score : array-like of shape (n_samples,), optional
+            Scores of the positive label, for metrics that need them beside predictions.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples.
+        control_features : array-like, frame or mapping, optional
+            Strata within which groups are compared.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each person counts, at least 0.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together, as in `fit`.
+        **params
+            Parameters of the test.
+
+        Returns
+        -------
+        test
+            The fitted test.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessTest
+        >>> FairnessTest.from_predictions(
+        ...     None,
+        ...     [1, 1, 1, 1, 0, 0, 0, 0],
+        ...     sensitive_features=list("aaaabbbb"),
+        ...     metric="selection_rate",
+        ... ).p_value_
+        0.0078125...
+
+        >>> from skfairtest import FairnessAudit
+        >>> audit = FairnessAudit.from_predictions(
+        ...     None, [1, 1, 1, 1, 0, 0, 0, 0], sensitive_features={"sex": list("ffffmmmm")}
+        ... )
+        >>> audit.results_[["metric", "group", "other", "disparity"]]
+                   metric group other  disparity
+        0  selection_rate     f     m        1.0
+        """
+        if params.get("estimator") is not None:
+            name = cls.__name__
+            raise ParameterError(
+                f"estimator is not for from_predictions, which takes predictions: use {name}(estimator).fit(X, y, ...)"
+            )
+        for name, values in (("y_score", y_score), ("y_pred", y_pred)):
+            if values is not None:
+                predictions_from_X(values, name)
+        if y_pred is None and y_score is None:
+            raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
+        if y_pred is None and cls._scores_are_predictions:
+            y_pred, y_score = y_score, None
+        columns = {
+            "sensitive_features": sensitive_features,
+            "control_features": control_features,
+            "sample_weight": sample_weight,
+            "clusters": clusters,
+        }
+        return cls(**params)._fit(y_pred, y_true, y_score, columns)
+
+    @classmethod
+    def from_table(cls, table: CountTable, **params: Any) -> Self:
+        """Test counts.
+
+        Parameters
+        ----------
+        table : CountTable
+            People by stratum, group and cell; its cells must hold what the metrics read.
+        **params
+            Parameters of the test.
+
+        Returns
+        -------
+        test
+            The fitted test, the same as from the rows that the table counts.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessAudit, FairnessTest
+        >>> from skfairtest.datasets import load_berkeley
+        >>> berkeley = load_berkeley(as_table=True)
+        >>> test = FairnessTest.from_table(berkeley, metric="selection_rate")
+        >>> round(test.disparity_, 3), round(test.p_value_, 2)
+        (0.018, 0.23)
+        >>> audit = FairnessAudit.from_table(berkeley, metrics="selection_rate")
+        >>> found = audit.results_[audit.results_["concern"]]
+        >>> found[["group", "other", "stratum", "disparity"]].round(2)
+            group other stratum  disparity
+        1  Female  Male       A        0.2
+        """
+        if not isinstance(table, CountTable):
+            raise ParameterError(
+                f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts"
+            )
+        sample, test = Sample.from_table(table), cls(**params)
+        settings, metrics = test._check()
+        if metrics is not None:
+            _check_cells(sample, metrics, cells_read(metrics, settings))
+        return test._fit_sample(sample, settings, metrics, test._seed(), "a table of counts")
+
+    def _fit(
+        self, X: Any, y: Any, y_score: Any, columns: dict[str, Any], predict_params: dict[str, Any] | None = None
+    ) -> Self:
+        settings, metrics = self._check()
+        if columns["sensitive_features"] is None:
+            raise self._without_groups("the groups to compare", "sex")
+        seed = self._seed()
+        if self.estimator is None and (X is not None or y_score is None):
+            predictions_from_X(X)  # what is no predictions is the first thing to be said
+        asked, needed = self._asked(y) if metrics is None else (metrics, cells_read(metrics, settings))
+        if metrics is not None and "y_true" in needed and y is None:
+            names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
+            raise ParameterError(
+                f"y is missing: {names or f'within={settings.within!r}'} needs the true labels; "
+                f"{self._of}='selection_rate' does not"
+            )
+        if self.estimator is not None:
+            y_pred, y_score = self._ask(X, y, columns, predict_params, asked, needed, seed)
+        else:
+            y_pred = None if X is None else predictions_from_X(X)
+            if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
+                y_pred, y_score = None, y_pred  # a metric of scores alone takes them as predictions too
+        # A label that is missing is an error, whoever reads it.
+        sample = Sample.from_predictions(y, y_pred, y_score=y_score, **columns)
+        subject = "predictions" if self.estimator is None else type(self.estimator).__name__
+        return self._fit_sample(sample, settings, metrics, seed, subject)
+
+    def _ask(
+        self,
+        X: Any,
+        y: Any,
+        columns: dict[str, Any],
+        predict_params: dict[str, Any] | None,
+        metrics: Sequence[Metric],
+        needed: Set[str],
+        seed: Any,
+    ) -> tuple[Any, Any]:
+        """Ask the fitted model for the predictions and scores that metrics need."""
+        # Before the model is asked: it might pair the groups it is handed with other people.
+        check_rows(X, y=y, **columns)
+        common = {
+            "sensitive_features": columns["sensitive_features"],
+            "predict_params": predict_params,
+            "random_state": seed,
+        }
+        y_pred = y_score = None
+        if "y_pred" in needed or "y_score" not in needed:
+            y_pred = predict(self.estimator, X, **common)
+        if "y_score" in needed:
+            responses, names = _responses(metrics)
+            known = {"metric": names, "pos_label": self.pos_label, "y_true": y}
+            y_score = scores(self.estimator, X, responses, **known, **common)
+        return y_pred, y_score
 
 
-def counted_people(table: Any) -> Sample:
-    """Read the people of a table.
-
-    Raises
-    ------
-    ValueError
-        If it is none.
-    """
-    if not isinstance(table, CountTable):
-        raise ParameterError(f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts")
-    return Sample.from_table(table)
-
-
-def check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:
-    """Refuse a table whose cells do not hold what metrics, or the place where labels are permuted, read.
-
-    Raises
-    ------
-    ValueError
-        If something is missing.
-    """
+def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> None:
+    """Refuse a table whose cells do not hold what metrics, or the place where labels are permuted, read."""
     missing = sorted(needed - set(sample.columns))
     if missing:
         names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads) or "within"
@@ -98,14 +283,18 @@ def check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) -> 
         )
 
 
-def read_people(y: Any, y_pred: Any, y_score: Any, given: Given) -> Sample:
-    """Read people with all that was given of them: a label that is missing is an error, whoever reads it."""
-    return Sample.from_predictions(
-        y,
-        y_pred,
-        y_score=y_score,
-        sensitive_features=given.sensitive_features,
-        control_features=given.control_features,
-        sample_weight=given.sample_weight,
-        clusters=given.clusters,
-    )
+def _responses(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:
+    """Return the responses that every metric of scores can use, in the first one's order, and the metrics' names.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    asking = [metric for metric in metrics if isinstance(metric, ScoreMetric) and metric.scores == "y_score"]
+    names = ", ".join(metric.name for metric in asking)
+    shared = [r for r in asking[0].responses if all(r in metric.responses for metric in asking)]
+    if not shared:
+        asked = "; ".join(f"{metric.name}: {' or '.join(metric.responses)}" for metric in asking)
+        raise ParameterError(f"metric names scores of different kinds ({asked}): test them one by one")
+    return tuple(shared), names

@@ -27,7 +27,6 @@ from skfairtest.comparisons.evidence import (
     evidence_of_samples,
     farthest_beyond,
     orient,
-    tests_of,
 )
 from skfairtest.comparisons.resample import announce_if_long, join, resample
 from skfairtest.comparisons.settings import Settings
@@ -357,7 +356,7 @@ def _asymptotic(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:
         null = _at_equality(one, distance, error)
         tests = [(distance, error, question.alternative)]
     else:
-        forms = [(null.form.at(edge), side) for edge, side in tests_of(question)]
+        forms = [(null.form.at(edge), side) for edge, side in question.tests]
         tests = [(float(distance), float(error), side) for (distance, error), side in forms]
     # Without a spread between people, or a finite error, nothing is known, and nothing is evidence.
     results = [

@@ -14,15 +14,15 @@ from skfairtest._utils.text import shorten
 from skfairtest.audit import FairnessAudit
 from skfairtest.displays._axes import drawable, find_fonts
 from skfairtest.group.fairness import FairnessTest
+from skfairtest.report.cells import comparison_pieces
 from skfairtest.report.drawings import WIDEST, joined, literal
-from skfairtest.report.sections import comparison_pieces
 from skfairtest.report.sentences import Setup
 
 
 class Part(NamedTuple):
     """One grouping of people: how sentences are written, comparisons, values by group, and what the grouping is."""
 
-    facts: Setup
+    setup: Setup
     comparisons: pd.DataFrame
     by_group: pd.DataFrame
     feature: str
@@ -202,10 +202,10 @@ def check_test(test: Any) -> None:
 def parts_of(test: Any) -> list[Part]:
     """Return the groupings of a fitted test, or of a fitted audit."""
     if isinstance(test, FairnessTest):
-        return [Part(test._facts, test.comparisons_, test._values, "")]
+        return [Part(test._setup, test.comparisons_, test._values, "")]
     parts = test.record_.parts
     several = len(parts) > 1
-    return [Part(part.facts, part.comparisons, part.by_group, part.feature if several else "") for part in parts]
+    return [Part(part.setup, part.comparisons, part.by_group, part.feature if several else "") for part in parts]
 
 
 def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST, *, prefix: Iterable[str] = ()) -> str:
@@ -216,9 +216,9 @@ def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST, *, p
     return joined([drawable(piece) for piece in pieces], joints, widest)
 
 
-def comparison_name(facts: Setup, row: Any, *, prefix: Iterable[str] = ()) -> str:
+def comparison_name(setup: Setup, row: Any, *, prefix: Iterable[str] = ()) -> str:
     """Return what one comparison is called: "Female against Male", with what it is of and where it is made."""
-    return fitted_name(*comparison_pieces(facts, row, alone=True), prefix=prefix)
+    return fitted_name(*comparison_pieces(setup, row, alone=True), prefix=prefix)
 
 
 def finish(ax: Any, name: str | None = None, **properties: Any) -> None:

@@ -13,8 +13,8 @@ from skfairtest._utils.text import label, pluralize
 from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of
 from skfairtest.inference.multiplicity import FAMILYWISE
+from skfairtest.report.cells import disparity_axis
 from skfairtest.report.drawings import draw_disparities, height_of, width_of
-from skfairtest.report.sections import disparity_axis
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -87,31 +87,31 @@ class DisparityDisplay(FittedDisplay):
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
         parts = parts_of(test)
-        facts = parts[0].facts
+        setup = parts[0].setup
         rows = [(part, row) for part in parts for row in part.comparisons.to_dict("records")]
         shown = [
             (part, row)
             for part, row in rows
-            if row["metric"] not in part.facts.everybody and part.facts.disparity_of(row["metric"]) == facts.disparity
+            if row["metric"] not in part.setup.everybody and part.setup.disparity_of(row["metric"]) == setup.disparity
         ]
         if not shown:
             raise ParameterError(
                 "test looks at all groups at once, so that there is no disparity of two groups to draw"
             )
         metrics = dict.fromkeys(row["metric"] for _, row in shown)
-        ratio, several = facts.disparity == "ratio", len(metrics) > 1
+        ratio, several = setup.disparity == "ratio", len(metrics) > 1
         labels = [
-            comparison_name(part.facts, row, prefix=[label(row["metric"]) if several else "", part.feature])
+            comparison_name(part.setup, row, prefix=[label(row["metric"]) if several else "", part.feature])
             for part, row in shown
         ]
         columns = ("disparity", "ci_low", "ci_high", "p_value_adjusted")
         disparity, low, high, p = (np.array([float(row[c]) for _, row in shown]) for c in columns)
         # What is no share has a unit of its own, which shares beside it do not have.
-        units = dict.fromkeys(disparity_axis(part.facts, row["metric"], alone=True) for part, row in shown)
+        units = dict.fromkeys(disparity_axis(part.setup, row["metric"], alone=True) for part, row in shown)
         told = ([] if several else [drawable(next(iter(metrics)))]) + [
-            next(iter(units)) if len(units) == 1 else facts.disparity
+            next(iter(units)) if len(units) == 1 else setup.disparity
         ]
-        together = "simultaneous " if len(shown) > 1 and facts.adjust in FAMILYWISE else ""
+        together = "simultaneous " if len(shown) > 1 and setup.adjust in FAMILYWISE else ""
         return cls(
             labels=labels,
             disparity=disparity,
@@ -120,8 +120,8 @@ class DisparityDisplay(FittedDisplay):
             concern=np.array([bool(row["concern"]) for _, row in shown]),
             p_value=p,
             null=1.0 if ratio else 0.0,
-            edges=facts.edges,
-            xlabel="\n".join([*told, f"{together}{100 * (1 - facts.alpha):g} % intervals"]),
+            edges=setup.margin_bounds,
+            xlabel="\n".join([*told, f"{together}{100 * (1 - setup.alpha):g} % intervals"]),
             n_hidden=len(rows) - len(shown),
             estimator_name=name,
         )
@@ -162,7 +162,7 @@ class DisparityDisplay(FittedDisplay):
             self.ci_high[rows],
             self.concern[rows],
             null=self.null,
-            edges=self.edges,
+            margin_bounds=self.edges,
             log=self.null == 1.0,
             xlabel="\n".join(told),
         )

@@ -12,8 +12,8 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import FittedDisplay, Part, finish, fitted_name, parts_of
+from skfairtest.report.cells import value_axis
 from skfairtest.report.drawings import draw_groups, height_of, width_of
-from skfairtest.report.sections import value_axis
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -85,7 +85,7 @@ class GroupMetricDisplay(FittedDisplay):
             raise ParameterError("test looks at all groups at once, so that there are no values by group to draw")
         several = len(metrics) > 1
         value, low, high = (np.array([float(row[c]) for _, row in rows]) for c in ("value", "ci_low", "ci_high"))
-        units = dict.fromkeys(value_axis(part.facts, row["metric"]) for part, row in rows)
+        units = dict.fromkeys(value_axis(part.setup, row["metric"]) for part, row in rows)
         told = ([] if several else [drawable(metrics[0])]) + [next(iter(units)) if len(units) == 1 else "value"]
         return cls(
             labels=[_row_name(row, several=several, feature=part.feature) for part, row in rows],
@@ -95,7 +95,7 @@ class GroupMetricDisplay(FittedDisplay):
             n_effective=np.array([row["n_effective"] for _, row in rows], dtype=np.int64),
             small=np.array([row["small"] for _, row in rows], dtype=bool),
             reference=None if several or len(parts) > 1 else _everybody(parts[0]),
-            xlabel="\n".join([*told, f"pointwise {100 * (1 - parts[0].facts.alpha):g} % intervals"]),
+            xlabel="\n".join([*told, f"pointwise {100 * (1 - parts[0].setup.alpha):g} % intervals"]),
             estimator_name=name,
         )
 
@@ -150,9 +150,9 @@ def _row_name(row: Any, *, several: bool, feature: str) -> str:
 
 def _everybody(part: Part) -> float | None:
     """Return everybody's share, where values are shares of people who count alike."""
-    facts, table = part.facts, part.by_group
+    setup, table = part.setup, part.by_group
     metric = table["metric"].iloc[0]
-    if metric not in facts.words or metric in facts.functions or facts.people or facts.controls:
+    if metric not in setup.sentences or metric in setup.functions or setup.people or setup.controls:
         return None
     weights = table["n_effective"].to_numpy(dtype=float)
     return float(np.nansum(weights * table["value"].to_numpy(dtype=float)) / weights.sum())

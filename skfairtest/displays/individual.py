@@ -53,12 +53,12 @@ class _TestDisplay(ABC):
         if not isinstance(test, IndividualFairnessTest):
             raise ParameterError(f"test must be a fitted IndividualFairnessTest; found {type(test).__name__}")
         check_is_fitted(test)
-        # Parameters may have been set since; facts are those of the fit.
-        facts = test._facts
+        # Parameters may have been set since; setup are those of the fit.
+        setup = test._setup
         display = cls._read(
             test,
-            tolerance=facts.tolerance,
-            statistic_name=AXES[facts.statistic],
+            tolerance=setup.tolerance,
+            statistic_name=AXES[setup.statistic],
             estimator_name=type(test._model.estimator).__name__ if name is None else name,
         )
         return display.plot(ax=ax, **kwargs)

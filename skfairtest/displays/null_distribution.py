@@ -10,7 +10,7 @@ from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes
 from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.drawings import draw_law, statistic_axis
+from skfairtest.report.drawings import draw_null_histogram, statistic_axis
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.sentences import equals_p
 
@@ -22,7 +22,7 @@ class NullDistributionDisplay(FittedDisplay):
     Outcomes at least as extreme as the data are orange and hatched. For rates every outcome is enumerated, given how
     many people show the event in both groups together. The unconditional test does not take that number as given: its
     p-value is never above what is hatched, and mostly below. Elsewhere the law is the histogram of what was drawn, or
-    the normal law.
+    the normal histogram.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ class NullDistributionDisplay(FittedDisplay):
     ...     metric="selection_rate",
     ... )
     >>> display = NullDistributionDisplay.from_test(test)
-    >>> display.law.low
+    >>> display.histogram.low
     (-1.0, -0.5, 0.0, 0.5, 1.0)
-    >>> round(sum(display.law.extreme), 4), round(display.law.p_value, 4)
+    >>> round(sum(display.histogram.extreme), 4), round(display.histogram.p_value, 4)
     (0.0286, 0.0078)
     """
 
@@ -73,15 +73,15 @@ class NullDistributionDisplay(FittedDisplay):
     def _read(cls, test: Any, name: str | None) -> Self:
         parts = parts_of(test)
         if isinstance(test, FairnessTest):
-            law, (part, row) = test._law, (0, test._leading)
+            law, (part, row) = test._null_histogram, (0, test._leading)
         else:
-            law, (part, row) = test.record_.law, test.record_.leading
+            law, (part, row) = test.record_.null_distribution, test.record_.leading
         if law is None:
             raise ParameterError("test has no law to draw: the statistic of its leading comparison is undefined")
-        facts, leading = parts[part].facts, parts[part].comparisons.iloc[row]
+        setup, leading = parts[part].setup, parts[part].comparisons.iloc[row]
         comparison = label(leading["metric"])
-        if leading["metric"] not in facts.everybody:
-            comparison = comparison_name(facts, leading, prefix=[comparison])
+        if leading["metric"] not in setup.everybody:
+            comparison = comparison_name(setup, leading, prefix=[comparison])
         return cls(law=law, comparison=comparison, estimator_name=name)
 
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
@@ -103,7 +103,7 @@ class NullDistributionDisplay(FittedDisplay):
         """
         self.figure_, self.ax_ = axes(ax, type(self).__name__)
         told = [self.comparison] if self.comparison else []
-        draw_law(
+        draw_null_histogram(
             self.ax_, self.law, xlabel="\n".join([*told, f"{statistic_axis(self.law)}, {equals_p(self.law.p_value)}"])
         )
         finish(self.ax_, self.estimator_name if name is None else name, **kwargs)

@@ -152,7 +152,7 @@ class PowerDisplay(OfTest):
         overall = leading.settings.compare == "to_overall"
         people = float(row["n_other"] if overall else row["n_group"] + row["n_other"])
         sizes = _sizes(n_samples, np.geomspace(max(10.0, people / 10), 10 * people, SIZES))
-        ratio = test._facts.disparity_of(row["metric"]) == "ratio"
+        ratio = test._setup.disparity_of(row["metric"]) == "ratio"
         seen = float(row["disparity"])
         with np.errstate(divide="ignore"):
             seen = max(seen, float(1 / np.float64(seen))) if ratio else abs(seen)

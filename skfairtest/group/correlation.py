@@ -10,7 +10,6 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import ModelTest
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
@@ -41,10 +40,12 @@ from skfairtest.readers import (
     read_column,
     read_columns,
 )
-from skfairtest.report.correlation import CORRELATIONS, OUTCOMES, CorrelationSetup, correlation_summary
+from skfairtest.report.correlation import CORRELATIONS, OUTCOMES, CorrelationSetup, correlation_document
+from skfairtest.report.document import Block
+from skfairtest.report.mixin import ReportMixin
 
 
-class CorrelationFairnessTest(ModelTest):
+class CorrelationFairnessTest(ReportMixin):
     """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
 
     Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never
@@ -160,6 +161,10 @@ class CorrelationFairnessTest(ModelTest):
         "control_features": True,
         "predict_params": True,
     }
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
+        "comparisons", "excluded", "method", "adjust", "n_resamples", "pos_label", "n_samples",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -251,7 +256,7 @@ class CorrelationFairnessTest(ModelTest):
         names = [column.name for column in features]
         pairs = arrange(x, e, strata if controls else None, order=np.argsort(names, kind="stable"))
         own = callable(self.correlation)
-        facts = CorrelationSetup(
+        setup = CorrelationSetup(
             outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
             measure=name_of(self.correlation) if own else CORRELATIONS[self.correlation],
             own=own,
@@ -260,8 +265,8 @@ class CorrelationFairnessTest(ModelTest):
             controls=" x ".join(column.name for column in controls),
             adjust=settings.adjust,
         )
-        self._test(pairs, names, labels, settings, facts)
-        self.pos_label_, self._facts = pos_label, facts
+        self._test(pairs, names, labels, settings, setup)
+        self.pos_label_, self._setup = pos_label, setup
         return self
 
     @classmethod
@@ -324,12 +329,9 @@ class CorrelationFairnessTest(ModelTest):
         frame["stratum"] = [label(value) for value in frame["stratum"]]
         return frame
 
-    def __str__(self) -> str:
-        """Return a sentence for a manager, then the null hypothesis and the table; before `fit`, the parameters."""
-        if not hasattr(self, "_facts"):
-            return repr(self)
-        return correlation_summary(
-            self._facts,
+    def _document(self) -> list[Block]:
+        return correlation_document(
+            self._setup,
             comparisons=self.comparisons_,
             excluded=self.excluded_,
             p_value=self.p_value_,
@@ -378,11 +380,11 @@ class CorrelationFairnessTest(ModelTest):
         return pos_label, np.abs(true - predicted) if self.of == "absolute_error" else true - predicted
 
     def _test(
-        self, pairs: Pairs, names: list[str], labels: list[Any], settings: Settings, facts: CorrelationSetup
+        self, pairs: Pairs, names: list[str], labels: list[Any], settings: Settings, setup: CorrelationSetup
     ) -> None:
-        tested = usable(pairs, facts.controls, name_of(self.of))
+        tested = usable(pairs, setup.controls, name_of(self.of))
         left, kept, seed = pairs.only(tested), [names[feature] for feature in tested], seed_sequence(self.random_state)
-        what = f"{facts.measure} of {facts.outcome}"
+        what = f"{setup.measure} of {setup.outcome}"
         try:
             comparisons = measure_correlations(left, kept, labels, self.correlation, settings, seed, what)
         except UndefinedCorrelationError as error:

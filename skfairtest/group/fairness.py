@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import ModelTest
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.text import label
@@ -24,16 +23,17 @@ from skfairtest.comparisons.frames import (
 )
 from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
 from skfairtest.comparisons.null_histogram import null_histogram_of
-from skfairtest.comparisons.people import Given, asked_people, check_cells, counted_people, predicted_people
+from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.metrics import Metric, Rate, resolve_metrics
-from skfairtest.readers import classes_of, predictions_from_X
-from skfairtest.report import text
-from skfairtest.tables import CountTable, Sample
+from skfairtest.readers import classes_of
+from skfairtest.report.document import Block
+from skfairtest.report.group import group_document
+from skfairtest.tables import Sample
 
 
-class FairnessTest(ModelTest):
+class FairnessTest(GroupsTest):
     """Test whether a fairness metric differs between groups by more than chance.
 
     Null hypothesis: `metric` is equal in the groups that are compared (with `margin`: it does not differ by more than
@@ -194,13 +194,11 @@ class FairnessTest(ModelTest):
     False
     """
 
-    __metadata_request__fit: ClassVar[dict[str, bool]] = {
-        "sensitive_features": True,
-        "control_features": True,
-        "sample_weight": True,
-        "clusters": True,
-        "predict_params": True,
-    }
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
+        "equivalence_interval", "comparisons", "excluded", "method", "variance", "within", "adjust", "n_resamples",
+        "groups", "pos_label", "n_samples",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -251,186 +249,6 @@ class FairnessTest(ModelTest):
         tags.target_tags.required = "y_true" in cells_read(metrics, settings)
         return tags
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        sample_weight: Any = None,
-        clusters: Any = None,
-        predict_params: dict[str, Any] | None = None,
-    ) -> FairnessTest:
-        """Predict with the estimator and test its predictions.
-
-        Parameters
-        ----------
-        X : array-like
-            What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
-        y : array-like of shape (n_samples,), optional
-            True labels; None where the metric needs none.
-        sensitive_features : array-like, frame or mapping
-            The groups: one or several columns of length n_samples (several are crossed).
-        control_features : array-like, frame or mapping, optional
-            Strata within which groups are compared.
-        sample_weight : array-like of shape (n_samples,), optional
-            What each person counts, at least 0.
-        clusters : array-like of shape (n_samples,), optional
-            Who belongs together, such as the repeated decisions on one person. The null hypothesis stays that of the
-            groups' values; disparities within clusters are tested by passing them as `control_features`.
-        predict_params : dict, optional
-            Further arguments of the estimator's ``predict``.
-
-        Returns
-        -------
-        FairnessTest
-            The fitted test.
-
-        Raises
-        ------
-        ValueError
-            If a parameter or an input is not usable; the message names it, what was found and what to do.
-        NotFittedError
-            If the estimator is a scikit-learn estimator that is not fitted.
-        """
-        return self._fit(
-            X,
-            y,
-            None,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            sample_weight=sample_weight,
-            clusters=clusters,
-            predict_params=predict_params,
-        )
-
-    def _fit(
-        self, X: Any, y: Any, y_score: Any, *, sensitive_features: Any, control_features: Any, sample_weight: Any,
-        clusters: Any, predict_params: dict[str, Any] | None = None,
-    ) -> FairnessTest:  # fmt: skip
-        settings, metrics = self._check()
-        if sensitive_features is None:
-            raise self._without_groups("the groups to compare", "sex")
-        needed = cells_read(metrics, settings)
-        if self.estimator is None:  # what is no predictions is the first thing to be said
-            predictions_from_X(X)
-        if "y_true" in needed and y is None:
-            names = (
-                ", ".join(metric.name for metric in metrics if "y_true" in metric.reads) or f"within={self.within!r}"
-            )
-            raise ParameterError(f"y is missing: {names} needs the true labels; metric='selection_rate' does not")
-        given = Given(sensitive_features, control_features, sample_weight, clusters, predict_params)
-        if self.estimator is None:
-            sample = predicted_people(X, y, y_score, given, needed=needed)
-        else:
-            sample = asked_people(
-                self.estimator, X, y, given, metrics, needed, pos_label=self.pos_label, random_state=self.random_state
-            )
-        return self._fit_sample(sample, settings, metrics, classes_of(self.estimator))
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: Any,
-        y_pred: Any,
-        *,
-        y_score: Any = None,
-        sensitive_features: Any = None,
-        control_features: Any = None,
-        sample_weight: Any = None,
-        clusters: Any = None,
-        **params: Any,
-    ) -> FairnessTest:
-        """Test predictions, without an estimator.
-
-        Parameters
-        ----------
-        y_true : array-like of shape (n_samples,) or None
-            True labels; None where the metric needs none.
-        y_pred : array-like of shape (n_samples,)
-            Predictions: labels or numbers; scores where the metrics read nothing else.
-        y_score : array-like of shape (n_samples,), optional
-            Scores of the positive label, for metrics that need them beside predictions.
-        sensitive_features : array-like, frame or mapping
-            The groups: one or several columns of length n_samples (several are crossed).
-        control_features : array-like, frame or mapping, optional
-            Strata within which groups are compared.
-        sample_weight : array-like of shape (n_samples,), optional
-            What each person counts, at least 0.
-        clusters : array-like of shape (n_samples,), optional
-            Who belongs together, such as the repeated decisions on one person. The null hypothesis stays that of the
-            groups' values; disparities within clusters are tested by passing them as `control_features`.
-        **params
-            Parameters of the test.
-
-        Returns
-        -------
-        FairnessTest
-            The fitted test.
-
-        Examples
-        --------
-        >>> from skfairtest import FairnessTest
-        >>> FairnessTest.from_predictions(
-        ...     None,
-        ...     [1, 1, 1, 1, 0, 0, 0, 0],
-        ...     sensitive_features=list("aaaabbbb"),
-        ...     metric="selection_rate",
-        ... ).p_value_
-        0.0078125...
-        """
-        if params.get("estimator") is not None:
-            raise ValueError(
-                "from_predictions takes predictions, not an estimator: use FairnessTest(estimator).fit(X, y, ...)"
-            )
-        if y_score is not None:
-            predictions_from_X(y_score, "y_score")
-        if y_pred is None and y_score is None:
-            raise ParameterError("y_pred and y_score are both None: pass predictions, or scores for a metric of scores")
-        if y_pred is None:
-            y_pred, y_score = y_score, None
-        predictions_from_X(y_pred, "y_pred")
-        return cls(**params)._fit(
-            y_pred,
-            y_true,
-            y_score,
-            sensitive_features=sensitive_features,
-            control_features=control_features,
-            sample_weight=sample_weight,
-            clusters=clusters,
-        )
-
-    @classmethod
-    def from_table(cls, table: CountTable, **params: Any) -> FairnessTest:
-        """Test counts.
-
-        Parameters
-        ----------
-        table : CountTable
-            People by stratum, group and cell; its cells must hold what the metric reads.
-        **params
-            Parameters of the test.
-
-        Returns
-        -------
-        FairnessTest
-            The fitted test, the same as from the rows that the table counts.
-
-        Examples
-        --------
-        >>> from skfairtest import FairnessTest
-        >>> from skfairtest.datasets import load_berkeley
-        >>> test = FairnessTest.from_table(load_berkeley(as_table=True), metric="selection_rate")
-        >>> round(test.disparity_, 3), round(test.p_value_, 2)
-        (0.018, 0.23)
-        """
-        sample = counted_people(table)
-        test = cls(**params)
-        settings, metrics = test._check()
-        check_cells(sample, metrics, cells_read(metrics, settings))
-        return test._fit_sample(sample, settings, metrics, classes_of(test.estimator))
-
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_seed(self.random_state)
         metrics = resolve_metrics(self.metric, self.disparity)
@@ -448,9 +266,10 @@ class FairnessTest(ModelTest):
         return settings, metrics
 
     def _fit_sample(
-        self, sample: Sample, settings: Settings, metrics: list[Metric], classes: tuple[Any, ...] | None
-    ) -> FairnessTest:
-        measured = measure(sample, metrics, settings, self.pos_label, classes, self.random_state)
+        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
+    ) -> Self:
+        assert metrics is not None
+        measured = measure(sample, metrics, settings, self.pos_label, classes_of(self.estimator), seed)
         (result,) = decide([measured], settings)
         verdict, findings, leading = result.verdict, result.findings, result.leading
         warn_about_people(measured)
@@ -480,9 +299,8 @@ class FairnessTest(ModelTest):
         self.n_resamples_ = verdict.n_resamples
         self.groups_ = sample.group_labels
         self.n_samples_ = sample.n_samples
-        self._facts = setup_of(measured, verdict.adjust)
-        self._law = null_histogram_of(leading)
-        self._values = values_frame(measured)
+        self._setup, self._values = setup_of(measured, verdict.adjust), values_frame(measured)
+        self._null_histogram = null_histogram_of(leading)
         # Where the leading comparison stands in comparisons_.
         self._leading = verdict.leading[1]
         self._n_hypotheses = verdict.n_hypotheses
@@ -503,18 +321,17 @@ class FairnessTest(ModelTest):
             frame[column] = [label(value) for value in frame[column]]
         return frame
 
-    def __str__(self) -> str:
-        """Return a sentence for a manager, then the tables; before `fit`, the parameters."""
-        if not hasattr(self, "_facts"):
-            return repr(self)
-        return text.summary(
-            self._facts,
-            by_group=self.by_group_,
+    def _found(self) -> dict[str, Any]:
+        return {**super()._found(), "by_group": self._values}
+
+    def _document(self) -> list[Block]:
+        return group_document(
+            self._setup,
+            by_group=self._values,
             comparisons=self.comparisons_,
             excluded=self.excluded_,
             p_value=self.p_value_,
             concern=self.concern_,
-            adjust=self.adjust_,
             p_value_interval=self.p_value_interval_,
             leading=self._leading,
             equivalence_interval=getattr(self, "equivalence_interval_", None),

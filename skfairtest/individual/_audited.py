@@ -1,9 +1,9 @@
 """The model as an unfair map sees it: what it says of any numbers, how much it loses, and which way the loss grows.
 
-However the direction is found, the map that follows it is a function of one person alone, and the test keeps its level.
-What differs is what it finds: exact derivatives where the model has a closed form or is a torch module, a function of
-the caller's, central differences of what the model says, or, where small steps change nothing, a search without
-derivatives. Every function here works on units of the audit, `features` times one over `scale`.
+However the direction is found, the map that follows it is a function of one person alone, and the test is valid. The
+way decides how much unfairness is found: exact derivatives where the model has a closed form or is a torch module, a
+function of the caller's, central differences of what the model says, or, where small steps change nothing, a search
+without derivatives. Every function here works on units of the audit, `features` times one over `scale`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Audited:
     estimator : object
         The fitted model.
     inputs : Features
-        Turns numbers into what the model is asked with; holds no more people than it needs for that.
+        Turns numbers into what the model predicts from.
     loss : Loss
         What it is judged by.
     scale : ndarray of shape (n_features,) or None
@@ -84,7 +84,7 @@ class Audited:
     loss: Loss
     scale: Floats | None
     movable: NDArray[np.bool_]
-    response: str
+    response: str = ""
     way: str = "search"
     why: str = ""
     smooth: Smooth | None = None
@@ -177,39 +177,34 @@ class Audited:
 
 
 def audited(
-    estimator: Any,
-    gradient: Any,
-    features: Features,
-    truth: Truth,
-    loss: Loss,
-    scale: Floats | None,
-    movable: NDArray[np.bool_],
-    *,
-    kind: str | None,
-    classes: tuple[Any, ...] | None,
+    model: Audited, gradient: Any, truth: Truth, *, kind: str | None, classes: tuple[Any, ...] | None
 ) -> Audited:
     """Look at what a model says, and choose how unfair examples are found.
 
     Parameters
     ----------
-    estimator, gradient : object
-        As the caller gave them.
-    features : Features
-        The people.
+    model : Audited
+        The model, with everybody's features.
+    gradient : {"auto", "analytic", "autograd", "finite_differences", "search"} or callable
+        As the caller gave it.
     truth : Truth
-        What is true of them.
-    loss, scale, movable : object
-        As of `Audited`.
+        What is true of everybody.
     kind : {"classifier", "regressor", None}
         What the model is.
     classes : tuple or None
         What its columns of probabilities are taken for, where the loss takes classes.
 
+    Returns
+    -------
+    Audited
+        The model, with the features of one person only.
+
     Raises
     ------
     ValueError
-        If the model lacks what the loss needs, or what was asked for is not possible for it.
+        If the model lacks what the loss needs, or the gradient is not possible for it.
     """
+    estimator, features, loss = model.estimator, model.inputs, model.loss
     name = type(estimator).__name__
     wanted = RESPONSES[loss.kind]
     response = next((method for method in wanted if callable(getattr(estimator, method, None))), wanted[0])
@@ -231,8 +226,7 @@ def audited(
             f"estimator={name}().{response} asks for sensitive_features, which are no features that an unfair "
             f"example could change. Wrap it in an object whose {response} reads the group from a column of X"
         )
-    inputs = replace(features, values=features.values[:1], index=None)
-    model = Audited(estimator, inputs, loss, scale, movable, response)
+    model = replace(model, inputs=replace(features, values=features.values[:1], index=None), response=response)
     if classes is not None and not torch and classes_of(estimator) is None:
         _check_width(model, features, classes)
     model = _with_gradient(model, gradient, features, truth, kind)
@@ -272,7 +266,7 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
         because = (
             "a loss of your own has no derivative here"
             if model.loss.own
-            else f"estimator={name}() is none that is known ({KNOWN[gradient]})"
+            else f"estimator={name}() is not one that is known ({KNOWN[gradient]})"
         )
         raise ParameterError(
             f"gradient={gradient!r} is not possible: {because}. Use gradient='auto', or pass a function."
@@ -304,7 +298,7 @@ def _seconds(model: Audited, features: Features) -> float:
 
 
 def _check_deterministic(model: Audited, features: Features) -> NDArray[Any]:
-    """Ask about some people, and again in another order: what is said of a person is to depend on nobody else."""
+    """Check, by another order of people, that what the model says of a person depends on that person alone."""
     rows = features.values[:PROBED]
     responses, again = (ask(model.estimator, model.response, features.as_input(x)) for x in (rows, rows[::-1]))
     same = responses.shape == again.shape and (

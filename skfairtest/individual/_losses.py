@@ -37,7 +37,7 @@ class Loss:
         classes, or the true number; outputs are log-probabilities, or predictions of shape (n, 1). Of a function of
         the caller's own: true labels, and what the model says, as it says it.
     slope : callable or None
-        Its derivative with respect to the outputs, of their shape; None where there is none to be had.
+        Its derivative with respect to the outputs, of their shape; None where it is not known.
     power : int
         With which power of the unit of the truth it grows; 0: it has no unit.
     linear : bool

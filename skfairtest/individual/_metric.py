@@ -67,7 +67,7 @@ def learn(
     fair_metric: Any,
     features: Features,
     truth: Floats,
-    sensitive: tuple[Column, ...] | None,
+    sensitive: tuple[Column, ...],
     n_folds: int,
     scale: Floats | None,
 ) -> tuple[list[Any], list[Quadratic], NDArray[np.intp]]:
@@ -81,8 +81,8 @@ def learn(
         The people, in the units of X.
     truth : ndarray of shape (n_samples,)
         Labels or targets as numbers.
-    sensitive : tuple of Column or None
-        Sensitive features.
+    sensitive : tuple of Column
+        Sensitive features; may be none.
     n_folds : int
         1: learned from the people tested.
     scale : ndarray or None
@@ -118,7 +118,7 @@ def learn(
     for fold in range(n_folds):
         rest = folds != fold if n_folds > 1 else folds == fold
         params = {}
-        if sensitive is not None:
+        if sensitive:
             params = dict.fromkeys(_names_of_groups(fair_metric), _groups(fair_metric, sensitive, rest))
         fresh = clone(fair_metric)
         try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.checks import check_running, is_integer, is_number
+from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest._utils.typing import Floats
@@ -31,10 +31,8 @@ def check_parameters(test: Any) -> None:
     ValueError
         If a value is not one of those allowed.
     """
-    for name, options in (("statistic", tuple(STATISTICS)), ("solver", SOLVERS)):
-        value = getattr(test, name)
-        if not (isinstance(value, str) and value in options):
-            raise ParameterError(f"{name} must be one of {', '.join(map(repr, options))}; found {value!r}")
+    check_choice("statistic", test.statistic, STATISTICS)
+    check_choice("solver", test.solver, SOLVERS)
     positive = {"tolerance": True, "regularization": False, "step_size": True, "step_decay": False}
     for name, above in positive.items():
         value = getattr(test, name)
@@ -70,7 +68,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
     Raises
     ------
     ValueError
-        If a feature or a range is none, or a person starts outside of it.
+        If a feature or a range does not exist, or a person starts outside of it.
     """
     d = len(features.names)
     low, high, frozen = np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d, dtype=bool)
@@ -185,7 +183,7 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
 
 
 def _numbers(given: Any) -> Floats:
-    """Return an array of floats; of what is none, one that nobody takes."""
+    """Return an array of floats; where there are no numbers, one of a shape that is refused."""
     try:
         return np.asarray(given, dtype=float)
     except (TypeError, ValueError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,8 +43,8 @@ class People:
         Their features, none of them missing.
     y_true : Column or Numbers
         Their true labels or targets.
-    sensitive : tuple of Column or None
-        Their sensitive features.
+    sensitive : tuple of Column
+        Their sensitive features; may be none.
     names : ndarray of shape (n_samples,)
         The labels of their rows, or their positions, in what the caller passed.
     excluded : DataFrame
@@ -53,7 +53,7 @@ class People:
 
     features: Features
     y_true: Column | Numbers
-    sensitive: tuple[Column, ...] | None
+    sensitive: tuple[Column, ...]
     names: NDArray[Any]
     excluded: pd.DataFrame
 
@@ -77,43 +77,28 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> Peop
         raise ParameterError("y is missing: an unfair example is where the model errs more about the true label")
     features = read_features(X, advice=ENCODED)
     y_true: Column | Numbers = read_values(y, "y") if numbers else read_column(y, "y", name="y")
-    sensitive = None
+    sensitive: tuple[Column, ...] = ()
     if sensitive_features is not None:
         sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
     check_rows(X, y=y_true, sensitive_features=sensitive)
     names = np.asarray(features.index if features.index is not None else np.arange(len(features)))
-    people = _complete(People(features, y_true, sensitive, names, pd.DataFrame({"person": names[:0], "reason": []})))
-    if len(people.names) < 2:
-        raise ParameterError(
-            f"X has {pluralize(len(people.names), 'sample')}, and a standard error needs at least 2 people"
-        )
-    return people
-
-
-def _complete(people: People) -> People:
-    """Leave out who has a missing feature: nobody knows where people similar to them are."""
-    features = people.features
-    missing = np.asarray(np.isnan(features.values).any(axis=1))
-    if not missing.any():
-        return people
-    if missing.all():
+    missing = np.isnan(features.values)
+    incomplete = np.asarray(missing.any(axis=1))
+    reasons = [f"missing: {', '.join(np.array(features.names, dtype=object)[row])}" for row in missing[incomplete]]
+    excluded = pd.DataFrame({"person": names[incomplete], "reason": reasons})
+    if incomplete.all():
         raise ParameterError("X has a missing value in every row: nobody is left to be moved. Impute before the test.")
-    warn(
-        f"X has missing values: {pluralize(int(missing.sum()), 'person', 'people')} left out, see excluded_; nobody "
-        "knows where people similar to them are. Impute before the test to keep them."
-    )
-    lacking = [
-        ", ".join(name for name, none in zip(features.names, row, strict=True) if none)
-        for row in np.isnan(features.values[missing])
-    ]
-    index = None if features.index is None else features.index[~missing]
-    return People(
-        replace(features, values=features.values[~missing], index=index),
-        people.y_true.take(~missing),
-        None if people.sensitive is None else tuple(column.take(~missing) for column in people.sensitive),
-        people.names[~missing],
-        pd.DataFrame({"person": people.names[missing], "reason": [f"missing: {columns}" for columns in lacking]}),
-    )
+    if incomplete.any():
+        warn(
+            f"X has missing values: {pluralize(len(excluded), 'person', 'people')} left out, see excluded_; nobody "
+            "knows where people similar to them are. Impute before the test to keep them."
+        )
+        kept = ~incomplete
+        features, y_true, names = features.take(kept), y_true.take(kept), names[kept]
+        sensitive = tuple(column.take(kept) for column in sensitive)
+    if len(names) < 2:
+        raise ParameterError(f"X has {pluralize(len(names), 'sample')}, and a standard error needs at least 2 people")
+    return People(features, y_true, sensitive, names, excluded)
 
 
 def outside_ranges(values: NDArray[np.float64], unfair: NDArray[np.float64]) -> tuple[int, float]:

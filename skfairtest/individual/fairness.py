@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.base import ModelTest
 from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import seed_sequence
@@ -30,20 +29,22 @@ from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.flow.unfair_map import FlowDivergedError
 from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.readers import Column
-from skfairtest.report.individual import IndividualSetup, individual_summary
+from skfairtest.report.document import Block
+from skfairtest.report.individual import IndividualSetup, individual_document
+from skfairtest.report.mixin import ReportMixin
 
 
-class IndividualFairnessTest(ModelTest):
+class IndividualFairnessTest(ReportMixin):
     """Test whether a model treats similar people differently: how much more it errs about someone almost like you.
 
-    Every person is moved to their *unfair example*: along the flow that raises the model's loss, held back by the fair
-    distance, so that it goes where people are similar and the model errs (equation 2.6 of the paper). Null hypothesis:
-    in the population that the people were drawn from, the loss at the unfair example is on average at most `tolerance`
-    times the loss at the person. The unfair example depends on the person alone, given the fair metric and the units,
-    so ratios of different people are independent, and the test keeps its level in large samples whichever `gradient`,
-    `solver` and number of steps found it; what these change is what is found. No rejection is therefore no proof of
-    fairness. Of a metric that is learned, the null hypothesis is about the one learned (or those of the folds), not
-    about the one that would be learned from everybody there is.
+    Null hypothesis: in the population that the people were drawn from, the loss at the *unfair example* is on average
+    at most `tolerance` times the loss at the person. The unfair example is where the flow that raises the model's loss
+    takes a person while the fair distance holds it back: where people are similar and the model errs (equation 2.6 of
+    the paper). Given the fair metric and the units, it depends on the person alone. Ratios of different people are
+    therefore independent, and the test controls its false-positive rate in large samples whichever `gradient`, `solver`
+    and number of steps found the examples; these decide how much unfairness is found, so that a test that does not
+    reject does not prove fairness. If the metric is learned, the null hypothesis is about the metric learned (or those
+    of the folds), not about the one that the whole population would give.
 
     Parameters
     ----------
@@ -175,6 +176,10 @@ class IndividualFairnessTest(ModelTest):
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound", "confidence_interval",
+        "attained_level", "n_samples", "excluded", "solver_report",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -266,9 +271,8 @@ class IndividualFairnessTest(ModelTest):
         except NoGroupsError as error:
             what = "the fair metric is learned from what predicts them. Pass one or several columns"
             raise self._without_groups(what, "sex") from error
-        model = audited(
-            self.estimator, self.gradient, features, truth, loss, scale, ~ranges.frozen, kind=kind, classes=classes
-        )
+        model = Audited(self.estimator, features, loss, scale, ~ranges.frozen)
+        model = audited(model, self.gradient, truth, kind=kind, classes=classes)
         flow = self._flow(model, matrices, ranges)
         starts = Starts(model.in_units_of_audit(features.values), truth)
         check_losses(model, starts.z, truth)
@@ -334,7 +338,7 @@ class IndividualFairnessTest(ModelTest):
         Returns
         -------
         DataFrame
-            One row per person and feature, the worst person first and their most telling feature first: ``person``,
+            One row per person and feature, the worst person first and the feature that matters most first: ``person``,
             ``loss_ratio``, ``feature``, ``before`` and ``after`` in the units of X, ``change``, and ``loss_increase``,
             by how much the loss at the unfair example falls if this feature alone is put back.
 
@@ -349,16 +353,13 @@ class IndividualFairnessTest(ModelTest):
                 raise ParameterError(f"{name} must be an integer of at least 1; found {value!r}")
         people = self._columns
         growth = self.loss_ratios_
-        if self._facts.statistic in OF_MEANS:
+        if self._setup.statistic in OF_MEANS:
             growth = people["loss_after"] - people["loss_before"]
         worst = np.argsort(-growth, kind="stable")[:k]
         return changes(self._model, self._starts, self._unfair, self._truth, people, worst, n_features)
 
-    def __str__(self) -> str:
-        """Return a sentence for a manager, then what was tested and how; before `fit`, the parameters."""
-        if not hasattr(self, "_facts"):
-            return repr(self)
-        return individual_summary(self._facts, self.most_unfair(3, n_features=3))
+    def _document(self) -> list[Block]:
+        return individual_document(self._setup, self.most_unfair(3, n_features=3))
 
     def __sklearn_tags__(self) -> Tags:
         """Say that X is a table of numbers."""
@@ -490,7 +491,7 @@ class IndividualFairnessTest(ModelTest):
             "mean_displacement": float(people["displacement"].mean()),
             "max_displacement": float(people["displacement"].max()),
         }
-        self._facts = IndividualSetup(
+        self._setup = IndividualSetup(
             statistic=self.statistic,
             tolerance=float(self.tolerance),
             alpha=1 - float(self.confidence_level),

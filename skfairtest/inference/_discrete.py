@@ -72,10 +72,7 @@ def hypergeometric_log_pmf(x: ArrayLike, d1: ArrayLike, d2: ArrayLike, m: ArrayL
 
     Arguments broadcast; x must lie in the support max(0, m - d2) <= x <= min(d1, m).
     """
-    x = np.asarray(x, dtype=float)
-    d1 = np.asarray(d1, dtype=float)
-    d2 = np.asarray(d2, dtype=float)
-    m = np.asarray(m, dtype=float)
+    x, d1, d2, m = (np.asarray(a, dtype=float) for a in (x, d1, d2, m))
     p = m / (d1 + d2)
     value = binomial_log_pmf(x, d1, p) + binomial_log_pmf(m - x, d2, p) - binomial_log_pmf(m, d1 + d2, p)
     return np.where((p <= 0) | (p >= 1), 0.0, value)

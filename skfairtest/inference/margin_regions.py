@@ -8,7 +8,7 @@ null hypothesis of non-zero risk difference or non-unity relative risk. Statisti
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 from scipy.stats import norm
@@ -35,12 +35,10 @@ def _critical_scores(d1: int, d2: int, edge: float, disparity: str, alpha: float
     others = np.arange(d2 + 1)
     for i, x1 in enumerate(nodes.tolist()):
         score = np.minimum.accumulate(score_at(x1, d1, others, d2, edge, disparity)[0])
-        known: dict[int, float] = {}
 
-        def log_p(x2: int, x1: int = x1, known: dict[int, float] = known) -> float:
-            if x2 not in known:
-                known[x2] = margin_log_p(x1, d1, x2, d2, edge, "greater", disparity)
-            return known[x2]
+        @cache
+        def log_p(x2: int, x1: int = x1) -> float:
+            return margin_log_p(x1, d1, x2, d2, edge, "greater", disparity)
 
         last = guess = int((score >= standard).sum()) - 1
         while last < d2 and log_p(last + 1) <= level:
@@ -78,8 +76,6 @@ def _margin_border(
 
 def _edge_to_rest(edge: float, share: float, disparity: str) -> float:
     """Edge against everyone else that says the same as `edge` against everyone, of whom the group is `share`."""
-    if not share:
-        return edge
     if disparity == "difference":
         return edge / (1 - share)
     return edge * (1 - share) / (1 - edge * share) if edge * share < 1 else np.inf
@@ -103,7 +99,7 @@ def margin_region(
     d1, d2 : int
         People of each group who meet the condition.
     question : Question
-        With edges.
+        With margin bounds.
     alpha : float
         Level of the comparison.
     share : float

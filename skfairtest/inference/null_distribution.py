@@ -82,28 +82,28 @@ def given_totals(
         return None
     start, after = window.start, window.start + window.bins * window.each
     direct = strata.direct_work() <= DIRECT_WORK
-    first, law, _ = strata.distribution(0.0, direct=direct)
+    first, probability, _ = strata.distribution(0.0, direct=direct)
     observed = int(x1.sum())
     # Outcomes whose probability is too small to be computed have none.
-    law = np.pad(law, (max(0, first - start), max(0, after - first - len(law))))
+    probability = np.pad(probability, (max(0, first - start), max(0, after - first - len(probability))))
     first = min(first, start)
-    x, place = first + np.arange(len(law)), observed - first
+    x, place = first + np.arange(len(probability)), observed - first
     if alternative == "two-sided":
-        level = law[place] * (1 + TIE) if 0 <= place < len(law) else 0.0
-        extreme = np.where(law <= level, law, 0.0)
+        level = probability[place] * (1 + TIE) if 0 <= place < len(probability) else 0.0
+        extreme = np.where(probability <= level, probability, 0.0)
     else:
-        extreme = np.where(x >= observed if alternative == "greater" else x <= observed, law, 0.0)
+        extreme = np.where(x >= observed if alternative == "greater" else x <= observed, probability, 0.0)
     shown, below, above = slice(start - first, after - first), slice(0, start - first), slice(after - first, None)
-    tails = [(float(law[part].sum()), float(extreme[part].sum())) for part in (below, above)]
+    tails = [(float(probability[part].sum()), float(extreme[part].sum())) for part in (below, above)]
     if not direct and extreme.sum() < NOISE:
-        # So far out that the law was not enumerated there, or not accurately; the p-value is known all the same.
+        # So far out that it was not enumerated there, or not accurately; the p-value is known all the same.
         if log_p is None:
             log_p = stratified_log_p(x1, d1, x2, d2, alternative)
         p = float(np.exp(log_p))
         sides = {"greater": (0.0, p), "less": (p, 0.0)}.get(alternative, (p / 2, p / 2))
         tails = [(max(mass, part), part) for (mass, _), part in zip(tails, sides, strict=True)]
-        extreme = np.zeros_like(law)
-    return _binned(law[shown], extreme[shown], window, ends, tails)
+        extreme = np.zeros_like(probability)
+    return _binned(probability[shown], extreme[shown], window, ends, tails)
 
 
 class _Window(NamedTuple):

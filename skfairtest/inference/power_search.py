@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 
@@ -35,12 +36,10 @@ def smallest_size(power_at: Callable[[int], Computed], target: float, start: int
     int
         The size; -1 if none below `LARGEST` has the power.
     """
-    known: dict[int, Computed] = {}
+    power_at = cache(power_at)
 
     def enough(size: int) -> bool:
-        if size not in known:
-            known[size] = power_at(size)
-        return known[size].value >= target
+        return power_at(size).value >= target
 
     inside = max(start, least)
     while not enough(inside):
@@ -57,8 +56,8 @@ def smallest_size(power_at: Callable[[int], Computed], target: float, start: int
     while inside - outside > 1:
         middle = (inside + outside) // 2
         inside, outside = (middle, outside) if enough(middle) else (inside, middle)
-    while known[inside].law in ("exact", "averaged"):
-        if known[inside].law == "exact" and inside <= 2000:
+    while power_at(inside).law in ("exact", "averaged"):
+        if power_at(inside).law == "exact" and inside <= 2000:
             ahead = sorted({*range(inside + 1, inside + 31), *np.linspace(inside + 1, 1.25 * inside, 30).astype(int)})
         else:
             ahead = sorted({*np.linspace(inside + 1, 1.1 * inside + 2, 8).astype(int)})

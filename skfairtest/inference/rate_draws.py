@@ -90,10 +90,10 @@ def to_rest(contrasts: Sequence[Contrast]) -> list[Contrast]:
 def observed_statistics(
     table: RateTable, contrasts: Sequence[Contrast], scale: Scale, variance: str | None
 ) -> tuple[Floats, Floats]:
-    """Return statistics and standard errors of the contrasts in the data, each of shape (n_contrasts,)."""
+    """Return statistics and standard errors of the contrasts, each of shape (n_contrasts,); (b, ...) of b tables."""
     events, denominators = table.events(table.counts), table.denominators(table.counts)
     found = [statistic(pair_of(events, denominators, c), scale, variance) for c in contrasts]
-    return np.array([float(s) for s, _ in found]), np.array([float(e) for _, e in found])
+    return np.stack([s for s, _ in found], axis=-1), np.stack([e for _, e in found], axis=-1)
 
 
 def joint_permutations(
@@ -105,13 +105,8 @@ def joint_permutations(
     rng: np.random.Generator,
 ) -> Floats:
     """Statistics of all contrasts, (n_resamples, n_contrasts), when the labels of all groups are permuted together."""
-    parts = []
-    for drawn in permuted(table.counts, table.blocks, n_resamples, rng):
-        events, denominators = table.events(drawn), table.denominators(drawn)
-        parts.append(
-            np.stack([statistic(pair_of(events, denominators, c), scale, variance)[0] for c in contrasts], axis=-1)
-        )
-    return np.concatenate(parts)
+    chunks = (replace(table, counts=drawn) for drawn in permuted(table.counts, table.blocks, n_resamples, rng))
+    return np.concatenate([observed_statistics(chunk, contrasts, scale, variance)[0] for chunk in chunks])
 
 
 def pairwise_permutations(
@@ -127,11 +122,8 @@ def pairwise_permutations(
     columns = []
     for contrast, seed in zip(contrasts, seeds, strict=True):
         pair = Contrast(0, 1, stratum=contrast.stratum)
-        columns.append(
-            joint_permutations(table.only(contrast), [pair], scale, variance, n_resamples, np.random.default_rng(seed))[
-                :, 0
-            ]
-        )
+        rng = np.random.default_rng(seed)
+        columns.append(joint_permutations(table.only(contrast), [pair], scale, variance, n_resamples, rng)[:, 0])
         advance()
     return np.stack(columns, axis=-1)
 

@@ -282,7 +282,7 @@ def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
     return margin.normal_log_p(z, alternative), "asymptotic"
 
 
-def _beyond(pair: Pair, scale: Scale, question: Question, edge: float, side: str) -> tuple[float, str, float, float]:
+def _test_edge(pair: Pair, scale: Scale, question: Question, edge: float, side: str) -> tuple[float, str, float, float]:
     """Log p-value, label, statistic and error of the one-sided test of an edge ("greater": H0 disparity <= edge)."""
     one_stratum = len(pair.x1) == 1 and scale.is_identity
     if one_stratum:
@@ -355,7 +355,7 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
         log_p, label = known or _equality(pair, question.alternative, question.method)
         z, error = (float(v) for v in statistic(pair, scale, "score"))
         return Answer(log_p, label, z, shown_error(pair, question, error, scale))
-    sides = [_beyond(pair, scale, question, edge, side) for edge, side in question.tests]
+    sides = [_test_edge(pair, scale, question, edge, side) for edge, side in question.tests]
     choose = max if question.alternative == "equivalence" else min
     log_p, label, z, error = choose(sides, key=lambda side: side[0])
     if question.alternative == "two-sided":
@@ -441,21 +441,15 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
     l2, u2 = (float(v[0]) for v in intervals.wilson(pair.x2, pair.d2, z))
     share = pair.share
     r1, r2 = float(pair.x1[0] / pair.d1[0]), float(pair.x2[0] / pair.d2[0])
-
-    def other(a: float, b: float) -> Floats:
-        return scale.value(np.asarray(share * a + (1 - share) * b))
-
-    def own(a: float) -> Floats:
-        return scale.value(np.asarray(a))
-
     if disparity == "ratio":
         if pair.overall:
             return _smoothed_limits(pair, scale, disparity, z)
-        low_, high_ = intervals.mover_ratio((own(r1), own(r2)), (own(l1), own(l2)), (own(u1), own(u2)))
+        both = ((scale.value(np.asarray(a)), scale.value(np.asarray(b))) for a, b in ((r1, r2), (l1, l2), (u1, u2)))
+        low_, high_ = intervals.mover_ratio(*both)
         return float(low_), float(high_)
 
     def difference(a: Floats, b: Floats) -> Floats:
-        return own(float(a)) - other(float(a), float(b))
+        return scale.value(a) - scale.value(np.asarray(share * a + (1 - share) * b))
 
     low_, high_ = intervals.mover(difference, (r1, r2), (l1, l2), (u1, u2))
     return max(-1.0, float(low_)), min(1.0, float(high_))

@@ -104,7 +104,7 @@ def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
     """
     defined = pair.defined()
     used = pair.only(defined)
-    law = _law(used, method)
+    law = _reference(used, method)
     lower, upper = _kept(used, alpha, law)
     outside = (used.x1 < lower) | (used.x1 > upper)
     z = float(norm.isf(alpha / 2))
@@ -128,7 +128,7 @@ def _designs(pair: Pair) -> dict[tuple[int, int], list[int]]:
     return out
 
 
-def _law(pair: Pair, method: str) -> str:
+def _reference(pair: Pair, method: str) -> str:
     if method != "auto":
         return method
     work = 0.0

@@ -38,9 +38,7 @@ def within_cap(d1: int, d2: int) -> bool:
 
 def _start(level: float, end: Integers, mode: Integers, d1: int, d2: int, m: Integers) -> Integers:
     """Per total, the outcome nearest to `end` whose log probability exceeds `level` (the mode if none does)."""
-    outer, inner = end.copy(), mode.copy()
-    reached = hypergeometric_log_pmf(outer, d1, d2, m) > level
-    inner = np.where(reached, outer, inner)
+    outer, inner = end, np.where(hypergeometric_log_pmf(end, d1, d2, m) > level, end, mode)
     while True:
         gap = np.abs(inner - outer)
         if gap.max() <= 1:
@@ -58,11 +56,8 @@ def tail_given_total(d1: int, d2: int, log_p: float, alternative: str) -> Floats
     m = np.arange(last + 1, dtype=np.int64)
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
     mode = (m + 1) * (d1 + 1) // (people + 2)
-    left, right = low.copy(), high.copy()
-    if alternative != "greater":
-        left = _start(log_p - _NEGLIGIBLE, low, mode, d1, d2, m)
-    if alternative != "less":
-        right = _start(log_p - _NEGLIGIBLE, high, mode, d1, d2, m)
+    left = low if alternative == "greater" else _start(log_p - _NEGLIGIBLE, low, mode, d1, d2, m)
+    right = high if alternative == "less" else _start(log_p - _NEGLIGIBLE, high, mode, d1, d2, m)
     with np.errstate(over="ignore"):
         from_left = np.exp(np.minimum(hypergeometric_log_pmf(left, d1, d2, m) - log_p, 700.0))
         from_right = np.exp(np.minimum(hypergeometric_log_pmf(right, d1, d2, m) - log_p, 700.0))

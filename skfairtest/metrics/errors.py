@@ -259,7 +259,7 @@ class Robust(Functional):
             counts = (np.asarray(side, dtype=float) for side in (first, second))
             return share_pair(self, self.functional, *counts, shared=shared, null=null)
         first, second = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-        return linearized_pair(self, first, second, shared=shared, clustered=self.clustered)
+        return linearized_pair(self, first, second, shared=shared)
 
     def base(self, masses: Floats) -> Floats:
         """Return the metric's own, of counts of people."""

@@ -78,9 +78,7 @@ class Functional:
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the metric and the variance of independent people."""
         value, parts = self.parts(counts)
-        people = counts.sum(axis=-1)
-        variance = (parts * per_person(parts, counts)).sum(axis=-1)
-        return value, variance * np.where(people > 1, ratio_of(people, people - 1.0), np.nan)
+        return value, (parts * per_person(parts, counts)).sum(axis=-1) * correction(counts)
 
     def pair(
         self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
@@ -454,9 +452,7 @@ def correction(times: Floats) -> Floats:
     return np.where(units > 1, ratio_of(units, units - 1.0), np.nan)
 
 
-def linearized_pair(
-    functional: Functional, first: Floats, second: Floats, *, shared: bool, clustered: bool = False
-) -> Moments:
+def linearized_pair(functional: Functional, first: Floats, second: Floats, *, shared: bool) -> Moments:
     """Return both sides with linearized errors around what is common to both; clusters on both sides correlate them."""
     together = second if shared else first + second
     v1, parts1 = functional.parts(first, together)
@@ -464,7 +460,8 @@ def linearized_pair(
     (u1, n1), (u2, n2) = functional.sampled(parts1, first), functional.sampled(parts2, second)
     q1 = (n1 * u1**2).sum(axis=-1) * correction(n1)
     q2 = (n2 * u2**2).sum(axis=-1) * correction(n2)
-    return Moments(v1, q1, v2, q2, _covariance(u1, n1, u2, n2) if shared or clustered else np.zeros_like(v1))
+    correlated = shared or functional.clustered
+    return Moments(v1, q1, v2, q2, _covariance(u1, n1, u2, n2) if correlated else np.zeros_like(v1))
 
 
 def share_pair(

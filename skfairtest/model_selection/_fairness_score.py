@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import label
@@ -48,8 +49,7 @@ def check_question(metric: Any, output: str, params: dict[str, Any]) -> None:
     ValueError
         If a parameter is unknown or not usable, or the output has no meaning for the metric.
     """
-    if output not in OUTPUTS:
-        raise ParameterError(f"output must be one of {', '.join(map(repr, OUTPUTS))}; found {output!r}")
+    check_choice("output", output, OUTPUTS)
     if "estimator" in params:
         raise ParameterError("estimator is no parameter of a scorer: it is handed the model by whoever scores")
     known = sorted(set(FairnessTest().get_params(deep=False)) - {"estimator", "metric"})

@@ -97,25 +97,24 @@ def _of_integer(
     clusters: Column | None,
     stratified: bool,
 ) -> Iterable[tuple[Rows, Rows]]:
-    if clusters is not None:
-        if len(clusters.levels) < n_folds:
-            raise ParameterError(
-                f"cv={n_folds} folds, and there are {len(clusters.levels)} clusters, which are kept together: use at "
-                "most as many folds."
-            )
-        if not stratified:
-            return list(GroupKFold(n_folds).split(X, groups=clusters.codes))
-        codes = [column.codes for column in (read_column(y, "y"), *groups)]
-        strata = np.unique(np.stack(codes), axis=1, return_inverse=True)[1].reshape(-1)
-        with warnings.catch_warnings():
-            # That a stratum is missing from some folds is no harm to tests of all folds together.
-            warnings.filterwarnings("ignore", "The least populated class in y", UserWarning)
-            return list(StratifiedGroupKFold(n_folds).split(X, strata, groups=clusters.codes))
+    if clusters is not None and len(clusters.levels) < n_folds:
+        raise ParameterError(
+            f"cv={n_folds} folds, and there are {len(clusters.levels)} clusters, which are kept together: use at "
+            "most as many folds."
+        )
     if not stratified:
-        return list(KFold(n_folds).split(X))
-    if not groups:
-        return list(StratifiedKFold(n_folds).split(X, y))
-    return SensitiveStratifiedKFold(n_folds)._split(X, y, sensitive_features)
+        splitter = KFold(n_folds) if clusters is None else GroupKFold(n_folds)
+        return list(splitter.split(X, groups=None if clusters is None else clusters.codes))
+    with warnings.catch_warnings():
+        # That a stratum is missing from some folds is no harm to tests of all folds together.
+        warnings.filterwarnings("ignore", "The least populated class in y|.* fewer people than n_splits", UserWarning)
+        if clusters is not None:
+            codes = [column.codes for column in (read_column(y, "y"), *groups)]
+            strata = np.unique(np.stack(codes), axis=1, return_inverse=True)[1].reshape(-1)
+            return list(StratifiedGroupKFold(n_folds).split(X, strata, groups=clusters.codes))
+        if groups:
+            return list(SensitiveStratifiedKFold(n_folds).split(X, y, sensitive_features=sensitive_features))
+    return list(StratifiedKFold(n_folds).split(X, y))
 
 
 def _places(rows: Any, everybody: Rows) -> Rows:

@@ -11,6 +11,7 @@ import copy
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -178,7 +179,7 @@ class Cells:
         """Whether counts of labels are all that a metric's test needs."""
         if metric.counts_people:
             return True
-        return metric.twin is not None and not metric.params and metric.twin.reads <= set(labels)
+        return metric.known is not None and not metric.params and metric.known.reads <= set(labels)
 
     def cell(self, number: int, level: Key, method: str, disparity: str) -> Cell:
         """Return the answer for one metric and one combination of control features."""
@@ -186,6 +187,12 @@ class Cells:
         if key not in self._made:
             self._made[key] = self._make(number, level, method, disparity)
         return self._made[key]
+
+    def is_quick(self, number: int, level: Key) -> bool:
+        """Whether a test of differences has been made, or does without calling a function for every resample."""
+        metric = self.metrics[number]
+        made = (number, level, "between_groups", "difference") in self._made
+        return made or metric.known is not None or bool(self.problem) or metric.counts_people
 
     def _make(self, number: int, level: Key, method: str, disparity: str) -> Cell:
         metric, shown = self.metrics[number], self.shown[number].get(level, {})
@@ -218,59 +225,57 @@ class Cells:
     ) -> Iterator[tuple[str, Callable[..., FairnessTest]]]:
         """Yield the ways in which a metric can be tested, the best first; that by rows is what is shown in any case."""
         name = str(metric.name)
-        if metric.twin is not None:
-            known = self._known(metric, metric.twin, level)
-            if known is not None:
-                yield "known", known
+        known = self._known(metric, level)
+        if known is not None:
+            yield "known", known
         function = metric.function
         assert function is not None  # where it was left behind all tests had been made
         if not metric.params and self.counted is not None and set(self.counted.cells) == {"y_true", "y_pred"}:
-            counted, kinds = self.counted, {name: of_kinds(function)}
-            yield "kinds", lambda **common: counted.fit(level, metric=kinds, **{**few, **common})
+            yield "kinds", partial(self.counted.fit, level, metric={name: of_kinds(function)}, **few)
         if self.listed is not None:
-            listed = self.listed
             rows = OfRows(
                 function,
-                stacked(listed.y_true),
-                stacked(listed.y_pred),
+                stacked(self.listed.y_true),
+                stacked(self.listed.y_pred),
                 {param: stacked(values) for param, values in metric.params.items()},
             )
-            number = np.arange(len(listed.y_true))
-            nothing = np.zeros_like(number)
-            yield "rows", lambda **common: listed.fit(level, nothing, number, metric={name: rows}, **{**few, **common})
+            number = np.arange(len(rows.y_true))
+            yield "rows", partial(self.listed.fit, level, np.zeros_like(number), number, metric={name: rows}, **few)
 
-    def _known(self, metric: MetricOf, twin: KnownMetric, level: Key) -> Callable[..., FairnessTest] | None:
+    def _known(self, metric: MetricOf, level: Key) -> Callable[..., FairnessTest] | None:
         """Return the test of a metric that is known; None where its labels are none, or nobody is positive."""
-        name = {str(metric.name): twin.name}
-        if self.counted is not None and not metric.params and twin.reads <= set(self.counted.cells):
-            counted = self.counted
-            recode = self._recode(twin, [column for key, column in counted.cells.items() if key in twin.reads])
-            if twin.asks and recode is None:
+        known = metric.known
+        if known is None:
+            return None
+        name = {str(metric.name): known.name}
+        if self.counted is not None and not metric.params and known.reads <= set(self.counted.cells):
+            recode = self._recode(known, [column for key, column in self.counted.cells.items() if key in known.reads])
+            if known.asks and recode is None:
                 return None
-            return lambda **common: counted.fit(level, recode, metric=name, **common)
+            return partial(self.counted.fit, level, recode, metric=name)
         if self.listed is None:
             return None
         arrays = {"y_true": self.listed.y_true, "y_pred": self.listed.y_pred}
         if any(values.ndim != 1 for values in arrays.values()):
             return None
-        if twin.asks:
-            columns = {key: read_labels(arrays[key], key) for key in arrays if key in twin.reads}
+        if known.asks:
+            columns = {key: read_labels(arrays[key], key) for key in arrays if key in known.reads}
             labels = [column for column in columns.values() if column is not None]
-            recode = self._recode(twin, labels)
+            recode = self._recode(known, labels)
             if len(labels) < len(columns) or recode is None:
                 return None
             for key, column in zip(columns, labels, strict=True):
                 arrays[key] = np.array([recode(label) for label in column.levels])[column.codes]
-        listed, weight = self.listed, metric.params.get("sample_weight")
-        return lambda **common: listed.fit(level, arrays["y_true"], arrays["y_pred"], weight, metric=name, **common)
+        weight = metric.params.get("sample_weight")
+        return partial(self.listed.fit, level, arrays["y_true"], arrays["y_pred"], weight, metric=name)
 
     @staticmethod
-    def _recode(twin: KnownMetric, columns: Sequence[Column]) -> Callable[[Any], int] | None:
+    def _recode(known: KnownMetric, columns: Sequence[Column]) -> Callable[[Any], int] | None:
         """Return what makes the positive label 1 and others 0, where the metric asks and it is settled."""
-        if not twin.asks:
+        if not known.asks:
             return None
         try:
-            positive = positive_of(columns, twin.pos_label)
+            positive = positive_of(columns, known.pos_label)
         except ValueError:
             return None
         return lambda label: int(label == positive)

@@ -1,12 +1,12 @@
-"""What is tested of a metric that somebody handed to a MetricFrame: a twin that is known, or their function itself."""
+"""What is tested of a metric that somebody handed to a MetricFrame: a built-in one, or their function itself."""
 
 from __future__ import annotations
 
-import functools
 import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -63,10 +63,10 @@ class MetricOf:
     function: Callable[..., Any] | None = field(repr=False)
     params: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
 
-    @functools.cached_property
-    def twin(self) -> KnownMetric | None:
+    @cached_property
+    def known(self) -> KnownMetric | None:
         """The built-in metric that is the same; of people with weights too, but with no other parameters."""
-        return _twin_of(self.function) if set(self.params) <= {"sample_weight"} else None
+        return _known_metric(self.function) if set(self.params) <= {"sample_weight"} else None
 
     @property
     def counts_people(self) -> bool:
@@ -74,11 +74,11 @@ class MetricOf:
         return self.function is count
 
 
-def _twin_of(function: Callable[..., Any] | None) -> KnownMetric | None:
+def _known_metric(function: Callable[..., Any] | None) -> KnownMetric | None:
     if function is None:
         return None
     given: dict[str, Any] = {}
-    if isinstance(function, functools.partial):
+    if isinstance(function, partial):
         if function.args:
             return None
         given, function = function.keywords, function.func
@@ -112,14 +112,6 @@ def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _OfKinds:
-    function: Callable[..., Any]
-
-    def __call__(self, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Any:
-        return _quietly(self.function, y_true, y_pred)
-
-
-@dataclass(frozen=True)
 class _OfWeightedKinds:
     function: Callable[..., Any]
 
@@ -131,7 +123,7 @@ class _OfWeightedKinds:
 
 def of_kinds(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of labels and predictions that says whether it takes weights, and nothing else."""
-    return (_OfWeightedKinds if "sample_weight" in parameters_of(function) else _OfKinds)(function)
+    return _OfWeightedKinds(function) if "sample_weight" in parameters_of(function) else partial(_quietly, function)
 
 
 @dataclass(frozen=True)

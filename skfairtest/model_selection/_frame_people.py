@@ -16,17 +16,13 @@ from skfairtest.tables import CountTable
 from skfairtest.tables.axes import CELL_NAMES, column_values
 from skfairtest.tables.rows import tally
 
-__all__ = ["Counted", "Features", "Listed", "NoPeopleError", "positive_of", "read_features_of", "read_labels"]
+__all__ = ["Counted", "Features", "Listed", "positive_of", "read_features_of", "read_labels"]
 
 #: Names that a table of counts has a use for; MetricFrame lets features have them.
 TAKEN = (*CELL_NAMES, "count")
 #: Turns labels into what is tested: the positive one into 1, where the metric asks.
 Recode = Callable[[Any], Any]
 Key = tuple[Any, ...]
-
-
-class NoPeopleError(ValueError):
-    """Nobody has a combination of control features."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class Features:
 
         Raises
         ------
-        NoPeopleError
+        ValueError
             If there are none.
         """
         chosen = np.ones(len(self.sensitive[0]), dtype=bool)
@@ -49,7 +45,7 @@ class Features:
             chosen &= column.codes == next((i for i, known in enumerate(column.levels) if known == value), -1)
         place = np.flatnonzero(chosen)
         if not len(place):
-            raise NoPeopleError("no people")
+            raise ValueError("no people")
         return place
 
     def of_groups(self, place: NDArray[np.intp]) -> dict[str, pd.Index[Any]]:

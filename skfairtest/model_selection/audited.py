@@ -25,6 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest.group import FairnessTest
 from skfairtest.group.correlation import CorrelationFairnessTest
@@ -322,9 +323,7 @@ class _Audited(MetaEstimatorMixin):
         return tags
 
     def _check_parameters(self) -> None:
-        if self.on_rejection not in ON_REJECTION:
-            listed = ", ".join(map(repr, ON_REJECTION))
-            raise ParameterError(f"on_rejection must be one of {listed}; found {self.on_rejection!r}")
+        check_choice("on_rejection", self.on_rejection, ON_REJECTION)
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
             raise ParameterError(
                 f"estimator must be a model that can be fitted, as in LogisticRegression(); found {self.estimator!r}"
@@ -484,7 +483,7 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     -----
     A test takes the model as given: its p-value is about the models of these folds, not about all that could be
     trained on other people. The models of two folds share most of their training data, and each was trained on the
-    people whom the others are tested on, so that answers of different folds are not quite independent; no exact law
+    people whom the others are tested on, so that answers of different folds are not quite independent; no exact test
     covers that. Each test has its own level: two tests at 5 % raise a false alarm in up to 10 % of fair models. One
     `FairnessTest` with a list of metrics adjusts for their number.
 

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from fairlearn.metrics import MetricFrame
 
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.model_selection._frame_cells import DISPARITIES, METHODS, Cell, Cells, check_test_params
+from skfairtest.model_selection._frame_document import frame_document
 from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated
 from skfairtest.model_selection._frame_people import Features, read_features_of
+from skfairtest.report.document import Block
+from skfairtest.report.text import plain
 
 __all__ = ["SignificanceFrame"]
 
@@ -44,7 +48,7 @@ class SignificanceFrame(MetricFrame):
     metrics : callable or dict of callables
         As in MetricFrame. What is tested is exactly what is shown: functions of fairlearn and scikit-learn that
         `FairnessTest` knows (also as ``functools.partial(function, pos_label=...)``, and with weights in
-        `sample_params`) have its laws, which are exact for rates; any other function of any `sample_params` is tested
+        `sample_params`) have its tests, which are exact for rates; any other function of any `sample_params` is tested
         by permuting labels, with jackknife or bootstrap standard errors.
     y_true, y_pred : list, Series, ndarray or DataFrame
         As in MetricFrame: paired by position, whatever the indexes say.
@@ -105,6 +109,14 @@ class SignificanceFrame(MetricFrame):
     ...     y_pred=y_pred,
     ...     sensitive_features=sex,
     ... )
+    >>> frame
+    SignificanceFrame: values by sensitive_feature_0, with p-values of the differences between groups (* concern).
+    <BLANKLINE>
+    Values by group:
+      sensitive_feature_0  accuracy  selection_rate
+      Female                    0.8             0.8
+      Male                      0.6             0.4
+      p-value                 1.000           0.344
     >>> frame.difference()
     accuracy          0.2
     selection_rate    0.4
@@ -136,6 +148,7 @@ class SignificanceFrame(MetricFrame):
         # The bootstrap draws from the user's generator, the tests from one that is as that was.
         stateful = isinstance(random_state, np.random.RandomState | np.random.Generator)
         seed = copy.deepcopy(random_state) if stateful else random_state
+        sensitive_features, control_features = map(_as_lists, (sensitive_features, control_features))
         super().__init__(
             metrics=metrics,
             y_true=y_true,
@@ -200,7 +213,7 @@ class SignificanceFrame(MetricFrame):
         method : {"between_groups", "to_overall"}, default="between_groups"
             Compare each pair of groups, or each group with everybody.
         disparity : {"difference", "ratio"}, default="difference"
-            How values are compared; tests of rates that have an exact law give the same p-value for both.
+            How values are compared; tests of rates that have an exact distribution give the same p-value for both.
 
         Returns
         -------
@@ -243,8 +256,8 @@ class SignificanceFrame(MetricFrame):
             ``difference()`` shows), ``ci_low`` and ``ci_high`` (its limits, see `difference_interval`), ``group`` and
             ``other`` (the comparison that sets the p-value), ``disparity`` and ``statistic`` (of that comparison,
             signed: the value of ``group`` less that of ``other``), ``p_value``, ``concern`` (whether a disparity was
-            found; missing where there is no test), ``method`` (the law of the p-value) and ``reason`` (why there is no
-            test, or which groups were left out of it; empty otherwise).
+            found; missing where there is no test), ``method`` (the p-value's null distribution) and ``reason`` (why
+            there is no test, or which groups were left out of it; empty otherwise).
 
         Raises
         ------
@@ -383,16 +396,29 @@ class SignificanceFrame(MetricFrame):
 
     # ------------------------------------------------------------------------------------------
 
+    def __repr__(self) -> str:
+        """Return the values by group, with p-values where they are known or quickly found."""
+        return plain(self._document()).rstrip("\n")
+
+    def _repr_html_(self) -> str | None:
+        """Return the same for a notebook; None where the libraries of reports are missing."""
+        try:
+            from skfairtest.report.html import fragment
+        except ImportError:
+            return None
+        return fragment(self._document())
+
+    def _document(self) -> list[Block]:
+        return frame_document(self.by_group, self._cells, type(self).__name__)
+
     def _levels(self) -> list[tuple[Any, ...]]:
         if not self.control_levels:
             return [()]
         return [label if isinstance(label, tuple) else (label,) for label in self.overall.index]
 
     def _check(self, method: str, disparity: str) -> None:
-        if method not in METHODS:
-            raise ParameterError(f"method must be one of {', '.join(map(repr, METHODS))}; found {method!r}")
-        if disparity not in DISPARITIES:
-            raise ParameterError(f"disparity must be one of {', '.join(map(repr, DISPARITIES))}; found {disparity!r}")
+        check_choice("method", method, METHODS)
+        check_choice("disparity", disparity, DISPARITIES)
         if disparity in self._not_tested:
             raise ParameterError(self._not_tested[disparity])
 
@@ -458,3 +484,10 @@ class SignificanceFrame(MetricFrame):
         if isinstance(shown, pd.DataFrame):
             shown = shown.reindex(index=self.overall.index, columns=self.by_group.columns)
         return [float(value) for value in np.asarray(shown, dtype=float).reshape(-1)]
+
+
+def _as_lists(features: Any) -> Any:
+    """Return features that can be read twice: a dict may hold generators."""
+    if not isinstance(features, dict):
+        return features
+    return {name: list(column) if isinstance(column, Iterator) else column for name, column in features.items()}

@@ -204,7 +204,7 @@ def make_fairness_scorer(
         by metadata routing, and are requested already.
     **test_params
         Parameters of `FairnessTest`. `random_state` is 0 if it is not given, and must be an integer: the same model
-        and data get the same score, whatever was scored before. Metrics without an exact law, such as AUC, are scored
+        and data get the same score, whatever was scored before. Metrics without an exact test, such as AUC, are scored
         several times faster with ``n_resamples="adaptive"``.
 
     Returns
@@ -275,7 +275,7 @@ def make_fairness_scorer(
 
 
 def _cheapest(metric: Any, output: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the method that draws nothing, where there is one: an estimate is the same by every method."""
+    """Return the method that needs no resamples, where there is one: an estimate is the same by every method."""
     cheap = {"method": "asymptotic"}
     try:
         check_question(metric, output, {**params, **cheap})

@@ -37,30 +37,34 @@ class FairSelection:
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the position of the best candidate that is fair enough, else of the fairest."""
         gain, fair = _folds(cv_results, "maximize", self.maximize), _folds(cv_results, "fairness", self.fairness)
-        whole = ~np.isnan(np.concatenate([gain, fair], axis=1)).any(axis=1)
-        if not whole.any():
+        complete = ~np.isnan(np.concatenate([gain, fair], axis=1)).any(axis=1)
+        if not complete.any():
             raise ValueError(self._nobody(gain, fair))
         if self.alpha is None:
-            fairness, enough, unit = self._bounds(fair, whole)
+            fairness, what, limit, name = *self._bounds(fair, complete), "tolerance"
+            enough = fairness >= limit - 1e-12  # rounding of means must not decide between equal ones
         else:
-            fairness, enough, unit = self._p_values(fair, whole)
+            fairness, what, limit, name = *self._p_values(fair, complete), "alpha"
+            enough = fairness > limit
         gains = gain.mean(axis=1)
-        qualifies = whole & enough
+        qualifies = complete & enough
         if qualifies.any():
             return _first(_largest(fairness, _largest(gains, qualifies)))
-        chosen = _first(_largest(gains, _largest(fairness, whole)))
+        chosen = _first(_largest(gains, _largest(fairness, complete)))
         params = np.ma.getdata(cv_results["params"])[chosen] if "params" in cv_results else "unnamed"
+        found = float(fairness[chosen])
+        beyond = f"{limit - found:.4g} {'above' if found < 0 else 'below'} {name}={abs(limit):.4g}"
         warnings.warn(
-            f"{self!r}: no candidate qualifies. The fairest is taken, candidate {chosen} ({params}): "
-            f"{unit(float(fairness[chosen]))}",
+            f"{self!r}: no candidate qualifies. The fairest is taken, candidate {chosen} ({params}): {what} is "
+            f"{abs(found):.4g}, {beyond}",
             UserWarning,
             stacklevel=find_stack_level(),
         )
         return chosen
 
-    def _bounds(self, fair: Floats, whole: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_], Any]:
+    def _bounds(self, fair: Floats, complete: NDArray[np.bool_]) -> tuple[Floats, str, float]:
         """Take scores as upper bounds of differences (at most 0) or worst ends of ratios (from 0 to 1)."""
-        found = fair[whole]
+        found = fair[complete]
         low, high, tolerance = float(found.min()), float(found.max()), float(self.tolerance or 0.0)
         wanted = (
             f"pass make_fairness_scorer(..., output='upper_bound') as {self.fairness!r}, whose scores are at most 0 "
@@ -72,16 +76,8 @@ class FairSelection:
             )
         if high > 1:
             raise ParameterError(f"fairness={self.fairness!r} has scores that go up to {high:.3g}: {wanted}")
-        means = fair.mean(axis=1)
         if low < 0:
-            return (
-                means,
-                _at_least(means, -tolerance),
-                lambda mean: (
-                    f"the mean of its upper bounds is {-mean:.4g}, {-mean - tolerance:.4g} above "
-                    f"tolerance={tolerance:.4g}"
-                ),
-            )
+            return fair.mean(axis=1), "the mean of its upper bounds", -tolerance
         # All scores 0 are read as ratios: the worst end of a ratio's interval often is 0 where groups are small, an
         # upper bound of a difference hardly ever.
         if not 0 < tolerance <= 1:
@@ -89,29 +85,18 @@ class FairSelection:
                 f"tolerance must lie above 0 and at most at 1, as in tolerance=0.8: scores of {self.fairness!r} are "
                 f"ratios, from {low:.3g} to {high:.3g}; found {tolerance:.4g}"
             )
-        return (
-            means,
-            _at_least(means, tolerance),
-            lambda mean: (
-                f"the mean of its worst ratios is {mean:.4g}, {tolerance - mean:.4g} below tolerance={tolerance:.4g}"
-            ),
-        )
+        return fair.mean(axis=1), "the mean of its worst ratios", tolerance
 
-    def _p_values(self, fair: Floats, whole: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.bool_], Any]:
+    def _p_values(self, fair: Floats, complete: NDArray[np.bool_]) -> tuple[Floats, str, float]:
         """Combine p-values of folds: twice their mean is a p-value, however they depend on each other."""
-        found, alpha = fair[whole], float(self.alpha or 0.0)
+        found = fair[complete]
         if found.min() < 0 or found.max() > 1:
             raise ParameterError(
                 f"fairness={self.fairness!r} has scores between {found.min():.3g} and {found.max():.3g}, and alpha is "
                 "about p-values: pass make_fairness_scorer(..., output='p_value'), without alternative='equivalence', "
                 "whose p-values speak for fairness; or use tolerance with output='upper_bound'"
             )
-        combined = np.minimum(1.0, 2 * fair.mean(axis=1))
-        return (
-            combined,
-            combined > alpha,
-            lambda p: f"twice the mean of its p-values is {p:.4g}, {alpha - p:.4g} below alpha={alpha:.4g}",
-        )
+        return np.minimum(1.0, 2 * fair.mean(axis=1)), "twice the mean of its p-values", float(self.alpha or 0.0)
 
     def _nobody(self, gain: Floats, fair: Floats) -> str:
         keys = [key for key, folds in {self.maximize: gain, self.fairness: fair}.items() if np.isnan(folds).any()]
@@ -138,11 +123,6 @@ def _folds(cv_results: Mapping[str, Any], parameter: str, key: str) -> Floats:
             f"{parameter}={key!r} is not a key of the search's scoring, whose keys are {listed(keys)}{hint}"
         )
     return np.stack([np.asarray(cv_results[name], dtype=float) for name in found], axis=1)
-
-
-def _at_least(values: Floats, limit: float) -> NDArray[np.bool_]:
-    """Compare means, of which rounding must not decide between equal ones."""
-    return np.asarray(values >= limit - 1e-12)
 
 
 def _largest(values: Floats, among: NDArray[np.bool_]) -> NDArray[np.bool_]:

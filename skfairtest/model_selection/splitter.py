@@ -181,11 +181,10 @@ class SensitiveStratifiedKFold(StratifiedKFold):
             )
         columns, label = self._read(X, y, sensitive_features)
         self._warn_of_small_cells(columns, label)
-        return self._deal(columns, label)
-
-    def _split(self, X: Any, y: Any, sensitive_features: Any) -> Iterator[tuple[Codes, Codes]]:
-        """Split without a warning of small cells, for callers whose answer shows them anyway."""
-        return self._deal(*self._read(X, y, sensitive_features))
+        random_state = check_random_state(self.random_state) if self.shuffle else None
+        codes = [column.codes for column in columns]
+        folds = stratified_folds(codes, None if label is None else label.codes, self.n_splits, random_state)
+        return ((np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(self.n_splits))
 
     def _read(self, X: Any, y: Any, sensitive_features: Any) -> tuple[tuple[Column, ...], Column | None]:
         names = check_names_of_columns(self.sensitive_features, "sensitive_features")
@@ -211,12 +210,6 @@ class SensitiveStratifiedKFold(StratifiedKFold):
                 f"n_splits={self.n_splits} is more than the {len(columns[0])} people there are: every fold needs one."
             )
         return columns, label
-
-    def _deal(self, columns: tuple[Column, ...], label: Column | None) -> Iterator[tuple[Codes, Codes]]:
-        random_state = check_random_state(self.random_state) if self.shuffle else None
-        codes = [column.codes for column in columns]
-        folds = stratified_folds(codes, None if label is None else label.codes, self.n_splits, random_state)
-        return ((np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)) for fold in range(self.n_splits))
 
     def _warn_of_small_cells(self, columns: tuple[Column, ...], label: Column | None) -> None:
         described = (*columns, *([] if label is None else [label]))

@@ -1,149 +1,213 @@
-"""The report of an audit as text: the verdict and plain sentences first, then what was asked, then every table."""
+"""The report of an audit: which sections it has, and what they say."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.document import Block, Grid, Heading, Item, Paragraph
-from skfairtest.report.record import AuditPart, AuditRecord, Verdict
-from skfairtest.report.sentences import (
-    DETECTION_POWER,
-    Setup,
-    equals_p,
-    null_sentence,
-    number,
-    result_sentence,
-)
-from skfairtest.report.text import (
-    Table,
-    by_group_table,
+from skfairtest.report.cells import (
     by_p_value,
-    comparison_cells,
+    comparisons_table,
+    definition,
     disagreement,
     excluded_table,
-    rate_cells,
     records,
+    values_table,
 )
+from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Paragraph, without_empty
+from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
+from skfairtest.report.record import AuditPart, AuditRecord, plain_value
+from skfairtest.report.references import methods_used
+from skfairtest.report.sentences import DETECTION_POWER, null_sentence, p_text, result_sentence
 
-__all__ = [
-    "audit_document",
-    "audit_verdict",
-    "indexed",
-    "leading_sentences",
-    "legend",
-    "metrics_of",
-    "null_hypotheses",
-    "summary_frame",
-]
+__all__ = ["audit_document", "findings", "legend", "null_hypotheses", "summary_frame"]
 
-#: Sentences per grouping; the tables hold the rest.
-TELLING = 3
-#: Rows of a table of comparisons on a screen: findings up to MOST, others up to FEW.
-FEW, MOST = 5, 20
-#: Groupings that the verdict names.
-NAMED = 3
+#: Findings of a grouping that do not fold up; comparisons of an audit whose tables do not.
+MOST_FINDINGS, MOST_OPEN = 3, 30
+UNDEFINED = Paragraph("No comparison is defined: see what was left out.")
 
 
-def _concerns(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Keep the findings."""
-    return comparisons[comparisons["concern"]]
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _level(facts: Setup) -> str:
-    return f"{100 * facts.alpha:g} %"
-
-
-def metrics_of(part: AuditPart) -> list[str]:
-    """Name the metrics of a part, in the order they were asked for."""
-    return list(dict.fromkeys([*part.by_group["metric"], *part.comparisons["metric"], *part.facts.everybody]))
-
-
-def audit_verdict(parts: Sequence[AuditPart], verdict: Verdict) -> str:
-    """Say in one or two sentences whether there is a concern, where, and what decided.
+def audit_document(record: AuditRecord) -> list[Block]:
+    """Compose the report of an audit.
 
     Parameters
     ----------
-    parts : sequence of AuditPart
-        At least one.
-    verdict : Verdict
-        What decided.
+    record : AuditRecord
+        What was found.
 
     Returns
     -------
-    str
-        The verdict.
+    list of Block
+        The document; every name in it is safe to print.
     """
-    facts = parts[0].facts
-    several = verdict.n_comparisons > 1
-    asked = pluralize(verdict.n_comparisons, "comparison")
-    p = f"{'smallest adjusted ' if several else ''}{equals_p(verdict.p_value)}"
-    beyond = "" if facts.edges is None else " beyond the margin"
-    if not verdict.concern:
-        names = _listed([f"by {label(part.feature)}" for part in parts])
-        if len(parts) > NAMED:
-            single = [f"by {label(part.feature)}" for part in parts if len(part.sensitive) == 1]
-            names = _listed([*single[:NAMED], "in " + pluralize(len(parts) - len(single[:NAMED]), "further grouping")])
-        return (
-            f"No disparity{beyond} was found {names}, in {asked} ({p}, level {_level(facts)}). That is not a proof of "
-            "fairness: each comparison says how large a disparity could have gone unseen."
-        )
-    found = [(int(part.comparisons["concern"].sum()), part) for part in parts]
-    places = [(n, part) for n, part in found if n]
-    # Where there are many, those with the most findings stand for them.
-    shown = sorted(places, key=lambda place: -place[0])[:NAMED] if len(places) > NAMED else places
-    told = [
-        f"by {label(part.feature)}"
-        + (f" ({n:,} of {pluralize(len(part.comparisons), 'comparison')})" if several else "")
-        for n, part in shown
-    ]
-    if len(places) > len(shown):
-        told.append(f"in {pluralize(len(places) - len(shown), 'further grouping')}")
-    over = f"; over all {asked} the" if several else ":"
-    return (
-        f"Concern: groups differ{beyond} by more than chance explains, {_listed(told)}{over} {p}, "
-        f"level {_level(facts)}."
+    parts = record.parts
+    return without_empty(
+        [
+            Heading(label(record.title), 1),
+            *map(Paragraph, record.about),
+            Heading("Verdict"),
+            *_verdict(record),
+            Heading("Findings"),
+            *(block for part in parts for block in (_by(part), *findings(part))),
+            Heading("Disparities and their intervals"),
+            *(block for part in parts if (drawn := disparities_figure(part)) for block in (_by(part), drawn)),
+            Heading("Values by group"),
+            Pairs(tuple(_definitions(parts).items())),
+            *(block for part in parts for block in _values(part)),
+            Heading("What chance alone would show"),
+            *_null_distribution(record),
+            Heading("Comparisons"),
+            *_comparisons(record),
+            Heading("Left out, and warnings"),
+            *_left_out(record),
+            Heading("What was tested: the null hypotheses"),
+            Items(tuple(null_hypotheses(parts))),
+            Heading("Methods and references"),
+            Items(tuple(f"{method.says} {method.citation}" for method in methods_used(record))),
+            Heading("How to read this"),
+            Items(tuple(legend(record))),
+            Heading("Where the data come from"),
+            *map(Paragraph, record.sources),
+            Heading("How to reproduce this"),
+            *_reproducing(record),
+        ]
     )
 
 
-def leading_sentences(part: AuditPart) -> list[str]:
-    """Say in plain words what a part's leading comparisons found.
+def _by(part: AuditPart) -> Heading:
+    return Heading(f"By {label(part.feature)}", 3)
 
-    Parameters
-    ----------
-    part : AuditPart
-        One grouping.
 
-    Returns
-    -------
-    list of str
-        The three most telling findings; without a finding, the comparison with the smallest p-value.
-    """
-    ordered = by_p_value(part.facts, part.comparisons)
-    found = _concerns(ordered)
-    shown = found.head(TELLING) if len(found) else ordered.head(1)
-    return [result_sentence(part.facts, row) for row in records(shown)]
+def _verdict(record: AuditRecord) -> Iterator[Block]:
+    """Say what decides, how sure that is where it was drawn at random, and the numbers that a reader wants first."""
+    verdict, said = record.verdict, record.sentence
+    low, high = verdict.p_value_interval
+    if low != high:
+        between = f"{p_text(low) if low else '0'} and {p_text(high)}"
+        said += f" With resamples without end, that p-value would lie between {between} (95 % limits)."
+    yield Paragraph(said, "concern" if verdict.concern else "fine")
+    several = verdict.n_comparisons > 1
+    figures = {
+        "people": f"{verdict.n_samples:,}",
+        "comparisons" if several else "comparison": f"{verdict.n_comparisons:,}",
+        "concerns" if verdict.n_found != 1 else "concern": f"{verdict.n_found:,}",
+        "smallest adjusted p" if several else "p": p_text(verdict.p_value),
+        "level": f"{100 * verdict.alpha:g} %",
+    }
+    if verdict.pos_label is not None:
+        figures["positive label"] = label(plain_value(verdict.pos_label))
+    yield Pairs(tuple(figures.items()), "figures")
+
+
+def findings(part: AuditPart) -> Iterator[Block]:
+    """Say what was found in one grouping of the people, the most telling first; else which p-value is the smallest."""
+    ordered = by_p_value(part.setup, part.comparisons)
+    found, total = ordered[ordered["concern"]], len(ordered)
+    if not total:
+        yield UNDEFINED
+        return
+    asked = pluralize(total, "comparison")
+    if len(found):
+        are = "is a concern" if len(found) == 1 else "are concerns"
+        lead = f"{len(found):,} of {asked} {are}{', the smallest p-value first' if len(found) > 1 else ''}:"
+    else:
+        smallest = ":" if total == 1 else ". The one with the smallest p-value:"
+        lead = f"No concern in {asked}, which is no proof of fairness{smallest}"
+    yield Paragraph(lead)
+    shown = records(found if len(found) else ordered.head(1))
+    lines = tuple(result_sentence(part.setup, row) for row in shown)
+    yield Items(lines, few=MOST_FINDINGS, tone="concern" if len(found) else "plain")
+
+
+def _definitions(parts: Sequence[AuditPart]) -> dict[str, str]:
+    """Say what each metric is, in the order they were asked for."""
+    told: dict[str, str] = {}
+    for part in parts:
+        for metric in [*part.by_group["metric"], *part.comparisons["metric"], *part.setup.everybody]:
+            told.setdefault(label(metric), definition(part.setup, metric))
+    return told
+
+
+def _values(part: AuditPart) -> Iterator[Block]:
+    drawn = values_figure(part)
+    if drawn is not None:
+        yield _by(part)
+        yield drawn
+        yield values_table(part.setup, part.by_group, most=MOST_GROUPS)
+
+
+def _null_distribution(record: AuditRecord) -> Iterator[Block]:
+    part, row = record.leading
+    lead = record.parts[part]
+    yield Paragraph("The comparison that decides:")
+    yield Items((result_sentence(lead.setup, records(lead.comparisons.iloc[[row]])[0]),))
+    if record.null_distribution is None:
+        yield Paragraph("Its null distribution is not kept in this record.")
+    else:
+        yield null_figure(record.null_distribution)
+
+
+def _comparisons(record: AuditRecord) -> Iterator[Block]:
+    """Write all comparisons, a table for each metric of each grouping."""
+    adjusted = (
+        "P-values are not corrected for the number of questions."
+        if record.verdict.adjust is None
+        else "Adjusted p-values are corrected for all questions together."
+    )
+    yield Paragraph(
+        f"The smallest p-value comes first. {adjusted} Detectable is the smallest disparity that these numbers of "
+        f"people would have shown with a probability of {100 * DETECTION_POWER:g} %, in either direction."
+    )
+    folded = sum(len(part.comparisons) for part in record.parts) > MOST_OPEN
+    for part in record.parts:
+        yield _by(part)
+        ordered = by_p_value(part.setup, part.comparisons)
+        for metric in dict.fromkeys(part.comparisons["metric"]):
+            rows = ordered[ordered["metric"] == metric]
+            found = int(rows["concern"].sum())
+            counted = f"{pluralize(len(rows), 'comparison')}, {pluralize(found, 'concern') if found else 'no concern'}"
+            caption = f"{label(metric)} by {label(part.feature)}: {counted}"
+            yield comparisons_table(part.setup, rows, caption, folded=folded)
+        if not len(ordered):
+            yield UNDEFINED
+
+
+def _left_out(record: AuditRecord) -> Iterator[Block]:
+    excluded = [part for part in record.parts if len(part.excluded)]
+    if record.not_compared:
+        yield Pairs(tuple((label(names), label(reason)) for names, reason in record.not_compared))
+    for part in excluded:
+        yield excluded_table(part.excluded, f"Left out by {label(part.feature)}")
+    if not excluded and not record.not_compared:
+        yield Paragraph("Nothing was left out: every group took part in every comparison.")
+    if record.warnings:
+        yield Paragraph("Said while people were tested:")
+        yield Items(tuple(map(label, record.warnings)))
+
+
+def _reproducing(record: AuditRecord) -> Iterator[Block]:
+    yield Paragraph(
+        f"People were tested on {label(record.created)}. The same people, the same versions and these parameters, of "
+        "which random_state is the seed, give the same numbers."
+    )
+    given = (f"    {label(name)}={label(repr(value))}," for name, value in plain_value(record.parameters).items())
+    yield Code(("FairnessAudit(", *given, ")"), "Parameters")
+    yield Pairs(tuple((label(name), label(version)) for name, version in record.versions.items()), "versions")
 
 
 def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:
     """State the null hypothesis of every metric, once for all groupings that are compared alike."""
     alike: dict[str, list[AuditPart]] = {}
     for part in parts:
-        alike.setdefault(part.facts.compare, []).append(part)
+        alike.setdefault(part.setup.compare, []).append(part)
     found: dict[str, None] = {}
     for same in alike.values():
-        facts = replace(same[0].facts, features=" or of ".join(label(part.feature) for part in same))
+        setup = replace(same[0].setup, features=" or of ".join(label(part.feature) for part in same))
         metrics = dict.fromkeys(metric for part in same for metric in part.comparisons["metric"])
-        found |= dict.fromkeys(null_sentence(facts, metric) + "." for metric in metrics)
+        found |= dict.fromkeys(null_sentence(setup, metric) + "." for metric in metrics)
     return list(found)
 
 
@@ -153,207 +217,23 @@ def summary_frame(parts: Sequence[AuditPart]) -> pd.DataFrame:
     rows = []
     for part in parts:
         for metric in dict.fromkeys(part.comparisons["metric"]):
-            own = by_p_value(part.facts, part.comparisons[part.comparisons["metric"] == metric])
+            own = by_p_value(part.setup, part.comparisons[part.comparisons["metric"] == metric])
             counts = {"n_comparisons": len(own), "n_found": int(own["concern"].sum())}
             leading = {name: own.iloc[0][name] for name in shown}
             rows.append({"feature": part.feature, "metric": metric, **counts, **leading})
     return pd.DataFrame(rows, columns=["feature", "metric", "n_comparisons", "n_found", *shown])
 
 
-def audit_document(record: AuditRecord, *, complete: bool = True, more: str = "") -> list[Block]:
-    """Compose the report of an audit.
-
-    Parameters
-    ----------
-    record : AuditRecord
-        What was found.
-    complete : bool
-        Whether tables hold every comparison, or the most telling ones.
-    more : str
-        Where the other comparisons are to be found if not `complete`.
-
-    Returns
-    -------
-    list of Block
-        The document; every name in it is safe to print.
-    """
-    parts = record.parts
-    verdict = Paragraph(audit_verdict(parts, record.verdict), "concern" if record.verdict.concern else "fine")
-    blocks: list[Block] = [Heading(label(record.title), 1), *map(Paragraph, record.about), Heading("Verdict"), verdict]
-    for part in parts:
-        blocks += _findings(part)
-    blocks += [Heading("What was tested: the null hypotheses"), *map(Item, null_hypotheses(parts))]
-    for part in parts:
-        blocks += _tables(part, complete, more)
-    blocks += _left_out(record)
-    blocks += [Heading("How to read this"), *map(Item, legend(record))]
-    if record.sources:
-        blocks += [Heading("Where the data come from"), *map(Paragraph, record.sources)]
-    if not complete:
-        # On a screen the end is what is seen first.
-        blocks += [Heading("In short"), verdict]
-    return blocks
-
-
-def _findings(part: AuditPart) -> list[Block]:
-    found, total = int(part.comparisons["concern"].sum()), len(part.comparisons)
-    blocks: list[Block] = [Heading(f"By {label(part.feature)}", 3)]
-    sentences = leading_sentences(part)
-    if not total:
-        blocks.append(Paragraph("No comparison is defined: see what was left out."))
-    elif not found:
-        smallest = "" if total == 1 else " The one with the smallest p-value:"
-        blocks.append(
-            Paragraph(f"No concern in {pluralize(total, 'comparison')}, which is no proof of fairness.{smallest}")
-        )
-    elif total > 1:
-        smallest = f" The {len(sentences)} with the smallest p-values:" if found > len(sentences) else ""
-        are = "is a concern" if found == 1 else "are concerns"
-        blocks.append(Paragraph(f"{found:,} of {pluralize(total, 'comparison')} {are}.{smallest}"))
-    return [*blocks, *map(Item, sentences)]
-
-
-def indexed(part: AuditPart, metric: str) -> pd.DataFrame:
-    """Return a metric's values by group with one column of the index for each feature."""
-    rows = part.by_group[part.by_group["metric"] == metric]
-    names = [*part.control, *part.sensitive]
-    keys = [
-        (*_parts_of(stratum, len(part.control)), *_parts_of(group, len(part.sensitive)))
-        for stratum, group in zip(rows["stratum"], rows["group"], strict=True)
-    ]
-    index = (
-        pd.MultiIndex.from_tuples(keys, names=names)
-        if len(names) > 1
-        else pd.Index([k[0] for k in keys], name=names[0], tupleize_cols=False)
-    )
-    return rows.drop(columns=["metric", "stratum", "group"]).set_axis(index)
-
-
-def _parts_of(key: Any, n: int) -> tuple[Any, ...]:
-    return () if not n else (key,) if n == 1 else tuple(key)
-
-
-def _tables(part: AuditPart, complete: bool, more: str) -> list[Block]:
-    blocks: list[Block] = []
-    facts = part.facts
-    for metric in metrics_of(part):
-        happens, among = facts.words.get(metric, ("", ""))
-        blocks.append(Heading(f"By {label(part.feature)}: {label(metric)}"))
-        if happens:
-            share = f"{label(metric)}, a function of the share" if metric in facts.functions else "the share"
-            blocks.append(Paragraph(f"Among {among} (n), {share} who {happens}.", "aside"))
-        elif described := facts.descriptions.get(metric, ""):
-            blocks.append(Paragraph(f"{described[0].upper()}{described[1:]}.", "aside"))
-        if (part.by_group["metric"] == metric).any():
-            blocks.append(Grid(*_rates_tables(indexed(part, metric))))
-        ordered = by_p_value(part.facts, part.comparisons[part.comparisons["metric"] == metric])
-        if not len(ordered):
-            blocks.append(Paragraph("No comparison is defined: see what was left out."))
-            continue
-        shown = ordered if complete else ordered.head(_rows_on_screen(ordered))
-        blocks += [
-            Paragraph(_caption(len(shown), ordered, more)),
-            Grid(
-                _comparisons_wide(shown, facts),
-                _comparisons_narrow(shown, facts),
-                frozenset(i for i, concern in enumerate(shown["concern"]) if concern),
-            ),
-        ]
-    return blocks
-
-
-def _rows_on_screen(ordered: pd.DataFrame) -> int:
-    return min(MOST, max(FEW, int(ordered["concern"].sum())))
-
-
-def _caption(shown: int, ordered: pd.DataFrame, more: str) -> str:
-    total = len(ordered)
-    order = "" if total == 1 else ", smallest p-value first"
-    if shown == total:
-        return f"{pluralize(total, 'comparison')}{order} (* concern):"
-    concerns = int(ordered["concern"].sum())
-    hidden = f", {concerns} of which are a concern" if concerns > shown else ""
-    return f"{shown} of {pluralize(total, 'comparison')}{hidden}{order} (* concern{f'; {more}' if more else ''}):"
-
-
-def _rates_tables(rates: pd.DataFrame) -> tuple[Table, Table]:
-    """Write rates by group, wide and narrow."""
-    narrow = [
-        [*names, f"{people}\n{n}", f"{value}\n{interval}", remark]
-        for names, people, n, value, interval, remark in rate_cells(rates)
-    ]
-    names = [label(name) for name in rates.index.names]
-    return by_group_table(rates, "n"), ([*names, "people\nn", "value\ninterval", ""], narrow)
-
-
-def _cells(row: dict[str, Any], facts: Setup) -> dict[str, str]:
-    cells = comparison_cells(row, f"all {label(facts.controls)}")
-    out = {}
-    for name, text in cells.items():
-        if name == "p":
-            out["detectable"] = detectable_text(row["minimum_detectable"])
-        out[name] = text
-    return out
-
-
-def detectable_text(size: float) -> str:
-    """Write the smallest detectable disparity; "none" where none would have been found."""
-    return "" if np.isnan(size) else "none" if np.isinf(size) else number(size)
-
-
-def _comparisons_wide(comparisons: pd.DataFrame, facts: Setup) -> Table:
-    rows = []
-    for row in records(comparisons):
-        cells = _cells(row, facts)
-        if not facts.controls:
-            del cells["stratum"]
-        rows.append(list(cells.values()))
-    names = ["group", "other", *([label(facts.controls)] if facts.controls else [])]
-    return [*names, "value", "against", facts.disparity, "interval", "detectable", "p", "adjusted p", ""], rows
-
-
-def _comparisons_narrow(comparisons: pd.DataFrame, facts: Setup) -> Table:
-    rows = []
-    for row in records(comparisons):
-        cell = _cells(row, facts)
-        where = f"\n  in {cell['stratum']}" if facts.controls else ""
-        rows.append(
-            [
-                f"{cell['group']}\n  against {cell['other']}{where}",
-                f"{cell['value']}\n{cell['against']}",
-                f"{cell['disparity']}\n{cell['interval']}",
-                f"\n{cell['detectable']}",
-                f"{cell['p']}\n{cell['adjusted']}",
-                f"\n{cell['mark']}",
-            ]
-        )
-    return ["group\n  against", "value", f"{facts.disparity}\ninterval", "\ndetectable", "p\nadjusted p", ""], rows
-
-
-def _left_out(record: AuditRecord) -> list[Block]:
-    blocks: list[Block] = [Heading("Left out")]
-    blocks += [Item(f"{label(names)}: {label(reason)}.") for names, reason in record.not_compared]
-    excluded = [part for part in record.parts if len(part.excluded)]
-    for part in excluded:
-        headers, rows = excluded_table(part.excluded)
-        headers = ["n" if header == "of whom" else header for header in headers]
-        blocks += [Paragraph(f"By {label(part.feature)}:"), Grid((headers, rows))]
-    if not excluded and not record.not_compared:
-        blocks.append(Paragraph("Nothing: every group took part in every comparison."))
-    return blocks
-
-
 def _kept(parts: Sequence[AuditPart], comparisons: pd.DataFrame) -> str:
     """Say how often audits raise a false concern, and what that takes for granted."""
-    level = _level(parts[0].facts)
+    level = f"{100 * parts[0].setup.alpha:g} %"
     rough = sorted({method for method in comparisons["method"] if not method.startswith("exact")})
     if not rough:
         said = f"At most {level} of audits done like this raise even one false concern."
     else:
-        laws = f"{' and '.join(rough)} p-values"
         said = (
-            f"At most about {level} of audits done like this raise even one false concern: about, because {laws} "
-            "keep the level approximately, the better the more people there are."
+            f"At most about {level} of audits done like this raise even one false concern: about, because "
+            f"{' and '.join(rough)} p-values keep the level approximately, the better the more people there are."
         )
     if not any(part.pools_groups for part in parts):
         return said
@@ -364,19 +244,19 @@ def _kept(parts: Sequence[AuditPart], comparisons: pd.DataFrame) -> str:
     )
 
 
-def legend(record: AuditRecord, mark: str = " (*)") -> list[str]:
-    """Say what the columns of the tables are, in which `mark` stands at concerns."""
-    parts, verdict, facts = record.parts, record.verdict, record.facts
+def legend(record: AuditRecord) -> list[str]:
+    """Say what the columns of the tables are."""
+    parts, verdict, setup = record.parts, record.verdict, record.setup
     comparisons = pd.concat([part.comparisons for part in parts], ignore_index=True)
-    confidence = f"{100 * (1 - facts.alpha):g} % confidence"
+    confidence = f"{100 * (1 - setup.alpha):g} % confidence"
     several = verdict.n_comparisons > 1
-    familywise = facts.adjust in ("holm", "shaffer", "bonferroni")
+    familywise = setup.adjust in ("holm", "shaffer", "bonferroni")
     together = f" for all {pluralize(verdict.n_comparisons, 'comparison')} together" if several and familywise else ""
-    sign = "minus" if facts.disparity == "difference" else "divided by"
+    sign = "minus" if setup.disparity == "difference" else "divided by"
     lines = [
         "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
         f"{confidence} for that group alone.",
-        f"{facts.disparity}: value {sign} against. Its interval has {confidence}{together}.",
+        f"{setup.disparity}: value {sign} against. Its interval has {confidence}{together}.",
         f"detectable: the smallest disparity, in either direction, that would have been found with a probability of "
         f"{100 * DETECTION_POWER:g} %. For rates by the power of the test that was run, for other metrics by normal "
         "approximation.",
@@ -388,27 +268,27 @@ def legend(record: AuditRecord, mark: str = " (*)") -> list[str]:
             "asymptotic: the normal law of the disparity over its standard error, which wants hundreds of people on "
             "both sides."
         )
-    concern = f"A comparison is a concern{mark} where the adjusted p is at most {facts.alpha:g}."
+    concern = f"A comparison is a concern where the adjusted p is at most {setup.alpha:g}."
     if not several:
         lines.append(f"adjusted p: the p itself, because one question was asked. {concern}")
-    elif facts.adjust in ("holm", "shaffer"):
-        how = "Holm's method" if facts.adjust == "holm" else "Holm's method, with Shaffer's factors for pairs of groups"
+    elif setup.adjust in ("holm", "shaffer"):
+        how = "Holm's method" if setup.adjust == "holm" else "Holm's method, with Shaffer's factors for pairs of groups"
         lines.append(
             f"adjusted p: among {verdict.n_comparisons:,} comparisons, some have a small p by chance alone. This "
             "p-value is corrected for that, over all groupings and metrics together; comparisons that test the same "
             f"hypothesis count once ({how}). {concern} "
             f"{_kept(parts, comparisons)}"
         )
-    elif facts.adjust is None:
+    elif setup.adjust is None:
         lines.append(
             f"adjusted p: the p itself; nothing corrects for asking {verdict.n_comparisons:,} questions. {concern}"
         )
     else:
         lines.append(
-            f"adjusted p: p, corrected for asking {verdict.n_comparisons:,} questions ({facts.adjust}). {concern}"
+            f"adjusted p: p, corrected for asking {verdict.n_comparisons:,} questions ({setup.adjust}). {concern}"
         )
-    if facts.people:
-        lines.append(facts.people)
+    if setup.people:
+        lines.append(setup.people)
     if any(bool(part.by_group["small"].any()) for part in parts):
         lines.append("small: n is below 10, and the value says little. nobody: n is 0, and there is no value.")
-    return lines + disagreement(facts, comparisons)
+    return lines + disagreement(setup, comparisons)

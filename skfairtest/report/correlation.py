@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
+from skfairtest.report.cells import SHOWN, most_telling, number_text, records
+from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import equals_p, p_text
-from skfairtest.report.text import SHOWN, Table, aligned, most_telling, number_text, records
 
 #: What each outcome is called.
 OUTCOMES = {
@@ -62,8 +63,8 @@ class CorrelationSetup:
     adjust: str | None
 
 
-def correlation_summary(
-    facts: CorrelationSetup,
+def correlation_document(
+    setup: CorrelationSetup,
     *,
     comparisons: pd.DataFrame,
     excluded: pd.DataFrame,
@@ -71,86 +72,114 @@ def correlation_summary(
     p_value_interval: tuple[float, float],
     concern: bool,
     leading: int,
-) -> str:
-    """Write what ``print(test)`` shows: the finding, what else there is, the null hypothesis and the table."""
+) -> list[Block]:
+    """Compose the report of a test: the finding, what else there is, the null hypothesis and the table.
+
+    Parameters
+    ----------
+    setup : CorrelationSetup
+        How the test was set up.
+    comparisons, excluded, p_value, p_value_interval, concern
+        Those of the test.
+    leading : int
+        The row of the comparison that sets the p-value.
+
+    Returns
+    -------
+    list of Block
+        The document, without a title.
+    """
     rows = records(most_telling(comparisons))
     main, strata = ([row for row in rows if (row["stratum"] is None) is pooled] for pooled in (True, False))
     # The first sentence gives the verdict and the p-value that decides, whatever each row is adjusted by.
     lead = {**records(comparisons)[leading], "p_value_adjusted": p_value, "concern": concern}
-    parts = [_finding(facts, lead)]
+    said = []
     if not concern:
-        seen = "" if facts.own else ": the interval shows what could have gone unseen"
-        parts.append(f"That is not a proof that there is none{seen}.")
+        seen = "" if setup.own else ": the interval shows what could have gone unseen"
+        said.append(f"That is not a proof that there is none{seen}.")
     if len(main) > 1:
-        parts.append(_how_many("", main, "feature") + ".")
+        said.append(_how_many("", main, "feature") + ".")
     if strata:
-        parts.append(_how_many(f"Within single levels of {label(facts.controls)} ", strata, "comparison"))
-        parts[-1] += "." + next((f" {_finding(facts, row)}" for row in strata if row["concern"]), "")
-    low, high = (p_text(end) for end in p_value_interval)
+        first = next((f" {_finding(setup, row)}" for row in strata if row["concern"]), "")
+        said.append(f"{_how_many(f'Within single levels of {label(setup.controls)} ', strata, 'comparison')}.{first}")
+    low, high = (p_text(limit) for limit in p_value_interval)
     between = f"between {low} and {high}" if p_value_interval[0] > 0 else f"below {high}"
-    parts.append(f"With resamples without end, the p-value would lie {between} (95 % limits).")
-    parts += ["", "Null hypothesis", f"  {_null(facts)}"]
-    first = f"The first {SHOWN} of {len(rows)} comparisons" if len(rows) > SHOWN else "Comparisons"
-    parts += ["", f"{first} (* concern)", aligned(_table(facts, rows[:SHOWN]))]
-    if len(excluded):
-        cells = [
-            [label(row["feature"]), label(row["stratum"]), f"{row['n']:,}", row["reason"]] for row in records(excluded)
-        ]
-        parts += ["", "Left out", aligned((["feature", "stratum", "people", "reason"], cells))]
-    parts += ["", *_notes(facts, rows, several=bool(strata))]
-    return "\n".join(parts)
+    said.append(f"With resamples without end, the p-value would lie {between} (95 % limits).")
+    return [
+        Paragraph(_finding(setup, lead), "concern" if concern else "fine"),
+        Paragraph("\n".join(said)),
+        Heading("Null hypothesis", 3),
+        Items((_null(setup),)),
+        _table(setup, rows),
+        *([_excluded(excluded)] if len(excluded) else []),
+        Paragraph("\n".join(_notes(setup, rows, several=bool(strata)))),
+    ]
 
 
-def _finding(facts: CorrelationSetup, row: Mapping[str, Any]) -> str:
+def _finding(setup: CorrelationSetup, row: Mapping[str, Any]) -> str:
     """Say what one comparison found."""
-    feature, controls = label(row["feature"]), facts.controls
+    feature, controls = label(row["feature"]), setup.controls
     where = f"In {label(row['stratum'])}, " if row["stratum"] is not None else ""
     within = f" within levels of {label(controls)}" if controls and not where else ""
     limits = (
-        "" if facts.own else f" (interval {round(row['ci_low'], 2) + 0.0:.2f} to {round(row['ci_high'], 2) + 0.0:.2f})"
+        "" if setup.own else f" (interval {round(row['ci_low'], 2) + 0.0:.2f} to {round(row['ci_high'], 2) + 0.0:.2f})"
     )
     evidence = (
-        f"{label(facts.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}, {equals_p(row['p_value_adjusted'])}"
+        f"{label(setup.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}, {equals_p(row['p_value_adjusted'])}"
     )
     if row["concern"]:
-        verb = "depend on" if facts.own else "grow with" if row["correlation"] > 0 else "shrink with"
-        sentence = f"{facts.outcome} {verb} {feature}{within}: {evidence}."
+        verb = "depend on" if setup.own else "grow with" if row["correlation"] > 0 else "shrink with"
+        sentence = f"{setup.outcome} {verb} {feature}{within}: {evidence}."
     else:
-        what = f"dependence of {facts.outcome} on" if facts.own else f"correlation of {facts.outcome} with"
+        what = f"dependence of {setup.outcome} on" if setup.own else f"correlation of {setup.outcome} with"
         sentence = f"no {what} {feature} was found{within}: {evidence}."
     return where + sentence if where else sentence[0].upper() + sentence[1:]
 
 
-def _null(facts: CorrelationSetup) -> str:
-    inside = f"within every {label(facts.controls)}, " if facts.controls else ""
-    if facts.own:
-        return f"{inside}{facts.outcome} are independent of each sensitive feature. Permuting is exact."
-    zero = {"two-sided": "zero", "greater": "at most zero", "less": "at least zero"}[facts.alternative]
+def _null(setup: CorrelationSetup) -> str:
+    inside = f"within every {label(setup.controls)}, " if setup.controls else ""
+    if setup.own:
+        return f"{inside}{setup.outcome} are independent of each sensitive feature. Permuting is exact."
+    zero = {"two-sided": "zero", "greater": "at most zero", "less": "at least zero"}[setup.alternative]
     return (
-        f"{inside}the {facts.measure} of {facts.outcome} with each sensitive feature is {zero}. Permuting is exact if "
+        f"{inside}the {setup.measure} of {setup.outcome} with each sensitive feature is {zero}. Permuting is exact if "
         "they are independent, and keeps its level in large samples if they are only uncorrelated."
     )
 
 
-def _table(facts: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
+def _table(setup: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
     cells = []
     for row in rows:
-        place = ["(pooled)" if row["stratum"] is None else label(row["stratum"])] if facts.controls else []
+        place = (
+            [f"all {label(setup.controls)}" if row["stratum"] is None else label(row["stratum"])]
+            if setup.controls
+            else []
+        )
         interval = "" if np.isnan(row["ci_low"]) else f"{row['ci_low']:.4f} to {row['ci_high']:.4f}"
         p = [p_text(row[name]) for name in ("p_value", "p_value_adjusted")]
-        value, mark = number_text(row["correlation"]), "*" if row["concern"] else ""
-        cells.append([label(row["feature"]), *place, f"{row['n']:,}", value, interval, *p, mark])
-    controls = [label(facts.controls)] if facts.controls else []
-    return ["feature", *controls, "people", "correlation", "interval", "p", "adjusted p", ""], cells
+        concern = "concern" if row["concern"] else ""
+        correlation = number_text(row["correlation"])
+        cells.append((label(row["feature"]), *place, f"{row['n']:,}", correlation, interval, *p, concern))
+    strata = [Column(label(setup.controls), "name", named=True)] if setup.controls else []
+    numbers = (Column("people"), Column("correlation"), Column("interval", under=""), Column("p"), Column("adjusted p"))
+    marked = frozenset(place for place, row in enumerate(rows) if row["concern"])
+    columns = (Column("feature", "name"), *strata, *numbers, Column("verdict", "mark"))
+    return Table(columns, tuple(cells), "Comparisons", marked, few=SHOWN)
 
 
-def _notes(facts: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool) -> list[str]:
+def _excluded(excluded: pd.DataFrame) -> Table:
+    rows = [(label(row["feature"]), label(row["stratum"]), f"{row['n']:,}", row["reason"]) for row in records(excluded)]
+    names = (Column("feature", "name"), Column("stratum", "name"), Column("people"), Column("reason", "word"))
+    return Table(names, tuple(rows), "Left out")
+
+
+def _notes(setup: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool) -> list[str]:
     """Explain the columns; `several` says that there is a second family."""
-    out = [f"p-values are adjusted for the number of sensitive features: {ADJUSTED[facts.adjust]}."]
-    familywise = facts.adjust in ("holm", "bonferroni", "max_t")
-    if not facts.own:
+    out = [f"p-values are adjusted for the number of sensitive features: {ADJUSTED[setup.adjust]}."]
+    familywise = setup.adjust in ("holm", "bonferroni", "max_t")
+    if not setup.own:
         together = "all features together" if familywise else "one feature at a time"
-        out.append(f"Intervals are {100 * (1 - facts.alpha):g} %, for {together}.")
+        out.append(f"Intervals are {100 * (1 - setup.alpha):g} %, for {together}.")
     if several:
         out.append("Single strata are a second family, adjusted by itself; the pooled comparisons decide.")
     disagree = sum(row["concern"] == (row["ci_low"] <= 0 <= row["ci_high"]) for row in rows if row["ci_low"] > -np.inf)

@@ -1,18 +1,24 @@
-"""A report as a sequence of headings, paragraphs and tables: written plainly here, with colours by the command line."""
+"""A report as a sequence of blocks, which say what there is and not how it looks; the writers decide that.
+
+`audit`, `group`, `correlation` and `individual` compose documents; `text`, `markdown`, `html` and the command line's
+``render`` write them. A new section is composed in one place and appears in all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from skfairtest.report.text import Table, aligned
-
-__all__ = ["Block", "Grid", "Heading", "Item", "Paragraph", "plain"]
+__all__ = [
+    "Block", "Code", "Column", "Figure", "Heading", "Items", "Pairs", "Paragraph", "Table", "is_attached", "shortened",
+    "spread", "textual", "without_empty",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Heading:
-    """A line that names what follows; `level` 1 is the title."""
+    """A line that names what follows; `level` 1 is the title, 2 a section."""
 
     text: str
     level: int = 2
@@ -20,91 +26,231 @@ class Heading:
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A few sentences. `tone` says what they are: "plain", "concern", "fine" or "aside"."""
+    """A few sentences, which a line feed may separate. `tone` says what they are: "plain", "concern" or "fine"."""
 
     text: str
     tone: str = "plain"
 
 
 @dataclass(frozen=True)
-class Item:
-    """One point of a list; `tone` as for a paragraph."""
+class Items:
+    """The points of a list, of which the first `few` come first, and the others fold up; `tone` as of a paragraph."""
 
-    text: str
+    lines: tuple[str, ...]
+    few: int | None = None
     tone: str = "plain"
 
 
 @dataclass(frozen=True)
-class Grid:
-    """A table, and the same in fewer columns for a narrow screen.
+class Pairs:
+    """Names with what is said of each: "figures" and "versions" are short, "definitions" are sentences."""
+
+    pairs: tuple[tuple[str, str], ...]
+    kind: str = "definitions"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
 
     Parameters
     ----------
-    wide : (list of str, list of list of str)
-        Headers and rows, one line per row.
-    narrow : (list of str, list of list of str), optional
-        The same with several lines in a cell; None if the table is never too wide.
-    marked : frozenset of int
-        Rows to emphasise.
+    head : str
+        Its heading.
+    kind : {"name", "number", "word", "mark"}
+        Names of the data, numbers or words; a word that is a mark alone where lines are short.
+    named : bool
+        Whether the heading is a name of the data itself.
+    under : str, optional
+        If not None, cells stand below those of the column before it, with this text in front of them.
+    fold : str, optional
+        The same, on a narrow screen only.
+    detail : bool
+        Whether only a page has room for it.
     """
 
-    wide: Table
-    narrow: Table | None = None
-    marked: frozenset[int] = frozenset()
+    head: str
+    kind: str = "number"
+    named: bool = False
+    under: str | None = None
+    fold: str | None = None
+    detail: bool = False
 
 
-Block = Heading | Paragraph | Item | Grid
-
-
-def plain(blocks: Sequence[Block]) -> str:
-    """Write a document as text: aligned tables at their natural width, nothing wrapped and nothing cut.
+@dataclass(frozen=True)
+class Table:
+    """A table.
 
     Parameters
     ----------
-    blocks : sequence of Heading, Paragraph, Item and Grid
-        The document.
+    columns : tuple of Column
+        The columns.
+    rows : tuple of tuple of str
+        A text for each column.
+    caption : str
+        What is in it.
+    marked : frozenset of int
+        Rows that are a concern.
+    few : int, optional
+        How many rows, the first ones, a short report shows; None: all.
+    keys : int
+        If not 0, the number of columns that name a row; where lines are short, each of the others (with what stands
+        under it) is a table of its own.
+    folded : bool
+        Whether a page shows the caption alone until it is unfolded.
+    """
 
-    Returns
-    -------
-    str
-        Lines, with a line feed after the last one.
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    marked: frozenset[int] = frozenset()
+    few: int | None = None
+    keys: int = 0
+    folded: bool = False
+
+    def stacks(self, *, fold: bool = False) -> list[range]:
+        """Return the places of each column with those of what stands under it; `fold`: on a narrow screen."""
+        starts = [
+            place
+            for place, column in enumerate(self.columns)
+            if column.under is None and not (fold and column.fold is not None)
+        ]
+        return [range(*ends) for ends in pairwise([*starts, len(self.columns)])]
+
+    def pick(self, places: Sequence[int]) -> Table:
+        """Return the table with only these columns."""
+        columns = tuple(self.columns[place] for place in places)
+        return replace(self, columns=columns, rows=tuple(tuple(row[place] for place in places) for row in self.rows))
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing.
+
+    Parameters
+    ----------
+    draw : callable
+        Takes what ids in the drawing start with, and returns an `<svg>` element.
+    caption : str
+        The sentences below it.
+    told : bool
+        Whether they are worth reading without the drawing.
+    """
+
+    draw: Callable[[str], str]
+    caption: str
+    told: bool = False
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines to be typed."""
+
+    lines: tuple[str, ...]
+    caption: str
+
+
+Block = Heading | Paragraph | Items | Pairs | Table | Figure | Code
+
+
+def textual(blocks: Iterable[Block]) -> list[Block]:
+    """Return a document without drawings and folds: headings, paragraphs, items, tables and code.
 
     Examples
     --------
-    >>> print(
-    ...     plain(
-    ...         [
-    ...             Heading("Rates", 1),
-    ...             Item("one"),
-    ...             Item("two"),
-    ...             Grid((["sex", "n"], [["f", "12"]])),
-    ...         ]
-    ...     ),
-    ...     end="",
+    >>> textual(
+    ...     [
+    ...         Heading("Drawings"),
+    ...         Figure(str, "Bars."),
+    ...         Heading("People"),
+    ...         Items(("a", "b", "c"), few=1),
+    ...     ]
     ... )
-    Rates
-    =====
-    <BLANKLINE>
-    - one
-    - two
-    <BLANKLINE>
-      sex   n
-      f    12
+    [Heading(text='People', level=2), Items(lines=('a', 'and 2 more'), few=None, tone='plain')]
     """
-    parts: list[str] = []
-    previous: Block | None = None
-    for block in blocks:
-        if previous is not None and not (isinstance(block, Item) and isinstance(previous, Item | Paragraph)):
-            parts.append("")
+    return without_empty([found for block in blocks for found in _textual(block)])
+
+
+def _textual(block: Block) -> Iterator[Block]:
+    match block:
+        case Figure():
+            if block.told:
+                yield Paragraph(block.caption)
+        case Pairs(pairs, "definitions"):
+            yield Items(tuple(f"{name}: {said}" if said else name for name, said in pairs))
+        case Pairs(pairs, _):
+            yield Paragraph(f"{', '.join(f'{name}: {said}' for name, said in pairs)}.")
+        case Items(lines, few, tone) if few is not None and len(lines) > few:
+            yield Items((*lines[:few], f"and {len(lines) - few:,} more"), tone=tone)
+        case _:
+            yield block
+
+
+def without_empty(blocks: Sequence[Block]) -> list[Block]:
+    """Leave out headings of nothing."""
+    kept: list[Block] = []
+    for block in reversed(blocks):
         if isinstance(block, Heading):
-            parts.append(block.text)
-            if block.level < 3:
-                parts.append(("=" if block.level == 1 else "-") * len(block.text))
-        elif isinstance(block, Paragraph):
-            parts.append(block.text)
-        elif isinstance(block, Item):
-            parts.append(f"- {block.text}")
-        else:
-            parts.append(aligned(block.wide))
-        previous = block
-    return "\n".join(parts) + "\n"
+            below = kept[-1] if kept else Heading("", 0)
+            if isinstance(below, Heading) and below.level <= block.level:
+                continue
+        kept.append(block)
+    return kept[::-1]
+
+
+def shortened(blocks: Iterable[Block], more: str = "") -> list[Block]:
+    """Return a document whose tables have their first rows only; `more` says where the others are."""
+    return [_short(block, more) if isinstance(block, Table) else block for block in blocks]
+
+
+def _short(table: Table, more: str) -> Table:
+    if table.few is None or table.few >= len(table.rows):
+        return table
+    hidden = len([place for place in table.marked if place >= table.few])
+    caption = f"{table.caption}; the first {table.few}{f', {hidden:,} further concerns' if hidden else ''}"
+    return replace(
+        table,
+        caption=f"{caption}{f' ({more})' if more else ''}",
+        rows=table.rows[: table.few],
+        marked=frozenset(place for place in table.marked if place < table.few),
+    )
+
+
+def spread(table: Table) -> list[Table]:
+    """Return what takes the place of a table where lines are short: no details, marks for words, few columns.
+
+    Examples
+    --------
+    >>> columns = (
+    ...     Column("sex", "name"),
+    ...     Column("recall"),
+    ...     Column("n", under="n "),
+    ...     Column("precision"),
+    ... )
+    >>> for each in spread(Table(columns, (("f", ".5", "20", ".7"),), keys=1)):
+    ...     print([column.head for column in each.columns], each.rows)
+    ['sex', 'recall', 'n'] (('f', '.5', '20'),)
+    ['sex', 'precision'] (('f', '.7'),)
+    """
+    table = table.pick([place for place, column in enumerate(table.columns) if not column.detail])
+    mark = next((place for place, column in enumerate(table.columns) if column.kind == "mark"), None)
+    if mark is not None:
+        rows = [
+            (*row[:mark], "*" if place in table.marked else "", *row[mark + 1 :])
+            for place, row in enumerate(table.rows)
+        ]
+        columns = (*table.columns[:mark], Column("", "word"), *table.columns[mark + 1 :])
+        table = replace(table, columns=columns, rows=tuple(rows), caption=f"{table.caption} (* concern)".strip())
+    if not table.keys:
+        return [table]
+    found = [table.pick([*range(table.keys), *places]) for places in table.stacks()[table.keys :]]
+    return [replace(each, caption=table.caption if not place else "", keys=0) for place, each in enumerate(found)]
+
+
+def is_attached(block: Block, previous: Block) -> bool:
+    """Whether no empty line stands between two blocks of a text."""
+    if isinstance(previous, Heading):
+        return previous.level > 2
+    if not isinstance(previous, Paragraph):
+        return False
+    return isinstance(block, Items) or (isinstance(block, Paragraph) and previous.tone != "plain")

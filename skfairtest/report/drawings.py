@@ -1,4 +1,4 @@
-"""Drawings on matplotlib's axes, from numbers and labels: disparities, values by group, and the law of chance.
+"""Drawings on matplotlib's axes, from numbers and labels: disparities, values by group, and null distributions.
 
 What differs by colour differs by shape or hatching too. The text of data is text: it is never read as mathematics. A
 drawing sets the scale of its axes and touches nothing else of the figure, so that several can share one.
@@ -71,7 +71,7 @@ def draw_disparities(
     found: ArrayLike,
     *,
     null: float,
-    edges: tuple[float, float] | None = None,
+    margin_bounds: tuple[float, float] | None = None,
     log: bool = False,
     xlabel: str = "",
     size: str | None = None,
@@ -91,7 +91,7 @@ def draw_disparities(
         Which rows are a concern.
     null : float
         The disparity of equal groups.
-    edges : (float, float), optional
+    margin_bounds : (float, float), optional
         Tolerated disparities.
     log : bool
         Whether the axis is logarithmic, as it is for ratios.
@@ -105,9 +105,9 @@ def draw_disparities(
     values = [np.atleast_1d(np.asarray(v, dtype=float)) for v in (disparity, low, high)]
     is_found = np.atleast_1d(np.asarray(found, dtype=bool))
     _rows(ax, labels, size)
-    _horizontal(ax, values, (null, *(edges or ())), log=log)
-    if edges is not None:
-        ax.axvspan(*edges, color=PALE, linewidth=0, zorder=0, label="tolerated")
+    _horizontal(ax, values, (null, *(margin_bounds or ())), log=log)
+    if margin_bounds is not None:
+        ax.axvspan(*margin_bounds, color=PALE, linewidth=0, zorder=0, label="tolerated")
     ax.axvline(null, color=GREY, linewidth=1, zorder=1)
     for which, colour, marker, word in ((is_found, ORANGE, "D", "concern"), (~is_found, BLUE, "o", "no concern")):
         _intervals(ax, values, which, colour=colour, marker=marker, name=word)
@@ -164,19 +164,21 @@ def draw_groups(
         legend_below(ax)
 
 
-def draw_law(ax: Any, law: NullHistogram, *, xlabel: str | None = None) -> None:
+def draw_null_histogram(ax: Any, histogram: NullHistogram, *, xlabel: str | None = None) -> None:
     """Draw what chance alone would do, the part of it that is at least as extreme as the data, and the data.
 
     Parameters
     ----------
     ax : matplotlib Axes
         What is drawn on.
-    law : NullHistogram
-        The law.
+    histogram : NullHistogram
+        The histogram.
     xlabel : str, optional
-        What is on the axis; by default the law's statistic and its unit.
+        What is on the axis; by default the statistic and its unit.
     """
-    low, high, mass, extreme = (np.asarray(v, dtype=float) for v in (law.low, law.high, law.mass, law.extreme))
+    low, high, mass, extreme = (
+        np.asarray(v, dtype=float) for v in (histogram.low, histogram.high, histogram.mass, histogram.extreme)
+    )
     single = low == high
     gaps = np.diff(np.unique(low))
     atom = 0.8 * float(gaps.min()) if single.any() and len(gaps) else 1.0 if not len(gaps) else 0.0
@@ -190,15 +192,17 @@ def draw_law(ax: Any, law: NullHistogram, *, xlabel: str | None = None) -> None:
         ax.bar(left, extreme, **common, **shown)
     likely = mass > 1e-3 * mass.max() if len(mass) else np.zeros(0, dtype=bool)
     ends = [*left[likely], *(left + width)[likely]]
-    if np.isfinite(law.observed):
-        ax.axvline(law.observed, color="black", linewidth=1.4, linestyle="--", label=f"data {number(law.observed)}")
-        ends.append(law.observed)
+    if np.isfinite(histogram.observed):
+        ax.axvline(
+            histogram.observed, color="black", linewidth=1.4, linestyle="--", label=f"data {number(histogram.observed)}"
+        )
+        ends.append(histogram.observed)
     if ends:
         margin = 0.04 * (max(ends) - min(ends)) or 1.0
         ax.set_xlim(min(ends) - margin, max(ends) + margin)
     ax.set_ylim(0, 1.05 * float(mass.max()) if len(mass) and mass.max() > 0 else 1.0)
     _few_ticks(ax)
-    _xlabel(ax, statistic_axis(law) if xlabel is None else xlabel)
+    _xlabel(ax, statistic_axis(histogram) if xlabel is None else xlabel)
     ax.set_ylabel("probability")
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
@@ -296,13 +300,13 @@ def tick_text(value: float, ticks: ArrayLike) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def statistic_axis(law: NullHistogram) -> str:
-    """Say what is on the axis of a law, with its unit where that is not the statistic's own."""
-    if law.statistic.startswith("studentized "):
-        return f"{law.statistic} (in standard errors)"
+def statistic_axis(histogram: NullHistogram) -> str:
+    """Say what is on the axis of a null distribution, with its unit where that is not the statistic's own."""
+    if histogram.statistic.startswith("studentized "):
+        return f"{histogram.statistic} (in standard errors)"
     # Only counts of people are enumerated.
-    shares = law.kind == "enumerated" and law.statistic.startswith("difference")
-    return f"{law.statistic} (0.1 is 10 points)" if shares else law.statistic
+    shares = histogram.kind == "enumerated" and histogram.statistic.startswith("difference")
+    return f"{histogram.statistic} (0.1 is 10 points)" if shares else histogram.statistic
 
 
 def _intervals(

@@ -9,8 +9,9 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
+from skfairtest.report.cells import records
+from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import equals_p, number
-from skfairtest.report.text import aligned, records
 
 #: What each statistic says of the model.
 STATISTICS = {
@@ -77,69 +78,93 @@ class IndividualSetup:
     report: Mapping[str, Any]
 
 
-def individual_summary(facts: IndividualSetup, worst: pd.DataFrame) -> str:
-    """Write what ``print(test)`` shows."""
-    said = STATISTICS[facts.statistic].format(number(facts.estimate))
-    low, high = (number(limit) for limit in facts.interval)
+def individual_document(setup: IndividualSetup, worst: pd.DataFrame) -> list[Block]:
+    """Compose the report of a test: the finding, the null hypothesis, how it was tested, and who is worst off.
+
+    Parameters
+    ----------
+    setup : IndividualSetup
+        What was tested and found.
+    worst : DataFrame
+        Whose loss grows most, as ``most_unfair`` returns it.
+
+    Returns
+    -------
+    list of Block
+        The document, without a title.
+    """
+    said = STATISTICS[setup.statistic].format(number(setup.estimate))
+    low, high = (number(limit) for limit in setup.interval)
     evidence = (
-        f"at least {number(facts.lower_bound)} with {100 * (1 - facts.alpha):g} % confidence (two-sided {low} to "
-        f"{high}), where {facts.tolerance:g} is tolerated, {equals_p(facts.p_value)}"
+        f"at least {number(setup.lower_bound)} with {100 * (1 - setup.alpha):g} % confidence (two-sided {low} to "
+        f"{high}), where {setup.tolerance:g} is tolerated, {equals_p(setup.p_value)}"
     )
-    if facts.concern:
-        parts = [f"Similar people are treated differently: {said}; {evidence}."]
+    if setup.concern:
+        verdict, notes = f"Similar people are treated differently: {said}; {evidence}.", []
     else:
-        parts = [f"No violation of individual fairness was found: {said}; {evidence}."]
-        parts.append(
+        verdict = f"No violation of individual fairness was found: {said}; {evidence}."
+        notes = [
             "That is not a proof that there is none: another fair metric, more steps or a better search may find one."
+        ]
+    notes += [f"Doubtful: {doubt}." for doubt in setup.doubts]
+    left_out = f"{pluralize(setup.n_excluded, 'person', 'people')} with missing features left out, see excluded_."
+    return [
+        Paragraph(verdict, "concern" if setup.concern else "fine"),
+        *([Paragraph("\n".join(notes))] if notes else []),
+        Heading("Null hypothesis", 3),
+        Items((_null(setup),)),
+        Heading("How unfair examples were found", 3),
+        Items(tuple(_how(setup))),
+        *([_worst(worst)] if len(worst) else []),
+        *([Paragraph(left_out)] if setup.n_excluded else []),
+    ]
+
+
+def _worst(worst: pd.DataFrame) -> Table:
+    rows = [
+        (
+            label(row["person"]),
+            number(row["loss_ratio"]),
+            label(row["feature"]),
+            *(number(row[name]) for name in ("before", "after", "loss_increase")),
         )
-    parts += [f"Doubtful: {doubt}." for doubt in facts.doubts]
-    parts += ["", "Null hypothesis", f"  {_null(facts)}", "", "How unfair examples were found", *_how(facts)]
-    if len(worst):
-        cells = [
-            [label(row["person"]), number(row["loss_ratio"]), label(row["feature"])]
-            + [number(row[name]) for name in ("before", "after", "loss_increase")]
-            for row in records(worst)
-        ]
-        header = ["person", "loss ratio", "feature", "before", "after", "loss increase"]
-        parts += ["", "Whose loss grows most, and by which changes", aligned((header, cells))]
-    if facts.n_excluded:
-        parts += [
-            "",
-            f"{pluralize(facts.n_excluded, 'person', 'people')} with missing features left out, see excluded_.",
-        ]
-    return "\n".join(parts)
+        for row in records(worst)
+    ]
+    names = (Column("person", "name"), Column("loss ratio"), Column("feature", "name"))
+    numbers = (Column("before"), Column("after"), Column("loss increase"))
+    return Table((*names, *numbers), tuple(rows), "Whose loss grows most, and by which changes")
 
 
-def _null(facts: IndividualSetup) -> str:
-    said = STATISTICS[facts.statistic].format(f"at most {facts.tolerance:g}")
-    units = f", with {facts.units}" if facts.units else ""
+def _null(setup: IndividualSetup) -> str:
+    said = STATISTICS[setup.statistic].format(f"at most {setup.tolerance:g}")
+    units = f", with {setup.units}" if setup.units else ""
     return (
-        f"in the population that these {pluralize(facts.n_samples, 'person', 'people')} were drawn from, {said}{units}"
+        f"in the population that these {pluralize(setup.n_samples, 'person', 'people')} were drawn from, {said}{units}"
         ". The level holds in large samples whichever way unfair examples are found."
     )
 
 
-def _how(facts: IndividualSetup) -> list[str]:
-    report = facts.report
+def _how(setup: IndividualSetup) -> list[str]:
+    report = setup.report
     learned = f", for each of {report['n_folds']} folds learned on the others" if report["n_folds"] > 1 else ""
     if report["solver"] == "search":
-        flow = f"  {report['n_steps']:,} candidates per person within a distance of {number(report['time'])}"
+        flow = f"{report['n_steps']:,} candidates per person within a distance of {number(report['time'])}"
     else:
         method = "forward Euler" if report["solver"] == "euler" else f"{report['solver']} of scipy.integrate"
-        flow = f"  the gradient flow by {method}, {report['n_steps']:,} steps, for a time of {number(report['time'])}"
+        flow = f"the gradient flow by {method}, {report['n_steps']:,} steps, for a time of {number(report['time'])}"
     lines = [
-        f"  {WAYS[report['gradient']]}: {report['because']}",
+        f"{WAYS[report['gradient']]}: {report['because']}",
         f"{flow}, regularization {report['regularization']:g}, loss {report['loss']}",
-        f"  similar people: {report['fair_metric']}{learned}; they may differ in {report['n_directions']} of "
-        f"{facts.n_features} directions",
-        f"  people moved {number(report['mean_displacement'])} on average, over a fair distance of "
+        f"similar people: {report['fair_metric']}{learned}; they may differ in {report['n_directions']} of "
+        f"{setup.n_features} directions",
+        f"people moved {number(report['mean_displacement'])} on average, over a fair distance of "
         f"{number(report['mean_distance'])}; the loss of {report['n_worse']:,} grew",
     ]
     if report["n_features_outside"]:
         lines.append(
-            f"  {pluralize(report['n_features_outside'], 'feature')} went beyond where anybody is: feature_ranges "
+            f"{pluralize(report['n_features_outside'], 'feature')} went beyond where anybody is: feature_ranges "
             "holds them back"
         )
     if report["n_unstable_steps"]:
-        lines.append(f"  {pluralize(report['n_unstable_steps'], 'unstable step')}: step_size is too long")
+        lines.append(f"{pluralize(report['n_unstable_steps'], 'unstable step')}: step_size is too long")
     return lines

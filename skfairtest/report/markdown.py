@@ -1,4 +1,4 @@
-"""An audit as a section of a model card, in the Markdown that code hosts and model hubs show.
+"""Documents as a section of a model card, in the Markdown that code hosts and model hubs show.
 
 Names of groups, features and metrics are data: every character that could mean something is written so that it means
 itself, whether raw HTML is allowed where the section is shown or not.
@@ -7,29 +7,12 @@ itself, whether raw HTML is allowed where the section is shown or not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from skfairtest._utils.text import label, pluralize, printable
-from skfairtest.report.audit import null_hypotheses
-from skfairtest.report.record import AuditPart, AuditRecord
-from skfairtest.report.references import methods_used
-from skfairtest.report.sections import (
-    comparison_row,
-    definitions,
-    figures,
-    findings_of,
-    parameters_of,
-    value_cells,
-    values_of,
-    verdict_of,
-)
-from skfairtest.report.sentences import DETECTION_POWER
-from skfairtest.report.text import by_p_value, excluded_table, records
+from skfairtest._utils.text import printable
+from skfairtest.report.document import Block, Code, Heading, Items, Paragraph, Table, shortened, textual
 
-__all__ = ["audit_markdown", "text"]
-
-#: Rows of the table of a grouping: findings up to MOST, others up to FEW. The page and the record have all.
-FEW, MOST = 5, 20
+__all__ = ["markdown", "text"]
 
 _ACTIVE = re.compile(r"[\\`*\[\]<>|~&{}$#^]|(?<=\{)%|%(?=\})|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
 #: Addresses become links by themselves.
@@ -60,149 +43,65 @@ def _line(said: str) -> str:
     return escaped if special is None else f"{special[0]}\\{escaped[special.end() :]}"
 
 
-def audit_markdown(record: AuditRecord) -> str:
-    """Write an audit as a section of a model card.
+def markdown(blocks: Sequence[Block]) -> str:
+    r"""Write a document as a section of a model card.
 
     Parameters
     ----------
-    record : AuditRecord
-        What was found.
+    blocks : sequence of Block
+        The document.
 
     Returns
     -------
     str
-        Markdown with tables, which begins with a heading of the second level. The same for the same record.
+        Markdown with short tables; its title is a heading of the second level.
+
+    Examples
+    --------
+    >>> print(
+    ...     markdown(
+    ...         [Heading("Rates", 1), Paragraph("*Nothing* to see."), Items(("one", "two"))]
+    ...     ),
+    ...     end="",
+    ... )
+    ## Rates
+    <BLANKLINE>
+    \*Nothing\* to see.
+    <BLANKLINE>
+    - one
+    - two
     """
-    blocks = [
-        f"## {text(record.title)}",
-        *map(_line, record.about),
-        f"**{_line(verdict_of(record))}**",
-        f"{', '.join(f'{name}: {text(number)}' for name, number in figures(record))}.",
-        *_findings(record.parts),
-        "### Values by group",
-        _items(f"{text(name)}: {text(said)}" if said else text(name) for name, said in definitions(record)),
-        *(block for part in record.parts for block in _rates(part)),
-        "### Comparisons",
-        _comparisons_lead(record),
-        *(block for part in record.parts for block in _comparisons(part)),
-        "### Left out",
-        *_left_out(record),
-        "### How this was measured",
-        "Null hypotheses:",
-        _items(map(_line, null_hypotheses(record.parts))),
-        "Methods:",
-        _items(f"{text(method.says)} {text(method.citation)}" for method in methods_used(record)),
-        *_reproducing(record),
-        *map(_line, record.sources),
-    ]
-    return "\n\n".join(blocks) + "\n"
+    brief = shortened(blocks, "the audit's frame has all")
+    return "\n\n".join(said for block in textual(brief) for said in _written(block)) + "\n"
 
 
-def _items(lines: Iterable[str]) -> str:
-    return "\n".join(f"- {line}" for line in lines)
+def _written(block: Block) -> Iterator[str]:
+    match block:
+        case Heading(said, level):
+            yield f"#{'#' * level} {text(said)}"
+        case Paragraph(said, tone):
+            yield _line(said) if tone == "plain" else f"**{_line(said)}**"
+        case Items(lines):
+            yield "\n".join(f"- {_line(line)}" for line in lines)
+        case Code(lines):
+            # Not a block of code, in which nothing can be escaped.
+            yield _line(" ".join(line.strip() for line in lines))
+        case Table():
+            if block.caption:
+                yield f"{_line(block.caption)}:"
+            yield _table(block)
 
 
-def _table(columns: Sequence[str], rows: Iterable[Sequence[str]], numbers: frozenset[int] = frozenset()) -> str:
-    rules = ["---:" if place in numbers else "---" for place in range(len(columns))]
-    lines = [[text(column) for column in columns], rules, *([text(cell) for cell in row] for row in rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+def _table(table: Table) -> str:
+    """Write a table without details; what stands under a column follows in parentheses."""
+    table = table.pick([place for place, column in enumerate(table.columns) if not column.detail])
+    stacks = table.stacks()
+    tops = [table.columns[top] for top, *_ in stacks]
 
+    def cells(row: Sequence[str]) -> Iterator[str]:
+        for top, *under in stacks:
+            below = [f"{table.columns[place].under}{row[place]}" for place in under if row[place]]
+            yield text(row[top] + (f" ({', '.join(below)})" if below else ""))
 
-def _findings(parts: Sequence[AuditPart]) -> Iterator[str]:
-    yield "### Findings"
-    for part in parts:
-        found = findings_of(part)
-        shown = found.sentences[:FEW]
-        lead = found.lead
-        if len(shown) < len(found.sentences):
-            lead = f"{lead.removesuffix(':')}. The first {len(shown)}:"
-        yield f"By {text(label(part.feature))}: {text(lead)}"
-        if shown:
-            yield _items(map(_line, shown))
-
-
-def _rates(part: AuditPart) -> Iterator[str]:
-    facts = part.facts
-    metrics = list(dict.fromkeys(part.by_group["metric"]))
-    if not metrics:
-        return
-    controls = [label(facts.controls)] if part.control else []
-    rows = []
-    for group, stratum, values in values_of(part):
-        cells = [label(group), *([label(stratum)] if part.control else [])]
-        cells.append(f"{max(value['n'] for value in values.values()):,}")
-        for metric in metrics:
-            value, interval, n = value_cells(facts, values[metric]) if metric in values else ("", "", "")
-            cells.append(value + (f" ({interval})" if interval else "") + (f", n {n}" if n else ""))
-        rows.append(cells)
-    columns = [label(part.feature), *controls, "people", *map(label, metrics)]
-    yield _table(columns, rows, frozenset(range(1 + len(controls), len(columns))))
-
-
-def _comparisons_lead(record: AuditRecord) -> str:
-    adjusted = (
-        "P-values are not corrected for the number of questions."
-        if record.verdict.adjust is None
-        else "Adjusted p-values are corrected for all questions together."
-    )
-    return (
-        f"{adjusted} Detectable is the smallest disparity that would have been found with a probability of "
-        f"{100 * DETECTION_POWER:g} % (for metrics other than rates by normal approximation)."
-    )
-
-
-def _comparisons(part: AuditPart) -> Iterator[str]:
-    facts = part.facts
-    ordered = by_p_value(part.facts, part.comparisons)
-    shown = ordered.head(min(MOST, max(FEW, int(ordered["concern"].sum()))))
-    if not len(ordered):
-        return
-    most = (
-        f"; the {len(shown)} with the smallest p-values (the audit's frame has all)"
-        if len(shown) < len(ordered)
-        else ""
-    )
-    yield f"By {text(label(part.feature))}, {pluralize(len(ordered), 'comparison')}{most}:"
-    kinds = {facts.disparity_of(metric) for metric in ordered["metric"]}
-    names = {
-        "metric": "metric",
-        "group": "group",
-        "other": "compared with",
-        **({"stratum": label(facts.controls)} if part.control else {}),
-        "value": "value",
-        "against": "against",
-        "disparity": " or ".join(sorted(kinds)),
-        "interval": "interval",
-        "adjusted": "adjusted p",
-        "detectable": "detectable",
-        "verdict": "verdict",
-    }
-    rows = [{"metric": label(row["metric"]), **comparison_row(facts, row)} for row in records(shown)]
-    numbers = {"value", "against", "disparity", "interval", "adjusted", "detectable"}
-    yield _table(
-        list(names.values()),
-        [[row[name] for name in names] for row in rows],
-        frozenset(place for place, name in enumerate(names) if name in numbers),
-    )
-
-
-def _left_out(record: AuditRecord) -> Iterator[str]:
-    if record.not_compared:
-        yield _items(f"{_line(names)}: {text(reason)}" for names, reason in record.not_compared)
-    excluded = [part for part in record.parts if len(part.excluded)]
-    for part in excluded:
-        headers, rows = excluded_table(part.excluded)
-        yield f"By {text(label(part.feature))}:"
-        yield _table(["n" if header == "of whom" else header for header in headers], rows)
-    if not excluded and not record.not_compared:
-        yield "Nothing: every group took part in every comparison."
-    if record.warnings:
-        yield "Said while people were tested:"
-        yield _items(map(_line, record.warnings))
-
-
-def _reproducing(record: AuditRecord) -> Iterator[str]:
-    given = ", ".join(f"{name}={value}" for name, value in parameters_of(record))
-    versions = ", ".join(f"{name} {version}" for name, version in record.versions.items())
-    yield f"Tested on {text(record.created)} with {text(f'FairnessAudit({given})')}."
-    yield f"Versions: {text(versions)}."
+    heads, rules = [text(top.head) for top in tops], ["---:" if top.kind == "number" else "---" for top in tops]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (heads, rules, *map(cells, table.rows)))

@@ -1,4 +1,4 @@
-"""The law of a statistic if the null hypothesis held, small enough to be drawn, and to be kept in a record."""
+"""The distribution of a statistic under the null hypothesis, small enough to be drawn, and to be kept in a record."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NullHistogram:
     Parameters
     ----------
     kind : {"enumerated", "drawn", "normal"}
-        Whether every outcome was counted, resamples were drawn, or a normal law stands for both.
+        Whether every outcome was counted, resamples were drawn, or the normal distribution stands for both.
     statistic : str
         What is on the axis, such as "difference".
     low, high : tuple of float
@@ -31,7 +31,7 @@ class NullHistogram:
     p_value : float
         P-value of the comparison, not adjusted for the number of comparisons.
     note : str
-        One sentence: what the law is, and how it relates to the p-value.
+        One sentence: what the distribution is, and how it relates to the p-value.
     """
 
     kind: str
@@ -53,7 +53,7 @@ class NullHistogram:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """Return the law that `to_dict` wrote.
+        """Return the histogram that `to_dict` wrote.
 
         Raises
         ------

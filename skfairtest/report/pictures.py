@@ -6,28 +6,29 @@ Everything has its place in inches beforehand: no layout has to be found, which 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import display_width, label, pluralize, shorten
+from skfairtest.report.cells import by_p_value, comparison_pieces, disparity_axis, records, value_axis, values_of
+from skfairtest.report.document import Figure
 from skfairtest.report.drawings import (
     draw_disparities,
     draw_groups,
-    draw_law,
+    draw_null_histogram,
     joined,
     row_size,
 )
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.record import AuditPart
-from skfairtest.report.sections import comparison_pieces, disparity_axis, value_axis, values_of
 from skfairtest.report.sentences import Setup
 from skfairtest.report.svg import WIDEST, drawn
-from skfairtest.report.text import by_p_value, records
 
-__all__ = ["Picture", "disparities_picture", "law_picture", "values_picture"]
+__all__ = ["MOST_GROUPS", "disparities_figure", "null_figure", "values_figure"]
 
 #: Rows in a drawing of comparisons; in one of values, groups of one metric and rows of all. The tables have all.
 MOST_COMPARISONS, MOST_GROUPS, MOST_ROWS = 30, 20, 40
@@ -37,42 +38,32 @@ COLUMNS = 2
 WIDTH, ROW, HEAD, TICKS, LETTER, GAP = 6.4, 0.26, 0.3, 0.5, 0.088, 0.3
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A drawing, as an `<svg>` element, and the sentences below it."""
-
-    svg: str
-    caption: str
-
-
-def disparities_picture(part: AuditPart, prefix: str) -> Picture | None:
+def disparities_figure(part: AuditPart) -> Figure | None:
     """Draw the most telling disparities of a grouping, those of one metric together; None if there is none.
 
     Parameters
     ----------
     part : AuditPart
         The grouping.
-    prefix : str
-        What ids in the drawing start with.
 
     Returns
     -------
-    Picture or None
+    Figure or None
         The forest plot.
     """
-    facts = part.facts
+    setup = part.setup
     drawable = part.comparisons[part.comparisons["group"].notna() & part.comparisons["disparity"].notna()]
-    ordered = by_p_value(part.facts, drawable)
+    ordered = by_p_value(part.setup, drawable)
     telling = ordered.head(MOST_COMPARISONS)
     metrics = [metric for metric in dict.fromkeys(drawable["metric"]) if (telling["metric"] == metric).any()]
     if not metrics:
         return None
     panels = [telling[telling["metric"] == metric] for metric in metrics]
-    names = [joined(*comparison_pieces(facts, row), WIDEST) for panel in panels for row in records(panel)]
-    shared = _share_a_scale(facts, metrics, telling)
+    names = [joined(*comparison_pieces(setup, row), WIDEST) for panel in panels for row in records(panel)]
+    shared = _share_a_scale(setup, metrics, telling)
     left, size = _margin(names), row_size(names)
     below = [0.0 if shared and place < len(panels) - 1 else TICKS for place in range(len(panels))]
-    said = [disparity_axis(facts, metric) if below[place] else "" for place, metric in enumerate(metrics)]
+    said = [disparity_axis(setup, metric) if below[place] else "" for place, metric in enumerate(metrics)]
     heights = [ROW * (len(panel) + 0.2) for panel in panels]
     total_height = sum(heights) + sum(below) + HEAD * len(panels)
 
@@ -84,11 +75,11 @@ def disparities_picture(part: AuditPart, prefix: str) -> Picture | None:
             ax = _axes(figure, left, top, WIDTH - left - GAP, heights[place])
             top -= below[place]
             own, rows = rows[: len(panel)], rows[len(panel) :]
-            ratio = facts.disparity_of(metric) == "ratio"
+            ratio = setup.disparity_of(metric) == "ratio"
             columns = (panel[name].to_numpy() for name in ("disparity", "ci_low", "ci_high", "concern"))
             draw_disparities(
-                ax, own, *columns, null=1.0 if ratio else 0.0, edges=facts.edges, log=ratio, xlabel=said[place],
-                size=size, legend=False,
+                ax, own, *columns, null=1.0 if ratio else 0.0, margin_bounds=setup.margin_bounds, log=ratio,
+                xlabel=said[place], size=size, legend=False,
             )  # fmt: skip
             ax.tick_params(labelbottom=bool(below[place]))
             _head(ax, titles[place], wide=True)
@@ -100,19 +91,19 @@ def disparities_picture(part: AuditPart, prefix: str) -> Picture | None:
 
     shown, total, found = len(telling), len(ordered), int(ordered["concern"].sum())
     what = f"Disparities by {label(part.feature)}"
-    tolerated = ", the pale band what is tolerated" if facts.edges is not None else ""
-    svg = drawn(
+    tolerated = ", the pale band what is tolerated" if setup.margin_bounds is not None else ""
+    draw = partial(
+        drawn,
         paint,
         [*(_title(metric, WIDTH - left) for metric in metrics), *names],
         inches=(WIDTH, total_height),
-        prefix=prefix,
         title=what,
         description=f"A forest plot: {pluralize(shown, 'row')}, one for each comparison, with its disparity and "
         f"interval. {found:,} of {pluralize(total, 'comparison')} {'is a concern' if found == 1 else 'are concerns'}. "
         "The tables of all comparisons hold the same numbers.",
     )
-    return Picture(
-        svg,
+    return Figure(
+        draw,
         f"{what}. {_as_many(shown, total)} Orange diamonds are concerns, blue circles are not. Lines are intervals, "
         f"with an arrow where one goes on. The grey line is equality{tolerated}.",
     )
@@ -124,31 +115,29 @@ def _as_many(shown: int, total: int) -> str:
     return f"The {shown:,} comparisons with the smallest p-values of {total:,}; the tables have all of them."
 
 
-def _share_a_scale(facts: Setup, metrics: Sequence[str], rows: pd.DataFrame) -> bool:
+def _share_a_scale(setup: Setup, metrics: Sequence[str], rows: pd.DataFrame) -> bool:
     """Whether all are shares, so that eyes may compare them; what goes beyond an axis is drawn at its end."""
     ends = rows[["disparity", "ci_low", "ci_high"]].to_numpy()
-    kinds = {facts.disparity_of(metric) for metric in metrics}
+    kinds = {setup.disparity_of(metric) for metric in metrics}
     finite = bool(np.isfinite(ends).all()) and (kinds != {"ratio"} or bool((ends > 0).all()))
-    return finite and len(kinds) == 1 and all(facts.is_share(metric) for metric in metrics)
+    return finite and len(kinds) == 1 and all(setup.is_share(metric) for metric in metrics)
 
 
-def values_picture(part: AuditPart, prefix: str) -> Picture | None:
+def values_figure(part: AuditPart) -> Figure | None:
     """Draw every metric by group, side by side; None if there is no value.
 
     Parameters
     ----------
     part : AuditPart
         The grouping.
-    prefix : str
-        What ids in the drawing start with.
 
     Returns
     -------
-    Picture or None
+    Figure or None
         The plots.
     """
     metrics = list(dict.fromkeys(part.by_group["metric"]))
-    rows = list(values_of(part))
+    rows = list(values_of(part.by_group))
     if not metrics:
         return None
     sizes = [max(value["n"] for value in values.values()) for _, _, values in rows]
@@ -174,7 +163,7 @@ def values_picture(part: AuditPart, prefix: str) -> Picture | None:
             value, low, high = ([f.get(name, np.nan) for f in found] for name in ("value", "ci_low", "ci_high"))
             small = [bool(f.get("small", False)) for f in found]
             draw_groups(
-                ax, own, value, low, high, small, xlabel=value_axis(part.facts, metric), size=size, legend=False
+                ax, own, value, low, high, small, xlabel=value_axis(part.setup, metric), size=size, legend=False
             )
             ax.tick_params(labelleft=not column)
             _head(ax, titles[place], wide=False)
@@ -182,45 +171,32 @@ def values_picture(part: AuditPart, prefix: str) -> Picture | None:
     what = f"Values by {label(part.feature)}"
     some = f" The {len(shown)} largest groups of {len(rows):,}; the table has all." if len(shown) < len(rows) else ""
     few = any(value["small"] for _, _, values in shown for value in values.values())
-    svg = drawn(
+    draw = partial(
+        drawn,
         paint,
         [*(_title(metric, width + GAP) for metric in metrics), *names],
         inches=(WIDTH, line_height * lines),
-        prefix=prefix,
         title=what,
         description=f"{pluralize(len(metrics), 'plot')}, one for each metric, of {pluralize(len(shown), 'group')} with "
         "intervals. The table of values holds the same numbers.",
     )
     hollow = " Hollow circles rest on fewer than 10 people." if few else ""
-    return Picture(svg, f"{what}, with intervals. Each metric has a scale of its own.{some}{hollow}")
+    return Figure(draw, f"{what}, with intervals. Each metric has a scale of its own.{some}{hollow}")
 
 
-def law_picture(law: NullHistogram, prefix: str) -> Picture:
-    """Draw the law of the comparison that decides.
-
-    Parameters
-    ----------
-    law : NullHistogram
-        The law.
-    prefix : str
-        What ids in the drawing start with.
-
-    Returns
-    -------
-    Picture
-        The plot.
-    """
-    said = replace(law, statistic=shorten(law.statistic, 60))
-    svg = drawn(
-        lambda figure, _: draw_law(_axes(figure, 0.75, 0.8, WIDTH - 0.75 - GAP, 2.2), said),
+def null_figure(histogram: NullHistogram) -> Figure:
+    """Draw the null distribution of the comparison that decides."""
+    said = replace(histogram, statistic=shorten(histogram.statistic, 60))
+    draw = partial(
+        drawn,
+        lambda figure, _: draw_null_histogram(_axes(figure, 0.75, 0.8, WIDTH - 0.75 - GAP, 2.2), said),
         [],
         inches=(WIDTH, 3.1),
-        prefix=prefix,
         title="What chance alone would show",
         description=f"Bars: how probable each {said.statistic} is if the null hypothesis holds. A dashed line marks "
         "the data; what is at least as extreme is hatched.",
     )
-    return Picture(svg, law.note)
+    return Figure(draw, label(histogram.note), told=True)
 
 
 def _margin(names: Sequence[str]) -> float:

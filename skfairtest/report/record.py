@@ -11,18 +11,18 @@ The schema
 key                 what it holds
 ==================  ===================================================================================================
 schema              "skfairtest.audit"
-schema_version      1
+schema_version      2
 created             when people were tested: ISO 8601, UTC
 title, subject      what the report is called, what was audited; `about` and `sources` are paragraphs on it
 versions            of skfairtest, Python and the libraries that computed the numbers
 parameters          as they were given, seed included
 verdict             concern, p_value, p_value_interval, alpha, adjust, n_samples, n_comparisons, n_found, pos_label;
-                    and in words: sentence
-parts               one for each sensitive feature and each intersection: sensitive and control (names), facts (how
-                    sentences are written), by_group, comparisons (each in words: sentence) and excluded (lists of rows)
+                    and as a sentence: sentence
+parts               one for each sensitive feature and each intersection: sensitive and control (names), setup (how
+                    sentences are written), by_group, comparisons (each with its sentence) and excluded (lists of rows)
 not_compared        groupings in which nothing could be compared: sensitive, reason
 leading             which comparison sets the p-value: [part, row]
-law                 its law under the null hypothesis, in at most about a hundred bins; or null
+null_distribution   its null distribution, in at most about a hundred bins; or null
 warnings            what was said while people were tested
 ==================  ===================================================================================================
 
@@ -35,14 +35,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report._schema import (
     Reader,
     anything,
@@ -60,15 +61,17 @@ from skfairtest.report._schema import (
     truth,
 )
 from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup
+from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup, equals_p, result_sentence
 
-__all__ = ["AuditPart", "AuditRecord", "Verdict", "plain_label", "plain_value"]
+__all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_rows", "plain_value"]
 
-SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 1
+SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 2
 #: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
 LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})
 WHOLE = frozenset({"n", "n_group", "n_other", "n_effective", "comparisons"})
 TRUTH = frozenset({"concern", "small"})
+#: Groupings that the verdict names.
+NAMED = 3
 
 
 def plain_label(value: Any) -> Any:
@@ -100,16 +103,19 @@ def plain_value(value: Any) -> Any:
     """Return a number, or anything made of plain values, as JSON has it: nan is null, infinities "inf" and "-inf"."""
     if isinstance(value, Mapping):
         return {str(key): plain_value(part) for key, part in value.items()}
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
     if isinstance(value, tuple | list | frozenset | set):
-        return [plain_value(part) for part in value]
+        # Sets have no order of their own.
+        return [plain_value(part) for part in (sorted(value, key=str) if isinstance(value, frozenset | set) else value)]
+    if isinstance(value, pd.DataFrame):
+        return plain_rows(value)
+    if callable(value) and hasattr(value, "__name__"):
+        return str(value.__name__)
     if isinstance(value, Real) and not isinstance(value, Integral | np.bool_):
         number = float(value)
         return number if math.isfinite(number) else None if math.isnan(number) else str(number)
     return plain_label(value)
-
-
-def _number(value: Any) -> float:
-    return math.nan if value is None else float(value)
 
 
 def _label(value: Any) -> Any:
@@ -125,29 +131,22 @@ def _column(name: str, values: list[Any]) -> pd.Series:
         return pd.Series([int(value) for value in values], dtype="int64")
     if name in TRUTH:
         return pd.Series([bool(value) for value in values], dtype=bool)
-    return pd.Series([_number(value) for value in values], dtype="float64")
+    return pd.Series([math.nan if value is None else float(value) for value in values], dtype="float64")
 
 
-def frame_of(rows: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    """Return columns as a frame with the types of the schema, whatever they came from."""
-    return pd.DataFrame({name: _column(name, list(values)) for name, values in rows.items()})
-
-
-def _normalised(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame_of({str(name): [plain_value(value) for value in frame[name].tolist()] for name in frame.columns})
-
-
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame as JSON has them."""
     columns = {str(name): [plain_value(value) for value in frame[name].tolist()] for name in frame.columns}
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
-def _frame(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
-    return frame_of({name: [row[name] for row in rows] for name in columns})
+def _frame(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
+    """Return rows as a frame with the types of the schema, whatever they came from."""
+    return pd.DataFrame({name: _column(name, [row[name] for row in rows]) for name in columns})
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AuditVerdict:
     """What decides an audit: one family of comparisons.
 
     Parameters
@@ -231,7 +230,7 @@ class AuditPart:
     ----------
     sensitive, control : tuple of str
         Names of the features that make the groups, and of those that make the strata.
-    facts : Setup
+    setup : Setup
         How sentences are written.
     by_group, comparisons, excluded : DataFrame
         Values by group and stratum, one row per comparison, and what was left out.
@@ -239,7 +238,7 @@ class AuditPart:
 
     sensitive: tuple[str, ...]
     control: tuple[str, ...]
-    facts: Setup
+    setup: Setup
     by_group: pd.DataFrame
     comparisons: pd.DataFrame
     excluded: pd.DataFrame
@@ -247,20 +246,20 @@ class AuditPart:
     def __post_init__(self) -> None:
         """Give the frames the schema's types, whatever they came from."""
         for name, columns in COLUMNS.items():
-            object.__setattr__(self, name, _normalised(getattr(self, name)[list(columns)]))
+            object.__setattr__(self, name, _frame(plain_rows(getattr(self, name)), columns))
 
     @property
     def feature(self) -> str:
         """The name of the grouping: "race", "race x sex"."""
-        return self.facts.features
+        return self.setup.features
 
     @property
     def pools_groups(self) -> bool:
         """Whether a group is compared with several groups together."""
         groups = {group if isinstance(group, tuple) else (group,) for group in self.by_group["group"]}
-        if self.facts.compare == "to_parents":  # a parent leaves one feature open
+        if self.setup.compare == "to_parents":  # a parent leaves one feature open
             return any(len(set(values)) > 2 for values in zip(*groups, strict=True))
-        return self.facts.compare in ("to_overall", "to_rest") and len(groups) > 2
+        return self.setup.compare in ("to_overall", "to_rest") and len(groups) > 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,10 +271,10 @@ class AuditRecord:
     subject: str
     versions: Mapping[str, str]
     parameters: Mapping[str, Any]
-    verdict: Verdict
+    verdict: AuditVerdict
     parts: tuple[AuditPart, ...]
     leading: tuple[int, int]
-    law: NullHistogram | None = None
+    null_distribution: NullHistogram | None = None
     not_compared: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
@@ -287,20 +286,47 @@ class AuditRecord:
         object.__setattr__(self, "verdict", replace(self.verdict, pos_label=plain_label(self.verdict.pos_label)))
 
     @property
-    def facts(self) -> Setup:
+    def setup(self) -> Setup:
         """How sentences of the whole audit are written."""
-        return self.parts[0].facts
+        return self.parts[0].setup
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in one or two sentences: whether there is a concern, where, and what decided."""
+        setup, several = self.setup, self.verdict.n_comparisons > 1
+        asked = pluralize(self.verdict.n_comparisons, "comparison")
+        p = f"{'smallest adjusted ' if several else ''}{equals_p(self.verdict.p_value)}"
+        level = f"level {100 * setup.alpha:g} %"
+        beyond = "" if setup.margin_bounds is None else " beyond the margin"
+        if not self.verdict.concern:
+            names = [f"by {label(part.feature)}" for part in self.parts]
+            if len(names) > NAMED:
+                single = [f"by {label(part.feature)}" for part in self.parts if len(part.sensitive) == 1][:NAMED]
+                names = [*single, f"in {pluralize(len(names) - len(single), 'further grouping')}"]
+            return (
+                f"No disparity{beyond} was found {enumerated(names)}, in {asked} ({p}, {level}). That is not a proof "
+                "of fairness: each comparison says how large a disparity could have gone unseen."
+            )
+        places = [(n, part) for part in self.parts if (n := int(part.comparisons["concern"].sum()))]
+        # Where there are many, those with the most findings stand for them.
+        shown = sorted(places, key=lambda place: -place[0])[:NAMED] if len(places) > NAMED else places
+        names = [
+            f"by {label(part.feature)}"
+            + (f" ({n:,} of {pluralize(len(part.comparisons), 'comparison')})" if several else "")
+            for n, part in shown
+        ]
+        if len(places) > len(shown):
+            names.append(f"in {pluralize(len(places) - len(shown), 'further grouping')}")
+        over = f"; over all {asked} the" if several else ":"
+        return f"Concern: groups differ{beyond} by more than chance explains, {enumerated(names)}{over} {p}, {level}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON has it."""
-        from skfairtest.report.audit import audit_verdict
-        from skfairtest.report.sentences import result_sentence
 
         def comparisons(part: AuditPart) -> list[dict[str, Any]]:
-            sentences = [result_sentence(part.facts, row) for row in part.comparisons.to_dict("records")]  # type: ignore[arg-type]
-            return [
-                {**row, "sentence": sentence} for row, sentence in zip(_rows(part.comparisons), sentences, strict=True)
-            ]
+            rows = part.comparisons.to_dict("records")
+            said = [{"sentence": result_sentence(part.setup, row)} for row in rows]  # type: ignore[arg-type]
+            return [row | sentence for row, sentence in zip(plain_rows(part.comparisons), said, strict=True)]
 
         return {
             "schema": SCHEMA,
@@ -313,23 +339,23 @@ class AuditRecord:
             "versions": dict(self.versions),
             "parameters": plain_value(self.parameters),
             "verdict": {
-                **{f.name: plain_value(getattr(self.verdict, f.name)) for f in fields(Verdict)},
-                "sentence": audit_verdict(self.parts, self.verdict),
+                **plain_value(asdict(self.verdict)),
+                "sentence": self.sentence,
             },
             "parts": [
                 {
                     "sensitive": list(part.sensitive),
                     "control": list(part.control),
-                    "facts": _facts_to_dict(part.facts),
-                    "by_group": _rows(part.by_group),
+                    "setup": plain_value(asdict(part.setup)),
+                    "by_group": plain_rows(part.by_group),
                     "comparisons": comparisons(part),
-                    "excluded": _rows(part.excluded),
+                    "excluded": plain_rows(part.excluded),
                 }
                 for part in self.parts
             ],
             "not_compared": [{"sensitive": names, "reason": reason} for names, reason in self.not_compared],
             "leading": list(self.leading),
-            "law": None if self.law is None else self.law.to_dict(),
+            "null_distribution": None if self.null_distribution is None else self.null_distribution.to_dict(),
             "warnings": list(self.warnings),
         }
 
@@ -368,14 +394,6 @@ class AuditRecord:
         return cls(**found)
 
 
-def _facts_to_dict(facts: Setup) -> dict[str, Any]:
-    # Sets have no order of their own.
-    return {
-        f.name: sorted(value) if isinstance(value := getattr(facts, f.name), frozenset) else plain_value(value)
-        for f in fields(Setup)
-    }
-
-
 def _made(make: Callable[..., Any], fields: Mapping[str, Reader]) -> Reader:
     """Return a reader of objects that are made of their fields."""
     read = record(fields)
@@ -383,17 +401,17 @@ def _made(make: Callable[..., Any], fields: Mapping[str, Reader]) -> Reader:
 
 
 _NAMES: dict[str, Reader] = {"sensitive": array(text, least=1), "control": array(text)}
-_FACTS = _made(
+_SETUP = _made(
     Setup,
     {
         "compare": one_of("between_groups", "to_overall", "to_rest", "to_reference", "to_parents"),
         "disparity": _KIND,
         "alternative": one_of("two-sided", "greater", "less", "equivalence"),
-        "edges": either(one_of(None), array(between(infinite=True), 2)),
+        "margin_bounds": either(one_of(None), array(between(infinite=True), 2)),
         "alpha": _LEVEL,
         "features": text,
         "controls": text,
-        "words": mapping(array(text, 2)),
+        "sentences": mapping(array(text, 2)),
         "functions": lambda value, place: frozenset(array(text)(value, place)),
         "descriptions": mapping(text),
         "everybody": lambda value, place: frozenset(array(text)(value, place)),
@@ -404,7 +422,7 @@ _FACTS = _made(
     },
 )
 _VERDICT = _made(
-    Verdict,
+    AuditVerdict,
     {
         "concern": truth,
         "p_value": _SHARE,
@@ -423,13 +441,13 @@ def _part(value: Any, place: str) -> AuditPart:
     """Read a part, whose features say how long labels are."""
     names = record(_NAMES)(value, place)
     columns = _tables(len(names["sensitive"]), len(names["control"]))
-    found = record({"facts": _FACTS, **{name: array(record(fields)) for name, fields in columns.items()}})(value, place)
-    frames = {name: _frame(found[name], list(fields)) for name, fields in columns.items()}
-    return AuditPart(names["sensitive"], names["control"], found["facts"], **frames)
+    found = record({"setup": _SETUP, **{name: array(record(fields)) for name, fields in columns.items()}})(value, place)
+    frames = {name: _frame(found[name], fields) for name, fields in columns.items()}
+    return AuditPart(names["sensitive"], names["control"], found["setup"], **frames)
 
 
-def _law(value: Any, place: str) -> NullHistogram | None:
-    """Read the law of the leading comparison, if there is one."""
+def _null_distribution(value: Any, place: str) -> NullHistogram | None:
+    """Read the null distribution of the leading comparison, if there is one."""
     if value is None:
         return None
     record({})(value, place)
@@ -449,7 +467,7 @@ READ = record(
         "verdict": _VERDICT,
         "parts": array(_part, least=1),
         "leading": array(count, 2),
-        "law": _law,
+        "null_distribution": _null_distribution,
         "not_compared": array(
             lambda value, place: tuple(record({"sensitive": text, "reason": text})(value, place).values())
         ),

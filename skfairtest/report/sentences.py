@@ -1,4 +1,4 @@
-"""Numbers, labels and findings in words."""
+"""Numbers, labels and findings in sentences."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ class Setup:
     ----------
     compare, disparity, alternative : str
         As in the test; `compare` is "to_parents" too.
-    edges : (float, float) or None
+    margin_bounds : (float, float) or None
         Tolerated disparities.
     alpha : float
         Level of the test.
     features, controls : str
         Names of the sensitive and control features; the latter may be empty.
-    words : mapping of str to (str, str)
+    sentences : mapping of str to (str, str)
         For each metric, what happens ("are predicted positive") and among whom ("people whose true label is negative").
     functions : frozenset of str
         Metrics whose value is a function of the share of whom that happens, and not the share itself.
@@ -45,17 +45,18 @@ class Setup:
     people : str
         What is to be said about weights or clusters; may be empty.
     within : {"auto", None, "y_true", "y_pred"}
-        Where labels were permuted; anything but "auto" makes the null hypothesis one about the whole law of labels.
+        Where labels were permuted; anything but "auto" makes the null hypothesis one about the whole
+        distribution of labels.
     """
 
     compare: str = "between_groups"
     disparity: str = "difference"
     alternative: str = "two-sided"
-    edges: tuple[float, float] | None = None
+    margin_bounds: tuple[float, float] | None = None
     alpha: float = 0.05
     features: str = "group"
     controls: str = ""
-    words: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    sentences: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     functions: frozenset[str] = frozenset()
     descriptions: Mapping[str, str] = field(default_factory=dict)
     everybody: frozenset[str] = frozenset()
@@ -123,11 +124,11 @@ def number(value: float) -> str:
     return f"{value + 0.0:.4g}" if 1e-4 <= abs(value) < 1e6 or value == 0 else f"{value:.3e}"
 
 
-def disparity_writer(facts: Setup, metric: str) -> tuple[Any, str]:
+def disparity_writer(setup: Setup, metric: str) -> tuple[Any, str]:
     """Return how a metric's disparity is written, and its unit."""
-    if facts.disparity_of(metric) == "ratio":
+    if setup.disparity_of(metric) == "ratio":
         return ratio, ""
-    return (points, " points") if facts.is_share(metric) else (number, "")
+    return (points, " points") if setup.is_share(metric) else (number, "")
 
 
 def ratio(value: float) -> str:
@@ -139,13 +140,13 @@ def _place(within: str | None) -> str:
     return "everywhere" if within is None else f"within {within}"
 
 
-def null_sentence(facts: Setup, metric: str) -> str:
+def null_sentence(setup: Setup, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
-    happens, among = facts.words.get(metric, ("", ""))
-    features, name = label(facts.features), label(metric)
-    if metric in facts.everybody:
-        given = f" among people of one {facts.within}" if facts.within in ("y_true", "y_pred") else ""
-        inside = f", within every {label(facts.controls)}" if facts.controls else ""
+    happens, among = setup.sentences.get(metric, ("", ""))
+    features, name = label(setup.features), label(metric)
+    if metric in setup.everybody:
+        given = f" among people of one {setup.within}" if setup.within in ("y_true", "y_pred") else ""
+        inside = f", within every {label(setup.controls)}" if setup.controls else ""
         subject = "predictions" if metric == "normalized_mutual_info" else "truth and prediction, all of their law,"
         return f"{name}: {subject} do not depend on {features}{given}{inside}"
     against = {
@@ -157,61 +158,61 @@ def null_sentence(facts: Setup, metric: str) -> str:
             f"each group of {features} and the rest of each of its parent groups (the people who share all its "
             "features but one)"
         ),
-    }[facts.compare]
-    inside = f", within every {label(facts.controls)}" if facts.controls else ""
+    }[setup.compare]
+    inside = f", within every {label(setup.controls)}" if setup.controls else ""
     # Equal shares are equal values of any function of them; a margin is one of the values.
-    shares = happens and (facts.edges is None or metric not in facts.functions)
-    described = facts.descriptions.get(metric, "") or name
+    shares = happens and (setup.margin_bounds is None or metric not in setup.functions)
+    described = setup.descriptions.get(metric, "") or name
     who = f"among {among}{inside}, the share who {happens}" if shares else f"{described}{inside}"
-    if facts.edges is None:
-        same = f"any two groups of {features}" if facts.compare == "between_groups" else against
+    if setup.margin_bounds is None:
+        same = f"any two groups of {features}" if setup.compare == "between_groups" else against
         how = {
             "greater": f"is not greater in the first of {against}",
             "less": f"is not smaller in the first of {against}",
-        }.get(facts.alternative, f"is the same in {same}")
-        if facts.within != "auto":
+        }.get(setup.alternative, f"is the same in {same}")
+        if setup.within != "auto":
             what = {"y_true": "predictions given the true label", "y_pred": "true labels given the prediction"}
-            law = what.get(facts.within or "", "true labels and predictions together")
-            how += f", and so is all of the law of {law}: labels were permuted {_place(facts.within)}"
+            labels = what.get(setup.within or "", "true labels and predictions together")
+            how += f", and so is all of the law of {labels}: labels were permuted {_place(setup.within)}"
         return f"{name}: {who} {how}"
-    low, high = facts.edges
-    write, unit = disparity_writer(facts, metric)
-    noun = facts.disparity_of(metric)
+    low, high = setup.margin_bounds
+    write, unit = disparity_writer(setup, metric)
+    noun = setup.disparity_of(metric)
     band = f"{write(low)} to {write(high)}{unit}"
     how = {
         "equivalence": f"differs in {against}: their {noun} lies outside {band}",
         "greater": f"has in {against} a {noun} of at most {write(high)}{unit}",
         "less": f"has in {against} a {noun} of at least {write(low)}{unit}",
-    }.get(facts.alternative, f"has in {against} a {noun} within {band}")
+    }.get(setup.alternative, f"has in {against} a {noun} within {band}")
     return f"{name}: {who} {how}"
 
 
-def _who(facts: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
+def _who(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
     """Name a group, and what it is compared with."""
     group, other = (f"({label(g)})" if isinstance(g, tuple) else label(g) for g in (row["group"], row["other"]))
     named = {"to_overall": "everyone", "to_rest": "everyone else", "to_parents": f"the {other}"}
-    return group, named.get(facts.compare, other)
+    return group, named.get(setup.compare, other)
 
 
-def _where(facts: Setup, row: Mapping[str, Any]) -> str:
+def _where(setup: Setup, row: Mapping[str, Any]) -> str:
     if row["stratum"] is not None:
         return f"in {label(row['stratum'])}, "
-    return f"averaged over {label(facts.controls)}, " if facts.controls else ""
+    return f"averaged over {label(setup.controls)}, " if setup.controls else ""
 
 
 def _p(row: Mapping[str, Any], *, adjusted: bool) -> str:
     return f"adjusted {equals_p(row['p_value_adjusted'])}" if adjusted else equals_p(row["p_value"])
 
 
-def _values(facts: Setup, row: Mapping[str, Any]) -> str:
+def _values(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say what the value of the group is against that of the other."""
-    metric, (group, other) = row["metric"], _who(facts, row)
-    happens, among = facts.words.get(metric, ("", ""))
+    metric, (group, other) = row["metric"], _who(setup, row)
+    happens, among = setup.sentences.get(metric, ("", ""))
     a, b = row["value_group"], row["value_other"]
-    if happens and metric not in facts.functions:
+    if happens and metric not in setup.functions:
         return f"among {among}, {percent(a)} of {group} against {percent(b)} of {other} {happens}"
-    described = facts.descriptions.get(metric, "") or label(metric)
-    values = (f"{a:.3f}", f"{b:.3f}") if facts.is_share(metric) else (number(a), number(b))
+    described = setup.descriptions.get(metric, "") or label(metric)
+    values = (f"{a:.3f}", f"{b:.3f}") if setup.is_share(metric) else (number(a), number(b))
     return f"{described} is {values[0]} for {group} against {values[1]} for {other}"
 
 
@@ -219,12 +220,12 @@ def _sentence(text: str) -> str:
     return text[0].upper() + text[1:] + "."
 
 
-def finding_sentence(facts: Setup, row: Mapping[str, Any], *, adjusted: bool = True) -> str:
+def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = True) -> str:
     """Say in plain words what one comparison found: who, what share, how far apart, how sure.
 
     Parameters
     ----------
-    facts : Setup
+    setup : Setup
         How the test was set up.
     row : mapping
         A row of ``comparisons_``.
@@ -237,34 +238,34 @@ def finding_sentence(facts: Setup, row: Mapping[str, Any], *, adjusted: bool = T
         One sentence.
     """
     metric = row["metric"]
-    if metric in facts.everybody:
+    if metric in setup.everybody:
         place = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
-        described = facts.descriptions.get(metric) or label(metric)
+        described = setup.descriptions.get(metric) or label(metric)
         return _sentence(f"{place}{described} is {number(row['disparity'])}, {_p(row, adjusted=adjusted)}")
-    write, unit = disparity_writer(facts, metric)
-    low, high, noun = write(row["ci_low"]), write(row["ci_high"]), facts.disparity_of(metric)
+    write, unit = disparity_writer(setup, metric)
+    low, high, noun = write(row["ci_low"]), write(row["ci_high"]), setup.disparity_of(metric)
     gap = f"a {noun} of {write(row['disparity'])}{unit} (interval {low} to {high})"
-    return _sentence(f"{_where(facts, row)}{_values(facts, row)}: {gap}, {_p(row, adjusted=adjusted)}")
+    return _sentence(f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}")
 
 
-def size_text(facts: Setup, metric: str, size: float) -> str:
+def size_text(setup: Setup, metric: str, size: float) -> str:
     """Write the size of a disparity: an absolute difference, or a ratio above 1 with its reciprocal."""
-    write, unit = disparity_writer(facts, metric)
-    if facts.disparity_of(metric) == "ratio":
+    write, unit = disparity_writer(setup, metric)
+    if setup.disparity_of(metric) == "ratio":
         return f"{ratio(size)} (or {ratio(1 / size) if size else 'infinity'})"
     return f"{write(size)}{unit}"
 
 
-def _direction(facts: Setup, row: Mapping[str, Any]) -> str:
+def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say by how much the group's value is above or below the other's, with the interval."""
     metric, disparity, low, high = row["metric"], row["disparity"], row["ci_low"], row["ci_high"]
-    write, unit = disparity_writer(facts, metric)
+    write, unit = disparity_writer(setup, metric)
     known = not (np.isnan(low) or np.isnan(high))
-    if facts.disparity_of(metric) == "ratio":
+    if setup.disparity_of(metric) == "ratio":
         interval = f"interval: {write(low)} to {write(high)} times" if known else "no interval"
         return f"{write(disparity)} times as much ({interval})"
-    share = facts.is_share(metric) and metric not in facts.functions
-    words = ("more", "less") if share and metric in facts.words else ("higher", "lower")
+    share = setup.is_share(metric) and metric not in setup.functions
+    words = ("more", "less") if share and metric in setup.sentences else ("higher", "lower")
     interval = f"interval: {_span(write, low, high, *words)}" if known else "no interval"
     if disparity == 0:
         said = "no difference"
@@ -292,12 +293,12 @@ def _span(write: Any, low: float, high: float, more: str, less: str) -> str:
     return f"{sizes[0]}{ways[0]} to {sizes[1]}{ways[1]}"
 
 
-def result_sentence(facts: Setup, row: Mapping[str, Any]) -> str:
+def result_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say what one comparison of an audit says, found or not, and what its people could have shown.
 
     Parameters
     ----------
-    facts : Setup
+    setup : Setup
         How the comparison was set up.
     row : mapping
         A row of the comparisons of an audit, with ``minimum_detectable``.
@@ -308,16 +309,16 @@ def result_sentence(facts: Setup, row: Mapping[str, Any]) -> str:
         A few sentences. Where nothing was found they say what could have gone unseen, and never that there is nothing.
     """
     metric, size = row["metric"], row["minimum_detectable"]
-    if metric in facts.everybody:
-        found = finding_sentence(facts, row)
+    if metric in setup.everybody:
+        found = finding_sentence(setup, row)
         return found if row["concern"] else f"{found} No dependence was found, which rules none out."
-    beyond = "" if facts.edges is None else " beyond the margin"
-    said = f"{_where(facts, row)}{_values(facts, row)}: {_direction(facts, row)}, {_p(row, adjusted=True)}"
-    shown = "" if np.isnan(size) or np.isinf(size) else size_text(facts, metric, size)
+    beyond = "" if setup.margin_bounds is None else " beyond the margin"
+    said = f"{_where(setup, row)}{_values(setup, row)}: {_direction(setup, row)}, {_p(row, adjusted=True)}"
+    shown = "" if np.isnan(size) or np.isinf(size) else size_text(setup, metric, size)
     if row["concern"]:
         sure = f" From about {shown} on, a disparity would probably have been found here." if shown else ""
         return f"{_sentence(said)}{sure}"
-    group, other = _who(facts, row)
+    group, other = _who(setup, row)
     lead = f"No disparity{beyond} was found between {group} and {other} in {label(metric)}."
     inside = "" if np.isnan(row["ci_low"]) else "Nothing inside the interval is ruled out"
     if np.isinf(size):
@@ -331,17 +332,17 @@ def result_sentence(facts: Setup, row: Mapping[str, Any]) -> str:
 
 
 def verdict_sentence(
-    facts: Setup, *, concern: bool, p_value: float, n_comparisons: int, no_intervals: bool = False
+    setup: Setup, *, concern: bool, p_value: float, n_comparisons: int, no_intervals: bool = False
 ) -> str:
     """Say whether there is a concern, and what its absence does not mean."""
-    asked, features = pluralize(n_comparisons, "comparison"), label(facts.features)
-    level = f"{100 * (1 - facts.alpha):g} %"
-    if facts.alternative == "equivalence":
-        assert facts.edges is not None
-        low, high = facts.edges
-        if facts.disparity == "ratio":
+    asked, features = pluralize(n_comparisons, "comparison"), label(setup.features)
+    level = f"{100 * (1 - setup.alpha):g} %"
+    if setup.alternative == "equivalence":
+        assert setup.margin_bounds is not None
+        low, high = setup.margin_bounds
+        if setup.disparity == "ratio":
             band = f"a ratio of {ratio(low)} to {ratio(high)}"
-        elif facts.descriptions:
+        elif setup.descriptions:
             band = f"a difference of {number(low)} to {number(high)}"
         else:
             band = f"{points(low)} to {points(high)} points"
@@ -354,7 +355,7 @@ def verdict_sentence(
             )
         every = "the one comparison" if one else f"every one of {asked}"
         return f"Certified at {level}: {every} lies within {band} (largest {equals_p(p_value)})."
-    beyond = "" if facts.edges is None else " beyond the margin"
+    beyond = "" if setup.margin_bounds is None else " beyond the margin"
     if concern:
         return (
             f"Concern: groups of {features} differ{beyond} by more than chance explains ({equals_p(p_value)}, {asked})."

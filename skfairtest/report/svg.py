@@ -65,9 +65,9 @@ def stand_ins(names: Sequence[str]) -> dict[str, str]:
 def drawn(
     paint: Callable[[Any, list[str]], None],
     names: Sequence[str],
+    prefix: str,
     *,
     inches: tuple[float, float],
-    prefix: str,
     title: str,
     description: str,
 ) -> str:
@@ -79,10 +79,10 @@ def drawn(
         Takes a matplotlib Figure, in which it puts axes where they belong, and a stand-in for every name.
     names : sequence of str
         Names of groups and metrics, as they shall be read.
-    inches : (float, float)
-        Width and height.
     prefix : str
         What every id in it starts with; different for each drawing of a page.
+    inches : (float, float)
+        Width and height.
     title, description : str
         What it is called, and what there is to see for somebody who does not see it.
 

@@ -167,15 +167,12 @@ class Kinds:
         return Kinds({name: values.take(example) for name, values in self.values.items()}, None), place
 
     def _take(self, place: Positions) -> "Kinds":
-        cluster = None if self.cluster is None else np.unique(self.cluster[place], return_inverse=True)[1].reshape(-1)
-        return Kinds(
-            {name: values.take(place) for name, values in self.values.items()},
-            None if self.counts is None else self.counts[:, :, place],
-            None if self.stratum is None else self.stratum[place],
-            None if self.group is None else self.group[place],
-            None if self.weight is None else self.weight[place],
-            cluster,
-        )
+        def of(array: NDArray[Any] | None) -> Any:
+            return None if array is None else array[..., place]
+
+        cluster = None if self.cluster is None else np.unique(of(self.cluster), return_inverse=True)[1].reshape(-1)
+        values = {name: values.take(place) for name, values in self.values.items()}
+        return Kinds(values, of(self.counts), of(self.stratum), of(self.group), of(self.weight), cluster)
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,10 +71,12 @@ def test_an_audit_is_the_last_step_of_a_pipeline(people):
 
 
 def test_a_second_fit_has_the_features_of_the_second(people):
-    audit = FairnessAudit(metrics="selection_rate")
+    audit = FairnessAudit(metrics="selection_rate", random_state=0)
     audit.fit(people["y_pred"], sensitive_features=people[["tree", "moss"]])
     audit.fit(people["y_pred"], sensitive_features=people["moss"])
     assert audit.results_["feature"].tolist() == ["moss"]
-    fresh = FairnessAudit(metrics="selection_rate").fit(people["y_pred"], sensitive_features=people["moss"])
+    fresh = FairnessAudit(metrics="selection_rate", random_state=0)
+    fresh.fit(people["y_pred"], sensitive_features=people["moss"])
     pd.testing.assert_frame_equal(audit.results_, fresh.results_, check_exact=True)
-    assert str(audit) == str(fresh)
+    dated, again = ((str(one), one.record_.created) for one in (audit, fresh))
+    assert dated[0].replace(dated[1], "") == again[0].replace(again[1], "")

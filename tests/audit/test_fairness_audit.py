@@ -507,7 +507,7 @@ def test_files_are_written_where_they_are_asked_for(small_audit, tmp_path):
     [
         (lambda d: [], "its schema must be 'skfairtest.audit'; found 'list'"),
         (lambda d: {**d, "schema": "else"}, "found 'else'"),
-        (lambda d: {**d, "schema_version": 99}, "schema_version 99, and this version of skfairtest reads 1"),
+        (lambda d: {**d, "schema_version": 99}, "schema_version 99, and this version of skfairtest reads 2"),
         (lambda d: {k: v for k, v in d.items() if k != "verdict"}, "'verdict' is missing"),
         (lambda d: {**d, "leading": [9, 0]}, r"leading \[9, 0\] is no comparison"),
         (lambda d: {**d, "parts": 3}, "not the record of an audit that to_json wrote"),
@@ -602,7 +602,7 @@ def test_what_is_missing_is_named(people):
         FairnessAudit(model, metrics="precision").fit(X, sensitive_features=groups)
     with pytest.raises(ValueError, match="y_pred and y_score are both None"):
         FairnessAudit.from_predictions(y, None, sensitive_features=groups)
-    with pytest.raises(ValueError, match="from_predictions takes predictions, not an estimator"):
+    with pytest.raises(ValueError, match="estimator is not for from_predictions, which takes predictions"):
         FairnessAudit.from_predictions(y, y, sensitive_features=groups, estimator=model)
 
 

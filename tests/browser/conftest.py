@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from skfairtest.report.html import audit_fragment, audit_html
+from skfairtest.report.audit import audit_document
+from skfairtest.report.html import fragment, page
 
 #: A sandbox has no user namespace, no graphics, and nothing to talk to.
 FLAGS = (
@@ -94,10 +95,11 @@ def browser(tmp_path_factory):
 def pages(tmp_path_factory, compas_record, hostile_record):
     """Write the pages of two audits, and both as parts of one notebook."""
     folder = tmp_path_factory.mktemp("pages")
+    parts = [fragment(audit_document(record)) for record in (compas_record, hostile_record)]
     texts = {
-        "compas": audit_html(compas_record),
-        "hostile": audit_html(hostile_record),
-        "notebook": NOTEBOOK.format(audit_fragment(compas_record) + audit_fragment(hostile_record)),
+        "compas": page(audit_document(compas_record)),
+        "hostile": page(audit_document(hostile_record)),
+        "notebook": NOTEBOOK.format("".join(parts)),
     }
     for name, text in texts.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")

@@ -68,6 +68,7 @@ def audit(path):
     return ["audit", str(path), "--y-pred", "pred", "--sensitive", "[b]group[/b]", "--metric", "demographic_parity"]
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_plain_text_at_any_width(people):
     finished = piped(*audit(people))
     assert finished.returncode == 1

@@ -53,7 +53,7 @@ def leading(test):
 @pytest.mark.parametrize("metric", ["selection_rate", "true_positive_rate", "accuracy"])
 def test_the_law_of_a_rate_is_fishers_and_lies_above_the_unconditional_p(people, metric, alternative):
     test = fit(people, metric, alternative=alternative)
-    law, row = test._law, leading(test)
+    law, row = test._null_histogram, leading(test)
     assert (law.kind, law.statistic) == ("enumerated", "difference")
     assert sum(law.mass) == pytest.approx(1, abs=1e-9)
     assert law.observed == pytest.approx(row["disparity"], abs=1e-12)
@@ -71,7 +71,7 @@ def test_the_law_of_a_rate_is_fishers_and_lies_above_the_unconditional_p(people,
 
 def test_the_law_against_everyone_is_that_of_the_difference_to_everyone(people):
     test = fit(people, compare="to_overall")
-    law, row = test._law, leading(test)
+    law, row = test._null_histogram, leading(test)
     assert law.observed == pytest.approx(row["disparity"], abs=1e-12)
     step = law.low[51] - law.low[50]
     own = people["group"] == row["group"]
@@ -80,7 +80,7 @@ def test_the_law_against_everyone_is_that_of_the_difference_to_everyone(people):
 
 def test_the_law_of_strata_adds_up_to_their_exact_p(people):
     test = fit(people, stratified=True)
-    law, row = test._law, leading(test)
+    law, row = test._null_histogram, leading(test)
     assert row["method"] == "exact conditional"
     assert sum(law.extreme) == pytest.approx(law.p_value, rel=1e-9)
     assert law.observed == pytest.approx(row["disparity"], abs=1e-12)
@@ -90,12 +90,12 @@ def test_the_law_of_strata_adds_up_to_their_exact_p(people):
 
 
 def test_a_ratio_is_drawn_as_a_difference_and_f1_as_the_share_behind_it(people):
-    ratio = fit(people, disparity="ratio")._law
-    difference = fit(people)._law
+    ratio = fit(people, disparity="ratio")._null_histogram
+    difference = fit(people)._null_histogram
     assert ratio == difference
     f1 = fit(people, "f1")
-    assert f1._law.statistic == "difference of the shares behind f1"
-    assert np.sign(f1._law.observed) == np.sign(f1.disparity_)
+    assert f1._null_histogram.statistic == "difference of the shares behind f1"
+    assert np.sign(f1._null_histogram.observed) == np.sign(f1.disparity_)
 
 
 @pytest.mark.parametrize("params", [
@@ -108,7 +108,7 @@ def test_a_ratio_is_drawn_as_a_difference_and_f1_as_the_share_behind_it(people):
 ])  # fmt: skip
 def test_draws_are_counted_as_the_p_value_counts_them(people, params):
     test = fit(people, **params)
-    law = test._law
+    law = test._null_histogram
     assert law.kind == "drawn"
     assert sum(law.mass) == pytest.approx(1)
     extreme = round(sum(law.extreme) * 199)
@@ -119,7 +119,7 @@ def test_draws_are_counted_as_the_p_value_counts_them(people, params):
 
 def test_an_adaptive_test_shows_the_draws_that_it_counted(people):
     test = fit(people, "roc_auc", scores=True, n_resamples="adaptive", compare="to_reference", reference_group=0)
-    law = test._law
+    law = test._null_histogram
     drawn = test.null_distribution_[:, test._leading]
     used = int((~np.isnan(drawn)).sum())
     assert used < 9999
@@ -136,16 +136,18 @@ def test_a_margin_is_drawn_as_the_tail_of_the_edge_that_decides(people, metric, 
     test = fit(
         people, metric, scores=scores, alternative=side, margin=margin, method="auto" if scores else "asymptotic"
     )
-    law = test._law
+    law = test._null_histogram
     assert (law.kind, law.statistic) == ("normal", "studentized distance from the margin")
     assert times * sum(law.extreme) == pytest.approx(law.p_value, rel=1e-6) or law.p_value == 1
-    drawn = fit(people, "selection_rate", alternative=side, margin=margin, method="bootstrap", n_resamples=199)._law
+    drawn = fit(
+        people, "selection_rate", alternative=side, margin=margin, method="bootstrap", n_resamples=199
+    )._null_histogram
     assert drawn.kind == "drawn"
     assert min(1, times * (1 + round(199 * sum(drawn.extreme))) / 200) == pytest.approx(drawn.p_value)
 
 
 def test_an_exact_margin_says_that_the_normal_law_only_stands_for_its_own(people):
-    law = fit(people, margin=0.02)._law
+    law = fit(people, margin=0.02)._null_histogram
     assert law.kind == "normal"
     assert "in place of the exact law" in law.note
 
@@ -158,7 +160,7 @@ def test_infinite_draws_are_told(seed):
         None, [0, 0, 1, 1, 0, 1], sensitive_features=list("aaabbb"), metric="selection_rate",
         method="permutation", variance="delta", random_state=int(rng.integers(100)), n_resamples=99,
     )  # fmt: skip
-    law = test._law
+    law = test._null_histogram
     infinite = int(np.isinf(test.null_distribution_).sum())
     defined = int((~np.isnan(test.null_distribution_)).sum())
     assert infinite > 0
@@ -195,10 +197,10 @@ def test_where_people_are_too_many_the_normal_law_stands_for_the_exact_one():
 
 def test_a_law_is_plain_data_and_survives_json_pickle_and_clone(people):
     test = fit(people)
-    law = test._law
+    law = test._null_histogram
     assert all(type(value) is float for name in ("low", "high", "mass", "extreme") for value in getattr(law, name))
     assert NullHistogram.from_dict(json.loads(json.dumps(law.to_dict(), allow_nan=False))) == law
-    assert pickle.loads(pickle.dumps(test))._law == law
+    assert pickle.loads(pickle.dumps(test))._null_histogram == law
     assert not hasattr(clone(test), "_law")
 
 

@@ -76,7 +76,7 @@ def test_the_values_are_those_by_group(test):
 
 def test_the_law_is_that_of_the_leading_comparison(test):
     display = NullDistributionDisplay.from_test(test)
-    assert display.law is test._law
+    assert display.law is test._null_histogram
     row = test.comparisons_.iloc[test._leading]
     assert display.comparison == f"selection_rate: {row['group']} against {row['other']}"
     assert display.ax_.get_xlabel().startswith(display.comparison + "\ndifference (0.1 is 10 points), p")
@@ -215,7 +215,7 @@ def test_what_has_no_place_on_the_axis_is_counted():
 
 def test_a_test_without_a_law_is_refused(test):
     bare = clone(test).fit(people()[1], sensitive_features=people()[2]["race"])
-    bare._law = None
+    bare._null_histogram = None
     with pytest.raises(ValueError, match="no law to draw"):
         NullDistributionDisplay.from_test(bare)
 

@@ -36,6 +36,7 @@ def test_four_times_the_people_show_half_the_difference():
     assert display.detectable[0] / display.detectable[1] == pytest.approx(2, rel=0.01)
 
 
+@pytest.mark.slow
 def test_exact_sizes_are_those_of_the_function():
     display = PowerDisplay.from_rates(0.3, n_samples=[186], method="exact")
     both = [

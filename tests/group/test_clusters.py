@@ -147,7 +147,7 @@ def value_of(data, metric, place):
     }[metric]()
 
 
-@pytest.mark.parametrize("compare", ["between_groups", "to_overall"])
+@pytest.mark.parametrize("compare", [pytest.param("between_groups", marks=pytest.mark.slow), "to_overall"])
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("metric", ROBUST)
 def test_the_standard_error_is_that_of_a_bootstrap_of_clusters(metric, inside, compare):

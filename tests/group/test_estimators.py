@@ -197,7 +197,7 @@ def test_predict_params_reach_predict():
 
 
 def test_from_predictions_takes_no_model(model):
-    with pytest.raises(ValueError, match=r"predictions, not an estimator.*fit\(X, y"):
+    with pytest.raises(ValueError, match=r"is not for from_predictions, which takes predictions: .*fit\(X, y"):
         FairnessTest.from_predictions([0, 1], [0, 1], sensitive_features=["a", "b"], estimator=model)
 
 

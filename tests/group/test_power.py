@@ -106,6 +106,7 @@ def test_size_for_means_is_that_of_r():
     assert required_sample_size(metric="mean_prediction", rates=((0, 1), (1, 1)), power=0.9) == (23, 23)
 
 
+@pytest.mark.slow
 def test_size_for_equivalence_and_for_conditional_rates():
     numbers = {**RATE, "rates": (0.3, 0.3), "alternative": "equivalence", "margin": 0.8}
     sizes = required_sample_size(**numbers)

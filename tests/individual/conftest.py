@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
+from skfairtest import IndividualFairnessTest, Projection
+
 
 @pytest.fixture(scope="session")
 def logistic():
@@ -60,3 +62,16 @@ def regressor(training):
     """A regressor of these people."""
     X, _, _, score = training
     return LinearRegression().fit(X, score)
+
+
+@pytest.fixture
+def fit(classifier, people):
+    """Fit a test of good input, but for what the case says."""
+
+    def run(*, model=classifier, X=None, y=None, groups=None, **params):
+        X = people[0] if X is None else X
+        y = people[1] if y is None else y
+        params = {"fair_metric": Projection([[1, 0, 0]]), "n_steps": 10, **params}
+        return IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=groups)
+
+    return run

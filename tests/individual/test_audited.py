@@ -111,7 +111,7 @@ every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)
 every_regressor = pytest.mark.parametrize("name", REGRESSORS)
 
 
-# Which way is chosen -------------------------------------------------------------------------------------------------
+# Which way is chosen ------------------------------------------------------------------------------------------------
 
 
 @every_classifier
@@ -206,7 +206,7 @@ def test_losses_of_any_size_have_differences(training, people):
     assert found == pytest.approx([found[1]] * 3, rel=1e-6)
 
 
-# Derivatives ---------------------------------------------------------------------------------------------------------
+# Derivatives --------------------------------------------------------------------------------------------------------
 
 
 def check_gradient(test, people):
@@ -323,7 +323,7 @@ def test_features_that_stay_are_not_asked_about(training, people):
     assert counts[1] < 0.5 * counts[0]
 
 
-# The search ----------------------------------------------------------------------------------------------------------
+# The search ---------------------------------------------------------------------------------------------------------
 
 
 def test_the_search_finds_who_is_worse_off_and_leaves_everybody_else(training, people):
@@ -397,7 +397,7 @@ def test_a_generator_is_asked_for_a_number_where_there_are_candidates_only(make,
         assert (getattr(generator, draw)() != untouched) == searched
 
 
-# Other models --------------------------------------------------------------------------------------------------------
+# Other models -------------------------------------------------------------------------------------------------------
 
 
 def test_a_model_without_scikit_learn(people):

@@ -42,7 +42,7 @@ def by_hand(coefficients, intercept, X, y, matrix, steps, regularization):
     return np.array(found)
 
 
-# The paper's numbers -------------------------------------------------------------------------------------------------
+# The paper's numbers ------------------------------------------------------------------------------------------------
 
 
 @unstable
@@ -103,7 +103,7 @@ def test_a_pipeline_that_scales_is_tested_in_its_own_units(training, people):
         np.testing.assert_allclose(rescaled.transform(here.unfair_examples_), there.unfair_examples_, atol=1e-9)
 
 
-# Statistics by hand --------------------------------------------------------------------------------------------------
+# Statistics by hand -------------------------------------------------------------------------------------------------
 
 
 def test_the_mean_of_ratios_by_hand(classifier, people):
@@ -169,7 +169,7 @@ def test_the_p_value_and_the_lower_bound_say_the_same(statistic, level, classifi
     assert verdicts == {True, False}
 
 
-# The level -----------------------------------------------------------------------------------------------------------
+# The level ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -215,7 +215,7 @@ def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(
     assert coverage == pytest.approx(0.95, abs=0.005 + 3 * error)
 
 
-# Models and losses ---------------------------------------------------------------------------------------------------
+# Models and losses --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
@@ -311,7 +311,7 @@ def test_a_model_that_ignores_what_is_free_is_fair(logistic, people):
     assert not test.rejected_
 
 
-# Where people go -----------------------------------------------------------------------------------------------------
+# Where people go ----------------------------------------------------------------------------------------------------
 
 
 def test_stopping_earlier_is_another_test_on_the_path(classifier, people):
@@ -477,7 +477,7 @@ def test_a_frozen_feature_is_not_drawn_along_by_the_others(solver, classifier, p
     assert (test.unfair_examples_["income"] != X["income"][:30]).all()
 
 
-# Units, and who is told about them ------------------------------------------------------------------------------------
+# Units, and who is told about them ----------------------------------------------------------------------------------
 
 
 def test_the_unit_of_errors_can_be_given(regressor, people):

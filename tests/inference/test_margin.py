@@ -104,7 +104,9 @@ SMALL = [
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
-@pytest.mark.parametrize("design", SMALL)
+@pytest.mark.parametrize(
+    "design", [*SMALL[::3], *(pytest.param(design, marks=pytest.mark.slow) for design in (*SMALL[1::3], *SMALL[2::3]))]
+)
 def test_the_p_value_lies_between_the_confidence_regions_supremum_and_the_whole_one(design, alternative):
     d1, d2, edge, disparity = design
     z = scores(d1, d2, edge, disparity)
@@ -163,7 +165,7 @@ def rejected(d1, d2, edge, alternative, disparity, level, window=(0.0, 1.0)):
         ((10, 40, 0.02, "difference"), "greater", (0.0, 1.0)),
         ((10, 40, 0.02, "difference"), "less", (0.0, 1.0)),
         ((8, 12, 0.8, "ratio"), "greater", (0.0, 1.0)),
-        ((8, 12, 0.8, "ratio"), "less", (0.0, 1.0)),
+        pytest.param((8, 12, 0.8, "ratio"), "less", (0.0, 1.0), marks=pytest.mark.slow),
         # Larger designs: only outcomes whose verdict can be in doubt are computed; the clear ones count as rejected.
         pytest.param((15, 60, 0.05, "difference"), "greater", (0.002, 0.25), marks=pytest.mark.slow),
         pytest.param((30, 30, 0.1, "difference"), "less", (0.005, 0.25), marks=pytest.mark.slow),

@@ -34,6 +34,7 @@ def test_a_region_with_a_margin_holds_the_outcomes_that_the_test_rejects(alterna
         assert found.probability(p1, p2) == pytest.approx(summed, abs=0.005)
 
 
+@pytest.mark.slow
 def test_equivalence_has_no_power_beyond_the_level_at_the_edge():
     question = Question("difference", "equivalence", (-0.15, 0.15))
     for p1, p2 in ((0.3, 0.45), (0.65, 0.5), (0.2, 0.35)):

@@ -38,6 +38,7 @@ def test_two_groups_are_the_same_simulated_as_enumerated():
     assert simulated.value == pytest.approx(rate_power(design).value, abs=4 * simulated.error + 0.004)
 
 
+@pytest.mark.slow
 def test_both_rates_of_two_groups_must_be_certified_for_equivalence():
     question = Question("difference", "equivalence", (-0.3, 0.3))
     one = Design((100, 100), (1.0, 1.0), ((0.5, 0.5),), (False,), question, ((0, 1),), False, 0.05)

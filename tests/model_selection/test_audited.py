@@ -179,7 +179,7 @@ def test_several_tests_are_fitted_in_their_order_and_hold_neither_models_nor_dat
     )
 
     def size(model):  # but for the laws, of about a hundred bins at the most, of which few people fill fewer
-        return len(pickle.dumps(model)) - sum(len(pickle.dumps(test._law)) for test in model.fairness_tests_)
+        return len(pickle.dumps(model)) - sum(len(pickle.dumps(test._null_histogram)) for test in model.fairness_tests_)
 
     assert size(larger) < 1.2 * size(model)
 
@@ -265,6 +265,12 @@ def test_a_precomputed_kernel_is_divided_by_rows_and_columns(people):
     kernel = X.to_numpy() @ X.to_numpy().T
     expected = audited(SVC(kernel="linear")).fit(X, y, sensitive_features=sex)
     assert audited(SVC(kernel="precomputed")).fit(kernel, y, sensitive_features=sex).p_values_ == expected.p_values_
+
+
+@pytest.mark.filterwarnings("error:.*n_splits:UserWarning")
+def test_folds_are_silent_about_small_cells_which_the_tests_show(people):
+    X, y, _ = people
+    assert audited().fit(X, y, sensitive_features=np.repeat(["few", "many"], [4, N - 4])).p_values_
 
 
 def test_rows_of_a_shuffled_frame_are_not_paired_with_other_people(people):

@@ -249,7 +249,7 @@ def test_metrics_of_all_groups_at_once_are_tested_by_a_further_feature():
 
 
 def test_probabilities_of_several_classes_are_tested():
-    n = 40
+    n = 100
     probabilities = RNG.dirichlet([1, 1, 1], n)
     three, sex = RNG.integers(0, 3, n), SEX[:n]
 
@@ -326,6 +326,11 @@ def test_groups_may_be_of_any_kind(values):
     row = frame.comparisons().iloc[0]
     shown = frame.by_group["rate"]
     assert row["disparity"] == pytest.approx(shown[row["group"]] - shown[row["other"]])
+
+
+def test_a_generator_of_groups_is_read_once():
+    read = frame_of(accuracy_score, sensitive_features={"sex": (value for value in SEX)})
+    assert read.difference_test().equals(frame_of(accuracy_score, sensitive_features={"sex": SEX}).difference_test())
 
 
 def test_features_may_have_names_that_a_table_of_counts_needs():

@@ -641,3 +641,40 @@ def test_what_happens_to_the_users_arrays_afterwards_is_of_no_concern(few):
     y_pred[:] = y_true
     expected = SignificanceFrame(metrics={"own": own_cost}, y_true=few["y_true"], y_pred=few["y_pred"], **given)
     same(frame.p_values(), expected.p_values())
+
+
+def test_a_frame_shows_values_by_group_and_p_values():
+    people = {
+        "y_true": [1, 1, 1, 1, 0, 0, 0, 0],
+        "y_pred": [1, 1, 1, 1, 0, 0, 0, 0],
+        "sensitive_features": list("aaaabbbb"),
+    }
+    calls = []
+
+    def share(y_true, y_pred):
+        calls.append(1)
+        return float(np.mean(y_pred))
+
+    frame = SignificanceFrame(metrics={"chosen": selection_rate, "own": share, "n": count}, **people)
+    called = len(calls)
+    lines = repr(frame).splitlines()
+    assert [line.split() for line in lines[3:]] == [
+        ["sensitive_feature_0", "chosen", "own", "n"],
+        ["a", "1", "1", "4"],
+        ["b", "0", "0", "4"],
+        ["p-value", "0.008", "*", "p_values()"],
+    ]
+    assert len(calls) == called
+    shown = frame._repr_html_()
+    assert shown.startswith('<div class="skfairtest fragment">')
+    assert "0.008 *" in shown
+
+
+def test_a_frame_with_control_features_shows_a_p_value_for_each_level():
+    frame = SignificanceFrame(
+        metrics=selection_rate, y_true=[0, 1] * 20, y_pred=[0, 1, 1, 1] * 10,
+        sensitive_features={"sex": list("fm") * 20}, control_features={"city": ["x"] * 20 + ["<b>"] * 20},
+    )  # fmt: skip
+    assert "\n  <b>   p-value" in repr(frame)
+    assert "\n  x     p-value" in repr(frame)
+    assert "<bdi>&lt;b&gt;</bdi>" in frame._repr_html_()

@@ -189,11 +189,6 @@ def test_many_small_cells_are_counted_and_few_are_named():
         SensitiveStratifiedKFold(3).split(None, None, sensitive_features=list(range(9)))
 
 
-def test_the_private_way_is_silent_about_small_cells():
-    found = SensitiveStratifiedKFold(2)._split(None, [0, 1, 0, 1], ["a", "a", "a", "b"])
-    assert [test.tolist() for _, test in found] == [[0, 1], [2, 3]]
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

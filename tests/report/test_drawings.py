@@ -12,7 +12,7 @@ from skfairtest.report.drawings import (
     ORANGE,
     draw_disparities,
     draw_groups,
-    draw_law,
+    draw_null_histogram,
     height_of,
     row_size,
     tick_text,
@@ -35,7 +35,7 @@ def ax():
     plt.close(fig)
 
 
-def law(**changes):
+def histogram(**changes):
     given = {
         "kind": "enumerated", "statistic": "difference", "low": (-0.5, 0.0, 0.5), "high": (-0.5, 0.0, 0.5),
         "mass": (0.25, 0.5, 0.25), "extreme": (0.25, 0.0, 0.25), "observed": 0.5, "p_value": 0.5, "note": "",
@@ -98,7 +98,7 @@ def test_a_disparity_that_is_undefined_is_called_so(ax):
 
 
 def test_nothing_defined_and_nothing_at_all_are_drawn_too(ax):
-    draw_disparities(ax, ["a"], [np.nan], [np.nan], [np.nan], [False], null=0, edges=(-0.1, 0.1))
+    draw_disparities(ax, ["a"], [np.nan], [np.nan], [np.nan], [False], null=0, margin_bounds=(-0.1, 0.1))
     ax.figure.canvas.draw()
     ax.clear()
     draw_groups(ax, [], [], [], [], [])
@@ -109,7 +109,7 @@ def test_nothing_defined_and_nothing_at_all_are_drawn_too(ax):
 
 
 def test_the_tolerated_band_is_on_the_axis(ax):
-    draw_disparities(ax, ["a"], [0.01], [0.0], [0.02], [False], null=0, edges=(-0.2, 0.2))
+    draw_disparities(ax, ["a"], [0.01], [0.0], [0.02], [False], null=0, margin_bounds=(-0.2, 0.2))
     left, right = ax.get_xlim()
     assert left < -0.2 < 0.2 < right
     assert legend(ax) == ["tolerated", "no concern"]
@@ -132,7 +132,7 @@ def test_an_unknown_reference_is_not_drawn(ax):
 
 
 def test_the_extreme_part_is_hatched_and_adds_up(ax):
-    draw_law(ax, law(mass=(0.25, 0.5, 0.25), extreme=(0.25, 0.0, 0.1)))
+    draw_null_histogram(ax, histogram(mass=(0.25, 0.5, 0.25), extreme=(0.25, 0.0, 0.1)))
     bars, extreme = ax.containers
     assert sum(bar.get_height() for bar in extreme) == pytest.approx(0.35)
     assert sum(bar.get_height() for bar in [*bars, *extreme]) == pytest.approx(1)
@@ -144,25 +144,25 @@ def test_the_extreme_part_is_hatched_and_adds_up(ax):
 
 
 def test_data_far_beyond_the_law_are_on_the_axis(ax):
-    draw_law(ax, law(observed=7.0))
+    draw_null_histogram(ax, histogram(observed=7.0))
     assert ax.get_xlim()[1] > 7
 
 
 def test_far_bins_of_no_weight_do_not_stretch_the_axis(ax):
     bins = {"low": (-1.0, -0.1, 0.0, 0.1), "high": (-0.1, 0.0, 0.1, 1.0), "mass": (1e-9, 0.5, 0.5, 1e-9)}
-    draw_law(ax, law(**bins, extreme=(1e-9, 0.0, 0.0, 1e-9), observed=0.05))
+    draw_null_histogram(ax, histogram(**bins, extreme=(1e-9, 0.0, 0.0, 1e-9), observed=0.05))
     assert -0.2 < ax.get_xlim()[0] < -0.1 < 0.1 < ax.get_xlim()[1] < 0.2
 
 
 @pytest.mark.parametrize("observed", [np.inf, -np.inf])
 def test_an_infinite_statistic_has_no_line(ax, observed):
-    draw_law(ax, law(observed=observed))
+    draw_null_histogram(ax, histogram(observed=observed))
     ax.figure.canvas.draw()
     assert len(ax.get_lines()) == 0
 
 
 def test_one_outcome_alone_is_drawn(ax):
-    draw_law(ax, law(low=(0.0,), high=(0.0,), mass=(1.0,), extreme=(1.0,), observed=0.0))
+    draw_null_histogram(ax, histogram(low=(0.0,), high=(0.0,), mass=(1.0,), extreme=(1.0,), observed=0.0))
     ax.figure.canvas.draw()
     assert ax.containers[1][0].get_width() > 0
 
@@ -192,10 +192,12 @@ def test_a_name_from_right_to_left_does_not_turn_a_comparison_round(ax):
 def test_four_drawings_share_a_figure_without_touching():
     fig, axs = plt.subplots(2, 2, layout="constrained", figsize=(11, 8))
     row = ([0.1, 0.2], [0, 0.1], [0.2, 0.3], [True, False])
-    draw_disparities(axs[0, 0], ["African-American - rest", "b"], *row, null=0, edges=(-0.1, 0.1), xlabel="one\ntwo")
+    draw_disparities(
+        axs[0, 0], ["African-American - rest", "b"], *row, null=0, margin_bounds=(-0.1, 0.1), xlabel="one\ntwo"
+    )
     draw_groups(axs[0, 1], ["a", "b"], *row, reference=0.2, xlabel="rate")
-    draw_law(axs[1, 0], law())
-    draw_law(axs[1, 1], law())
+    draw_null_histogram(axs[1, 0], histogram())
+    draw_null_histogram(axs[1, 1], histogram())
     axs[1, 0].set_title("title")
     fig.canvas.draw()
     boxes = [ax.get_tightbbox() for ax in axs.flat]
@@ -253,5 +255,5 @@ def test_all_rows_of_a_figure_may_be_of_one_size(ax):
 
 
 def test_the_unit_of_a_studentized_statistic_is_on_the_axis(ax):
-    draw_law(ax, law(statistic="studentized difference"))
+    draw_null_histogram(ax, histogram(statistic="studentized difference"))
     assert ax.get_xlabel() == "studentized difference (in standard errors)"

@@ -13,10 +13,21 @@ import pytest
 
 from skfairtest import FairnessAudit, Rate
 from skfairtest._utils.text import label, printable
-from skfairtest.report.html import audit_fragment, audit_html
+from skfairtest.report.audit import audit_document
+from skfairtest.report.html import fragment, page
 from skfairtest.report.record import AuditRecord
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+def audit_html(record):
+    return page(audit_document(record))
+
+
+def audit_fragment(record):
+    return fragment(audit_document(record))
+
+
 WRITERS = {"page": audit_html, "fragment": audit_fragment}
 
 
@@ -297,8 +308,8 @@ def test_what_was_left_out_is_said(compas_record):
     assert "one warning" in page.words()
 
 
-def test_a_record_without_a_law_says_so(compas_record):
-    assert "not kept in this record" in audit_html(replace(compas_record, law=None))
+def test_a_record_without_a_null_distribution_says_so(compas_record):
+    assert "not kept in this record" in audit_html(replace(compas_record, null_distribution=None))
 
 
 @pytest.mark.parametrize("missing", ["jinja2", "matplotlib"])

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from skfairtest.report.individual import STATISTICS, WAYS, IndividualSetup, individual_summary
+from skfairtest.report.individual import STATISTICS, WAYS, IndividualSetup, individual_document
+from skfairtest.report.text import plain
 
 COLUMNS = ["person", "loss_ratio", "feature", "before", "after", "loss_increase"]
 NOBODY = pd.DataFrame(columns=COLUMNS)
@@ -43,6 +44,10 @@ FACTS = IndividualSetup(
 )
 
 
+def individual_summary(setup, worst):
+    return plain(individual_document(setup, worst)).rstrip("\n")
+
+
 def test_a_finding_in_one_sentence():
     first, *rest = individual_summary(FACTS, NOBODY).splitlines()
     assert first.startswith(
@@ -52,7 +57,7 @@ def test_a_finding_in_one_sentence():
     assert rest[:3] == [
         "",
         "Null hypothesis",
-        "  in the population that these 400 people were drawn from, the loss at people's unfair examples is on average "
+        "- in the population that these 400 people were drawn from, the loss at people's unfair examples is on average "
         "at most 1.25 times the loss at the people. The level holds in large samples whichever way unfair examples are "
         "found.",
     ]
@@ -93,26 +98,26 @@ def test_every_statistic_has_its_sentence(statistic, words):
 @pytest.mark.parametrize("way", list(WAYS))
 def test_every_way_is_stated_with_its_reason(way):
     report = {**FACTS.report, "gradient": way, "because": "so it was"}
-    assert f"  {WAYS[way]}: so it was" in individual_summary(replace(FACTS, report=report), NOBODY).splitlines()
+    assert f"- {WAYS[way]}: so it was" in individual_summary(replace(FACTS, report=report), NOBODY).splitlines()
 
 
 def test_how_people_were_moved():
     lines = individual_summary(FACTS, NOBODY).splitlines()
     assert (
-        "  the gradient flow by forward Euler, 400 steps, for a time of 0.3933, regularization 100, loss log_loss"
+        "- the gradient flow by forward Euler, 400 steps, for a time of 0.3933, regularization 100, loss log_loss"
         in lines
     )
-    assert "  similar people: Projection; they may differ in 2 of 5 directions" in lines
-    (moved,) = (line for line in lines if line.startswith("  people moved"))
-    assert moved == "  people moved 0.4029 on average, over a fair distance of 0.002601; the loss of 400 grew"
+    assert "- similar people: Projection; they may differ in 2 of 5 directions" in lines
+    (moved,) = (line for line in lines if line.startswith("- people moved"))
+    assert moved == "- people moved 0.4029 on average, over a fair distance of 0.002601; the loss of 400 grew"
     other = {**FACTS.report, "solver": "RK45", "n_folds": 5, "n_unstable_steps": 2}
     text = individual_summary(replace(FACTS, report=other), NOBODY)
     assert "the gradient flow by RK45 of scipy.integrate" in text
     assert "similar people: Projection, for each of 5 folds learned on the others; they may differ in 2 of 5" in text
-    assert "  2 unstable steps: step_size is too long" in text.splitlines()
+    assert "- 2 unstable steps: step_size is too long" in text.splitlines()
     search = {**FACTS.report, "solver": "search", "gradient": "search", "n_steps": 1500, "time": 5.0}
     text = individual_summary(replace(FACTS, report=search), NOBODY)
-    assert "  1,500 candidates per person within a distance of 5, regularization 100" in text
+    assert "- 1,500 candidates per person within a distance of 5, regularization 100" in text
     assert "Euler" not in text
 
 
@@ -121,7 +126,7 @@ def test_the_worst_people_are_a_table():
         [("p1", 3.0, "income", 1.0, 2.5, 0.75), ("p1", 3.0, "debts", -1.0, 0.5, 0.125)], columns=COLUMNS
     )
     text = individual_summary(FACTS, worst)
-    _, _, table = text.partition("Whose loss grows most, and by which changes\n")
+    _, _, table = text.partition("Whose loss grows most, and by which changes:\n")
     header, first, second = table.splitlines()
     assert header.split() == ["person", "loss", "ratio", "feature", "before", "after", "loss", "increase"]
     assert first.split() == ["p1", "3", "income", "1", "2.5", "0.75"]
@@ -160,5 +165,5 @@ def test_estimated_units_belong_to_the_null_hypothesis():
 def test_features_that_left_their_range_are_counted():
     report = {**FACTS.report, "n_features_outside": 3}
     lines = individual_summary(replace(FACTS, report=report), NOBODY).splitlines()
-    assert "  3 features went beyond where anybody is: feature_ranges holds them back" in lines
+    assert "- 3 features went beyond where anybody is: feature_ranges holds them back" in lines
     assert not any("beyond" in line for line in individual_summary(FACTS, NOBODY).splitlines())

@@ -7,10 +7,15 @@ import pytest
 from markdown_it import MarkdownIt
 
 from skfairtest._utils.text import label, printable
-from skfairtest.report.markdown import audit_markdown, text
+from skfairtest.report.audit import audit_document
+from skfairtest.report.markdown import markdown, text
 from skfairtest.report.record import AuditRecord
 
-TAGS = {"h2", "h3", "p", "strong", "ul", "li", "table", "thead", "tbody", "tr", "th", "td"}
+TAGS = {"h2", "h3", "h4", "p", "strong", "ul", "li", "table", "thead", "tbody", "tr", "th", "td"}
+
+
+def audit_markdown(record):
+    return markdown(audit_document(record))
 
 
 class Words(HTMLParser):
@@ -91,14 +96,18 @@ def test_the_section_says_what_decides_first(compas_record):
     section = audit_markdown(compas_record)
     lines = [line for line in section.splitlines() if line]
     assert lines[0] == f"## {compas_record.title}"
-    assert lines[1].startswith("**Concern: groups differ")
-    headings = [line for line in lines if line.startswith("#")]
-    assert headings[1:] == [
+    assert lines[2].startswith("**Concern: groups differ")
+    assert [line for line in lines if line.startswith("### ")] == [
+        "### Verdict",
         "### Findings",
         "### Values by group",
+        "### What chance alone would show",
         "### Comparisons",
-        "### Left out",
-        "### How this was measured",
+        "### Left out, and warnings",
+        "### What was tested: the null hypotheses",
+        "### Methods and references",
+        "### How to read this",
+        "### How to reproduce this",
     ]
     assert "| African-American | 3,696 |" in section
     assert "people: 7,214, comparisons: " in section

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from skfairtest._utils.text import display_width
-from skfairtest.report.drawings import BLUE, GREY, ORANGE, PALE, draw_disparities, draw_groups, draw_law
+from skfairtest.report.drawings import BLUE, GREY, ORANGE, PALE, draw_disparities, draw_groups, draw_null_histogram
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.svg import COLOURS, drawn, stand_ins
 
@@ -17,7 +17,9 @@ from skfairtest.report.svg import COLOURS, drawn, stand_ins
 def paint(figure, names):
     ax = figure.add_axes((0.5, 0.3, 0.4, 0.6))
     n = len(names)
-    draw_disparities(ax, names, np.zeros(n), np.full(n, -1), np.ones(n), np.arange(n) % 2, null=0, edges=(-0.1, 0.1))
+    draw_disparities(
+        ax, names, np.zeros(n), np.full(n, -1), np.ones(n), np.arange(n) % 2, null=0, margin_bounds=(-0.1, 0.1)
+    )
 
 
 def draw(names=("a", "b"), paint=paint, **changed):
@@ -88,7 +90,7 @@ def test_every_colour_is_one_of_the_page():
     def everything(figure, names):
         paint(figure, names)
         draw_groups(figure.add_axes((0.2, 0, 0.2, 0.2)), names, [0.5, 1], [0, 0], [1, 1], [True, False], reference=0.3)
-        draw_law(figure.add_axes((0.5, 0, 0.2, 0.2)), law)
+        draw_null_histogram(figure.add_axes((0.5, 0, 0.2, 0.2)), law)
 
     svg = draw(paint=everything)
     assert not re.sub(r"var\(--[a-z]+, #[0-9a-f]{6}\)", "", svg).count("#000000")

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from skfairtest._utils.text import label, printable
+from skfairtest.report.cells import by_p_value
 from skfairtest.report.sentences import (
     Setup,
     finding_sentence,
@@ -14,7 +15,6 @@ from skfairtest.report.sentences import (
     result_sentence,
     verdict_sentence,
 )
-from skfairtest.report.text import by_p_value
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_no_minus_sign_before_nothing():
 
 def test_names_of_features_and_metrics_are_data_in_every_sentence():
     evil = "a\x1b[31m"
-    facts = Setup(features=evil, controls=evil, words={})
+    facts = Setup(features=evil, controls=evil, sentences={})
     row = {
         "metric": evil, "group": (evil, "b"), "other": evil, "stratum": None, "value_group": 0.5, "value_other": 0.25,
         "disparity": 0.25, "ci_low": 0.0, "ci_high": 0.5, "p_value": 0.1, "p_value_adjusted": 0.2,
@@ -65,14 +65,14 @@ def test_a_group_of_several_features_is_bracketed_in_a_sentence():
         "metric": "r", "group": ("x", "f"), "other": ("x", "m"), "stratum": None, "value_group": 0.5,
         "value_other": 0.25, "disparity": 0.25, "ci_low": 0.0, "ci_high": 0.5, "p_value": 0.1, "p_value_adjusted": 0.2,
     }  # fmt: skip
-    facts = Setup(words={"r": ("are called", "people")})
+    facts = Setup(sentences={"r": ("are called", "people")})
     assert finding_sentence(facts, row).startswith(
         "Among people, 50.0 % of (x, f) against 25.0 % of (x, m) are called:"
     )
 
 
 def test_the_null_of_all_pairs_says_any_two_groups():
-    facts = Setup(features="sex", words={"r": ("are called", "people")})
+    facts = Setup(features="sex", sentences={"r": ("are called", "people")})
     assert null_sentence(facts, "r") == "r: among people, the share who are called is the same in any two groups of sex"
 
 
@@ -113,7 +113,7 @@ def told(size, low, high, **params):
         "disparity": size, "ci_low": low, "ci_high": high, "p_value": 0.1, "p_value_adjusted": 0.2,
         "minimum_detectable": np.nan, "concern": True,
     }  # fmt: skip
-    facts = Setup(words={"r": ("are called", "people")}, **params)
+    facts = Setup(sentences={"r": ("are called", "people")}, **params)
     return result_sentence(facts, row).split(": ", 1)[1].removesuffix(", adjusted p = 0.200.")
 
 
@@ -157,8 +157,8 @@ def test_the_smallest_p_value_comes_first_in_a_stratum_or_not():
 def test_ties_go_to_what_is_farther_from_equality_and_under_a_margin_not_to_the_statistic():
     frame = comparisons(p_value=[0.2] * 3, statistic=[9.0, 1.0, 2.0], disparity=[0.01, -0.3, 0.2])
     assert by_p_value(Setup(), frame).index.tolist() == [0, 2, 1]
-    assert by_p_value(Setup(edges=(-0.1, 0.1)), frame).index.tolist() == [1, 2, 0]
+    assert by_p_value(Setup(margin_bounds=(-0.1, 0.1)), frame).index.tolist() == [1, 2, 0]
     ratios = comparisons(p_value=[0.2] * 3, disparity=[1.5, 0.5, np.nan])
-    assert by_p_value(Setup(disparity="ratio", edges=(0.8, 1.25)), ratios).index.tolist() == [1, 0, 2]
+    assert by_p_value(Setup(disparity="ratio", margin_bounds=(0.8, 1.25)), ratios).index.tolist() == [1, 0, 2]
     adjusted = comparisons(p_value=[0.2] * 2, p_value_adjusted=[0.6, 0.4], disparity=[0.5, 0.1])
     assert by_p_value(Setup(), adjusted).index.tolist() == [1, 0]

@@ -25,7 +25,7 @@ claims less than the formulas do.
 
 **Small samples.** A long right tail of ratios makes the test conservative, a long left tail too ready to reject
 (`attained_level`), and ``ratio_of_means`` of skewed losses rejects too often with either. With 0-1 losses the delta
-method keeps its level and has little power where few people are misclassified. Fieller's statistic, mean(after -
+method is valid and has little power where few people are misclassified. Fieller's statistic, mean(after -
 tolerance before) over its standard error, has more power there; with skewed losses either of the two can be the worse
 one, so it is the paper's delta method. ``python -m benchmarks.individual`` measures size, power and coverage.
 
@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.checks import check_choice
 from skfairtest._utils.typing import Floats
 
 STATISTICS = ("loss_ratio", "ratio_of_means", "log_ratio")
@@ -181,8 +181,7 @@ def audit_value(
     """
     before, after = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
     n = len(before)
-    if statistic not in STATISTICS:
-        raise ParameterError(f"statistic must be one of {', '.join(map(repr, STATISTICS))}, found {statistic!r}")
+    check_choice("statistic", statistic, STATISTICS)
     if n < 2:
         raise ValueError(f"an audit value needs the losses of at least 2 people, found {n}")
     unusable = ~(np.isfinite(before) & np.isfinite(after) & (before >= 0) & (after >= 0))

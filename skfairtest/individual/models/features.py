@@ -4,7 +4,7 @@ Between the two a person can be moved: values change, names, order and container
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any
@@ -47,6 +47,10 @@ class Features:
     def __len__(self) -> int:
         """Return the number of people."""
         return len(self.values)
+
+    def take(self, rows: NDArray[Any]) -> "Features":
+        """Return the features of some people: a mask, or positions in any order."""
+        return replace(self, values=self.values[rows], index=None if self.index is None else self.index[rows])
 
     @property
     def names_in(self) -> tuple[str, ...] | None:

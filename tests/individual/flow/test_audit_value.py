@@ -239,7 +239,7 @@ def test_one_person_is_too_few():
 
 
 def test_an_unknown_statistic_is_refused():
-    with pytest.raises(ValueError, match=r"statistic must be one of 'loss_ratio', .*, found 'median'"):
+    with pytest.raises(ValueError, match=r"statistic must be one of 'loss_ratio', .*; found 'median'"):
         of("median")
 
 

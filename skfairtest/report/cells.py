@@ -1,0 +1,301 @@
+"""What tables, drawings and sentences say of one comparison or of one value, and the tables made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.text import label, pluralize
+from skfairtest.report.document import Column, Table
+from skfairtest.report.sentences import Setup, number, p_text
+
+__all__ = [
+    "SHOWN", "by_p_value", "comparison_pieces", "comparisons_table", "definition", "disagreement", "disparity_axis",
+    "excluded_table", "most_telling", "number_text", "records", "value_axis", "values_of", "values_table",
+]  # fmt: skip
+
+#: Decimals say something between these sizes; beyond, digits do.
+SMALL, LARGE = 1e-3, 1e4
+#: Rows of a short table of comparisons: findings up to MOST, others up to FEW.
+FEW, MOST = 5, 20
+#: Comparisons that ``print(test)`` shows; all of them are in ``comparisons_``.
+SHOWN = 20
+#: Whom each group is compared with, where that is the same for all.
+EVERYBODY = {"to_overall": "everyone", "to_rest": "everyone else"}
+
+
+def number_text(value: float) -> str:
+    """Write a value or a disparity with four decimals.
+
+    Examples
+    --------
+    >>> (
+    ...     number_text(0.35),
+    ...     number_text(-0.00001),
+    ...     number_text(float("nan")),
+    ...     number_text(float("-inf")),
+    ... )
+    ('0.3500', '0.0000', 'undefined', '-inf')
+    """
+    if np.isnan(value):
+        return "undefined"
+    if np.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return f"{round(value, 4) + 0.0:.4f}"  # + 0.0: no minus sign before 0
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the rows of a frame by the names of its columns."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def by_p_value(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Order comparisons of one family, strata and averages alike, by p-value.
+
+    Ties are broken by the adjusted p-value, then by the statistic where it measures the distance from equality, then by
+    the distance of the disparity from equality. Under a margin a larger statistic may lie deeper inside of it.
+    """
+    ratios = np.array([setup.disparity_of(metric) == "ratio" for metric in comparisons["metric"]], dtype=bool)
+    disparity = comparisons["disparity"].to_numpy(dtype=float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = np.abs(np.where(ratios, np.log(disparity), disparity))
+    plain = setup.margin_bounds is None and setup.alternative == "two-sided"
+    statistic = comparisons["statistic"].abs().to_numpy() if plain else np.zeros(len(comparisons))
+    p, adjusted = (comparisons[name].to_numpy() for name in ("p_value", "p_value_adjusted"))
+    order = np.lexsort((-np.nan_to_num(distance, nan=-1.0), -np.nan_to_num(statistic, nan=-1.0), adjusted, p))
+    return comparisons.iloc[order]
+
+
+def most_telling(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Order comparisons by p-value, pooled ones first; ties by the size of the statistic."""
+    pooled = comparisons["stratum"].isna()
+    order = np.lexsort(
+        (-comparisons["statistic"].abs().fillna(0).to_numpy(), comparisons["p_value"].to_numpy(), ~pooled.to_numpy())
+    )
+    return comparisons.iloc[order]
+
+
+def disagreement(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
+    """Say why some intervals contain the null value of comparisons that are a concern; nothing if none does."""
+    if setup.margin_bounds is not None:
+        return []
+    null = comparisons["metric"].map(lambda m: 1.0 if setup.disparity_of(m) == "ratio" else 0.0)
+    holds_null = (comparisons["ci_low"] <= null) & (comparisons["ci_high"] >= null)
+    disagree = int((comparisons["concern"] & holds_null).sum())
+    if not disagree:
+        return []
+    return [
+        f"In {pluralize(disagree, 'comparison')} the p-value finds a disparity whose interval contains equality: the "
+        "p-value is the more powerful of the two, and decides."
+    ]
+
+
+def _shown(setup: Setup, metric: str, value: float) -> str:
+    """Write a value of a metric, or a difference of two: shares with four decimals, others with four digits."""
+    if setup.is_share(metric) or np.isnan(value) or value == 0 or SMALL <= abs(value) < LARGE:
+        return number_text(value)
+    return number(value)
+
+
+def _span(setup: Setup, metric: str, low: float, high: float) -> str:
+    return "" if np.isnan(low) or np.isnan(high) else f"{_shown(setup, metric, low)} to {_shown(setup, metric, high)}"
+
+
+def _compared_with(setup: Setup, row: Mapping[str, Any]) -> str:
+    return EVERYBODY.get(setup.compare, label(row["other"]))
+
+
+def _stratum(setup: Setup, row: Mapping[str, Any]) -> str:
+    return f"all {label(setup.controls)}" if row["stratum"] is None else label(row["stratum"])
+
+
+def comparison_pieces(setup: Setup, row: Mapping[str, Any], *, alone: bool = False) -> tuple[list[str], list[str]]:
+    """Return the names that the row of a drawing is called by, and what stands between them.
+
+    What every row is compared with stands on the axis, unless the row is `alone`.
+    """
+    pieces, joints = [label(row["group"])], []
+    if alone or setup.compare not in EVERYBODY:
+        pieces.append(_compared_with(setup, row))
+        joints.append(" against ")
+    if setup.controls:
+        pieces.append(_stratum(setup, row))
+        joints.append(", " if row["stratum"] is None else " in ")
+    return pieces, joints
+
+
+def disparity_axis(setup: Setup, metric: str, *, alone: bool = False) -> str:
+    """Say what is on the axis of disparities, with its unit; see `comparison_pieces`."""
+    second = None if alone else EVERYBODY.get(setup.compare)
+    if setup.disparity_of(metric) == "ratio":
+        return f"ratio, {f'group to {second}' if second else 'first to second'} (log scale)"
+    minus = f"group minus {second}" if second else "first minus second"
+    if not setup.is_share(metric):
+        return f"difference, {minus}, in the metric's unit"
+    return f"difference, {minus} (0.1 is 10 points)"
+
+
+def value_axis(setup: Setup, metric: str) -> str:
+    """Say what is on the axis of values, with its unit."""
+    if not setup.is_share(metric):
+        return "in the metric's unit"
+    return "value from 0 to 1" if metric in setup.functions else "share of people"
+
+
+def definition(setup: Setup, metric: str) -> str:
+    """Say what a metric is."""
+    happens, among = setup.sentences.get(metric, ("", ""))
+    if happens:
+        share = "a function of the share" if metric in setup.functions else "the share"
+        return f"among {among}, {share} who {happens}"
+    return setup.descriptions.get(metric, "")
+
+
+def values_of(by_group: pd.DataFrame) -> Iterator[tuple[Any, Any, dict[str, dict[str, Any]]]]:
+    """Yield group, stratum and the values of every metric, in the order of the rows."""
+    table: dict[tuple[Any, Any], dict[str, dict[str, Any]]] = {}
+    for row in records(by_group):
+        table.setdefault((row["group"], row["stratum"]), {})[row["metric"]] = row
+    for (group, stratum), values in table.items():
+        yield group, stratum, values
+
+
+def _value_cells(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Write a value, its interval, and how many people it rests on, with a remark if these are few."""
+    metric = row["metric"]
+    remark = "" if not row["small"] else " (small)" if row["n_effective"] else " (nobody)"
+    interval = "" if np.isnan(row["value"]) else _span(setup, metric, row["ci_low"], row["ci_high"])
+    return _shown(setup, metric, row["value"]), interval, f"{row['n_effective']:,}{remark}"
+
+
+def values_table(setup: Setup, by_group: pd.DataFrame, *, most: int | None = None) -> Table:
+    """Write the values of all groups: a row for each group, a column for each metric.
+
+    Parameters
+    ----------
+    setup : Setup
+        How people were tested.
+    by_group : DataFrame
+        ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``ci_low``, ``ci_high``, ``small``.
+    most : int, optional
+        Rows beyond which a page folds the table.
+
+    Returns
+    -------
+    Table
+        The table.
+    """
+    metrics = list(dict.fromkeys(by_group["metric"]))
+    names = [label(name) for name in (setup.features, setup.controls) if name]
+    columns = [*(Column(name, "name", named=True) for name in names), Column("people")]
+    for metric in metrics:
+        columns += [Column(label(metric), named=True), Column("interval", under=""), Column("n", under="n ")]
+    rows = []
+    for group, stratum, values in values_of(by_group):
+        row = [label(group), *([label(stratum)] if setup.controls else [])]
+        row.append(f"{max(value['n'] for value in values.values()):,}")
+        for metric in metrics:
+            row += _value_cells(setup, values[metric]) if metric in values else ("", "", "")
+        rows.append(tuple(row))
+    caption = (
+        f"Values by {names[0]}, each with its {100 * (1 - setup.alpha):g} % interval and the number of people it rests "
+        "on (n)"
+    )
+    folded = most is not None and len(rows) > most
+    return Table(tuple(columns), tuple(rows), caption, keys=len(names) + 1, folded=folded)
+
+
+def comparisons_table(
+    setup: Setup, comparisons: pd.DataFrame, caption: str, *, metrics: bool = False, folded: bool = False
+) -> Table:
+    """Write comparisons, in the order given.
+
+    Parameters
+    ----------
+    setup : Setup
+        How people were tested.
+    comparisons : DataFrame
+        Those of a test; or of an audit, with ``minimum_detectable`` and ``verdict``.
+    caption : str
+        What they are.
+    metrics : bool
+        Whether they are comparisons of several metrics.
+    folded : bool
+        Whether a page shows the caption alone until it is unfolded.
+
+    Returns
+    -------
+    Table
+        The table.
+    """
+    audited = "minimum_detectable" in comparisons
+    kinds = sorted({setup.disparity_of(metric) for metric in comparisons["metric"]}) or [setup.disparity]
+    columns = {
+        **({"metric": Column("metric", "name")} if metrics else {}),
+        "group": Column("group", "name"),
+        "other": Column("compared with", "name", fold="  against "),
+        **({"stratum": Column(label(setup.controls), "name", named=True, fold="  in ")} if setup.controls else {}),
+        "value": Column("value"),
+        "n_group": Column("n", under="n ", detail=True),
+        "against": Column("against", fold=""),
+        "n_other": Column("n", under="n ", detail=True),
+        "disparity": Column(" or ".join(kinds)),
+        "interval": Column("interval", under=""),
+        "p": Column("p"),
+        "adjusted": Column("adjusted p", fold=""),
+        **({"detectable": Column("detectable")} if audited else {}),
+        "verdict": Column("verdict", "mark"),
+        "method": Column("method", "word", detail=True),
+    }
+    rows = [_comparison_cells(setup, row) for row in records(comparisons)]
+    found = [place for place, concern in enumerate(comparisons["concern"]) if concern]
+    return Table(
+        tuple(columns.values()),
+        tuple(tuple(row[name] for name in columns) for row in rows),
+        caption,
+        marked=frozenset(found),
+        few=min(MOST, max(FEW, len(found))),
+        folded=folded,
+    )
+
+
+def _comparison_cells(setup: Setup, row: Mapping[str, Any]) -> dict[str, str]:
+    metric, size = row["metric"], row.get("minimum_detectable", np.nan)
+    alone = row["group"] is None  # a metric that looks at all groups at once
+    return {
+        "metric": label(metric),
+        "group": "all groups" if alone else label(row["group"]),
+        "other": "" if alone else _compared_with(setup, row),
+        "stratum": _stratum(setup, row),
+        "n_group": "" if alone else f"{row['n_group']:,}",
+        "n_other": "" if alone else f"{row['n_other']:,}",
+        "value": "" if alone else _shown(setup, metric, row["value_group"]),
+        "against": "" if alone else _shown(setup, metric, row["value_other"]),
+        "disparity": _shown(setup, metric, row["disparity"]),
+        "interval": _span(setup, metric, row["ci_low"], row["ci_high"]),
+        "p": p_text(row["p_value"]),
+        "adjusted": p_text(row["p_value_adjusted"]),
+        "detectable": "" if np.isnan(size) else "none" if np.isinf(size) else _shown(setup, metric, size),
+        "verdict": row.get("verdict", "concern" if row["concern"] else ""),
+        "method": row["method"],
+    }
+
+
+def excluded_table(excluded: pd.DataFrame, caption: str) -> Table:
+    """Write what was left out and why."""
+    strata = [Column("stratum", "name")] if excluded["stratum"].notna().any() else []
+    rows = [
+        (
+            label(row["metric"]) or "(all)",
+            label(row["group"]),
+            *([label(row["stratum"])] if strata else []),
+            *(f"{row[name]:,}" for name in ("n", "n_effective", "comparisons")),
+            row["reason"],
+        )
+        for row in records(excluded)
+    ]
+    columns = (Column("metric", "name"), Column("group", "name"), *strata, Column("people"), Column("n"))
+    return Table((*columns, Column("comparisons"), Column("reason", "word")), tuple(rows), caption)

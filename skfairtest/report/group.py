@@ -1,0 +1,137 @@
+"""The report of the test of one model by groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+
+from skfairtest._utils.text import label, pluralize
+from skfairtest.report.cells import (
+    SHOWN,
+    comparisons_table,
+    disagreement,
+    excluded_table,
+    most_telling,
+    records,
+    values_table,
+)
+from skfairtest.report.document import Block, Heading, Items, Paragraph
+from skfairtest.report.sentences import (
+    Setup,
+    disparity_writer,
+    finding_sentence,
+    null_sentence,
+    p_text,
+    verdict_sentence,
+)
+
+__all__ = ["group_document"]
+
+ADJUSTED = {
+    "holm": "Holm",
+    "shaffer": "Holm, with Shaffer's factors for all pairs of groups",
+    "bonferroni": "Bonferroni",
+    "max_t": "step-down max-T (rates: exact only if all groups are alike; other metrics: from bootstrap samples)",
+    "fdr_bh": "Benjamini-Hochberg (false-discovery rate)",
+    "fdr_by": "Benjamini-Yekutieli (false-discovery rate)",
+    None: "not at all",
+}
+
+
+def group_document(
+    setup: Setup,
+    *,
+    by_group: pd.DataFrame,
+    comparisons: pd.DataFrame,
+    excluded: pd.DataFrame,
+    p_value: float,
+    concern: bool,
+    p_value_interval: tuple[float, float],
+    leading: int,
+    equivalence_interval: tuple[float, float] | None = None,
+) -> list[Block]:
+    """Compose the report of a test: the verdict, the leading finding, the null hypotheses, and the tables.
+
+    Parameters
+    ----------
+    setup : Setup
+        How the test was set up.
+    by_group : DataFrame
+        Values by group, flat, as `values_table` takes them.
+    comparisons, excluded : DataFrame
+        Those of the test.
+    p_value, concern, p_value_interval, equivalence_interval
+        Those of the test.
+    leading : int
+        The row of the comparison that sets the p-value.
+
+    Returns
+    -------
+    list of Block
+        The document, without a title.
+    """
+    ordered = most_telling(comparisons)
+    n_main = int(ordered["stratum"].isna().sum())
+    lead: Any = comparisons.iloc[leading]
+    verdict = verdict_sentence(
+        setup,
+        concern=concern,
+        p_value=p_value,
+        n_comparisons=n_main,
+        no_intervals=bool(comparisons["ci_low"].isna().all()),
+    )
+    said = [finding_sentence(setup, lead)]
+    if equivalence_interval is not None:
+        write, _ = disparity_writer(setup, lead["metric"])
+        low, high = (write(bound) for bound in equivalence_interval)
+        level = f"{100 * (1 - 2 * setup.alpha):g} %"
+        said.append(f"Its {level} interval, which the test of equivalence inverts, is {low} to {high}.")
+    if p_value_interval[0] != p_value_interval[1]:
+        low, high = (p_text(bound) if bound else "0" for bound in p_value_interval)
+        said.append(f"With resamples without end, the p-value would lie between {low} and {high} (95 % limits).")
+    if len(ordered) > n_main:
+        said.append(_strata_sentence(setup, ordered.iloc[n_main:]))
+    table = comparisons_table(setup, ordered, "Comparisons", metrics=True)
+    return [
+        Paragraph(verdict, "concern" if concern else "fine"),
+        Paragraph("\n".join(said)),
+        Heading("Null hypotheses", 3),
+        Items(tuple(null_sentence(setup, metric) for metric in dict.fromkeys(comparisons["metric"]))),
+        *([values_table(setup, by_group)] if len(by_group) else []),
+        replace(table, few=SHOWN),
+        *([excluded_table(excluded, "Left out")] if len(excluded) else []),
+        Paragraph("\n".join(_notes(setup, comparisons))),
+    ]
+
+
+def _strata_sentence(setup: Setup, strata: pd.DataFrame) -> str:
+    """Say what single strata show, which the verdict on all of them together does not count."""
+    concerns = strata[strata["concern"]]
+    total = pluralize(len(strata), "comparison")
+    if not len(concerns):
+        return f"Within single levels of {label(setup.controls)} none of {total} is a concern."
+    verb = "is a concern" if len(concerns) == 1 else "are concerns"
+    first = finding_sentence(setup, records(concerns)[0])
+    return f"Within single levels of {label(setup.controls)} {len(concerns)} of {total} {verb}: {first}"
+
+
+def _notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
+    """Explain the columns: what intervals are, how p-values were adjusted, and where the two disagree."""
+    intervals = ""
+    if comparisons["ci_low"].notna().any():
+        simultaneous = setup.adjust in ("holm", "shaffer", "bonferroni", "max_t")
+        together = "for all comparisons together" if simultaneous else "for one comparison at a time"
+        intervals = f" Intervals of disparities are {100 * (1 - setup.alpha):g} %, {together}."
+    yield f"p-values are adjusted for the number of comparisons: {ADJUSTED[setup.adjust]}.{intervals}"
+    if setup.people:
+        yield setup.people
+    if setup.controls:
+        yield (
+            f"Comparisons averaged over {label(setup.controls)} and those within its single levels are two families, "
+            "each adjusted by itself; the former decide."
+        )
+    yield f"Law of the p-values: {', '.join(sorted(set(comparisons['method'])))}."
+    yield from disagreement(setup, comparisons)

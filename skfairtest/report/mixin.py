@@ -1,0 +1,172 @@
+"""What every fitted test can be turned into: a text, a part of a notebook, plain data and JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from abc import abstractmethod
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, ClassVar, overload
+
+from sklearn.utils.validation import check_is_fitted
+
+from skfairtest._utils.base import ModelTest
+from skfairtest._version import __version__
+from skfairtest.report.document import Block, shortened
+from skfairtest.report.record import plain_value
+from skfairtest.report.text import plain
+
+__all__ = ["ReportMixin", "library_versions", "write_text"]
+
+#: Libraries whose versions may change a number, or a drawing where it is installed.
+LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
+
+
+class ReportMixin(ModelTest):
+    """A test whose report is a document: a class says which attributes its plain data have, and composes the blocks."""
+
+    #: Fitted attributes of ``to_dict``, without the underscore; those that are missing are left out.
+    _reported: ClassVar[tuple[str, ...]] = ()
+    #: Whether a notebook shows scikit-learn's diagram of the fitted test below its report.
+    _shows_model: ClassVar[bool] = True
+
+    @abstractmethod
+    def _document(self) -> Sequence[Block]:
+        """Compose the report of the fitted test."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain Python, for logs and for experiment trackers such as MLflow.
+
+        Returns
+        -------
+        dict
+            ``test`` (the class), ``versions`` (of skfairtest, Python and the libraries that computed the numbers),
+            ``parameters`` (all but ``n_jobs`` and ``verbose``; the estimator, functions and other objects by their
+            names), and a key for each fitted attribute that holds a number, a verdict or a frame, named without its
+            underscore: of all tests ``p_value``, ``rejected``, ``concern``, ``statistic``, ``confidence_interval``,
+            ``n_samples`` and ``excluded``; of groups and correlations also ``disparity``, ``p_value_interval``,
+            ``comparisons``, ``method``, ``adjust``, ``n_resamples`` and ``pos_label``; of groups also ``by_group``,
+            ``groups``, ``variance``, ``within`` and (with "equivalence") ``equivalence_interval``; of individual
+            fairness also ``standard_error``, ``lower_bound``, ``attained_level`` and ``solver_report``, and
+            nothing of single people, for which there is `to_frame`. A frame is a list with a dict for each row.
+            Everything is text, a number, a truth value, None, a list or a dict: undefined numbers are None, infinite
+            ones "inf" and "-inf", tuples lists.
+
+        Raises
+        ------
+        NotFittedError
+            If the test is not fitted.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessTest
+        >>> test = FairnessTest.from_predictions(
+        ...     None,
+        ...     [1, 1, 1, 1, 0, 0, 0, 0],
+        ...     sensitive_features={"sex": list("ffffmmmm")},
+        ...     metric="selection_rate",
+        ... )
+        >>> found = test.to_dict()
+        >>> round(found["p_value"], 4), found["concern"], found["parameters"]["metric"]
+        (0.0078, True, 'selection_rate')
+        >>> found["by_group"][0]["group"], found["by_group"][0]["value"]
+        ('f', 1.0)
+        >>> found["comparisons"][0]["disparity"]
+        1.0
+        """
+        check_is_fitted(self)
+        given = {name: value for name, value in self.get_params().items() if name not in ("n_jobs", "verbose")}
+        if given["estimator"] is not None:
+            given["estimator"] = type(given["estimator"]).__name__
+        found = {name: plain_value(value) for name, value in self._found().items()}
+        return {
+            "test": type(self).__name__,
+            "versions": library_versions(),
+            "parameters": {name: plain_value(value) for name, value in given.items()},
+            **found,
+        }
+
+    def _found(self) -> dict[str, Any]:
+        return {name: getattr(self, f"{name}_") for name in self._reported if hasattr(self, f"{name}_")}
+
+    @overload
+    def to_json(self, path: None = None) -> str: ...
+    @overload
+    def to_json(self, path: str | os.PathLike[str]) -> None: ...
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write what `to_dict` returns as JSON.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            ASCII text that any reader of JSON takes.
+
+        Raises
+        ------
+        NotFittedError
+            If the test is not fitted.
+
+        Examples
+        --------
+        >>> import json
+        >>> from skfairtest import FairnessTest
+        >>> test = FairnessTest.from_predictions(
+        ...     None, [1, 1, 0, 0], sensitive_features=list("ffmm"), metric="selection_rate"
+        ... )
+        >>> json.loads(test.to_json()) == test.to_dict()
+        True
+        """
+        return write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Show the report in a notebook, and the model below it; before `fit`, or without jinja2, the model alone."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if not hasattr(self, "p_value_"):
+            return bundle
+        diagram = bundle.pop("text/html", "") if self._shows_model else ""
+        html = self._fragment() + diagram
+        return {"text/plain": str(self)} | ({"text/html": html} if html else {})
+
+    def _fragment(self) -> str:
+        try:
+            from skfairtest.report.html import fragment
+        except ImportError:
+            return ""
+        return fragment(self._document())
+
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows; None where there is no HTML."""
+        return self._repr_mimebundle_().get("text/html")
+
+    def __str__(self) -> str:
+        """Return the verdict and the findings in sentences, then the tables; before `fit`, the parameters."""
+        if not hasattr(self, "p_value_"):
+            return repr(self)
+        return plain(shortened(self._document(), "comparisons_ has all")).rstrip("\n")
+
+
+def library_versions() -> dict[str, str]:
+    """Return the versions of skfairtest, Python and the libraries that computed the numbers."""
+    found = {"skfairtest": __version__, "python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # an extra that is not installed
+            continue
+    return found
+
+
+def write_text(text: str, path: str | os.PathLike[str] | None) -> str | None:
+    """Write a text to a file, or return it where there is none."""
+    if path is None:
+        return text
+    Path(path).write_text(text, encoding="utf-8", errors="backslashreplace", newline="")
+    return None

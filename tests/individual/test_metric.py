@@ -1,0 +1,92 @@
+"""The fair metric of a test: what cannot be learned or used is said by its name."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, QuantileTransformer, StandardScaler
+
+from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, SensitiveSubspace
+
+
+def test_sensitive_features_that_a_metric_has_to_learn_from(classifier, people):
+    for metric in ("sensitive_subspace", SensitiveSubspace(), make_pipeline(StandardScaler(), SensitiveSubspace())):
+        with pytest.raises(ValueError, match=r"^sensitive_features is missing") as error:
+            IndividualFairnessTest(classifier, fair_metric=metric).fit(people[0], people[1])
+        assert "fit(X, y, sensitive_features=df['sex'])" in str(error.value)
+        assert "individualfairnesstest__sensitive_features" in str(error.value)
+
+
+def test_a_pipeline_is_a_fair_metric_that_can_be_learned(classifier, people):
+    metric = make_pipeline(StandardScaler(), SensitiveSubspace())
+    test = IndividualFairnessTest(classifier, fair_metric=metric, n_steps=20, step_size=0.002)
+    test.fit(people[0], people[1], sensitive_features=people[2])
+    assert test.solver_report_["n_folds"] == 5
+    learned = metric.fit(people[0], sensitivesubspace__sensitive_features=people[2])
+    given = IndividualFairnessTest(classifier, fair_metric=learned, n_steps=20, step_size=0.002)
+    given.fit(people[0], people[1])
+    everybody = IndividualFairnessTest(
+        classifier, fair_metric=make_pipeline(StandardScaler(), SensitiveSubspace()), n_steps=20, step_size=0.002
+    ).set_params(cross_fit=False)
+    everybody.fit(people[0], people[1], sensitive_features=people[2])
+    assert everybody.statistic_ == pytest.approx(given.statistic_, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("metric", "message"),
+    [
+        (Projection([[1, 0]]), r"fair_metric=Projection cannot be fitted.*3 features"),
+        (Mahalanobis(np.eye(2)), r"fair_metric=Mahalanobis cannot be fitted.*3 features"),
+        (Mahalanobis(-np.eye(3)), r"fair_metric=Mahalanobis cannot be fitted.*semi-definite"),
+        (PCA(7), r"fair_metric=PCA cannot be fitted"),
+        (QuantileTransformer(n_quantiles=5), r"fair_metric=QuantileTransformer is not known to be linear"),
+        (FunctionTransformer(np.exp), r"fair_metric=FunctionTransformer is not known to be linear"),
+    ],
+    ids=["projection", "mahalanobis", "negative", "components", "quantiles", "exponential"],
+)
+def test_metrics_of_the_wrong_dimension_or_kind(metric, message, fit):
+    with pytest.raises(ValueError, match=message):
+        fit(fair_metric=metric)
+
+
+def test_a_fitted_metric_of_the_wrong_dimension(fit, people):
+    metric = Projection([[1, 0]]).fit(people[0].iloc[:, :2])
+    with pytest.raises(ValueError, match=r"fair_metric=Projection was fitted on 2 features, and X has 3"):
+        fit(fair_metric=metric)
+
+
+def test_a_metric_that_lets_everything_differ_says_so_once(classifier, people):
+    test = IndividualFairnessTest(classifier, fair_metric=Projection(np.eye(3)), n_steps=2)
+    with pytest.warns(UserWarning, match="lets people differ in every direction") as caught:
+        test.fit(people[0], people[1])
+    assert [warning.filename for warning in caught] == [__file__]
+
+
+def test_something_that_transforms_and_is_no_transformer(fit):
+    class Thing:
+        def transform(self, X):
+            return X
+
+    with pytest.raises(ValueError, match=r"fair_metric=Thing\(\) is neither fitted nor a scikit-learn transformer"):
+        fit(fair_metric=Thing())
+
+
+def test_a_sensitive_feature_of_one_level_in_some_fold(fit, people):
+    alone = np.where(np.arange(80) == 3, "other", "all")
+    with pytest.raises(ValueError, match=r"fair_metric=SensitiveSubspace.*all folds but one.*'all' for everybody"):
+        fit(fair_metric="sensitive_subspace", groups=alone)
+    fit(fair_metric="sensitive_subspace", groups=alone, cross_fit=False)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["f", "m"] * 20, r"different lengths, 80 and 40"),
+        ("sex", r"sensitive_features is the string 'sex'"),
+        ([None, "m"] * 40, r"sensitive_features .* missing values"),
+        (["f"] * 80, r"'f' for everybody"),
+    ],
+)
+def test_sensitive_features_that_are_none(groups, message, fit):
+    with pytest.raises(ValueError, match=message):
+        fit(fair_metric="sensitive_subspace", groups=groups)

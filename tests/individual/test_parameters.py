@@ -1,0 +1,133 @@
+"""Parameters of the test: each mistake is its own error, which names the parameter, what was found and what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
+
+# Parameters ---------------------------------------------------------------------------------------------------------
+
+BAD = [
+    ("statistic", ["mean", None, 1, ["loss_ratio"]]),
+    ("tolerance", [0, -1.25, np.nan, np.inf, "1.25", None, True]),
+    ("regularization", [-1, np.nan, np.inf, "50", None]),
+    ("n_steps", [0, -5, 2.5, "many", None, True]),
+    ("step_size", [0, -0.1, np.nan, np.inf, None, "0.1"]),
+    ("step_decay", [-0.1, np.nan, None, "1"]),
+    ("solver", ["search", "rk45", None, 4]),
+    ("gradient", ["exact", None, 4]),
+    ("loss", ["hinge", None, 4, ("squared_error",), ("log_loss", 1.0), ("hinge", 1.0), ("squared_error", 0)]),
+    ("cross_fit", [1, 0.5, "yes", None, -2]),
+    ("confidence_level", [0, 1, 95, np.nan, None, "0.95", True]),
+    ("random_state", ["a", 0.5, -1]),
+    ("n_jobs", [0, 1.5, "all", True]),
+    ("verbose", [-1, "yes", None]),
+    ("fair_metric", ["euclid", None, 4, Projection, np.eye(3)]),
+    ("feature_ranges", [4, "frozen", [(0, 1)]]),
+    ("feature_scale", ["sd", 2.0, [1, 2], [1, 2, 0], [1, 2, np.nan], -1, object(), {"debts": "a"}, {"debts": 0}]),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, values in BAD for value in values])
+def test_a_parameter_that_is_none_is_named_with_what_was_found(name, value, fit):
+    with pytest.raises(ValueError, match=name) as error:
+        fit(**{name: value})
+    if name != "random_state":
+        assert "found" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "message"),
+    [
+        ({"age": (0, 1)}, r"feature_ranges: X has no feature 'age'; its features are 'income', 'savings'"),
+        ({3: (0, 1)}, r"feature_ranges: X has no feature 3"),
+        ({True: (-9, 9)}, r"X has no feature True"),
+        ({"debts": (1, 0)}, r"the lower limit 1 is not below the upper limit 0"),
+        ({"debts": (1, 1)}, r"is not below"),
+        ({"debts": (np.nan, 1)}, r"the lower limit nan is not below"),
+        ({"debts": 1}, r"must be \(low, high\), 'frozen'.*found 1"),
+        ({"debts": (0, 1, 2)}, r"must be \(low, high\)"),
+        ({"debts": "fixed"}, r"must be \(low, high\), 'frozen'.*found 'fixed'"),
+        ({"debts": "one_hot"}, r"'one_hot'"),
+        ({("income", "debts"): "frozen"}, r"several features in a tuple are the indicators of one category"),
+        ({"debts": (-0.5, 0.5)}, r"people start outside, for instance at .*: widen the range"),
+        (
+            {"income": "frozen", 0: (-9, 9)},
+            r"feature_ranges: 'income' is named twice, as 'income' and 0",
+        ),
+        ({("income",): "one_hot"}, r"at least two columns"),
+        ({("income", "income"): "one_hot"}, r"'income' is named twice"),
+        ({("income", "debts"): "one_hot"}, r"shares that sum to 1, which is not so for 80 of 80 people"),
+    ],
+)
+def test_mistakes_in_feature_ranges(ranges, message, fit):
+    with pytest.raises(ValueError, match=message):
+        fit(feature_ranges=ranges)
+
+
+def test_blocks_of_categories_keep_their_units_and_their_columns(people):
+    X = pd.DataFrame(np.eye(3)[np.arange(60) % 3], columns=["a", "b", "c"]).assign(d=np.linspace(-1, 1, 60))
+    y = np.arange(60) % 2
+    model = LogisticRegression().fit(X, y)
+    params = {"fair_metric": Projection([[0, 0, 0, 1]]), "n_steps": 5}
+    block = {("a", "b", "c"): "one_hot"}
+    with pytest.raises(ValueError, match=r"feature_scale must be 1 for columns of a one_hot block"):
+        IndividualFairnessTest(model, feature_ranges=block, feature_scale=[1, 2, 1, 1], **params).fit(X, y)
+    ranges = {("a", "b", "c"): "one_hot", ("c", "a", "b"): "one_hot"}
+    with pytest.raises(ValueError, match="feature_ranges: 'c' is named twice, as 'c' and 'c'"):
+        IndividualFairnessTest(model, feature_ranges=ranges, **params).fit(X, y)
+    scaled = IndividualFairnessTest(model, feature_ranges=block, feature_scale="std", **params).fit(X, y)
+    np.testing.assert_allclose(scaled.unfair_examples_[["a", "b", "c"]].sum(axis=1), 1.0, atol=1e-12)
+
+
+# Steps --------------------------------------------------------------------------------------------------------------
+
+
+def test_steps_that_are_unstable(fit):
+    message = (
+        r"step_size=0.03 is too long for regularization=50: .* is 1.5, .* in 4 of 4 steps. Use a step_size below 0.02"
+    )
+    with pytest.warns(UserWarning, match=message):
+        test = fit(step_size=0.03, n_steps=4)
+    assert test.solver_report_["n_unstable_steps"] == 4
+    assert "4 unstable steps: step_size is too long" in str(test)
+    with pytest.warns(UserWarning, match=r"largest eigenvalue of the fair metric, 4\) is 1.2, .* below 0.005"):
+        fit(step_size=0.006, n_steps=4, fair_metric=Mahalanobis(np.diag([0.0, 4.0, 1.0])))
+    # No step is too long for a solver that chooses its own, nor for a search.
+    fit(step_size=0.03, n_steps=4, solver="LSODA")
+    fit(step_size=0.03, n_steps=4, gradient="search")
+    frozen = {"feature_ranges": {"savings": "frozen"}, "fair_metric": Mahalanobis(np.diag([0.0, 4.0, 1.0]))}
+    assert fit(step_size=0.0199, n_steps=4, **frozen).solver_report_["n_unstable_steps"] == 0
+    with pytest.warns(UserWarning, match=r"in 2 of 9 steps"):
+        fit(step_size=0.05, step_decay=1.0, n_steps=9)
+
+
+@pytest.mark.filterwarnings("ignore:step_size=1 is too long:UserWarning")
+def test_steps_that_diverge(fit, people, regressor):
+    message = r"step_size=1 with regularization=50 diverges: \d+ unfair examples ran away.*Use a smaller step_size"
+    with pytest.raises(ValueError, match=message):
+        fit(step_size=1, n_steps=500)
+    with pytest.raises(ValueError, match=r"step_size=0.01 with regularization=0 diverges"):
+        fit(model=regressor, y=people[3], regularization=0, n_steps=20_000)
+
+
+def test_limits_that_a_solver_cannot_hold(fit):
+    with pytest.raises(
+        ValueError, match=r"solver='RK45' cannot hold features inside feature_ranges: use solver='euler'"
+    ):
+        fit(solver="RK45", feature_ranges={"debts": (-9, 9)})
+    with pytest.raises(ValueError, match=r"solver='RK45' follows derivatives, and this model has none.*'euler'"):
+        fit(solver="RK45", gradient="search")
+
+
+def test_derivatives_that_there_are_none(fit, training):
+    forest = RandomForestClassifier(5, random_state=0).fit(*training[:2])
+    with pytest.raises(ValueError, match=r"gradient='analytic' is not possible: estimator=RandomForestClassifier\(\)"):
+        fit(model=forest, gradient="analytic")
+    with pytest.raises(ValueError, match=r"gradient='autograd' is not possible.*torch"):
+        fit(gradient="autograd")
+    with pytest.raises(ValueError, match=r"gradient='analytic' is not possible: a loss of your own has no derivative"):
+        fit(gradient="analytic", loss=lambda y_true, y_pred: y_pred[:, 0])

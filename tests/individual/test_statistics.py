@@ -1,0 +1,152 @@
+"""Where an answer is doubtful or not defined, it is said."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression
+from sklearn.neighbors import KNeighborsRegressor
+
+from skfairtest import IndividualFairnessTest, Projection
+
+INCOME = Projection([[1, 0, 0]])
+
+
+# Where nobody is ----------------------------------------------------------------------------------------------------
+
+
+def test_unfair_examples_far_from_everybody(fit, people):
+    def gradient(X, y):  # away, as fast as they say
+        return np.full(X.shape, [speed, 0.0, 0.0])
+
+    income = people[0]["income"]
+    beyond = {"loss": lambda y_true, y_pred: 1.0 + 0.1 * y_pred[:, 1], "gradient": gradient, "n_steps": 10}
+    speed = 20 * np.ptp(income) / 0.1  # for a time of 0.1
+    with pytest.warns(
+        UserWarning, match=r"unfair examples lie up to 20 times the range of a feature .* feature_ranges"
+    ):
+        test = fit(**beyond)
+    assert test.solver_report_["n_features_outside"] == 1
+    assert "1 feature went beyond where anybody is" in str(test)
+    assert "Doubtful: unfair examples lie up to 20 times" in str(test)
+    held = fit(**beyond, feature_ranges={"income": (income.min(), income.max())})
+    assert held.solver_report_["n_features_outside"] == 0
+    assert "Doubtful" not in str(held)
+
+
+# Losses next to nothing ---------------------------------------------------------------------------------------------
+
+
+def test_a_mean_of_ratios_that_rests_on_tiny_losses(fit, training, people):
+    forest = RandomForestClassifier(20, random_state=0).fit(*training[:2])  # sure of many people
+    with pytest.warns(UserWarning, match=r"rests on .*next to nothing: \d+ of 80 .*'ratio_of_means' or 'log_ratio'"):
+        test = fit(model=forest, n_steps=100)
+    assert test.statistic_ > 1e6
+    robust = [
+        fit(model=forest, n_steps=100, statistic=name).statistic_ for name in ("ratio_of_means", "error_rate_ratio")
+    ]
+    assert max(robust) < 10
+
+
+def test_a_mean_of_ratios_that_rests_on_few_people(fit, people):
+    X, y, _, _ = people
+
+    def loss(y_true, y_pred):
+        return np.abs(y_true - y_pred[:, 1])
+
+    def gradient(X, y):  # one person is sent far away
+        away = np.zeros(X.shape)
+        away[np.asarray(X["debts"] == people[0]["debts"].iloc[5]), 0] = 300.0 * (1 - 2 * y[5])
+        return away
+
+    with pytest.warns(UserWarning, match=r"the mean of loss ratios rests on few people: 1 of 80 have \d+ %"):
+        fit(
+            X=X.assign(income=X["income"].where(X.index != "p005", 8.0 * (2 * y.iloc[5] - 1))),
+            loss=loss,
+            gradient=gradient,
+        )
+
+
+def test_a_model_that_knows_the_people_by_heart(fit, people):
+    X, _, _, score = people
+    model = KNeighborsRegressor(1).fit(X, score)
+    for statistic in ("loss_ratio", "ratio_of_means", "log_ratio"):
+        with pytest.raises(
+            ValueError, match=r"the model has no loss about anybody.*Test people whom it was not fitted"
+        ):
+            fit(model=model, y=score, statistic=statistic)
+    line = LinearRegression().fit(X, X @ [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match=r"is not defined"):
+        fit(model=line, y=pd.Series(line.predict(X), index=X.index), statistic="ratio_of_means")
+
+
+def test_some_losses_of_zero(fit, people):
+    X, _, _, score = people
+    half = score.where(np.arange(80) % 2 == 0, score + 1.0)
+    model = KNeighborsRegressor(1).fit(X, score)
+    with pytest.raises(ValueError, match=r"statistic='loss_ratio' is not defined: \d+ of 80 people .*'ratio_of_means'"):
+        fit(model=model, y=half, n_steps=200)
+    test = fit(model=model, y=half, n_steps=200, statistic="ratio_of_means")
+    assert np.isinf(test.loss_ratios_).any()
+    assert np.isfinite(test.statistic_)
+    assert "inf" in str(test)
+
+
+def test_nobody_is_wrong_to_begin_with(fit, classifier, people):
+    with pytest.raises(ValueError, match=r"the model errs about nobody to begin with"):
+        fit(y=pd.Series(classifier.predict(people[0]), index=people[0].index), statistic="error_rate_ratio")
+
+
+def test_logarithms_of_losses_that_vanish(fit, people):
+    def loss(y_true, y_pred):
+        return np.abs(np.where(y_pred[:, 1] > 0.5, 1, 0) - y_true) + 0.5 * (y_pred[:, 1] < 0.5)
+
+    def gradient(X, y):  # to where everybody is given credit, rightly or not
+        return np.full(X.shape, [100.0, 0.0, 0.0])
+
+    with pytest.raises(ValueError, match=r"statistic='log_ratio' is not defined: \d+ of 80 people have no loss left"):
+        fit(
+            loss=loss, statistic="log_ratio", gradient=gradient, y=np.ones(80, dtype=int), X=people[0] - [3.0, 0.0, 0.0]
+        )
+
+
+def test_every_warning_points_at_the_callers_line(fit, classifier, people):
+    with pytest.warns(UserWarning) as caught:  # noqa: PT030 - two of them, of which the place is looked at
+        IndividualFairnessTest(classifier, fair_metric=INCOME, step_size=0.03, n_steps=2).fit(
+            people[0][:9], people[1][:9]
+        )
+    assert {warning.filename for warning in caught} == {__file__}
+    said = [str(warning.message) for warning in caught]
+    assert [message.partition(":")[0] for message in said] == [
+        "step_size=0.03 is too long for regularization=50",
+        "X has 9 people",
+    ]
+
+
+def test_a_p_value_near_the_level_is_doubtful_where_a_few_are_harmed_much_less():
+    n = 60
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.zeros(n), rng.random(n) < 0.1]).astype(float)
+    y = np.zeros(n)
+    # Who has a 1 in the second feature does not lose; everybody else loses in proportion to how far they are moved.
+    model, metric = _Lines(), Projection([[1.0, 0.0]])
+    loss = {"loss": _distance_from_one, "gradient": "finite_differences", "regularization": 0.0, "n_steps": 1}
+    common = {"fair_metric": metric, **loss}
+    test = IndividualFairnessTest(model, step_size=1.0, **common).fit(X, y)
+    assert test.attained_level_ > 0.065
+    near = test.statistic_ - 2.0 * test.standard_error_
+    message = r"p_value_=0.02\d* is too near the level of 0.05 .* with 60 people .* \(attained_level_\). Test more"
+    with pytest.warns(UserWarning, match=message):
+        IndividualFairnessTest(model, step_size=1.0, tolerance=near, **common).fit(X, y)
+
+
+class _Lines:
+    """Says twice the first feature of people whose second is 0, and 0 of the others."""
+
+    def predict(self, X):
+        X = np.asarray(X)
+        return 2 * X[:, 0] * (1 - X[:, 1])
+
+
+def _distance_from_one(y_true, y_pred):
+    return np.abs(1 + y_pred - y_true)

@@ -1,0 +1,40 @@
+"""How long unfair examples take is said before."""
+
+import numpy as np
+import pytest
+
+from skfairtest import IndividualFairnessTest, Projection
+
+INCOME = Projection([[1, 0, 0]])
+
+
+class Slow:
+    """A model that thinks for a while about every question, and a hundred microseconds about every person."""
+
+    classes_ = (0, 1)
+
+    def __init__(self, clock):
+        self.clock = clock
+
+    def predict_proba(self, X):
+        self.clock.sleep(1e-4 * len(X))
+        p = 1 / (1 + np.exp(-np.asarray(X)[:, 0]))
+        return np.column_stack([1 - p, p])
+
+
+class AnnouncedError(Exception):
+    """Nobody is moved: the announcement is what is tested."""
+
+
+def test_a_test_that_takes_more_than_a_minute_is_announced(monkeypatch, clock):
+    def move(*given, **named):
+        raise AnnouncedError
+
+    monkeypatch.setattr("skfairtest.individual.fairness.move", move)
+    monkeypatch.setattr("skfairtest.individual._audited.time", clock)
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    test = IndividualFairnessTest(Slow(clock), fair_metric=INCOME, n_steps=100_000)
+    # 40 people, 100,000 steps, 6 answers each: 2,400 seconds.
+    message = r"unfair examples of 40 people are going to take about 40 minutes \(100,000 steps, with two .* n_jobs"
+    with pytest.warns(UserWarning, match=message), pytest.raises(AnnouncedError):
+        test.fit(X, (X[:, 0] > 0).astype(int))

@@ -1,0 +1,181 @@
+"""What every fitted test can be turned into, whichever it is."""
+
+import json
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from skfairtest import CorrelationFairnessTest, FairnessAudit, FairnessTest, IndividualFairnessTest, Projection
+
+Y = np.array([0, 1] * 30)
+PREDICTED = np.array([0, 1, 1, 1, 0, 0] * 10)
+GROUPS = {"sex": np.array(list("ffm") * 20), "town": np.array(list("xxxyyxxx") * 7 + list("xyxy"))}
+
+
+def groups(**params):
+    return FairnessTest.from_predictions(Y, PREDICTED, sensitive_features=GROUPS["sex"], **params)
+
+
+def odd_groups():
+    """A reference group that is a tuple, infinite ratios, a group left out and a metric that is a function."""
+
+    def share(y_true, y_pred):
+        return float(np.mean(y_pred))
+
+    with pytest.warns(UserWarning, match="left out|fewer"):
+        return FairnessTest.from_predictions(
+            Y, np.where(GROUPS["sex"] == "f", 0, PREDICTED), sensitive_features=pd.DataFrame(GROUPS),
+            control_features={"age": np.repeat([20, 40], 30)}, metric={"own": share, "selected": "selection_rate"},
+            compare="to_reference", reference_group=("f", "x"), disparity="ratio", n_resamples=99,
+            random_state=np.random.RandomState(0),
+        )  # fmt: skip
+
+
+def correlation():
+    return CorrelationFairnessTest.from_predictions(
+        Y, PREDICTED / 2, sensitive_features={"age": np.arange(60.0)}, n_resamples=199, random_state=0
+    )
+
+
+def individual():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = (X @ [1, 1] + rng.normal(size=120) > 0).astype(int)
+    model = LogisticRegression().fit(X[:60], y[:60])
+    ranges = {0: (-9.0, 9.0)}
+    return IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), n_steps=20, feature_ranges=ranges).fit(
+        X[60:], y[60:]
+    )
+
+
+def audit():
+    return FairnessAudit.from_predictions(Y, PREDICTED, sensitive_features=GROUPS, metrics=["selection_rate", "f1"])
+
+
+MAKERS = {
+    "groups": groups,
+    "odd_groups": odd_groups,
+    "everybody": lambda: groups(metric="normalized_mutual_info", n_resamples=99, random_state=0),
+    "equivalence": lambda: groups(metric="selection_rate", alternative="equivalence", margin=0.2),
+    "correlation": correlation,
+    "individual": individual,
+    "audit": audit,
+}
+
+
+@pytest.fixture(scope="module", params=MAKERS)
+def test(request):
+    with np.errstate(all="ignore"):
+        return MAKERS[request.param]()
+
+
+def leaves(value):
+    if isinstance(value, dict):
+        assert all(type(key) is str for key in value)
+        value = list(value.values())
+    if isinstance(value, list):
+        for part in value:
+            yield from leaves(part)
+    else:
+        yield value
+
+
+def test_every_test_is_a_dict_of_plain_values(test):
+    found = test.to_dict()
+    assert {type(leaf) for leaf in leaves(found)} <= {str, int, float, bool, type(None)}
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+
+
+def test_every_test_says_in_its_dict_what_its_attributes_say(test):
+    found = test.to_dict()
+    found = {**found, **found.get("verdict", {})}
+    assert found["p_value"] == test.p_value_
+    assert found["concern"] == test.concern_
+    assert found["n_samples"] == test.n_samples_
+    assert found["parameters"]["confidence_level"] == test.confidence_level
+    assert {"skfairtest", "python", "numpy"} <= set(found["versions"])
+
+
+def test_every_test_is_json_and_a_file(test, tmp_path):
+    text = test.to_json()
+    assert text.isascii()
+    assert json.loads(text) == test.to_dict()
+    assert test.to_json(tmp_path / "found.json") is None
+    assert (tmp_path / "found.json").read_text(encoding="utf-8") == text
+
+
+def test_every_test_is_a_frame(test):
+    frame = test.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame)
+    assert frame is not test.to_frame()
+
+
+def test_every_test_is_a_text_that_begins_with_its_verdict(test):
+    text = str(test)
+    verdict = ("Concern", "No ", "Not certified", "Certified", "Absolute errors", "Similar people", "Fairness audit")
+    assert text.startswith(verdict)
+    assert "nan" not in text.replace("finance", "").split()
+
+
+def test_every_test_is_a_part_of_a_notebook(test):
+    shown = test._repr_html_()
+    assert shown.startswith('<div class="skfairtest fragment">')
+    assert test._repr_mimebundle_()["text/plain"] == str(test)
+    levels = []
+    parser = HTMLParser()
+    parser.handle_starttag = lambda tag, attributes: levels.append(tag) if tag[0] == "h" and tag[1:].isdigit() else 0
+    parser.feed(shown)
+    assert levels
+    assert "h1" not in levels
+    assert ("sk-container" in shown) == (not isinstance(test, FairnessAudit))  # the model
+
+
+CLASSES = [FairnessTest, CorrelationFairnessTest, IndividualFairnessTest, FairnessAudit]
+every_class = pytest.mark.parametrize("cls", CLASSES)
+
+
+@every_class
+def test_nothing_can_be_asked(cls):
+    for method in ("to_dict", "to_json", "to_frame"):
+        with pytest.raises(NotFittedError):
+            getattr(cls(), method)()
+
+
+@every_class
+def test_parameters_are_shown_as_scikit_learn_shows_them(cls):
+    bare = cls(confidence_level=0.9)
+    assert str(bare) == repr(bare) == f"{cls.__name__}(confidence_level=0.9)"
+    assert "sk-container" in bare._repr_html_()
+    assert "sk-container" in bare._repr_mimebundle_()["text/html"]
+
+
+def test_without_the_libraries_of_the_page_a_notebook_shows_text(monkeypatch):
+    monkeypatch.setitem(sys.modules, "skfairtest.report.html", None)
+    assert audit()._repr_html_() is None
+    assert set(audit()._repr_mimebundle_()) == {"text/plain"}
+    assert "skfairtest fragment" not in groups(metric="selection_rate")._repr_html_()
+
+
+def test_values_that_json_lacks_are_named():
+    rows = odd_groups().to_dict()
+    found = list(leaves(rows["comparisons"]))
+    assert "inf" in found
+    assert rows["parameters"]["reference_group"] == ["f", "x"]
+    assert rows["parameters"]["metric"] == {"own": "share", "selected": "selection_rate"}
+    assert rows["by_group"][0]["group"] == ["f", "x"]
+    assert rows["by_group"][0]["stratum"] == 20
+    assert "equivalence_interval" not in rows
+
+
+def test_a_model_is_named_and_nobody_is_told_of():
+    found = individual().to_dict()
+    assert found["parameters"]["estimator"] == "LogisticRegression"
+    assert found["solver_report"]["solver"] == "euler"
+    assert "loss_ratios" not in found
+    assert found["excluded"] == []
