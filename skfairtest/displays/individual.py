@@ -53,7 +53,7 @@ class _TestDisplay(ABC):
         if not isinstance(test, IndividualFairnessTest):
             raise ParameterError(f"test must be a fitted IndividualFairnessTest; found {type(test).__name__}")
         check_is_fitted(test)
-        # Parameters may have been set since; setup are those of the fit.
+        # Parameters may have been set since; the setup is that of the fit.
         setup = test._setup
         display = cls._read(
             test,

@@ -22,7 +22,7 @@ class NullDistributionDisplay(FittedDisplay):
     Outcomes at least as extreme as the data are orange and hatched. For rates every outcome is enumerated, given how
     many people show the event in both groups together. The unconditional test does not take that number as given: its
     p-value is never above what is hatched, and mostly below. Elsewhere the law is the histogram of what was drawn, or
-    the normal histogram.
+    the normal law.
 
     Parameters
     ----------
@@ -59,9 +59,9 @@ class NullDistributionDisplay(FittedDisplay):
     ...     metric="selection_rate",
     ... )
     >>> display = NullDistributionDisplay.from_test(test)
-    >>> display.histogram.low
+    >>> display.law.low
     (-1.0, -0.5, 0.0, 0.5, 1.0)
-    >>> round(sum(display.histogram.extreme), 4), round(display.histogram.p_value, 4)
+    >>> round(sum(display.law.extreme), 4), round(display.law.p_value, 4)
     (0.0286, 0.0078)
     """
 
