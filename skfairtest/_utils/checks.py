@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Floats
 
 
 def is_number(value: object) -> bool:
@@ -19,6 +20,20 @@ def is_number(value: object) -> bool:
 def is_integer(value: object) -> bool:
     """Whether a value is a whole number, Python's or NumPy's, and no boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_sequence(value: object) -> TypeGuard[Sequence[Any]]:
+    """Whether a value holds others, one after the other, and is no text."""
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)
+
+
+def finite_numbers(values: Any) -> Floats:
+    """Return values as an array of one dimension; an empty one if they are none, or not finite numbers."""
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return np.zeros(0)
+    return array if array.ndim == 1 and np.isfinite(array).all() else np.zeros(0)
 
 
 def check_choice(name: str, value: Any, choices: Iterable[Any]) -> None:
@@ -48,7 +63,22 @@ def check_running(confidence_level: Any, n_jobs: Any, verbose: Any) -> None:
     """
     if n_jobs is not None and (not is_integer(n_jobs) or n_jobs == 0):
         raise ParameterError(f"n_jobs must be an integer other than 0, or None; found {n_jobs!r}")
-    if not is_number(confidence_level) or not 0 < confidence_level < 1:
-        raise ParameterError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
+    check_probability("confidence_level", confidence_level)
     if not isinstance(verbose, Integral | bool) or verbose < 0:
         raise ParameterError(f"verbose must be an integer of at least 0; found {verbose!r}")
+
+
+def check_probability(name: str, value: Any) -> None:
+    """Check that a level or a power lies between 0 and 1, and is neither.
+
+    Raises
+    ------
+    ValueError
+        If it does not.
+
+    Examples
+    --------
+    >>> check_probability("alpha", 0.05)
+    """
+    if not is_number(value) or not 0 < value < 1:
+        raise ParameterError(f"{name} must be a number between 0 and 1; found {value!r}")

@@ -12,12 +12,10 @@ from skfairtest.cli.errors import BadInput
 from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
 from skfairtest.metrics import Rate, resolve_metrics
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
-from skfairtest.report.sentences import number, percent, points, ratio
+from skfairtest.report.sentences import DETECTION_POWER, number, percent, points, ratio
 
 __all__ = ["Answer", "Asked", "answered"]
 
-#: Power wanted where nobody says it.
-USUAL_POWER = 0.8
 _EVERYBODY = "all people"
 Value = float | tuple[float, float]
 
@@ -69,6 +67,9 @@ class Answer:
 
     def to_json(self) -> str:
         """Write the answer as one JSON document."""
+        found: dict[str, Any] = {"rates": self.rates}
+        if self.disparity is not None:
+            found = {"baseline": self.rates[self.asked.metric][0], "minimum_detectable_disparity": self.disparity}
         document = {
             "schema": "skfairtest.power",
             "schema_version": 1,
@@ -78,16 +79,10 @@ class Answer:
             "power": self.power,
             "n_per_group": self.n,
             "base_rates": self.base_rates,
-            **self._found(),
+            **found,
             **self.asked.test,
         }
         return json.dumps(document, indent=2, allow_nan=False) + "\n"
-
-    def _found(self) -> dict[str, Any]:
-        if self.disparity is None:
-            return {"rates": self.rates}
-        ((baseline, *_),) = self.rates.values()
-        return {"baseline": baseline, "minimum_detectable_disparity": self.disparity}
 
     def document(self) -> list[Block]:
         """Compose the answer for people."""
@@ -126,20 +121,23 @@ def answered(asked: Asked) -> Answer:
         If the package has no answer.
     """
     _check(asked)
+    target = DETECTION_POWER if asked.target is None else asked.target
+    rates = _rates(asked) if asked.baseline is None else _baselines(asked.metric, asked.baseline, len(asked.n))
+    first, *others = rates.values()
+    people = _per_group(asked.n, len(first), "--n")
+    met = _per_group(asked.base_rates or (1.0,), len(first), "--base-rate")
+    common = {"metric": asked.metric, "base_rates": met, **asked.test}
     if asked.baseline is not None:
-        return _detectable(asked)
-    rates = _rates(asked)
-    given: Any = rates if len(rates) > 1 else next(iter(rates.values()))
-    groups = len(next(iter(rates.values())))
-    met = _per_group(asked.base_rates, groups, "--base-rate") or (1.0,) * groups
-    common = {"metric": asked.metric, "rates": given, "base_rates": met, **asked.test}
+        size = minimum_detectable_disparity(
+            baseline=first[0], n_per_group=people, power=target, direction=asked.direction, **common
+        )
+        return Answer("minimum_detectable_disparity", target, rates, people, met, size, asked)
+    given: Any = rates if others else first
     if asked.n:
-        people = _per_group(asked.n, groups, "--n")
-        found = power(n_per_group=people, **common)
+        found = power(rates=given, n_per_group=people, **common)
         return Answer("power", found, rates, people, met, None, asked)
-    target = USUAL_POWER if asked.target is None else asked.target
-    shares = _per_group(asked.shares, groups, "--share") or None
-    people = required_sample_size(power=target, shares=shares, **common)
+    shares = _per_group(asked.shares, len(first), "--share") or None
+    people = required_sample_size(rates=given, power=target, shares=shares, **common)
     return Answer("required_sample_size", target, rates, people, met, None, asked)
 
 
@@ -161,25 +159,12 @@ def _check(asked: Asked) -> None:
         raise BadInput("--direction is where --baseline looks for a disparity: leave it out with --rate")
 
 
-def _detectable(asked: Asked) -> Answer:
-    assert asked.baseline is not None
-    name, baseline = _value(asked.baseline, "--baseline")
+def _baselines(metric: str, text: str, groups: int) -> dict[str, tuple[Value, ...]]:
+    """Return one baseline for all groups, of which there are two if a number of people is everybody's."""
+    name, baseline = _value(text, "--baseline")
     if name is not None:
-        raise BadInput(f"--baseline {asked.baseline!r} must be one number: name that rate by --metric {label(name)}")
-    target = USUAL_POWER if asked.target is None else asked.target
-    people = tuple(asked.n) if len(asked.n) > 1 else tuple(asked.n) * 2
-    met = _per_group(asked.base_rates, len(people), "--base-rate") or (1.0,) * len(people)
-    found = minimum_detectable_disparity(
-        metric=asked.metric,
-        baseline=baseline,
-        n_per_group=people,
-        base_rates=met,
-        power=target,
-        direction=asked.direction,
-        **asked.test,
-    )
-    rates = {asked.metric: (baseline,) * len(people)}
-    return Answer("minimum_detectable_disparity", target, rates, people, met, found, asked)
+        raise BadInput(f"--baseline {text!r} must be one number: name that rate by --metric {label(name)}")
+    return {metric: (baseline,) * max(groups, 2)}
 
 
 def _per_group(values: Sequence[Any], groups: int, option: str) -> tuple[Any, ...]:
@@ -227,7 +212,7 @@ def _rates_of(asked: Asked) -> list[Rate]:
     """The rates that the metric consists of; none of a metric that is no rate."""
     try:
         found = resolve_metrics(asked.metric, asked.test["disparity"])
-    except (NotImplementedError, ValueError):  # which the computation of power explains
+    except ValueError:  # which the computation of power explains
         return []
     return [rate for rate in found if isinstance(rate, Rate)]
 
@@ -315,7 +300,7 @@ def _margin(asked: Asked) -> str:
 def _of_detectable(answer: Answer, level: str, likely: str) -> list[str]:
     assert answer.disparity is not None
     test, size, share = answer.asked.test, answer.disparity, _is_share(answer.asked)
-    ((baseline, *_),) = answer.rates.values()
+    baseline = answer.rates[answer.asked.metric][0]
     base = baseline[0] if isinstance(baseline, tuple) else baseline
     if test["disparity"] == "ratio":
         found, value = f"a ratio of {ratio(size)}", base * size

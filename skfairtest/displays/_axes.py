@@ -8,9 +8,6 @@ from functools import lru_cache
 from typing import Any
 
 from skfairtest._utils.text import label
-from skfairtest.report.drawings import BLUE, GREY, ORANGE, literal, plain_log
-
-__all__ = ["BLUE", "GREY", "ORANGE", "axes", "drawable", "find_fonts", "literal", "plain_log"]
 
 #: Installed fonts that are asked for characters which the default one has not; emoji in colours cannot be drawn.
 WIDE_FONTS = re.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
 import pandas as pd
@@ -11,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import shorten
 from skfairtest.audit import FairnessAudit
-from skfairtest.displays._axes import drawable, find_fonts, literal
+from skfairtest.displays._axes import drawable, find_fonts
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.report.cells import comparison_pieces
-from skfairtest.report.drawings import WIDEST, joined
+from skfairtest.report.drawings import WIDEST, joined, literal
 from skfairtest.report.sentences import Setup
 
 
@@ -207,28 +208,24 @@ def parts_of(test: Any) -> list[Part]:
     return [Part(part.setup, part.comparisons, part.by_group, part.feature if several else "") for part in parts]
 
 
-def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST) -> str:
+def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST, *, prefix: Iterable[str] = ()) -> str:
     """Join pieces of a name, `joints` between them, and cut the longest pieces until it is short enough."""
+    about = ", ".join(filter(None, prefix))
+    if about:
+        pieces, joints = [about, *pieces], [": ", *joints]
     return joined([drawable(piece) for piece in pieces], joints, widest)
 
 
-def comparison_name(setup: Setup, row: Any, *, prefix: str = "") -> str:
+def comparison_name(setup: Setup, row: Any, *, prefix: Iterable[str] = ()) -> str:
     """Return what one comparison is called: "Female against Male", with what it is of and where it is made."""
-    pieces, joints = comparison_pieces(setup, row, alone=True)
-    if prefix:
-        pieces.insert(0, prefix)
-        joints.insert(0, ": ")
-    return fitted_name(pieces, joints)
+    return fitted_name(*comparison_pieces(setup, row, alone=True), prefix=prefix)
 
 
-def entitle(ax: Any, name: str | None) -> None:
-    """Write a name above a drawing, as it is."""
-    if name is not None:
-        literal(ax.set_title(shorten(drawable(name), 44)))
-
-
-def finish(ax: Any) -> None:
-    """Let everything that is written on the axes be drawn in fonts that have its characters."""
+def finish(ax: Any, name: str | None = None, **properties: Any) -> None:
+    """Write a name above a drawing, as it is, and let all that is written there be drawn in fonts that can do it."""
     from matplotlib.text import Text
 
+    if name is not None:
+        literal(ax.set_title(shorten(drawable(name), 44)))
+    ax.set(**properties)
     find_fonts(text for text in ax.findobj(Text) if not text.get_text().isascii())

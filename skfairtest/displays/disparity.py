@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,12 +11,13 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest.displays._axes import axes, drawable
-from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
+from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.report.cells import disparity_axis
 from skfairtest.report.drawings import draw_disparities, height_of, width_of
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DisparityDisplay(FittedDisplay):
     """Forest of the comparisons of a test or an audit: disparities with their intervals.
 
@@ -70,32 +72,17 @@ class DisparityDisplay(FittedDisplay):
     ['a against b']
     """
 
-    def __init__(
-        self,
-        *,
-        labels: list[str],
-        disparity: NDArray[np.float64],
-        ci_low: NDArray[np.float64],
-        ci_high: NDArray[np.float64],
-        concern: NDArray[np.bool_],
-        p_value: NDArray[np.float64],
-        null: float = 0.0,
-        edges: tuple[float, float] | None = None,
-        xlabel: str = "disparity",
-        n_hidden: int = 0,
-        estimator_name: str | None = None,
-    ) -> None:
-        self.labels = labels
-        self.disparity = disparity
-        self.ci_low = ci_low
-        self.ci_high = ci_high
-        self.concern = concern
-        self.p_value = p_value
-        self.null = null
-        self.edges = edges
-        self.xlabel = xlabel
-        self.n_hidden = n_hidden
-        self.estimator_name = estimator_name
+    labels: list[str]
+    disparity: NDArray[np.float64]
+    ci_low: NDArray[np.float64]
+    ci_high: NDArray[np.float64]
+    concern: NDArray[np.bool_]
+    p_value: NDArray[np.float64]
+    null: float = 0.0
+    edges: tuple[float, float] | None = None
+    xlabel: str = "disparity"
+    n_hidden: int = 0
+    estimator_name: str | None = None
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
@@ -113,10 +100,10 @@ class DisparityDisplay(FittedDisplay):
             )
         metrics = dict.fromkeys(row["metric"] for _, row in shown)
         ratio, several = setup.disparity == "ratio", len(metrics) > 1
-        labels = []
-        for part, row in shown:
-            named = [label(row["metric"])] * several + [part.feature] * bool(part.feature)
-            labels.append(comparison_name(part.setup, row, prefix=", ".join(named)))
+        labels = [
+            comparison_name(part.setup, row, prefix=[label(row["metric"]) if several else "", part.feature])
+            for part, row in shown
+        ]
         columns = ("disparity", "ci_low", "ci_high", "p_value_adjusted")
         disparity, low, high, p = (np.array([float(row[c]) for _, row in shown]) for c in columns)
         # What is no share has a unit of its own, which shares beside it do not have.
@@ -179,7 +166,5 @@ class DisparityDisplay(FittedDisplay):
             log=self.null == 1.0,
             xlabel="\n".join(told),
         )
-        entitle(self.ax_, self.estimator_name if name is None else name)
-        self.ax_.set(**kwargs)
-        finish(self.ax_)
+        finish(self.ax_, self.estimator_name if name is None else name, **kwargs)
         return self

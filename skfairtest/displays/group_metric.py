@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes, drawable
-from skfairtest.displays._tested import FittedDisplay, Part, entitle, finish, fitted_name, parts_of
+from skfairtest.displays._tested import FittedDisplay, Part, finish, fitted_name, parts_of
 from skfairtest.report.cells import value_axis
 from skfairtest.report.drawings import draw_groups, height_of, width_of
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class GroupMetricDisplay(FittedDisplay):
     """Values of a metric by group, each with its interval and the people whom it rests on.
 
@@ -65,60 +66,36 @@ class GroupMetricDisplay(FittedDisplay):
     ['a (n = 80)', 'b (n = 80)']
     """
 
-    def __init__(
-        self,
-        *,
-        labels: list[str],
-        value: NDArray[np.float64],
-        ci_low: NDArray[np.float64],
-        ci_high: NDArray[np.float64],
-        n_effective: NDArray[np.int64],
-        small: NDArray[np.bool_],
-        reference: float | None = None,
-        xlabel: str = "value",
-        estimator_name: str | None = None,
-    ) -> None:
-        self.labels = labels
-        self.value = value
-        self.ci_low = ci_low
-        self.ci_high = ci_high
-        self.n_effective = n_effective
-        self.small = small
-        self.reference = reference
-        self.xlabel = xlabel
-        self.estimator_name = estimator_name
+    labels: list[str]
+    value: NDArray[np.float64]
+    ci_low: NDArray[np.float64]
+    ci_high: NDArray[np.float64]
+    n_effective: NDArray[np.int64]
+    small: NDArray[np.bool_]
+    reference: float | None = None
+    xlabel: str = "value"
+    estimator_name: str | None = None
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
         parts = parts_of(test)
-        tables = [(part, part.by_group[part.by_group["n"] > 0]) for part in parts]
-        metrics = list(dict.fromkeys(metric for _, table in tables for metric in table["metric"]))
+        rows = [(part, row) for part in parts for row in part.by_group.to_dict("records")]
+        metrics = list(dict.fromkeys(row["metric"] for _, row in rows))
         if not metrics:
             raise ParameterError("test looks at all groups at once, so that there are no values by group to draw")
         several = len(metrics) > 1
-        labels = [
-            _row_name(row, several=several, feature=part.feature)
-            for part, table in tables
-            for row in table.to_dict("records")
-        ]
-        joined = {
-            column: np.concatenate([table[column].to_numpy() for _, table in tables])
-            for column in ("value", "ci_low", "ci_high", "n_effective", "small")
-        }
-        alpha = parts[0].setup.alpha
-        units = dict.fromkeys(
-            value_axis(part.setup, metric) for part, table in tables for metric in set(table["metric"])
-        )
+        value, low, high = (np.array([float(row[c]) for _, row in rows]) for c in ("value", "ci_low", "ci_high"))
+        units = dict.fromkeys(value_axis(part.setup, row["metric"]) for part, row in rows)
         told = ([] if several else [drawable(metrics[0])]) + [next(iter(units)) if len(units) == 1 else "value"]
         return cls(
-            labels=labels,
-            value=joined["value"].astype(float),
-            ci_low=joined["ci_low"].astype(float),
-            ci_high=joined["ci_high"].astype(float),
-            n_effective=joined["n_effective"].astype(np.int64),
-            small=joined["small"].astype(bool),
-            reference=_everybody(*tables[0]) if len(tables) == 1 and not several else None,
-            xlabel="\n".join([*told, f"pointwise {100 * (1 - alpha):g} % intervals"]),
+            labels=[_row_name(row, several=several, feature=part.feature) for part, row in rows],
+            value=value,
+            ci_low=low,
+            ci_high=high,
+            n_effective=np.array([row["n_effective"] for _, row in rows], dtype=np.int64),
+            small=np.array([row["small"] for _, row in rows], dtype=bool),
+            reference=None if several or len(parts) > 1 else _everybody(parts[0]),
+            xlabel="\n".join([*told, f"pointwise {100 * (1 - parts[0].setup.alpha):g} % intervals"]),
             estimator_name=name,
         )
 
@@ -159,9 +136,7 @@ class GroupMetricDisplay(FittedDisplay):
             xlabel=xlabel,
             reference=self.reference,
         )
-        entitle(self.ax_, self.estimator_name if name is None else name)
-        self.ax_.set(**kwargs)
-        finish(self.ax_)
+        finish(self.ax_, self.estimator_name if name is None else name, **kwargs)
         return self
 
 
@@ -170,17 +145,13 @@ def _row_name(row: Any, *, several: bool, feature: str) -> str:
     if row["stratum"] is not None:
         pieces.append(label(row["stratum"]))
         joints.append(" in ")
-    prefix = ", ".join([label(row["metric"])] * several + [feature] * bool(feature))
-    if prefix:
-        pieces.insert(0, prefix)
-        joints.insert(0, ": ")
-    return fitted_name(pieces, joints, 42)
+    return fitted_name(pieces, joints, 42, prefix=[label(row["metric"]) if several else "", feature])
 
 
-def _everybody(part: Part, table: pd.DataFrame) -> float | None:
+def _everybody(part: Part) -> float | None:
     """Return everybody's share, where values are shares of people who count alike."""
+    setup, table = part.setup, part.by_group
     metric = table["metric"].iloc[0]
-    setup = part.setup
     if metric not in setup.sentences or metric in setup.functions or setup.people or setup.controls:
         return None
     weights = table["n_effective"].to_numpy(dtype=float)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, plain_log
+from skfairtest.displays._axes import axes
 from skfairtest.individual import IndividualFairnessTest
+from skfairtest.report.drawings import BLUE, GREY, ORANGE, plain_log
 from skfairtest.report.individual import AXES
 
 #: What is said of the line that is drawn, after what the statistic is.
@@ -51,7 +53,7 @@ class _TestDisplay(ABC):
         if not isinstance(test, IndividualFairnessTest):
             raise ParameterError(f"test must be a fitted IndividualFairnessTest; found {type(test).__name__}")
         check_is_fitted(test)
-        # Parameters may have been set since; setup are those of the fit.
+        # Parameters may have been set since; the setup is that of the fit.
         setup = test._setup
         display = cls._read(
             test,
@@ -117,6 +119,7 @@ def _joined(said: str, name: str) -> str:
     return " or ".join(dict.fromkeys([*said.split(" or "), name]))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StoppingTimeDisplay(_TestDisplay):
     """The statistic and its lower bound against the number of steps after which the map is stopped.
 
@@ -172,24 +175,13 @@ class StoppingTimeDisplay(_TestDisplay):
     'steps'
     """
 
-    def __init__(
-        self,
-        *,
-        n_steps: NDArray[np.intp],
-        statistic: NDArray[np.float64],
-        lower_bound: NDArray[np.float64],
-        tolerance: float,
-        statistic_name: str = "statistic",
-        step_name: str = "steps",
-        estimator_name: str | None = None,
-    ) -> None:
-        self.n_steps = n_steps
-        self.statistic = statistic
-        self.lower_bound = lower_bound
-        self.tolerance = tolerance
-        self.statistic_name = statistic_name
-        self.step_name = step_name
-        self.estimator_name = estimator_name
+    n_steps: NDArray[np.intp]
+    statistic: NDArray[np.float64]
+    lower_bound: NDArray[np.float64]
+    tolerance: float
+    statistic_name: str = "statistic"
+    step_name: str = "steps"
+    estimator_name: str | None = None
 
     @classmethod
     def _read(cls, test: IndividualFairnessTest, **common: Any) -> Self:
@@ -249,6 +241,7 @@ class StoppingTimeDisplay(_TestDisplay):
         return self
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LossRatioDisplay(_TestDisplay):
     """How the loss ratios of people are distributed: whether many lose a little or few lose much.
 
@@ -297,22 +290,12 @@ class LossRatioDisplay(_TestDisplay):
     'people'
     """
 
-    def __init__(
-        self,
-        *,
-        loss_ratios: NDArray[np.float64],
-        statistic: float,
-        lower_bound: float,
-        tolerance: float,
-        statistic_name: str = "statistic",
-        estimator_name: str | None = None,
-    ) -> None:
-        self.loss_ratios = loss_ratios
-        self.statistic = statistic
-        self.lower_bound = lower_bound
-        self.tolerance = tolerance
-        self.statistic_name = statistic_name
-        self.estimator_name = estimator_name
+    loss_ratios: NDArray[np.float64]
+    statistic: float
+    lower_bound: float
+    tolerance: float
+    statistic_name: str = "statistic"
+    estimator_name: str | None = None
 
     @classmethod
     def _read(cls, test: IndividualFairnessTest, **common: Any) -> Self:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes
-from skfairtest.displays._tested import FittedDisplay, comparison_name, entitle, finish, parts_of
+from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.report.drawings import draw_null_histogram, statistic_axis
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.sentences import equals_p
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NullDistributionDisplay(FittedDisplay):
     """The law of the leading comparison's statistic if groups were equal, beside what was seen.
 
     Outcomes at least as extreme as the data are orange and hatched. For rates every outcome is enumerated, given how
     many people show the event in both groups together. The unconditional test does not take that number as given: its
     p-value is never above what is hatched, and mostly below. Elsewhere the law is the histogram of what was drawn, or
-    the normal histogram.
+    the normal law.
 
     Parameters
     ----------
@@ -57,16 +59,15 @@ class NullDistributionDisplay(FittedDisplay):
     ...     metric="selection_rate",
     ... )
     >>> display = NullDistributionDisplay.from_test(test)
-    >>> display.histogram.low
+    >>> display.law.low
     (-1.0, -0.5, 0.0, 0.5, 1.0)
-    >>> round(sum(display.histogram.extreme), 4), round(display.histogram.p_value, 4)
+    >>> round(sum(display.law.extreme), 4), round(display.law.p_value, 4)
     (0.0286, 0.0078)
     """
 
-    def __init__(self, *, law: NullHistogram, comparison: str = "", estimator_name: str | None = None) -> None:
-        self.law = law
-        self.comparison = comparison
-        self.estimator_name = estimator_name
+    law: NullHistogram
+    comparison: str = ""
+    estimator_name: str | None = None
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
@@ -78,10 +79,9 @@ class NullDistributionDisplay(FittedDisplay):
         if law is None:
             raise ParameterError("test has no law to draw: the statistic of its leading comparison is undefined")
         setup, leading = parts[part].setup, parts[part].comparisons.iloc[row]
-        if leading["metric"] in setup.everybody:
-            comparison = label(leading["metric"])
-        else:
-            comparison = comparison_name(setup, leading, prefix=label(leading["metric"]))
+        comparison = label(leading["metric"])
+        if leading["metric"] not in setup.everybody:
+            comparison = comparison_name(setup, leading, prefix=[comparison])
         return cls(law=law, comparison=comparison, estimator_name=name)
 
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
@@ -106,7 +106,5 @@ class NullDistributionDisplay(FittedDisplay):
         draw_null_histogram(
             self.ax_, self.law, xlabel="\n".join([*told, f"{statistic_axis(self.law)}, {equals_p(self.law.p_value)}"])
         )
-        entitle(self.ax_, self.estimator_name if name is None else name)
-        self.ax_.set(**kwargs)
-        finish(self.ax_)
+        finish(self.ax_, self.estimator_name if name is None else name, **kwargs)
         return self

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest._utils.checks import check_choice, is_number
+from skfairtest._utils.checks import check_choice, check_probability, finite_numbers, is_number
 from skfairtest._utils.errors import ParameterError
-from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, drawable, plain_log
+from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.group.power import minimum_detectable_disparity
 from skfairtest.group.power_fitted import Leading, leading_of
-from skfairtest.group.power_plan import check_target
 from skfairtest.inference.detectable import detectable_estimates, detectable_rates
-from skfairtest.report.drawings import legend_below, literal
+from skfairtest.report.drawings import BLUE, GREY, ORANGE, legend_below, literal, plain_log
 from skfairtest.report.sentences import DETECTION_POWER, number
 
 DISPARITIES = ("difference", "ratio")
@@ -26,6 +26,7 @@ METHODS = ("normal", "exact")
 EXACT_SIZES, SIZES = 12, 80
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PowerDisplay(OfTest):
     """Smallest disparity that is found against the number of people tested.
 
@@ -87,28 +88,15 @@ class PowerDisplay(OfTest):
     array([0.2  , 0.019])
     """
 
-    def __init__(
-        self,
-        *,
-        n_samples: NDArray[np.float64],
-        detectable: NDArray[np.float64],
-        power: float = DETECTION_POWER,
-        alpha: float = 0.05,
-        disparity: str = "difference",
-        metric_name: str = "rate",
-        fitted: tuple[float, float, float] | None = None,
-        method: str = "normal",
-        estimator_name: str | None = None,
-    ) -> None:
-        self.n_samples = n_samples
-        self.detectable = detectable
-        self.power = power
-        self.alpha = alpha
-        self.disparity = disparity
-        self.metric_name = metric_name
-        self.fitted = fitted
-        self.method = method
-        self.estimator_name = estimator_name
+    n_samples: NDArray[np.float64]
+    detectable: NDArray[np.float64]
+    power: float = DETECTION_POWER
+    alpha: float = 0.05
+    disparity: str = "difference"
+    metric_name: str = "rate"
+    fitted: tuple[float, float, float] | None = None
+    method: str = "normal"
+    estimator_name: str | None = None
 
     @classmethod
     def from_test(
@@ -152,9 +140,9 @@ class PowerDisplay(OfTest):
             If it is not fitted.
         """
         check_test(test)
-        check_target(power)
+        check_probability("power", power)
         leading = leading_of(test)
-        question = leading.settings.question
+        question, alpha = leading.settings.question, leading.settings.alpha
         if question.alternative == "equivalence":
             raise ParameterError(
                 "alternative='equivalence' looks for the largest disparity that is certified, not the smallest that is "
@@ -168,17 +156,15 @@ class PowerDisplay(OfTest):
         seen = float(row["disparity"])
         with np.errstate(divide="ignore"):
             seen = max(seen, float(1 / np.float64(seen))) if ratio else abs(seen)
-        one_sided = question.alternative in ("greater", "less")
-        level = 2 * leading.alpha if one_sided else leading.alpha
+        level = 2 * alpha if question.alternative in ("greater", "less") else alpha
         found = _found(leading, np.append(sizes, people) / people, level, power, ratio=ratio, overall=overall)
         if name is None and test.estimator is not None:
             name = type(test.estimator).__name__
-        _check_found(found, power)
         return cls(
             n_samples=sizes,
             detectable=found[:-1],
             power=float(power),
-            alpha=leading.alpha,
+            alpha=alpha,
             disparity="ratio" if ratio else "difference",
             metric_name=str(row["metric"]),
             fitted=(people, float(found[-1]), seen),
@@ -241,9 +227,8 @@ class PowerDisplay(OfTest):
         """
         if not is_number(baseline) or not 0 <= baseline <= 1:
             raise ParameterError(f"baseline must be a rate between 0 and 1; found {baseline!r}")
-        if not is_number(alpha) or not 0 < alpha < 1:
-            raise ParameterError(f"alpha must be a number between 0 and 1; found {alpha!r}")
-        check_target(power)
+        check_probability("alpha", alpha)
+        check_probability("power", power)
         check_choice("disparity", disparity, DISPARITIES)
         check_choice("method", method, METHODS)
         parts = _pair(shares, "shares")
@@ -259,10 +244,9 @@ class PowerDisplay(OfTest):
         else:
             d1, d2 = sizes * parts[0] * met[0], sizes * parts[1] * met[1]
             found = detectable_rates(baseline, d1, d2, alpha=alpha, power=power, disparity=disparity)
-        _check_found(found, power)
         return cls(
             n_samples=sizes,
-            detectable=np.where(np.isfinite(found), found, np.nan),
+            detectable=_checked(found, power),
             power=float(power),
             alpha=float(alpha),
             disparity=disparity,
@@ -310,8 +294,7 @@ class PowerDisplay(OfTest):
         literal(ax.set_xlabel(f"people in both groups (level {self.alpha:.3g})"))
         about = "normal approximation" if self.method == "normal" else "exact test"
         literal(ax.set_ylabel(f"smallest {self.disparity}\nof {drawable(self.metric_name)}, {about}"))
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+        ax.spines[["top", "right"]].set_visible(False)
         legend_below(ax, columns=2)
         finish(ax)
         return self
@@ -321,27 +304,29 @@ def _found(
     leading: Leading, times: NDArray[np.float64], alpha: float, power: float, *, ratio: bool, overall: bool
 ) -> NDArray[np.float64]:
     """Return the smallest disparities among so many times the people of a fitted test."""
-    sides, question = leading.sides, leading.settings.question
+    question = leading.settings.question
     common = {"alpha": alpha, "power": power, "disparity": "ratio" if ratio else "difference"}
     if leading.rate is not None and leading.rate.value is None and question.margin_bounds is None:
-        share = sides.d_group / (sides.d_group + sides.d_other) if overall else 0.0
+        share = leading.d_group / (leading.d_group + leading.d_other) if overall else 0.0
         direction = {"greater": "up", "less": "down"}.get(question.alternative, "farther")
-        people = (sides.other, sides.d_group * times, sides.d_other * times)
+        people = (leading.other, leading.d_group * times, leading.d_other * times)
         found = detectable_rates(*people, share=share, direction=direction, **common)  # type: ignore[arg-type]
     else:
-        if not sides.error > 0:
+        if not leading.error > 0:
             raise ParameterError("test has no standard error, from which power is computed: use variance='auto'")
         upper = 0.0 if question.margin_bounds is None else question.margin_bounds[1]
         edge = float(np.log(upper)) if ratio and upper else upper
-        found = detectable_estimates(sides.error / np.sqrt(times), edge=edge, **common)  # type: ignore[arg-type]
-    return np.where(np.isfinite(found), found, np.nan)
+        found = detectable_estimates(leading.error / np.sqrt(times), edge=edge, **common)  # type: ignore[arg-type]
+    return _checked(found, power)
 
 
-def _check_found(found: NDArray[np.float64], power: float) -> None:
+def _checked(found: NDArray[np.float64], power: float) -> NDArray[np.float64]:
+    """Return the smallest disparities that there are, NaN where there is none; refuse to draw none at all."""
     if not np.isfinite(found).any():
         raise ParameterError(
             f"power={power:g} is reached by no disparity with any of n_samples: more people are needed"
         )
+    return np.where(np.isfinite(found), found, np.nan)
 
 
 def _exact(
@@ -371,20 +356,14 @@ def _exact(
 def _sizes(given: Any, default: NDArray[np.float64]) -> NDArray[np.float64]:
     if given is None:
         return np.unique(np.round(default))
-    try:
-        sizes = np.asarray(given, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"n_samples must be numbers of people; found {given!r}") from error
-    if sizes.ndim != 1 or not len(sizes) or not (np.isfinite(sizes) & (sizes >= 4)).all():
+    sizes = finite_numbers(given)
+    if not len(sizes) or sizes.min() < 4:
         raise ParameterError(f"n_samples must be numbers of people, each at least 4; found {given!r}")
     return np.unique(sizes)
 
 
 def _pair(given: Any, name: str) -> NDArray[np.float64]:
-    try:
-        pair = np.asarray(given, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"{name} must be two positive numbers; found {given!r}") from error
-    if pair.shape != (2,) or not (np.isfinite(pair) & (pair > 0)).all():
+    pair = finite_numbers(given)
+    if len(pair) != 2 or pair.min() <= 0:
         raise ParameterError(f"{name} must be two positive numbers; found {given!r}")
     return pair

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from skfairtest._utils.checks import check_choice, is_number
+from skfairtest._utils.checks import check_choice, check_probability, finite_numbers, is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
-from skfairtest.displays._axes import BLUE, GREY, ORANGE, axes, drawable
+from skfairtest.comparisons.rates import scale_of
+from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import finish, fitted_name
-from skfairtest.inference.rates import Pair, Scale
-from skfairtest.inference.thresholds import Curve, cell_counts, chosen_thresholds, curve
-from skfairtest.metrics import Rate, resolve_metrics
+from skfairtest.inference.rates import Pair
+from skfairtest.inference.thresholds import cell_counts, chosen_thresholds, curve
+from skfairtest.metrics import CELLS, Rate, resolve_metrics
 from skfairtest.readers import as_numbers, check_rows, classes_of, resolve_pos_label, scores
-from skfairtest.report.drawings import legend_below, literal
+from skfairtest.report.drawings import BLUE, GREY, ORANGE, legend_below, literal
 from skfairtest.tables import Sample
 
 METHODS = ("auto", "exact", "asymptotic")
-CELLS = {
-    "y_true": np.array([True, True, False, False]),
-    "y_pred": np.array([True, False, True, False]),
-}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ThresholdDisplay:
     """Disparity of a rate between two groups against the decision threshold, and the disparities that are rejected.
 
@@ -98,34 +97,18 @@ class ThresholdDisplay:
     [7.0, 8.0, 9.0]
     """
 
-    def __init__(
-        self,
-        *,
-        thresholds: NDArray[np.float64],
-        disparity: NDArray[np.float64],
-        ci_low: NDArray[np.float64],
-        ci_high: NDArray[np.float64],
-        kept_low: NDArray[np.float64],
-        kept_high: NDArray[np.float64],
-        rejected: NDArray[np.bool_],
-        confidence_level: float = 0.95,
-        law: str = "exact",
-        metric_name: str = "rate",
-        comparison: str = "",
-        estimator_name: str | None = None,
-    ) -> None:
-        self.thresholds = thresholds
-        self.disparity = disparity
-        self.ci_low = ci_low
-        self.ci_high = ci_high
-        self.kept_low = kept_low
-        self.kept_high = kept_high
-        self.rejected = rejected
-        self.confidence_level = confidence_level
-        self.law = law
-        self.metric_name = metric_name
-        self.comparison = comparison
-        self.estimator_name = estimator_name
+    thresholds: NDArray[np.float64]
+    disparity: NDArray[np.float64]
+    ci_low: NDArray[np.float64]
+    ci_high: NDArray[np.float64]
+    kept_low: NDArray[np.float64]
+    kept_high: NDArray[np.float64]
+    rejected: NDArray[np.bool_]
+    confidence_level: float = 0.95
+    law: str = "exact"
+    metric_name: str = "rate"
+    comparison: str = ""
+    estimator_name: str | None = None
 
     @classmethod
     def from_estimator(
@@ -302,9 +285,8 @@ class ThresholdDisplay:
     ) -> Self:  # fmt: skip
         rate = _rate_of(metric)
         check_choice("method", method, METHODS)
-        if not is_number(confidence_level) or not 0 < confidence_level < 1:
-            raise ParameterError(f"confidence_level must be a number between 0 and 1; found {confidence_level!r}")
-        if not isinstance(n_thresholds, int | np.integer) or isinstance(n_thresholds, bool) or n_thresholds < 1:
+        check_probability("confidence_level", confidence_level)
+        if not is_integer(n_thresholds) or n_thresholds < 1:
             raise ParameterError(f"n_thresholds must be an integer of at least 1; found {n_thresholds!r}")
         if sensitive_features is None:
             raise ParameterError("sensitive_features is missing: the groups to compare, one value per person")
@@ -318,14 +300,18 @@ class ThresholdDisplay:
             raise ParameterError("y_score must hold numbers: probabilities or decision values of the positive label")
         truths = _truths(sample, pos_label, classes) if "y_true" in rate.reads else np.zeros(len(score), dtype=bool)
         first, second, comparison = _sides(sample, *sides)
-        at = _thresholds(thresholds, score[first | second], int(n_thresholds))
+        if thresholds is None:
+            at = chosen_thresholds(score[first | second], int(n_thresholds))
+        else:
+            at = np.unique(finite_numbers(thresholds))
+            if not len(at):
+                raise ParameterError(f"thresholds must be finite numbers, one or more; found {thresholds!r}")
         event, given = rate.masks(CELLS)
         counts = []
         for side in (first, second):
             cells = cell_counts(score[side], truths[side], at)
             counts += [cells[:, event].sum(axis=1), cells[:, given].sum(axis=1)]
-        scale = Scale() if rate.value is None or rate.slope is None else Scale(rate.value, rate.slope)
-        found: Curve = curve(Pair(*counts), scale, 1 - float(confidence_level), method)
+        found = curve(Pair(*counts), scale_of(rate), 1 - float(confidence_level), method)
         return cls(
             thresholds=at,
             disparity=found.disparity,
@@ -389,8 +375,7 @@ class ThresholdDisplay:
         literal(ax.set_xlabel("threshold of the score (each by itself)"))
         what = drawable(f"difference of {self.metric_name}")
         literal(ax.set_ylabel(what + (f"\n{self.comparison}" if self.comparison else "")))
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+        ax.spines[["top", "right"]].set_visible(False)
         legend_below(ax, columns=2)
         finish(ax)
         return self
@@ -437,15 +422,3 @@ def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], N
         raise ParameterError(f"sensitive_features holds one group only, {listed}: nothing can be compared")
     told = "rest" if other is None else label(other)
     return first, second, fitted_name([label(group), told], [" against "], 40)
-
-
-def _thresholds(given: Any, score: NDArray[np.float64], most: int) -> NDArray[np.float64]:
-    if given is None:
-        return chosen_thresholds(score, most)
-    try:
-        at = np.asarray(given, dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"thresholds must be numbers; found {given!r}") from error
-    if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
-        raise ParameterError(f"thresholds must be finite numbers, one or more; found {given!r}")
-    return np.unique(at)

@@ -7,19 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.checks import check_choice, check_probability, is_sequence
 from skfairtest._utils.errors import ParameterError
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.group.power_answer import check_truth, computed_power, detectable, normal_start
 from skfairtest.group.power_fitted import disparity_of_test
-from skfairtest.group.power_plan import (
-    check_number_of_groups,
-    check_target,
-    read_people,
-    read_plan,
-    read_proportions,
-    read_shares_met,
-    read_values,
-)
+from skfairtest.group.power_plan import read_people, read_plan, read_proportions, supposed
 from skfairtest.inference.power_search import smallest_size
 
 DIRECTIONS = ("auto", "up", "down")
@@ -111,10 +104,8 @@ def power(
     >>> round(power(metric="selection_rate", rates=(0.3, 0.5), n_per_group=(46, 46)), 2)
     0.48
     """
-    plan = read_plan(metric, test_params, alpha)
-    values = read_values(plan, rates, "rates")
-    people = read_people(n_per_group, plan, values)
-    return computed_power(plan, values, people, read_shares_met(base_rates, len(people), plan)).value
+    plan = supposed(read_plan(metric, test_params, alpha), rates, base_rates)
+    return computed_power(plan, read_people(n_per_group, plan)).value
 
 
 def required_sample_size(
@@ -177,19 +168,16 @@ def required_sample_size(
     >>> required_sample_size(metric="selection_rate", rates=(0.3, 0.5))
     (95, 95)
     """
-    plan = read_plan(metric, test_params, alpha)
-    values = read_values(plan, rates, "rates")
-    check_target(power)
-    met = read_shares_met(base_rates, len(values[0]), plan)
-    proportions = read_proportions(shares, len(values[0]))
-    check_number_of_groups(len(values[0]), plan)
-    check_truth(plan, values, proportions, met)
+    plan = supposed(read_plan(metric, test_params, alpha), rates, base_rates)
+    check_probability("power", power)
+    proportions = read_proportions(shares, len(plan.met))
+    check_truth(plan, proportions)
 
     def people(size: int) -> tuple[int, ...]:
         return tuple(max(2, int(np.ceil(size * share - 1e-9))) for share in proportions)
 
-    start = normal_start(plan, values, people, met, power)
-    size = smallest_size(lambda s: computed_power(plan, values, people(s), met), power, start)
+    start = normal_start(plan, people, power)
+    size = smallest_size(lambda size: computed_power(plan, people(size)), power, start)
     if size < 0:
         raise ParameterError(
             f"power={power!r} needs more than 100 million people in a group: ask for a larger disparity"
@@ -280,9 +268,8 @@ def minimum_detectable_disparity(
     >>> round(minimum_detectable_disparity(test), 2)
     0.21
     """
-    check_target(power)
-    if direction not in DIRECTIONS:
-        raise ParameterError(f"direction must be one of {', '.join(map(repr, DIRECTIONS))}; found {direction!r}")
+    check_probability("power", power)
+    check_choice("direction", direction, DIRECTIONS)
     if test is not None:
         given = {"metric": metric, "baseline": baseline, "n_per_group": n_per_group, "alpha": alpha, **test_params}
         given = {name: value for name, value in given.items() if value is not None}
@@ -300,8 +287,6 @@ def minimum_detectable_disparity(
             f"metric={metric!r} is several rates, each with its own smallest disparity: use metric={names}, with "
             f"alpha={plan.settings.alpha / len(plan.rates):.4g} for the level that Holm leaves each"
         )
-    if isinstance(n_per_group, str) or not isinstance(n_per_group, Sequence | np.ndarray):
-        raise ParameterError(f"n_per_group must be a sequence of integers, one per group; found {n_per_group!r}")
-    values = read_values(plan, [baseline] * max(len(n_per_group), 2), "baseline")
-    people = read_people(n_per_group, plan, values)
-    return detectable(plan, values, people, read_shares_met(base_rates, len(people), plan), power, direction)
+    groups = len(n_per_group) if is_sequence(n_per_group) else 0
+    plan = supposed(plan, [baseline] * max(groups, 2), base_rates, "baseline")
+    return detectable(plan, read_people(n_per_group, plan), power, direction)

@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.group.power_plan import Plan, Values, contrasts_of
+from skfairtest.group.power_plan import Plan
 from skfairtest.inference.power import rate_power
 from skfairtest.inference.power_designs import Computed, Design, Estimates
 from skfairtest.inference.power_estimates import estimates_power
 from skfairtest.inference.power_normal import normal_power
-from skfairtest.inference.power_search import smallest_disparity
+from skfairtest.inference.power_search import LARGEST, smallest_disparity
 from skfairtest.inference.rates import Question
 
 
-def computed_power(plan: Plan, values: Values, people: tuple[int, ...], met: tuple[float, ...]) -> Computed:
-    """Return the power of a plan, if these are the true values, the people and the shares of those who count."""
-    question, contrasts, alpha = plan.settings.question, contrasts_of(plan, len(people)), plan.settings.alpha
-    if plan.is_mean:
-        means, spreads = zip(*values[0], strict=True)
-        return estimates_power(Estimates(people, means, spreads, met, question, contrasts, alpha))
-    if plan.is_area:
-        return estimates_power(Estimates(people, values[0], None, met, question, contrasts, alpha))
-    overall = plan.settings.compare == "to_overall"
-    return rate_power(Design(people, met, values, plan.complement, question, contrasts, overall, alpha))
+def computed_power(plan: Plan, people: tuple[int, ...]) -> Computed:
+    """Return the power of a plan with so many people."""
+    question, alpha = plan.settings.question, plan.settings.alpha
+    if not plan.rates:
+        means, spreads = zip(*plan.values[0], strict=True) if plan.is_mean else (plan.values[0], None)
+        return estimates_power(Estimates(people, means, spreads, plan.met, question, plan.contrasts, alpha))
+    complement = (False, True)[: len(plan.rates)]
+    return rate_power(Design(people, plan.met, plan.values, complement, question, plan.contrasts, plan.overall, alpha))
 
 
-def _parts(plan: Plan, values: Values, people: Sequence[float], met: Sequence[float]) -> list[tuple[float, ...]]:
+def _parts(plan: Plan, people: Sequence[float]) -> list[tuple[float, float, float, float]]:
     """Per rate and comparison: value and people of the group, and of what it is compared with."""
-    out: list[tuple[float, ...]] = []
-    for row, other in zip(values, plan.complement or (False,), strict=True):
+    out: list[tuple[float, float, float, float]] = []
+    for other, row in enumerate(plan.values):
         level = [value[0] if plan.is_mean else value for value in row]
-        d = [n * (1 - share if other else share) for n, share in zip(people, met, strict=True)]
-        for first, second in contrasts_of(plan, len(people)):
+        d = [n * (1 - share if other else share) for n, share in zip(people, plan.met, strict=True)]
+        for first, second in plan.contrasts:
             rest = [g for g in range(len(people)) if g != first] if second is None else [second]
             size = sum(d[g] for g in rest)
             out.append((level[first], d[first], sum(d[g] * level[g] for g in rest) / size, size))
@@ -49,28 +49,24 @@ def _shown(question: Question, value: float, other: float, share: float) -> floa
     return value - other
 
 
-def check_truth(plan: Plan, values: Values, people: Sequence[float], met: Sequence[float]) -> None:
+def check_truth(plan: Plan, people: Sequence[float]) -> None:
     """Refuse true values for which no number of people gives power."""
     question = plan.settings.question
     low, high = question.margin_bounds or (question.null, question.null)
-    overall = plan.settings.compare == "to_overall"
     found = [
-        _shown(question, value, other, d1 / (d1 + d2) if overall else 0.0)
-        for value, d1, other, d2 in _parts(plan, values, people, met)
+        _shown(question, value, other, d1 / (d1 + d2) if plan.overall else 0.0)
+        for value, d1, other, d2 in _parts(plan, people)
     ]
     if question.alternative == "equivalence":
         if all(low < disparity < high for disparity in found):
             return
         what = f"within the margin, from {low:g} to {high:g}"
     else:
-        above, below = any(d > high for d in found), any(d < low for d in found)
-        wanted = {"greater": above, "less": below, "two-sided": above or below}[question.alternative]
-        if wanted:
+        beyond = {"greater": max(found) > high, "less": min(found) < low}
+        if beyond.get(question.alternative, any(beyond.values())):
             return
-        sides = {"greater": f"above {high:g}", "less": f"below {low:g}", "two-sided": f"beyond {low:g} to {high:g}"}
-        what = (
-            sides[question.alternative] if low != high or question.alternative != "two-sided" else f"other than {low:g}"
-        )
+        both = f"beyond {low:g} to {high:g}" if low != high else f"other than {low:g}"
+        what = {"greater": f"above {high:g}", "less": f"below {low:g}"}.get(question.alternative, both)
     shown = ", ".join(f"{disparity:.4g}" for disparity in found)
     raise ParameterError(
         f"rates give no power at any size: alternative={question.alternative!r} needs "
@@ -78,71 +74,53 @@ def check_truth(plan: Plan, values: Values, people: Sequence[float], met: Sequen
     )
 
 
-def normal_start(
-    plan: Plan, values: Values, people: Callable[[int], tuple[int, ...]], met: tuple[float, ...], target: float
-) -> int:
+def normal_start(plan: Plan, people: Callable[[int], tuple[int, ...]], target: float) -> int:
     """Return a size near the one that is looked for."""
     if not plan.rates:
         return 2
     question = plan.settings.question
     both = question.alternative == "equivalence"
-    k = len(contrasts_of(plan, len(met))) * len(plan.rates)
-    alpha = plan.settings.alpha if both else plan.settings.alpha / k
+    alpha = plan.settings.alpha / (1 if both else len(plan.contrasts) * len(plan.rates))
 
     def enough(size: int) -> bool:
-        found = [
-            normal_power(v, d1, w, d2, question, alpha) for v, d1, w, d2 in _parts(plan, values, people(size), met)
-        ]
+        found = [normal_power(*part, question, alpha) for part in _parts(plan, people(size))]
         return (min(found) if both else max(found)) >= target
 
-    outside, inside = 1, 2
-    while not enough(inside) and inside < 10**8:
-        outside, inside = inside, 2 * inside
-    while inside - outside > 1:
-        middle = (inside + outside) // 2
-        outside, inside = (outside, middle) if enough(middle) else (middle, inside)
-    return inside
+    inside = 2
+    while not enough(inside) and inside < LARGEST:
+        inside *= 2
+    return bisect_left(range(inside), True, inside // 2 + 1, key=enough)
 
 
-def detectable(
-    plan: Plan, values: Values, people: tuple[int, ...], met: tuple[float, ...], target: float, direction: str
-) -> float:
+def detectable(plan: Plan, people: tuple[int, ...], target: float, direction: str) -> float:
     """Return the disparity of one moving group to all others, which have the baseline."""
     question = plan.settings.question
-    moving = contrasts_of(plan, len(people))[0][0]
-    base = values[0][moving]
+    moving = plan.contrasts[0][0]
+    base = plan.values[0][moving]
     level = base[0] if plan.is_mean else base
     rate = plan.rates[0] if plan.rates else None
-    several = len(people) > 2
-    share = people[moving] * met[moving] / sum(n * s for n, s in zip(people, met, strict=True))
+    counted = [n * share for n, share in zip(people, plan.met, strict=True)]
 
     def power_at(value: float) -> float:
-        row = list(values[0])
+        row = list(plan.values[0])
         row[moving] = (value, base[1]) if plan.is_mean else value
-        return computed_power(plan, (tuple(row),), people, met).value
-
-    def edge_value(sign: int) -> float:
-        low, high = question.margin_bounds or (question.null, question.null)
-        edge = high if sign > 0 else low
-        return float(level * edge if question.disparity == "ratio" else level + edge)
-
-    def end(sign: int) -> float:
-        if rate is not None:
-            return 1.0 if sign > 0 else 0.0
-        if plan.is_area:
-            return 1 - 1e-9 if sign > 0 else 1e-9
-        # Forty standard errors beyond the edge.
-        reach = 40 * base[1] * np.sqrt(sum(1 / n for n in people))
-        beyond = edge_value(sign) + sign * reach
-        return float(max(beyond, level * 1e-9) if question.disparity == "ratio" else beyond)
+        return computed_power(replace(plan, values=(tuple(row),)), people).value
 
     def search(sign: int) -> float | None:
-        extreme = end(sign)
-        null = min(edge_value(sign), extreme) if sign > 0 else max(edge_value(sign), extreme)
-        tolerance = (1e-4 if several else 1e-7) * (1.0 if not plan.is_mean else max(abs(extreme - null), 1e-12))
+        low, high = question.margin_bounds or (question.null, question.null)
+        edge = high if sign > 0 else low
+        null = float(level * edge if question.disparity == "ratio" else level + edge)
+        if plan.is_mean:  # forty standard errors beyond the edge
+            extreme = null + sign * 40 * base[1] * np.sqrt(sum(1 / n for n in people))
+            extreme = float(max(extreme, level * 1e-9) if question.disparity == "ratio" else extreme)
+        else:
+            least = 1e-9 if plan.is_area else 0.0
+            extreme = 1 - least if sign > 0 else least
+        null = (min if sign > 0 else max)(null, extreme)
+        tolerance = (1e-4 if len(people) > 2 else 1e-7) * (max(abs(extreme - null), 1e-12) if plan.is_mean else 1.0)
         if question.alternative == "equivalence":
             # Against everyone the margin reaches further than against the others.
-            outer = extreme if plan.settings.compare == "to_overall" else null
+            outer = extreme if plan.overall else null
             return smallest_disparity(power_at, target, outer, level, tolerance)
         return smallest_disparity(power_at, target, null, extreme, tolerance)
 
@@ -158,11 +136,11 @@ def detectable(
     for sign in signs:
         found = search(sign)
         if found is not None:
-            first, other = (v if rate is None or rate.value is None else float(rate.value(np.asarray(v)))
-                            for v in (found, level))  # fmt: skip
-            return _shown(question, first, other, share if plan.settings.compare == "to_overall" else 0.0)
-    what = {1: "up", -1: "down"}
+            if rate is not None and rate.value is not None:
+                found, level = (float(rate.value(np.asarray(value))) for value in (found, level))
+            return _shown(question, found, level, counted[moving] / sum(counted) if plan.overall else 0.0)
+    ways = " nor ".join("up" if sign > 0 else "down" for sign in signs)
     raise ParameterError(
-        f"power={target:g} is reached by no disparity ({' nor '.join(what[s] for s in signs)}) from a baseline of "
-        f"{level:.4g} with {', '.join(f'{n:,}' for n in people)} people: more people or a lower power are needed"
+        f"power={target:g} is reached by no disparity ({ways}) from a baseline of {level:.4g} with "
+        f"{', '.join(f'{n:,}' for n in people)} people: more people or a lower power are needed"
     )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
 
-from skfairtest._utils.checks import is_number
+from skfairtest._utils.checks import check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.metrics import Rate, resolve_metrics
+from skfairtest.metrics import CELLS, Rate, resolve_metrics
 
 #: Metrics that are the mean of one number per person; their values are given as (mean, standard deviation).
 MEANS = (
@@ -27,31 +26,32 @@ MEANS = (
     "calibration",
 )
 AREA = "roc_auc"
-#: What is taken of a test's parameters, with their defaults.
-ACCEPTED: dict[str, Any] = {
-    "compare": "between_groups",
-    "reference_group": None,
-    "disparity": "difference",
-    "alternative": "two-sided",
-    "margin": None,
-    "method": "auto",
-    "adjust": "auto",
-    "confidence_level": 0.95,
-}
+#: What is taken of a test's parameters.
+ACCEPTED = (
+    "compare", "reference_group", "disparity", "alternative", "margin", "method", "adjust", "confidence_level",
+)  # fmt: skip
 METHODS = ("auto", "exact", "asymptotic")
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A checked question: the metric, as rates (none for means and areas), and the test's settings."""
+    """A checked question: the metric, as rates (none for means and areas), the test's settings, and what is supposed.
+
+    Per rate, `values` are one per group (of means: mean and standard deviation); `met` are the shares of the groups who
+    meet the condition of the first rate. Compared is a group with another one; None: with everyone else.
+    """
 
     name: str
     rates: tuple[Rate, ...]
-    complement: tuple[bool, ...]
-    everyone: bool  # everybody meets the condition
     settings: Settings
-    reference: int | None
-    only: tuple[tuple[int, int | None], ...] | None = None  # comparisons, where they are not all that `compare` makes
+    values: tuple[tuple[Any, ...], ...] = ()
+    met: tuple[float, ...] = ()
+    contrasts: tuple[tuple[int, int | None], ...] = ()
+
+    @property
+    def overall(self) -> bool:
+        """Whether a group is compared with everyone, itself included."""
+        return self.settings.compare == "to_overall"
 
     @property
     def is_mean(self) -> bool:
@@ -64,9 +64,6 @@ class Plan:
         return self.name == AREA
 
 
-Values = tuple[tuple[Any, ...], ...]  # per rate, one value per group; means: (mean, standard deviation)
-
-
 def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) -> Plan:
     """Return the question behind a metric and a test's parameters."""
     unknown = sorted(set(test_params) - set(ACCEPTED))
@@ -74,87 +71,67 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
         raise ValueError(
             f"{', '.join(unknown)}: not a parameter that power depends on; there are {', '.join(ACCEPTED)}"
         )
-    params = {**ACCEPTED, **test_params}
     if alpha is not None:
-        if not is_number(alpha) or not 0 < alpha < 1:
-            raise ParameterError(f"alpha must be a number between 0 and 1; found {alpha!r}")
-        if "confidence_level" in test_params and abs(1 - alpha - params["confidence_level"]) > 1e-12:
-            level = params["confidence_level"]
+        check_probability("alpha", alpha)
+        level = test_params.get("confidence_level", 1 - alpha)
+        if abs(1 - alpha - level) > 1e-12:
             raise ParameterError(
                 f"alpha={alpha!r} is not 1 - confidence_level, which is given as {level!r}: give one of them"
             )
-    if params["method"] not in METHODS:
-        options = ", ".join(map(repr, METHODS))
+    method = test_params.get("method", "auto")
+    if method not in METHODS:
         raise ParameterError(
-            f"method={params['method']!r} has no power without data: use one of {options}"
-            + ("; 'exact' is what permutations of rates come close to" if params["method"] == "permutation" else "")
+            f"method={method!r} has no power without data: use one of {', '.join(map(repr, METHODS))}"
+            + ("; 'exact' is what permutations of rates come close to" if method == "permutation" else "")
         )
-    if params["adjust"] == "max_t":
+    if test_params.get("adjust") == "max_t":
         raise ParameterError(
             "adjust='max_t' has no power without data: use adjust='holm', whose power is a little lower"
         )
-    reference = params.pop("reference_group")
-    to_reference = params["compare"] == "to_reference"
-    if reference is not None and (not isinstance(reference, Integral) or isinstance(reference, bool)):
+    reference = test_params.get("reference_group")
+    if reference is not None and not is_integer(reference):
         raise ParameterError(f"reference_group must be a position in n_per_group, counted from 0; found {reference!r}")
-    named = (-1 if reference is None else int(reference)) if to_reference else reference
-    settings = check_settings(**params, reference_group=named)
+    last = -1 if test_params.get("compare") == "to_reference" else None
+    settings = check_settings(**{**test_params, "reference_group": last if reference is None else int(reference)})
     if alpha is not None:
         settings = replace(settings, alpha=float(alpha))
-    if callable(metric) and not isinstance(metric, Rate):
-        # fairlearn's and scikit-learn's functions are known by the names of their twins.
-        twins = _resolved(metric, settings)
-        metric = twins[0].name if len(twins) == 1 and twins[0].name in (*MEANS, AREA) else metric
-    if isinstance(metric, str) and metric in (*MEANS, AREA):
+    found = resolve_metrics(metric, settings.question.disparity)
+    name = metric if isinstance(metric, str) else found[0].name
+    # fairlearn's and scikit-learn's functions are known by the names of their twins.
+    if name in (*MEANS, AREA) and (isinstance(metric, str) or callable(metric)):
         if settings.question.method == "exact":
-            raise ParameterError(f"method='exact' is for rates, and metric={metric!r} is none: use method='auto'")
-        return Plan(metric, (), (), metric in MEANS, settings, settings.reference_group)
-    rates = _rates_of(metric, settings)
-    return Plan(_name(metric, rates), *_conditions(metric, rates), settings, settings.reference_group)
-
-
-def _name(metric: Any, rates: Sequence[Rate]) -> str:
-    return metric if isinstance(metric, str) else rates[0].name
-
-
-def _resolved(metric: Any, settings: Settings) -> list[Any]:
-    try:
-        return list(resolve_metrics(metric, settings.question.disparity))
-    except NotImplementedError:
-        return []
-
-
-def _rates_of(metric: Any, settings: Settings) -> list[Rate]:
-    found = [rate for rate in _resolved(metric, settings) if isinstance(rate, Rate)]
-    if not found or len(found) < len(_resolved(metric, settings)):
-        shown = getattr(metric, "__name__", metric)
+            raise ParameterError(f"method='exact' is for rates, and metric={name!r} is none: use method='auto'")
+        return Plan(name, (), settings)
+    rates = tuple(one for one in found if isinstance(one, Rate))
+    if len(rates) < len(found):
         raise ParameterError(
-            f"metric={shown!r} has no power computation; there is one for rates, criteria made of rates, "
-            f"{', '.join(MEANS)} and {AREA}"
+            f"metric={getattr(metric, '__name__', metric)!r} has no power computation; there is one for rates, "
+            f"criteria made of rates, {', '.join(MEANS)} and {AREA}"
         )
-    if settings.question.margin_bounds is not None:
-        for rate in found:
-            if rate.value is not None:
-                raise ParameterError(
-                    f"metric={rate.name!r} is a function of a rate, whose test of a margin has no power computation: "
-                    "use margin=None, or the rate itself ('jaccard' for F1)"
-                )
-    return found
-
-
-def _conditions(metric: Any, rates: list[Rate]) -> tuple[tuple[Rate, ...], tuple[bool, ...], bool]:
-    """Return the rates, which of them are conditioned on the first one's complement, and if everyone is counted."""
-    cells = {"y_true": np.array([True, True, False, False]), "y_pred": np.array([True, False, True, False])}
-    given = [rate.masks(cells)[1] for rate in rates]
+    for rate in rates:
+        if rate.value is not None and settings.question.margin_bounds is not None:
+            raise ParameterError(
+                f"metric={rate.name!r} is a function of a rate, whose test of a margin has no power computation: "
+                "use margin=None, or the rate itself ('jaccard' for F1)"
+            )
+    given = [rate.masks(CELLS)[1] for rate in rates]
     if len(rates) > 2 or (len(rates) == 2 and not np.array_equal(given[0], ~given[1])):
         raise ParameterError(
             f"metric={metric!r} is several rates whose conditions are not complementary, so that their joint law is "
             "not known: ask for one of them, with alpha divided by their number"
         )
-    return tuple(rates), (False, True)[: len(rates)], bool(given[0].all())
+    return Plan(name, rates, settings)
 
 
-def read_values(plan: Plan, rates: Any, name: str) -> Values:
+def supposed(plan: Plan, rates: Any, base_rates: Any, name: str = "rates") -> Plan:
+    """Return the plan with the true values and the shares who meet the condition; `name` is that of the values."""
+    values = _values(plan, rates, name)
+    groups = len(values[0])
+    _check_number_of_groups(plan, groups)
+    return replace(plan, values=values, met=_shares_met(plan, base_rates, groups), contrasts=_contrasts(plan, groups))
+
+
+def _values(plan: Plan, rates: Any, name: str) -> tuple[tuple[Any, ...], ...]:
     """Return the true values; rates that are functions of a probability are turned into it."""
     if isinstance(rates, Mapping):
         expected = [rate.name for rate in plan.rates]
@@ -171,7 +148,7 @@ def read_values(plan: Plan, rates: Any, name: str) -> Values:
         rows = [rates]
     out: list[tuple[Any, ...]] = []
     for row in rows:
-        if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray) or len(row) < 2:
+        if not is_sequence(row) or len(row) < 2:
             raise ParameterError(f"{name} must hold one value per group, at least two; found {row!r}")
         out.append(tuple(_value(plan, value, name) for value in row))
     if len({len(row) for row in out}) > 1:
@@ -183,8 +160,8 @@ def read_values(plan: Plan, rates: Any, name: str) -> Values:
 
 def _value(plan: Plan, value: Any, name: str) -> Any:
     if plan.is_mean:
-        pair = isinstance(value, Sequence | np.ndarray) and not isinstance(value, str) and len(value) == 2
-        if not pair or not all(is_number(part) and np.isfinite(part) for part in value) or value[1] <= 0:
+        numbers = is_sequence(value) and all(is_number(part) and np.isfinite(part) for part in value)
+        if not numbers or len(value) != 2 or value[1] <= 0:
             raise ParameterError(
                 f"{name} of metric={plan.name!r} must be pairs (mean, standard deviation of one person's value), the "
                 f"latter positive; found {value!r}"
@@ -212,22 +189,7 @@ def inverse(rate: Rate, value: float) -> float:
     return float(brentq(lambda p: float(function(np.asarray(p))) - value, 0.0, 1.0, xtol=1e-14))
 
 
-def read_people(n_per_group: Any, plan: Plan, values: Values) -> tuple[int, ...]:
-    """Return the people per group."""
-    if isinstance(n_per_group, str) or not isinstance(n_per_group, Sequence | np.ndarray):
-        raise ParameterError(f"n_per_group must be a sequence of integers, one per group; found {n_per_group!r}")
-    for n in n_per_group:
-        if not isinstance(n, Integral) or isinstance(n, bool) or n < 2:
-            raise ParameterError(f"n_per_group must be integers of at least 2, one per group; found {n!r}")
-    if len(n_per_group) != len(values[0]):
-        raise ParameterError(
-            f"rates and n_per_group must have one value per group; found {len(values[0])} and {len(n_per_group)}"
-        )
-    check_number_of_groups(len(n_per_group), plan)
-    return tuple(int(n) for n in n_per_group)
-
-
-def check_number_of_groups(groups: int, plan: Plan) -> None:
+def _check_number_of_groups(plan: Plan, groups: int) -> None:
     """Refuse comparisons that so many groups do not have, or that have no power computation."""
     settings = plan.settings
     alternative = settings.question.alternative
@@ -245,14 +207,14 @@ def check_number_of_groups(groups: int, plan: Plan) -> None:
         raise ParameterError(
             f"compare='to_overall' with a margin has no power computation for metric={plan.name!r}: use 'to_rest'"
         )
-    if plan.reference is not None and not -groups <= plan.reference < groups:
-        raise ParameterError(f"reference_group={plan.reference} is not a position in {groups} groups, counted from 0")
+    reference = settings.reference_group
+    if reference is not None and not -groups <= reference < groups:
+        raise ParameterError(f"reference_group={reference} is not a position in {groups} groups, counted from 0")
 
 
-def read_shares_met(base_rates: Any, groups: int, plan: Plan) -> tuple[float, ...]:
+def _shares_met(plan: Plan, base_rates: Any, groups: int) -> tuple[float, ...]:
     """Return the share of every group who meet the condition of the first rate."""
-    several = isinstance(base_rates, Sequence | np.ndarray) and not isinstance(base_rates, str)
-    shares = list(base_rates) if several else [base_rates] * groups
+    shares = list(base_rates) if is_sequence(base_rates) else [base_rates] * groups
     if len(shares) != groups:
         raise ParameterError(
             f"base_rates must be one number, or one per group; found {len(shares)} for {groups} groups"
@@ -260,11 +222,12 @@ def read_shares_met(base_rates: Any, groups: int, plan: Plan) -> tuple[float, ..
     for share in shares:
         if not is_number(share) or not 0 < share <= 1:
             raise ParameterError(f"base_rates must be numbers above 0 and at most 1; found {share!r}")
-    if plan.everyone and any(share != 1 for share in shares):
+    everyone = not plan.is_area and all(rate.masks(CELLS)[1].all() for rate in plan.rates[:1])
+    if everyone and any(share != 1 for share in shares):
         raise ParameterError(
             f"base_rates={base_rates!r} has no meaning for metric={plan.name!r}, which counts everyone"
         )
-    if (plan.is_area or len(plan.complement) > 1) and any(share == 1 for share in shares):
+    if (plan.is_area or len(plan.rates) > 1) and any(share == 1 for share in shares):
         who = plan.rates[0].among if plan.rates else "people whose true label is positive"
         raise ParameterError(
             f"base_rates is needed for metric={plan.name!r}: the share of {who or 'those who meet the first condition'}"
@@ -273,35 +236,39 @@ def read_shares_met(base_rates: Any, groups: int, plan: Plan) -> tuple[float, ..
     return tuple(float(share) for share in shares)
 
 
+def _contrasts(plan: Plan, groups: int) -> tuple[tuple[int, int | None], ...]:
+    compare, question = plan.settings.compare, plan.settings.question
+    if compare == "between_groups":
+        return tuple(combinations(range(groups), 2))
+    if compare == "to_reference":
+        reference = plan.settings.reference_group % groups
+        return tuple((g, reference) for g in range(groups) if g != reference)
+    if groups == 2 and question.alternative == "two-sided" and question.margin_bounds is None:
+        return ((0, None),)  # against each other both ask the same
+    return tuple((g, None) for g in range(groups))
+
+
+def read_people(n_per_group: Any, plan: Plan) -> tuple[int, ...]:
+    """Return the people per group."""
+    if not is_sequence(n_per_group):
+        raise ParameterError(f"n_per_group must be a sequence of integers, one per group; found {n_per_group!r}")
+    for n in n_per_group:
+        if not is_integer(n) or n < 2:
+            raise ParameterError(f"n_per_group must be integers of at least 2, one per group; found {n!r}")
+    if len(n_per_group) != len(plan.met):
+        raise ParameterError(
+            f"rates and n_per_group must have one value per group; found {len(plan.met)} and {len(n_per_group)}"
+        )
+    return tuple(int(n) for n in n_per_group)
+
+
 def read_proportions(shares: Any, groups: int) -> tuple[float, ...]:
     """Return the proportions of the groups, the smallest being 1."""
     if shares is None:
         return (1.0,) * groups
-    if isinstance(shares, str) or not isinstance(shares, Sequence | np.ndarray) or len(shares) != groups:
+    if not is_sequence(shares) or len(shares) != groups:
         raise ParameterError(f"shares must hold one proportion for each of {groups} groups; found {shares!r}")
     for share in shares:
         if not is_number(share) or not 0 < share < np.inf:
             raise ParameterError(f"shares must be positive numbers; found {share!r}")
     return tuple(float(share) / float(min(shares)) for share in shares)
-
-
-def check_target(target: Any) -> None:
-    """Refuse a power wanted that is no probability."""
-    if not is_number(target) or not 0 < target < 1:
-        raise ParameterError(f"power must be a number between 0 and 1; found {target!r}")
-
-
-def contrasts_of(plan: Plan, groups: int) -> tuple[tuple[int, int | None], ...]:
-    """Return the groups compared; None: everyone else."""
-    compare = plan.settings.compare
-    if plan.only is not None:
-        return plan.only
-    if compare == "between_groups":
-        return tuple(combinations(range(groups), 2))
-    if compare == "to_reference":
-        reference = (plan.reference if plan.reference is not None else -1) % groups
-        return tuple((g, reference) for g in range(groups) if g != reference)
-    question = plan.settings.question
-    if groups == 2 and question.alternative == "two-sided" and question.margin_bounds is None:
-        return ((0, None),)  # against each other both ask the same
-    return tuple((g, None) for g in range(groups))

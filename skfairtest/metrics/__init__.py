@@ -3,7 +3,7 @@
 from skfairtest.metrics.errors import Bootstrap, ByCell, Jackknife, Robust
 from skfairtest.metrics.functionals import Evaluated, Functional, Mean, Share
 from skfairtest.metrics.omnibus import Omnibus
-from skfairtest.metrics.rate import Rate
+from skfairtest.metrics.rate import CELLS, Rate
 from skfairtest.metrics.rates import CRITERIA, RATES
 from skfairtest.metrics.resolve import Metric, resolve_metrics
 from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric, shared_codes
@@ -11,6 +11,7 @@ from skfairtest.metrics.scores import SCORES, BuiltIn
 from skfairtest.metrics.standard import standard_metrics
 
 __all__ = [
+    "CELLS",
     "CRITERIA",
     "RATES",
     "SCORES",

@@ -52,6 +52,10 @@ def f1_slope(rate: Floats) -> Floats:
     return 2 / (1 + rate) ** 2
 
 
+#: The cells of a confusion matrix, of which a rate's masks say what it counts.
+CELLS = {"y_true": np.array([True, True, False, False]), "y_pred": np.array([True, False, True, False])}
+
+
 @dataclass(frozen=True)
 class Rate:
     """The probability of an event among people who meet a condition, in each group.

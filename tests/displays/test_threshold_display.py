@@ -134,7 +134,7 @@ def test_own_rates_and_line_styles(people):
     ({"confidence_level": 1}, "confidence_level must be a number between 0 and 1; found 1"),
     ({"n_thresholds": 0}, "n_thresholds must be an integer of at least 1; found 0"),
     ({"n_thresholds": True}, "n_thresholds must be an integer of at least 1; found True"),
-    ({"thresholds": ["high"]}, "thresholds must be numbers"),
+    ({"thresholds": ["high"]}, "thresholds must be finite numbers"),
     ({"thresholds": []}, "thresholds must be finite numbers"),
     ({"thresholds": [np.nan]}, "thresholds must be finite numbers"),
     ({"group": "c"}, "group='c' is not a group; the groups are 'a', 'b'"),
