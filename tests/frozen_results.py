@@ -166,6 +166,9 @@ def of_audit(audit, *, record=False):
     text = json.dumps(written, sort_keys=True)
     again = sf.FairnessAudit.from_json(text)
     values["read_again"] = plain([again.p_value_, again.concern_, len(again.results_)])
+    texts["str"] = texts["str"].replace(audit.record_.created, "")
+    for library, number in audit.record_.versions.items():
+        texts["str"] = texts["str"].replace(f"{library}: {number}", library)
     return values, {**texts, "json": text, "markdown": again.to_markdown(), "html": again.to_html(), "read": str(again)}
 
 

@@ -474,7 +474,7 @@ def test_a_method_that_a_metric_does_not_have_leaves_the_others_alone():
     )
     rows = frame.difference_test()
     assert rows["p_value"].notna().tolist() == [True, False, False]
-    assert rows["reason"].str.contains("method='exact' has no law").tolist() == [False, True, True]
+    assert rows["reason"].str.contains("method='exact' has no distribution").tolist() == [False, True, True]
 
 
 # Parameters ------------------------------------------------------------------------------------
