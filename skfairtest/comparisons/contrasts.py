@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
 from math import comb
 from operator import xor
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.text import label
-from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion
+from skfairtest.comparisons.core import Estimate, Evidence, Exclusion
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import Equality, distinct
 from skfairtest.inference.rate_draws import Contrast
@@ -31,7 +31,6 @@ SMALLEST_GROUP = 2
 #: Comparisons of one table that are made at the most.
 MOST_COMPARISONS = 100_000
 
-C = TypeVar("C", bound=Comparison)
 #: The sign and the evidence of the first comparison with a hypothesis.
 Known = dict[Equality, tuple[int, Evidence]]
 
@@ -141,13 +140,6 @@ class Design:
         place = 0 if len(self.sample.strata) == 1 else contrast.stratum
         equality = Equality((what[0], place, tuple(strata)), frozenset({first, second}))
         return equality, (1 if first < second else -1) * (-1 if what[1] else 1)
-
-
-def by_hypothesis(comparisons: Iterable[C]) -> list[list[C]]:
-    """Put comparisons with the same hypothesis together, in the order of the first ones."""
-    listed = list(comparisons)
-    hypotheses = [comparison.estimate.hypothesis for comparison in listed]
-    return [[listed[place] for place in places] for places in distinct(hypotheses)]
 
 
 def new_hypotheses(estimates: Sequence[Estimate], known: Known) -> list[int]:
