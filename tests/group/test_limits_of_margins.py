@@ -94,7 +94,7 @@ def test_a_warning_points_at_the_line_that_asked(selected):
     ],
 )
 def test_a_function_of_a_rate_must_be_one_that_the_test_holds_for(value, slope):
-    with pytest.raises(ValueError, match="^value .*of rate 'odds'"):
+    with pytest.raises(ValueError, match=r"^value .*of rate 'odds'"):
         Rate("odds", "y_pred", value=value, slope=slope)
 
 
