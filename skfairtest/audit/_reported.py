@@ -9,7 +9,7 @@ from typing import Any, Self, overload
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.text import label
+from skfairtest.comparisons.frames import written_labels
 from skfairtest.report.audit import audit_document, summary_frame
 from skfairtest.report.document import Block
 from skfairtest.report.markdown import markdown
@@ -50,10 +50,7 @@ class ReportedAudit(ReportMixin):
             A copy of `results_`.
         """
         check_is_fitted(self)
-        frame = self.results_.copy()
-        for column in ("group", "other", "stratum"):
-            frame[column] = [label(value) for value in frame[column]]
-        return frame
+        return written_labels(self.results_)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything that reports are made of as plain Python.

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skfairtest._utils.text import label
 from skfairtest.comparisons.contrasts import SMALL
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, Finding, GroupValues, Measured, Result
 from skfairtest.comparisons.family import p_of
@@ -61,6 +62,12 @@ def _row(finding: Finding) -> dict[str, Any]:
         "concern": finding.concern,
         "method": evidence.method,
     }
+
+
+def written_labels(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a copy in which labels of several features are one text each, so that any file can hold them."""
+    places = [name for name in ("group", "other", "stratum") if name in frame]
+    return frame.assign(**{name: [label(value) for value in frame[name]] for name in places})
 
 
 def excluded_frame(

@@ -240,7 +240,7 @@ class GroupsTest(ReportMixin):
             y_pred = None if X is None else predictions_from_X(X)
             if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
                 y_pred, y_score = None, y_pred  # a metric of scores alone takes them as predictions too
-        # A label that is missing is an error, whoever reads it.
+        # A missing label is an error, whichever metric reads it.
         sample = Sample.from_predictions(y, y_pred, y_score=y_score, **columns)
         subject = "predictions" if self.estimator is None else type(self.estimator).__name__
         return self._fit_sample(sample, settings, metrics, seed, subject)

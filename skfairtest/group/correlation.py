@@ -17,7 +17,7 @@ from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.cautions import warn_about_resamples
 from skfairtest.comparisons.family import decide, p_of
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution
+from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, null_distribution, written_labels
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.group._correlations import COLUMNS, EXCLUDED_COLUMNS, measure_correlations, measured_correlations
 from skfairtest.group._outcomes import (
@@ -325,9 +325,7 @@ class CorrelationFairnessTest(ReportMixin):
             A copy of `comparisons_` in which labels of several control features are one text each.
         """
         check_is_fitted(self)
-        frame = self.comparisons_.copy()
-        frame["stratum"] = [label(value) for value in frame["stratum"]]
-        return frame
+        return written_labels(self.comparisons_)
 
     def _document(self) -> list[Block]:
         return correlation_document(

@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
-from skfairtest._utils.text import label
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.family import decide, equivalence_interval, p_of
 from skfairtest.comparisons.frames import (
@@ -20,6 +19,7 @@ from skfairtest.comparisons.frames import (
     method_of,
     null_distribution,
     values_frame,
+    written_labels,
 )
 from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
 from skfairtest.comparisons.null_histogram import null_histogram_of
@@ -316,10 +316,7 @@ class FairnessTest(GroupsTest):
             it can be written to any file.
         """
         check_is_fitted(self)
-        frame = self.comparisons_.copy()
-        for column in ("group", "other", "stratum"):
-            frame[column] = [label(value) for value in frame[column]]
-        return frame
+        return written_labels(self.comparisons_)
 
     def _found(self) -> dict[str, Any]:
         return {**super()._found(), "by_group": self._values}

@@ -59,7 +59,7 @@ def leading_of(test: Any) -> Leading:
         # Holm leaves its smallest p-value the level over the number of hypotheses that were tested.
         settings = replace(settings, alpha=settings.alpha / test._n_hypotheses)
     sides = _sides_of(test, row, settings, rate)
-    if test._setup.people:  # weights or clusters: no law of counts, but an error that allows for them
+    if test._setup.people:  # weights or clusters: no distribution of counts, but an error that allows for them
         return Leading(settings, None, *sides[:-1], float(row["standard_error"]))
     if rate is not None and rate.value is not None and question.margin_bounds is not None:
         rate = None
