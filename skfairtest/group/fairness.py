@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import pandas as pd
@@ -303,6 +304,10 @@ class FairnessTest(GroupsTest):
         self._null_histogram = null_histogram_of(leading)
         # Where the leading comparison stands in comparisons_.
         self._leading = verdict.leading[1]
+        # What it was tested by, for its smallest detectable disparity: parameters may be set later.
+        self._settings = replace(settings, question=leading.null.question)
+        rates = (metric for metric in metrics if isinstance(metric, Rate))
+        self._rate = next((rate for rate in rates if rate.name == leading.estimate.metric), None)
         self._n_hypotheses = verdict.n_hypotheses
         return self
 

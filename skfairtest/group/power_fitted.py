@@ -51,14 +51,15 @@ def leading_of(test: Any) -> Leading:
         raise ParameterError(
             "test has control features, whose pooled comparison has no power computation: give numbers"
         )
-    settings, declared = test._check()
     row = test.comparisons_.iloc[test._leading]
-    rate = next((r for r in declared if isinstance(r, Rate) and r.name == row["metric"]), None)
+    settings, rate = test._settings, test._rate
     question = settings.question
     if question.alternative != "equivalence":
         # Holm leaves its smallest p-value the level over the number of hypotheses that were tested.
         settings = replace(settings, alpha=settings.alpha / test._n_hypotheses)
     sides = _sides_of(test, row, settings, rate)
+    if sides is None:
+        return Leading(settings, None, 0, 0, np.nan, float(row["standard_error"]))
     if test._setup.people:  # weights or clusters: no distribution of counts, but an error that allows for them
         return Leading(settings, None, *sides[:-1], float(row["standard_error"]))
     if rate is not None and rate.value is not None and question.margin_bounds is not None:
@@ -79,8 +80,13 @@ def disparity_of_test(test: FairnessTest, target: float, direction: str) -> floa
     return detectable(plan, (leading.d_group, leading.d_other), target, direction)
 
 
-def _sides_of(test: FairnessTest, row: Any, settings: Settings, rate: Rate | None) -> tuple[int, int, float, float]:
-    """Return both denominators, the other side's value, and the standard error of the disparity."""
+def _sides_of(
+    test: FairnessTest, row: Any, settings: Settings, rate: Rate | None
+) -> tuple[int, int, float, float] | None:
+    """Return both denominators, the other side's value, and the standard error of the disparity.
+
+    None where the other side has a value and no single group of it has.
+    """
     table = test._values[test._values["metric"] == row["metric"]]
     if table.empty:
         raise ParameterError(
@@ -92,7 +98,9 @@ def _sides_of(test: FairnessTest, row: Any, settings: Settings, rate: Rate | Non
         values = np.array([inverse(rate, value) if np.isfinite(value) else np.nan for value in values])
     own = labels.index(row["group"])
     if settings.compare in ("to_rest", "to_overall"):
-        rest = np.array([i for i in range(len(labels)) if i != own and d[i] > 0])
+        rest = np.array([i for i in range(len(labels)) if i != own and d[i] > 0], dtype=np.intp)
+        if not len(rest):
+            return None
     else:
         rest = np.array([labels.index(row["other"])])
     weights = d[rest] / d[rest].sum()

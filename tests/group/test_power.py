@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 from fairlearn.metrics import selection_rate
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
 from skfairtest import FairnessTest, Rate
@@ -344,3 +344,36 @@ def test_equivalence_to_everyone_reaches_further_than_to_the_rest():
     numbers = {**RATE, "baseline": 0.3, "n_per_group": (300, 300), "alternative": "equivalence", "margin": 0.15}
     rest = minimum_detectable_disparity(**numbers, compare="to_rest")
     assert minimum_detectable_disparity(**numbers, compare="to_overall") > rest
+
+
+def test_a_fitted_test_has_the_smallest_disparity_of_its_fit_whatever_is_set_later():
+    test = fitted(30, 93, 28, 70)
+    found = minimum_detectable_disparity(test)
+    test.set_params(
+        metric="roc_auc", disparity="ratio", alternative="less", confidence_level=0.5, compare="to_overall", adjust=None
+    )
+    assert minimum_detectable_disparity(test) == found
+
+
+@pytest.mark.parametrize("weight", [None, np.linspace(0.5, 2, 163)])
+def test_a_rate_that_is_always_compared_by_its_ratio_has_a_smallest_ratio(weight):
+    groups, y_pred = np.repeat(["a", "b"], [93, 70]), np.repeat([1, 0, 1, 0], [30, 63, 28, 42])
+    people = {"sensitive_features": groups, "sample_weight": weight, "random_state": 0, "n_resamples": 99}
+    ratio = FairnessTest.from_predictions(None, y_pred, metric="selection_rate", disparity="ratio", **people)
+    own = FairnessTest.from_predictions(None, y_pred, metric=Rate("own", "y_pred", disparity="ratio"), **people)
+    assert minimum_detectable_disparity(own) == minimum_detectable_disparity(ratio) > 1
+
+
+def test_everybody_else_may_have_a_value_that_none_of_their_groups_has():
+    rng = np.random.default_rng(0)
+    y_true = np.r_[rng.integers(0, 2, 40), np.ones(20, dtype=int), np.zeros(20, dtype=int)]
+    groups = np.repeat(["a", "b", "c"], [40, 20, 20])
+    with pytest.warns(UndefinedMetricWarning, match="roc_auc of b is undefined"):
+        test = FairnessTest.from_predictions(
+            y_true, rng.random(80), sensitive_features=groups, metric="roc_auc", compare="to_rest", n_resamples=99,
+            random_state=0,
+        )  # fmt: skip
+    assert test.comparisons_["group"].tolist() == ["a"]
+    # Of the normal approximation: 1.96 + 0.84 standard errors.
+    expected = 2.8016 * test.comparisons_["standard_error"].item()
+    assert minimum_detectable_disparity(test) == pytest.approx(expected, rel=1e-3)
