@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
+from skfairtest._utils.parallel import parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, new_hypotheses
@@ -322,7 +323,7 @@ def _answers(made: Counted, nulls: list[RateNull], settings: Settings, new: list
     jobs = (delayed(answer)(nulls[place].pair, nulls[place].scale, made.question) for place in new)
     out = {}
     with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
-        for place, found in zip(new, Parallel(n_jobs=settings.n_jobs, return_as="generator")(jobs), strict=True):
+        for place, found in zip(new, parallel(settings.n_jobs)(jobs), strict=True):
             out[place] = found
             advance()
     return out

@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
+from skfairtest._utils.parallel import parallel
 from skfairtest._utils.progress import duration, progress
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest.comparisons.settings import Settings
@@ -64,7 +65,7 @@ def resample(
             jobs = (
                 delayed(draw)(size, chunk) for size, chunk in zip(sizes[start:stop], seeds[start:stop], strict=True)
             )
-            for result in Parallel(n_jobs=settings.n_jobs, return_as="generator")(jobs):
+            for result in parallel(settings.n_jobs)(jobs):
                 out.append(result)
                 advance()
             if early and done is not None and done(out):

@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
+from skfairtest._utils.parallel import parallel
 from skfairtest._utils.progress import duration, progress
 from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
@@ -216,7 +217,7 @@ def move(
         if len(blocks) == 1 or effective_n_jobs(n_jobs) == 1:  # type: ignore[arg-type]
             parts: Any = (work(*piece) for piece in pieces)
         else:
-            parts = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(work)(*piece) for piece in pieces)
+            parts = parallel(n_jobs)(delayed(work)(*piece) for piece in pieces)
         for part in parts:
             found.append(part)
             advance()

@@ -603,9 +603,11 @@ def test_of_all_groups_beside_a_rate():
 def test_the_number_of_processes_changes_nothing(function):
     one = run(TRUTH, DECISION, GROUP, function, n_resamples=210, n_jobs=1)
     two = run(TRUTH, DECISION, GROUP, function, n_resamples=210, n_jobs=2)
-    with joblib.parallel_config(backend="threading", n_jobs=2):
-        threads = run(TRUTH, DECISION, GROUP, function, n_resamples=210)
-    for other in (two, threads):
+    others = [two]
+    for backend in ("threading", "multiprocessing"):
+        with joblib.parallel_config(backend=backend, n_jobs=2):
+            others.append(run(TRUTH, DECISION, GROUP, function, n_resamples=210))
+    for other in others:
         pd.testing.assert_frame_equal(one.comparisons_, other.comparisons_)
         assert np.array_equal(one.null_distribution_, other.null_distribution_, equal_nan=True)
 
