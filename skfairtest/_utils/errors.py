@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class ParameterError(ValueError):
@@ -33,6 +35,25 @@ class ParameterError(ValueError):
     def renamed(self, parameter: str) -> str:
         """Return the message for those to whom the parameter has another name."""
         return parameter + str(self)[len(self.parameter) :]
+
+
+@contextmanager
+def renaming(parameter: str, name: str) -> Iterator[None]:
+    """Name a parameter as the caller does in every error about it that is raised inside.
+
+    Examples
+    --------
+    >>> with renaming("metric", "metrics"):
+    ...     raise ParameterError("metric is empty: name at least one")
+    Traceback (most recent call last):
+    skfairtest._utils.errors.ParameterError: metrics is empty: name at least one
+    """
+    try:
+        yield
+    except ParameterError as error:
+        if error.parameter != parameter or name == parameter:
+            raise
+        raise type(error)(error.renamed(name)) from error
 
 
 class GroupsMissing(ParameterError):

@@ -27,8 +27,8 @@ from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import GroupsTest
-from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.metrics import Metric, Rate, resolve_metrics, standard_metrics
+from skfairtest.comparisons.settings import Settings
+from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of
 from skfairtest.tables import Sample
 
@@ -257,20 +257,12 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             raise ParameterError(f"intersections must be True or False; found {self.intersections!r}")
         check_choice("compare_intersections", self.compare_intersections, INTERSECTIONS)
         metrics = self._named()
-        unit = metrics is not None and all(
-            isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics
-        )
-        settings = check_settings(**self.get_params(), unit=unit)
-        return settings, metrics
+        return self._settings_of(metrics), metrics
 
     def _named(self) -> list[Metric] | None:
         """Return the metrics that were named; None for the standard ones, which depend on the predictions."""
-        if isinstance(self.metrics, str) and self.metrics == "standard":
-            return None
-        try:
-            return resolve_metrics(self.metrics, self.disparity)
-        except ParameterError as error:  # which knows the parameter of a single test
-            raise ParameterError(error.renamed("metrics")) from error
+        standard = isinstance(self.metrics, str) and self.metrics == "standard"
+        return None if standard else resolve_metrics(self.metrics, self.disparity)
 
     def _standard(self, sample: Sample) -> tuple[list[Metric], list[tuple[str, str]]]:
         kinds, without = kinds_of(sample, self.estimator)
@@ -288,6 +280,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         without: list[tuple[str, str]] = []
         if metrics is None:
             metrics, without = self._standard(sample)
+            settings = self._settings_of(metrics)
         classes = classes_of(self.estimator)
         single = {name: sample.regroup([name]) for name in sample.sensitive_names}
         levels = {name: len(people.groups) for name, people in single.items()}

@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Sequence, Set
 from typing import Any, ClassVar, Self
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.measure import cells_read
-from skfairtest.comparisons.settings import Settings
-from skfairtest.metrics import Metric, ScoreMetric
+from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.metrics import Metric, Rate, ScoreMetric
 from skfairtest.readers import check_rows, predict, predictions_from_X, scores
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
@@ -28,6 +28,7 @@ class GroupsTest(ReportMixin):
     #: The parameter that holds metrics, and whether scores that are given alone are read as predictions.
     _of: ClassVar[str] = "metric"
     _scores_are_predictions: ClassVar[bool] = True
+    margin: Any
     random_state: Any
     pos_label: Any
 
@@ -40,6 +41,21 @@ class GroupsTest(ReportMixin):
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
     ) -> Self:
         """Test people; `subject` is what they come from."""
+
+    def _settings_of(self, metrics: Sequence[Metric] | None) -> Settings:
+        """Check how metrics are compared; those that are not known yet (None) may have any unit."""
+        unit = metrics is not None and all(
+            isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics
+        )
+        settings = check_settings(**self.get_params(), unit=unit)
+        disparity = settings.question.disparity
+        for metric in metrics or ():
+            if settings.question.margin_bounds is not None and metric.disparity not in (None, disparity):
+                raise ParameterError(
+                    f"margin={self.margin!r} is a {disparity} and {metric.name} is always compared by its "
+                    f"{metric.disparity}: test it by itself, with disparity={metric.disparity!r}"
+                )
+        return settings
 
     def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
         """Return the metrics of scores that the estimator is asked for where none are named, and what they read."""
@@ -98,7 +114,8 @@ class GroupsTest(ReportMixin):
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
-        return self._fit(X, y, None, columns, predict_params)
+        with renaming("metric", self._of):
+            return self._fit(X, y, None, columns, predict_params)
 
     @classmethod
     def from_predictions(
@@ -176,7 +193,8 @@ class GroupsTest(ReportMixin):
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
-        return cls(**params)._fit(y_pred, y_true, y_score, columns)
+        with renaming("metric", cls._of):
+            return cls(**params)._fit(y_pred, y_true, y_score, columns)
 
     @classmethod
     def from_table(cls, table: CountTable, **params: Any) -> Self:
@@ -213,10 +231,11 @@ class GroupsTest(ReportMixin):
                 f"table must be a CountTable, found {type(table).__name__}: see CountTable.from_counts"
             )
         sample, test = Sample.from_table(table), cls(**params)
-        settings, metrics = test._check()
-        if metrics is not None:
-            _check_cells(sample, metrics, cells_read(metrics, settings))
-        return test._fit_sample(sample, settings, metrics, test._seed(), "a table of counts")
+        with renaming("metric", cls._of):
+            settings, metrics = test._check()
+            if metrics is not None:
+                _check_cells(sample, metrics, cells_read(metrics, settings))
+            return test._fit_sample(sample, settings, metrics, test._seed(), "a table of counts")
 
     def _fit(
         self, X: Any, y: Any, y_score: Any, columns: dict[str, Any], predict_params: dict[str, Any] | None = None

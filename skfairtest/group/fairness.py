@@ -9,7 +9,6 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.family import decide, equivalence_interval, p_of
@@ -25,7 +24,7 @@ from skfairtest.comparisons.frames import (
 from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.people import GroupsTest
-from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import classes_of
@@ -253,18 +252,7 @@ class FairnessTest(GroupsTest):
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_seed(self.random_state)
         metrics = resolve_metrics(self.metric, self.disparity)
-        unit = all(isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics)
-        settings = check_settings(**self.get_params(), unit=unit)
-        for metric in metrics:
-            if settings.question.margin_bounds is not None and metric.disparity not in (
-                None,
-                settings.question.disparity,
-            ):
-                raise ParameterError(
-                    f"margin={self.margin!r} is a {settings.question.disparity} and {metric.name} is always compared "
-                    f"by its {metric.disparity}: test it by itself, with disparity={metric.disparity!r}"
-                )
-        return settings, metrics
+        return self._settings_of(metrics), metrics
 
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str

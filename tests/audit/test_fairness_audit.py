@@ -12,7 +12,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.svm import LinearSVC
 from statsmodels.stats.multitest import multipletests
 
-from skfairtest import CountTable, FairnessAudit, FairnessTest
+from skfairtest import CountTable, FairnessAudit, FairnessTest, Rate
 from skfairtest.metrics import SCORES
 
 pytestmark = [
@@ -582,6 +582,10 @@ def test_the_confidence_level_lies_between_0_and_1(table, level):
         ({"compare": "to_reference"}, "compare='to_reference' has no meaning over several features"),
         ({"metrics": "fairness"}, "metrics='fairness' is unknown"),
         ({"metrics": []}, "metrics is empty"),
+        ({"metrics": {"own": lambda y_true, y_pred: "x"}}, "metrics cannot be computed in group"),
+        ({"metrics": "normalized_mutual_info", "compare": "to_rest"}, "metrics='normalized_mutual_info' looks at all"),
+        ({"margin": 2}, "margin of a difference must be at least 0 and below 1; found 2"),
+        ({"margin": 0.05, "metrics": Rate("own", "y_pred", disparity="ratio")}, "own is always compared by its ratio"),
         ({"intersections": "yes"}, "intersections must be True or False; found 'yes'"),
         ({"random_state": -1}, "random_state must not be negative"),
     ],
@@ -589,6 +593,7 @@ def test_the_confidence_level_lies_between_0_and_1(table, level):
 def test_a_wrong_parameter_is_named(table, params, message):
     with pytest.raises(ValueError, match=message) as error:
         FairnessAudit.from_table(table, **params)
+    assert error.value.parameter == next(iter(params))
     # There is no such parameter: telling people to set it does not help.
     assert "needs reference_group" not in str(error.value)
 
