@@ -122,6 +122,13 @@ def _label(value: Any) -> Any:
     return tuple(map(_label, value)) if isinstance(value, list) else value
 
 
+def _of_features(value: Any, features: int) -> Any:
+    """Return a plain label of so many features: a tuple that is the label of one of them is written as text."""
+    if not isinstance(value, list):
+        return value
+    return [_of_features(part, 1) for part in value] if features > 1 else str(_label(value))
+
+
 def _column(name: str, values: list[Any]) -> pd.Series:
     if name in LABELS:
         column = np.empty(len(values), dtype=object)
@@ -245,8 +252,12 @@ class AuditPart:
 
     def __post_init__(self) -> None:
         """Give the frames the schema's types, whatever they came from."""
+        features = {"group": len(self.sensitive), "other": len(self.sensitive), "stratum": len(self.control)}
         for name, columns in COLUMNS.items():
-            object.__setattr__(self, name, _frame(plain_rows(getattr(self, name)), columns))
+            rows = plain_rows(getattr(self, name))
+            for row in rows:
+                row |= {key: _of_features(row[key], n) for key, n in features.items() if key in row}
+            object.__setattr__(self, name, _frame(rows, columns))
 
     @property
     def feature(self) -> str:
@@ -283,7 +294,9 @@ class AuditRecord:
     def __post_init__(self) -> None:
         """Make everything plain, so that a record is the same before it is written and after it is read."""
         object.__setattr__(self, "parameters", plain_value(self.parameters))
-        object.__setattr__(self, "verdict", replace(self.verdict, pos_label=plain_label(self.verdict.pos_label)))
+        object.__setattr__(
+            self, "verdict", replace(self.verdict, pos_label=_of_features(plain_value(self.verdict.pos_label), 1))
+        )
 
     @property
     def setup(self) -> Setup:
