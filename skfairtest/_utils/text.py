@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-__all__ = ["display_width", "enumerated", "escape", "isolated", "label", "pluralize", "printable", "shorten"]
+__all__ = [
+    "display_width", "enumerated", "escape", "isolated", "label", "name_of", "pluralize", "printable", "shorten",
+]  # fmt: skip
 
 #: Marks that keep the direction of what stands between them from what stands around them.
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
@@ -112,6 +115,24 @@ def label(value: Any) -> str:
     if not text or text != text.strip(" "):
         text = f"'{text}'"
     return escape(text)
+
+
+def name_of(value: Any) -> str:
+    """Name a function, or write a value as it is typed.
+
+    Examples
+    --------
+    >>> name_of(len), name_of(functools.partial(sorted, reverse=True)), name_of("holm")
+    ('len', 'sorted', "'holm'")
+    """
+    if not callable(value):
+        return repr(value)
+    if isinstance(value, functools.partial):
+        return name_of(value.func)
+    name = getattr(value, "__name__", None)
+    if name is None and hasattr(value, "_metric_fn"):  # fairlearn's derived metrics have no name of their own
+        return f"{name_of(value._metric_fn)}_{getattr(value, '_transform', 'disparity')}"
+    return str(name) if name else type(value).__name__
 
 
 def pluralize(count: int, one: str, several: str | None = None) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.inference.correlation import KEPT, SMALLEST_STRATUM, Pairs
 from skfairtest.readers import Column, as_floats, classes_of, predict, scores
@@ -19,11 +20,6 @@ from skfairtest.readers import Column, as_floats, classes_of, predict, scores
 MOST_STRATA = 1000
 #: Numbers of this size and above count as infinite.
 LARGEST = 1e307
-
-
-def name_of(function: Any) -> str:
-    """Write the name of a function, or the text itself in quotes."""
-    return repr(function) if isinstance(function, str) else str(getattr(function, "__name__", type(function).__name__))
 
 
 def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats:

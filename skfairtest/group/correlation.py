@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
-from skfairtest._utils.text import label
+from skfairtest._utils.text import label, name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.cautions import warn_about_resamples
 from skfairtest.comparisons.family import decide, p_of
@@ -23,7 +23,6 @@ from skfairtest.group._correlations import COLUMNS, EXCLUDED_COLUMNS, measure_co
 from skfairtest.group._outcomes import (
     crossed,
     feature_values,
-    name_of,
     numbers,
     own_outcome,
     response,
@@ -267,6 +266,7 @@ class CorrelationFairnessTest(ReportMixin):
         )
         self._test(pairs, names, labels, settings, setup)
         self.pos_label_, self._setup = pos_label, setup
+        self._keep_parameters()
         return self
 
     @classmethod

@@ -297,6 +297,7 @@ class FairnessTest(GroupsTest):
         rates = (metric for metric in metrics if isinstance(metric, Rate))
         self._rate = next((rate for rate in rates if rate.name == leading.estimate.metric), None)
         self._n_hypotheses = verdict.n_hypotheses
+        self._keep_parameters()
         return self
 
     def to_frame(self) -> pd.DataFrame:

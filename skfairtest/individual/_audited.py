@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._folds import ranks
-from skfairtest.individual._losses import Loss, name_of
+from skfairtest.individual._losses import Loss
 from skfairtest.individual._truth import Truth
 from skfairtest.individual.flow.differences import ROWS, central_differences, differentiable
 from skfairtest.individual.models.autograd import autograd, is_torch

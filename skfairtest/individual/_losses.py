@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
 
 #: Probabilities are read no closer to 0 and 1 than this, as by ``sklearn.metrics.log_loss``.
@@ -151,11 +152,6 @@ def loss_and_unit(loss: Any) -> tuple[Any, float | None]:
     if not isinstance(unit, Real) or isinstance(unit, bool) or not 0 < float(unit) < np.inf:
         raise ParameterError(f"loss={loss!r}: the unit of errors must be a finite number above 0; found {unit!r}")
     return name, float(unit)
-
-
-def name_of(value: Any) -> str:
-    """Name a function, or write a value as it is typed."""
-    return getattr(value, "__name__", type(value).__name__) if callable(value) else repr(value)
 
 
 def loss_of(loss: Any, kind: str | None, estimator: str) -> Loss:

@@ -300,6 +300,7 @@ class IndividualFairnessTest(ReportMixin):
         )
         n_directions = max(len(one.free_directions) for one in matrices)
         self._set_report(model, metrics, flow, n_directions, n_outside, doubts)
+        self._keep_parameters()
         for doubt in doubts:
             warn(doubt)
         return self

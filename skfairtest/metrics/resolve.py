@@ -8,10 +8,11 @@ from functools import cache
 from typing import Any
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import name_of
 from skfairtest.metrics.omnibus import NORMALIZED_MUTUAL_INFO, Omnibus, from_function
 from skfairtest.metrics.rate import Rate
 from skfairtest.metrics.rates import ALIASES, CRITERIA, RATES
-from skfairtest.metrics.score_metric import ScoreMetric, name_of, parameters_of
+from skfairtest.metrics.score_metric import ScoreMetric, parameters_of
 from skfairtest.metrics.scores import HINNEFELD_MEANS, SCORES
 
 Metric = Rate | ScoreMetric | Omnibus

@@ -80,16 +80,6 @@ def parameters_of(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(name for name, p in found.items() if p.kind is not p.VAR_KEYWORD)
 
 
-def name_of(function: Callable[..., Any]) -> str:
-    """Return what to call a function."""
-    if isinstance(function, functools.partial):
-        return name_of(function.func)
-    name = getattr(function, "__name__", None)
-    if name is None and hasattr(function, "_metric_fn"):  # fairlearn's derived metrics have no name of their own
-        return f"{name_of(function._metric_fn)}_{getattr(function, '_transform', 'disparity')}"
-    return str(name) if name else type(function).__name__
-
-
 @dataclass(frozen=True)
 class ScoreMetric:
     """A metric of scores, of numbers, or of anything else that can be computed for a group of people.

@@ -8,8 +8,8 @@ from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import name_of
 from skfairtest.group import FairnessTest
-from skfairtest.metrics.score_metric import name_of
 from skfairtest.model_selection._check_lengths import check_people
 from skfairtest.model_selection._fairness_score import check_question, fairness_score
 from skfairtest.readers.named import check_names_of_columns, named_columns
@@ -163,13 +163,12 @@ class FairnessScorer(_BaseScorer):
 
     def __repr__(self) -> str:
         """Return the call that makes it."""
-        metric = self._metric
-        named = name_of(metric) if callable(metric) else repr(metric)
         given: dict[str, Any] = {"output": self._output}
         if self._columns is not None:
             given["sensitive_features"] = self._columns[0] if len(self._columns) == 1 else list(self._columns)
         given |= self._params
-        return f"make_fairness_scorer({', '.join([named, *(f'{name}={value!r}' for name, value in given.items())])})"
+        params = [f"{name}={value!r}" for name, value in given.items()]
+        return f"make_fairness_scorer({', '.join([name_of(self._metric), *params])})"
 
 
 def make_fairness_scorer(

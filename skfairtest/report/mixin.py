@@ -44,14 +44,14 @@ class ReportMixin(ModelTest):
         -------
         dict
             ``test`` (the class), ``versions`` (of skfairtest, Python and the libraries that computed the numbers),
-            ``parameters`` (all but ``n_jobs`` and ``verbose``; the estimator, functions and other objects by their
-            names), and a key for each fitted attribute that holds a number, a verdict or a frame, named without its
-            underscore: of all tests ``p_value``, ``rejected``, ``concern``, ``statistic``, ``confidence_interval``,
-            ``n_samples`` and ``excluded``; of groups and correlations also ``disparity``, ``p_value_interval``,
-            ``comparisons``, ``method``, ``adjust``, ``n_resamples`` and ``pos_label``; of groups also ``by_group``,
-            ``groups``, ``variance``, ``within`` and (with "equivalence") ``equivalence_interval``; of individual
-            fairness also ``standard_error``, ``lower_bound``, ``attained_level`` and ``solver_report``, and
-            nothing of single people, for which there is `to_frame`. A frame is a list with a dict for each row.
+            ``parameters`` (of the fit, all but ``n_jobs`` and ``verbose``; the estimator, functions and other objects
+            by their names), and a key for each fitted attribute that holds a number, a verdict or a frame, named
+            without its underscore: of all tests ``p_value``, ``rejected``, ``concern``, ``statistic``,
+            ``confidence_interval``, ``n_samples`` and ``excluded``; of groups and correlations also ``disparity``,
+            ``p_value_interval``, ``comparisons``, ``method``, ``adjust``, ``n_resamples`` and ``pos_label``; of groups
+            also ``by_group``, ``groups``, ``variance``, ``within`` and (with "equivalence") ``equivalence_interval``;
+            of individual fairness also ``standard_error``, ``lower_bound``, ``attained_level`` and ``solver_report``,
+            and nothing of single people, for which there is `to_frame`. A frame is a list with a dict for each row.
             Everything is text, a number, a truth value, None, a list or a dict: undefined numbers are None, infinite
             ones "inf" and "-inf", tuples lists.
 
@@ -78,16 +78,19 @@ class ReportMixin(ModelTest):
         1.0
         """
         check_is_fitted(self)
-        given = {name: value for name, value in self.get_params().items() if name not in ("n_jobs", "verbose")}
-        if given["estimator"] is not None:
-            given["estimator"] = type(given["estimator"]).__name__
+        model = None if self.estimator is None else type(self.estimator).__name__
         found = {name: plain_value(value) for name, value in self._found().items()}
         return {
             "test": type(self).__name__,
             "versions": library_versions(),
-            "parameters": {name: plain_value(value) for name, value in given.items()},
+            "parameters": {"estimator": model, **self._given},
             **found,
         }
+
+    def _keep_parameters(self) -> None:
+        """Keep what this fit was given: parameters may be set later."""
+        without = ("estimator", "n_jobs", "verbose")
+        self._given = {name: plain_value(value) for name, value in self.get_params().items() if name not in without}
 
     def _found(self) -> dict[str, Any]:
         return {name: getattr(self, f"{name}_") for name in self._reported if hasattr(self, f"{name}_")}

@@ -43,7 +43,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest._utils.text import enumerated, label, name_of, pluralize
 from skfairtest.report._schema import (
     Reader,
     anything,
@@ -110,8 +110,8 @@ def plain_value(value: Any) -> Any:
         return [plain_value(part) for part in (sorted(value, key=str) if isinstance(value, frozenset | set) else value)]
     if isinstance(value, pd.DataFrame):
         return plain_rows(value)
-    if callable(value) and hasattr(value, "__name__"):
-        return str(value.__name__)
+    if callable(value):
+        return name_of(value)
     if isinstance(value, Real) and not isinstance(value, Integral | np.bool_):
         number = float(value)
         return number if math.isfinite(number) else None if math.isnan(number) else str(number)

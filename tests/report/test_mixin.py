@@ -2,11 +2,13 @@
 
 import json
 import sys
+from functools import partial
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
 import pytest
+from fairlearn.metrics import selection_rate_difference
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
@@ -171,6 +173,32 @@ def test_values_that_json_lacks_are_named():
     assert rows["by_group"][0]["group"] == ["f", "x"]
     assert rows["by_group"][0]["stratum"] == 20
     assert "equivalence_interval" not in rows
+
+
+@pytest.mark.parametrize("make", [groups, correlation, individual, audit])
+def test_what_was_found_is_told_with_the_parameters_of_the_fit(make):
+    test = make()
+    found = test.to_dict()
+    test.set_params(confidence_level=0.5, random_state=7)
+    assert test.to_dict() == found
+
+
+def test_objects_are_named_without_their_address():
+    def share(y_true, y_pred, of):
+        return float(np.mean(y_pred == of))
+
+    class Missed:
+        def __call__(self, y_true, y_pred):
+            return float(np.mean(y_pred != y_true))
+
+    metrics = {"partial": partial(share, of=1), "object": Missed(), "gap": selection_rate_difference}
+    with pytest.warns(UserWarning, match="partial of m rests on few people"):
+        found = groups(metric=metrics, n_resamples=99, random_state=0).to_dict()
+    assert found["parameters"]["metric"] == {
+        "partial": "share",
+        "object": "Missed",
+        "gap": "selection_rate_difference",
+    }
 
 
 def test_a_model_is_named_and_nobody_is_told_of():
