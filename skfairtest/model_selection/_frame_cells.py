@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,6 +21,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.text import label
 from skfairtest.comparisons.settings import check_settings
 from skfairtest.group import FairnessTest
@@ -165,6 +167,7 @@ class Cells:
         self.counted: Counted | None = None
         self.listed: Listed | None = None
         self._made: dict[tuple[int, Key, str, str], Cell] = {}
+        self._unsaid: dict[tuple[int, Key, str, str], list[tuple[str, type[Warning]]]] = {}
         if isinstance(features, str):
             return
         read = {name: read_labels(values, name) for name, values in (("y_true", y_true), ("y_pred", y_pred))}
@@ -186,6 +189,18 @@ class Cells:
         key = (number, level, method, disparity)
         if key not in self._made:
             self._made[key] = self._make(number, level, method, disparity)
+        for message, category in self._unsaid.pop(key, ()):
+            warn(message, category)
+        return self._made[key]
+
+    def shown_cell(self, number: int, level: Key) -> Cell:
+        """Return the answer on differences for a frame that shows itself; what warns is said to who asks for it."""
+        key = (number, level, "between_groups", "difference")
+        if key not in self._made:
+            with warnings.catch_warnings(record=True) as unsaid:
+                warnings.simplefilter("always")
+                self._made[key] = self._make(*key)
+            self._unsaid[key] = [(str(said.message), said.category) for said in unsaid]
         return self._made[key]
 
     def is_quick(self, number: int, level: Key) -> bool:

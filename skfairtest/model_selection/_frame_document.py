@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label, shorten
-from skfairtest.model_selection._frame_cells import Cells
-from skfairtest.report.document import Block, Column, Paragraph, Table
+from skfairtest.model_selection._frame_cells import Cell, Cells
+from skfairtest.report.document import Block, Column, Items, Paragraph, Table
 from skfairtest.report.sentences import number, p_text
 
 __all__ = ["frame_document"]
@@ -32,35 +32,40 @@ def frame_document(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name:
     Returns
     -------
     list of Block
-        A sentence and a table.
+        A sentence, a table, and the groups that were left out of tests.
     """
     frame = by_group.to_frame() if isinstance(by_group, pd.Series) else by_group
-    n_control = len(cells.levels[0])
+    n_control, places = len(cells.levels[0]), range(len(cells.metrics))
     names = [label(name) for name in frame.index.names]
     columns = [*(Column(name, "name", named=True) for name in names)]
     columns += [Column(label(name), named=True) for name in frame.columns]
-    rows = []
+    rows, left_out = [], []
     for level in cells.levels:
         for key, values in zip(frame.index, frame.itertuples(index=False), strict=True):
             parts = key if isinstance(key, tuple) else (key,)
             if parts[:n_control] == level:
                 rows.append((*map(label, parts), *map(_shown, values)))
         blank = [""] * (len(names) - n_control - 1)
-        rows.append((*map(label, level), "p-value", *blank, *_p_values(cells, level)))
+        found = [cells.shown_cell(place, level) if cells.is_quick(place, level) else None for place in places]
+        rows.append((*map(label, level), "p-value", *blank, *map(_p_value, found)))
+        where = f" in {', '.join(map(label, level))}" if level else ""
+        left_out += [
+            f"{label(metric.name)}{where}: {cell.reason}"
+            for metric, cell in zip(cells.metrics, found, strict=True)
+            if cell is not None and cell.reason and not np.isnan(cell.p_value)
+        ]
     marked = frozenset(place for place, row in enumerate(rows) if any(cell.endswith(" *") for cell in row))
     said = (
         f"{class_name}: values by {' and '.join(names)}, with p-values of the differences between groups (* concern)."
     )
-    return [Paragraph(said), Table(tuple(columns), tuple(rows), "Values by group", marked)]
+    table = Table(tuple(columns), tuple(rows), "Values by group", marked)
+    return [Paragraph(said), table, *([Items(tuple(left_out))] if left_out else [])]
 
 
-def _p_values(cells: Cells, level: tuple[Any, ...]) -> Iterator[str]:
-    for place in range(len(cells.metrics)):
-        if not cells.is_quick(place, level):
-            yield "p_values()"
-            continue
-        cell = cells.cell(place, level, "between_groups", "difference")
-        yield "" if pd.isna(cell.p_value) else f"{p_text(cell.p_value)}{' *' if cell.concern else ''}"
+def _p_value(cell: Cell | None) -> str:
+    if cell is None:
+        return "p_values()"
+    return "" if np.isnan(cell.p_value) else f"{p_text(cell.p_value)}{' *' if cell.concern else ''}"
 
 
 def _shown(value: Any) -> str:

@@ -555,3 +555,14 @@ def test_the_exact_test_of_a_table_by_hand():
 def test_mean_predictions_of_labels_are_the_rate_that_they_are():
     frame = frame_of({"mean": mean_prediction, "rate": selection_rate})
     assert frame.p_values()["mean"] == frame.p_values()["rate"]
+
+
+def test_a_frame_shows_itself_without_a_warning_and_says_who_is_left_out():
+    groups = np.array(["a", "b"] * (N // 2 - 1) + ["a", "z"])
+    frame = SignificanceFrame(metrics={"selected": selection_rate}, y_true=TRUE, y_pred=PRED, sensitive_features=groups)
+    assert repr(frame).endswith("\n- selected: left out: z: fewer than 2 people: compared with nobody")
+    assert "left out: z" in frame._repr_html_()
+    copied = pickle.loads(pickle.dumps(frame))
+    for each in (frame, copied):
+        with pytest.warns(UserWarning, match="z left out of comparisons"):
+            each.p_values()
