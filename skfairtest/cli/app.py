@@ -270,5 +270,5 @@ def power(
 
 
 def _check_level(alpha: float) -> None:
-    if not 0 < alpha < 1:
+    if not (0 < alpha < 1 and 0 < 1 - alpha < 1):  # a test knows one minus it
         raise BadInput(f"--alpha must lie between 0 and 1, such as 0.05; found {alpha:g}")

@@ -26,6 +26,7 @@ _OPTIONS = {
     "compare_intersections": "--compare-intersections",
     "disparity": "--disparity",
     "margin": "--margin",
+    "alpha": "--alpha",
     "adjust": "--adjust",
     "n_resamples": "--n-resamples",
     "random_state": "--seed",
@@ -39,6 +40,8 @@ _OPTIONS = {
     "base_rates": "--base-rate",
     "n_per_group": "--n",
 }
+#: What is typed for a parameter with a value, where that is not its option with the value.
+_FLAGS = {"intersections=False": "--no-intersections"}
 # Code in a message: "name=", or a name that is no word of English; not inside quotes, where a column may be called so.
 _CODE = re.compile(r"(?<!['\"\w.-])([a-z]+(?:_[a-z]+)*)(=(?!=)|(?!['\"\w]))")
 
@@ -72,6 +75,8 @@ def in_terms_of_options(message: Exception | str) -> str:
     if isinstance(message, ParameterError) and message.parameter in _OPTIONS:
         option = _OPTIONS[message.parameter]
         text = message.renamed(option).replace(f"{option}=", f"{option} ", 1)
+    for code, flag in _FLAGS.items():
+        text = text.replace(code, flag)
     return _CODE.sub(_as_option, text)
 
 

@@ -16,6 +16,7 @@ import skfairtest.cli.app
 from skfairtest import FairnessAudit, FairnessTest, __version__
 from skfairtest._utils.text import label
 from skfairtest.cli.app import run
+from skfairtest.cli.errors import in_terms_of_options
 from skfairtest.cli.export import escape_formula
 from skfairtest.datasets import load_berkeley, load_compas
 
@@ -124,6 +125,9 @@ def test_alpha_decides(tmp_path, capsys):
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--alpha", "high"], "--alpha"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--alpha", "5"], "between 0 and 1"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--alpha", "nan"], "between 0 and 1"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--alpha", "1e-17"], "--alpha must lie between 0 and 1"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--margin", "2"], "--margin of a difference must be"),
+        (["power", "--metric", "equalized_odds", "--baseline", "0.3", "--n", "50"], "with --alpha 0.025 for the level"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--compare", "sideways"], "--compare"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--disparity", "sum"], "--disparity"),
         (
@@ -174,6 +178,10 @@ def test_alpha_decides(tmp_path, capsys):
 def test_bad_input_is_2_with_one_line(people, capsys, arguments, says):
     assert run([str(people) if argument == "FILE" else argument for argument in arguments]) == 2
     assert says in one_line(capsys)
+
+
+def test_a_flag_is_named_where_the_package_names_a_parameter():
+    assert in_terms_of_options("rename it, or set intersections=False") == "rename it, or set --no-intersections"
 
 
 def test_a_file_that_cannot_be_written_is_2(people, capsys, monkeypatch):
