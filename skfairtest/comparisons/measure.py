@@ -241,7 +241,7 @@ def _kinds(sample: Sample, metric: Metric, settings: Settings) -> Kinds:
         wanted |= {within}
     missing = sorted(wanted - set(sample.columns))
     if missing:
-        raise ValueError(missing_message(metric, missing, list(sample.columns)))
+        raise ParameterError(missing_message(metric, missing, list(sample.columns)))
     sort_by = [within] if within in COLUMNS else []
     if isinstance(metric, ScoreMetric):
         sort_by += [name for name in metric.sort_by if name not in sort_by]

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 from sklearn.utils.parallel import delayed
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.parallel import parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
@@ -232,7 +233,7 @@ def rate_table(made: Counted, settings: Settings) -> RateTable:
         blocks = [everyone]
     else:
         if settings.within not in made.roles:
-            raise ValueError(f"within={settings.within!r} needs {settings.within}, which was not given")
+            raise ParameterError(f"within={settings.within!r} needs {settings.within}, which was not given")
         inside = made.roles[settings.within]
         blocks = [everyone[inside == value] for value in np.unique(inside)[::-1]]
     return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))

@@ -63,7 +63,7 @@ def zero_one(column: Column, classes: tuple[Any, ...]) -> Floats:
     """Return 1 for the second class and 0 for the first."""
     strange = next((level for level in column.levels if level not in classes), None)
     if strange is not None:
-        raise ValueError(
+        raise ParameterError(
             f"{column.name} holds {strange!r}, which is neither of the estimator's classes {classes[0]!r} and "
             f"{classes[1]!r}"
         )

@@ -307,8 +307,8 @@ class CorrelationFairnessTest(ReportMixin):
         0.933...
         """
         if params.get("estimator") is not None:
-            raise ValueError(
-                "from_predictions takes predictions, not an estimator: use "
+            raise ParameterError(
+                "estimator is not for from_predictions, which takes predictions: use "
                 "CorrelationFairnessTest(estimator).fit(X, y, ...)"
             )
         predictions_from_X(y_pred, "y_pred")

@@ -275,7 +275,7 @@ def minimum_detectable_disparity(
         given = {name: value for name, value in given.items() if value is not None}
         if given or base_rates != 1.0:
             names = ", ".join(given) or "base_rates"
-            raise ValueError(f"{names} cannot be given together with a fitted test, which has them: leave one out")
+            raise ParameterError(f"{names} cannot be given together with a fitted test, which has them: leave one out")
         return disparity_of_test(test, power, direction)
     for name, value in (("metric", metric), ("baseline", baseline), ("n_per_group", n_per_group)):
         if value is None:

@@ -68,7 +68,7 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
     """Return the question behind a metric and a test's parameters."""
     unknown = sorted(set(test_params) - set(ACCEPTED))
     if unknown:
-        raise ValueError(
+        raise ParameterError(
             f"{', '.join(unknown)}: not a parameter that power depends on; there are {', '.join(ACCEPTED)}"
         )
     if alpha is not None:

@@ -583,7 +583,7 @@ def test_the_good_people_are_good():
         ({"y_pred": list("aabab")}, "y_pred holds 'a', which is not a number"),
         ({"y_pred": [[1], [2], [3], [4], [5]]}, "y_pred is a table"),
         ({"y_pred": GOOD["y_true"]}, r"of='absolute_error' is 0 for all 5 people"),
-        ({"estimator": LinearRegression()}, "takes predictions, not an estimator"),
+        ({"estimator": LinearRegression()}, "estimator is not for from_predictions, which takes predictions"),
         ({"of": "error"}, "of must be one of 'prediction', 'residual', 'absolute_error', or a function"),
         ({"of": 3}, "of must be one of"),
         ({"of": lambda y, p: np.nan * y}, "of=<lambda> returned 5 values among 5 that are NaN or infinite"),
