@@ -76,8 +76,8 @@ def own_methods(cls):
 autosummary_context = {
     "own_methods": {
         f"skfairtest.{name}": own_methods(member)
-        for name, member in vars(skfairtest).items()
-        if name in skfairtest.__all__ and inspect.isclass(member) and not issubclass(member, BaseException)
+        for name, member in ((name, getattr(skfairtest, name)) for name in skfairtest.__all__)
+        if inspect.isclass(member) and not issubclass(member, BaseException)
     }
 }
 

@@ -1,39 +1,41 @@
 """Valid hypothesis tests for the fairness of machine-learning models."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from skfairtest._version import __version__
-from skfairtest.audit import FairnessAudit
-from skfairtest.displays import (
-    DisparityDisplay,
-    GroupMetricDisplay,
-    LossRatioDisplay,
-    NullDistributionDisplay,
-    PowerDisplay,
-    StoppingTimeDisplay,
-    ThresholdDisplay,
-)
-from skfairtest.group import FairnessTest
-from skfairtest.group.correlation import CorrelationFairnessTest
-from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
-from skfairtest.individual import (
-    ComparablePairs,
-    IndividualFairnessTest,
-    Mahalanobis,
-    Projection,
-    SensitiveSubspace,
-)
-from skfairtest.metrics import Rate, ScoreMetric
-from skfairtest.model_selection.audited import (
-    AuditedClassifier,
-    AuditedRegressor,
-    FairnessRejectedError,
-    FairnessRejectedWarning,
-)
-from skfairtest.model_selection.frame import SignificanceFrame
-from skfairtest.model_selection.p_value import fairness_p_value
-from skfairtest.model_selection.scorer import make_fairness_scorer
-from skfairtest.model_selection.selection import select_fair
-from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
-from skfairtest.tables import CountTable
+
+if TYPE_CHECKING:
+    from skfairtest.audit import FairnessAudit
+    from skfairtest.displays.disparity import DisparityDisplay
+    from skfairtest.displays.group_metric import GroupMetricDisplay
+    from skfairtest.displays.individual import LossRatioDisplay, StoppingTimeDisplay
+    from skfairtest.displays.null_distribution import NullDistributionDisplay
+    from skfairtest.displays.power import PowerDisplay
+    from skfairtest.displays.threshold import ThresholdDisplay
+    from skfairtest.group import FairnessTest
+    from skfairtest.group.correlation import CorrelationFairnessTest
+    from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
+    from skfairtest.individual import (
+        ComparablePairs,
+        IndividualFairnessTest,
+        Mahalanobis,
+        Projection,
+        SensitiveSubspace,
+    )
+    from skfairtest.metrics import Rate, ScoreMetric
+    from skfairtest.model_selection.audited import (
+        AuditedClassifier,
+        AuditedRegressor,
+        FairnessRejectedError,
+        FairnessRejectedWarning,
+    )
+    from skfairtest.model_selection.frame import SignificanceFrame
+    from skfairtest.model_selection.p_value import fairness_p_value
+    from skfairtest.model_selection.scorer import make_fairness_scorer
+    from skfairtest.model_selection.selection import select_fair
+    from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
+    from skfairtest.tables import CountTable
 
 __all__ = [
     "AuditedClassifier",
@@ -68,3 +70,50 @@ __all__ = [
     "required_sample_size",
     "select_fair",
 ]
+
+#: Where each public name is. It is imported when it is first used: no program needs all of them, and the version and
+#: the completion of the command need none.
+_HOMES = {
+    "AuditedClassifier": "model_selection.audited",
+    "AuditedRegressor": "model_selection.audited",
+    "ComparablePairs": "individual",
+    "CorrelationFairnessTest": "group.correlation",
+    "CountTable": "tables",
+    "DisparityDisplay": "displays.disparity",
+    "FairnessAudit": "audit",
+    "FairnessRejectedError": "model_selection.audited",
+    "FairnessRejectedWarning": "model_selection.audited",
+    "FairnessTest": "group",
+    "GroupMetricDisplay": "displays.group_metric",
+    "IndividualFairnessTest": "individual",
+    "LossRatioDisplay": "displays.individual",
+    "Mahalanobis": "individual",
+    "NullDistributionDisplay": "displays.null_distribution",
+    "PowerDisplay": "displays.power",
+    "Projection": "individual",
+    "Rate": "metrics",
+    "ScoreMetric": "metrics",
+    "SensitiveStratifiedKFold": "model_selection.splitter",
+    "SensitiveSubspace": "individual",
+    "SignificanceFrame": "model_selection.frame",
+    "StoppingTimeDisplay": "displays.individual",
+    "ThresholdDisplay": "displays.threshold",
+    "fairness_p_value": "model_selection.p_value",
+    "make_fairness_scorer": "model_selection.scorer",
+    "minimum_detectable_disparity": "group.power",
+    "power": "group.power",
+    "required_sample_size": "group.power",
+    "select_fair": "model_selection.selection",
+}
+
+if not TYPE_CHECKING:  # to a type checker any name would then be public
+
+    def __getattr__(name):
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        return value
+
+
+def __dir__() -> list[str]:
+    return __all__

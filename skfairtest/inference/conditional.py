@@ -16,7 +16,6 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import fftconvolve
 
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf
@@ -211,6 +210,8 @@ class Strata:
         A direct convolution adds positive terms and keeps the relative accuracy of the smallest ones; one by Fourier
         transforms is accurate relatively to the largest.
         """
+        from scipy.signal import fftconvolve  # slow to import, and few tables have so many strata
+
         first, law, log_total = 0, np.ones(1), 0.0
         for a, b, c in self.each:
             low, probabilities, log_constant = _stratum_distribution(a, b, c, tilt, _WIDE if direct else _NARROW)
