@@ -522,6 +522,41 @@ def individual(options):
         )
 
 
+def child_seconds(*arguments):
+    """CPU seconds of a Python process of its own."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def imports(options):
+    """What imports and the command's shortest answers cost, in processes that take turns."""
+    pairs = {
+        "import skfairtest": "import fairlearn",
+        "from skfairtest import FairnessTest": "from fairlearn.metrics import MetricFrame",
+        "from skfairtest import SignificanceFrame": "from fairlearn.metrics import MetricFrame",
+        "from skfairtest import FairnessAudit": "from fairlearn.metrics import MetricFrame",
+    }
+    calls = {code: ("-c", code) for pair in pairs.items() for code in pair} | {
+        "skfairtest --version": ("-m", "skfairtest", "--version")
+    }
+    seconds = {what: [] for what in calls}
+    for turn in range(options.processes + 1):
+        for what, arguments in calls.items():
+            spent = child_seconds(*arguments)
+            if turn:  # the first one may compile, and reads files that nobody has read
+                seconds[what].append(spent)
+    median = {what: statistics.median(found) for what, found in seconds.items()}
+    print(f"CPU seconds of a process, medians of {options.processes} each, which took turns.")
+    for ours, theirs in pairs.items():
+        print(
+            f"  {ours:<42} {median[ours]:>6.3f} s   {theirs:<41} {median[theirs]:>6.3f} s   "
+            f"{median[ours] / median[theirs]:.2f} x (goal: at most 1.15)"
+        )
+    print(f"  {'skfairtest --version':<42} {median['skfairtest --version']:>6.3f} s")
+
+
 COMMANDS = {
     "rates": rates,
     "auc": auc,
@@ -531,6 +566,7 @@ COMMANDS = {
     "memory": memory,
     "audit": audit,
     "individual": individual,
+    "import": imports,
 }
 #: People, where nobody asks for a number.
 PEOPLE = {"rates": 1_000_000, "audit": 48_842, "individual": 9_000}
@@ -543,6 +579,7 @@ def main(argv=None):
         "--people", type=int, help="default: a million for rates, Adult for audit, 9,000 for individual, else 100,000"
     )
     parser.add_argument("--resamples", type=int, default=400, help="resamples that are timed")
+    parser.add_argument("--processes", type=int, default=15, help="processes that are timed of each import")
     parser.add_argument("--steps", type=int, default=500, help="steps or candidates of individual")
     parser.add_argument("--grid", type=int, default=21, help="models along each side of individual's grid")
     options = parser.parse_args(argv)

@@ -1,10 +1,10 @@
 """Valid hypothesis tests for the fairness of machine-learning models."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from skfairtest._version import __version__
 
+TYPE_CHECKING = False  # type checkers take it for true; typing has the same, and is slow to import
 if TYPE_CHECKING:
     from skfairtest.audit import FairnessAudit
     from skfairtest.displays.disparity import DisparityDisplay

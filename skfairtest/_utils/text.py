@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
+import math
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
-
-import numpy as np
 
 __all__ = [
     "display_width", "enumerated", "escape", "isolated", "label", "name_of", "pluralize", "printable", "shorten",
@@ -107,7 +106,7 @@ def label(value: Any) -> str:
     >>> print(label(""))
     ''
     """
-    if value is None or (isinstance(value, float) and np.isnan(value)):
+    if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, tuple):
         return ", ".join(label(part) for part in value)

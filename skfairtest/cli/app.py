@@ -1,34 +1,21 @@
-"""The commands, and what their exit status means: 0 no concern, 1 a concern, 2 bad input, 3 an internal failure."""
+"""The commands, and what their exit status means: 0 no concern, 1 a concern, 2 bad input, 3 an internal failure.
+
+A command imports what it computes with when it runs: the version, the help and completion need nothing of it.
+"""
 
 from __future__ import annotations
 
 import os
 import traceback
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import IntEnum
 
 import typer
 
 from skfairtest._version import __version__
-from skfairtest.audit import FairnessAudit
 from skfairtest.cli import options
-from skfairtest.cli.auditing import (
-    audited,
-    audited_people,
-    check_metrics,
-    described,
-    resamples,
-    write_files,
-    written,
-)
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
-from skfairtest.cli.files import Columns, read_people
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
-from skfairtest.cli.power import Asked, answered
-from skfairtest.datasets import load_compas
-from skfairtest.metrics import RATES
-from skfairtest.report.record import AuditRecord
 
 __all__ = ["app", "run"]
 
@@ -40,7 +27,6 @@ class Status(IntEnum):
 
 
 PROGRAM = "skfairtest"
-DEMO_PAGE = "skfairtest-demo.html"
 # Usage errors of click; typer shows them as exceptions of its own from some version on.
 _USAGE_ERRORS: tuple[type[Exception], ...] = tuple(
     kind
@@ -126,50 +112,10 @@ def demo(
     if html is not None and no_html:
         raise BadInput("--html and --no-html contradict each other: leave one out")
     check_outputs({"--html": html})
-    rated, again = "were rated a medium or high risk", "people who were charged again within two years"
-    charged = again.removeprefix("people who ")
-    metrics = [
-        replace(RATES["false_positive_rate"], happens=rated, among=again.replace("were", "were not")),
-        replace(RATES["true_positive_rate"], happens=rated, among=again),
-        replace(RATES["precision"], happens=charged, among=f"people who {rated}"),
-    ]
-    with watched(no_color):
-        table = load_compas(as_table=True).regroup(["race", "sex"])
-        result, _ = audited(lambda: FairnessAudit.from_table(table, metrics=metrics, random_state=0))
-    record = replace(
-        result.record_,
-        title="Does COMPAS treat groups alike?",
-        subject="COMPAS, Broward County, Florida",
-        about=(
-            f"{result.n_samples_:,} people in Broward County, Florida, whom COMPAS scored for the risk of being "
-            "charged again. Prediction: a medium or high risk (a score of 5 to 10). Truth: a new charge within "
-            "two years. If errors fall on all groups alike, the rates below are the same in every group.",
-        ),
-        sources=_sources(),
-    )
-    written(record, result, "table", None, every=every, no_color=no_color)
-    if not no_html:
-        _write_page(record, html)
+    from skfairtest.cli.demo import demonstrate
+
+    demonstrate(html, no_html=no_html, every=every, no_color=no_color)
     return Status.NO_CONCERN
-
-
-def _sources() -> tuple[str, ...]:
-    paragraphs = [" ".join(text.split()) for text in load_compas().DESCR.split("\n\n")]
-    return tuple(text for text in paragraphs if text.startswith(("Source:", "Caution:", "Reference:")))
-
-
-def _write_page(record: AuditRecord, html: str | None) -> None:
-    """Write the demo's page: where it was asked for, or else here if that is possible."""
-    option, path = ("--html", html) if html is not None else ("the page", DEMO_PAGE)
-    try:
-        check_outputs({option: path})
-        write_files(record, {option: path}, kind="--html")
-    except BadInput as error:
-        if html is not None:
-            raise
-        tell(f"warning: {one_line(error)} (--html FILE writes it elsewhere)")
-    else:
-        write_out(f"\nThe same as a page for the browser, with drawings: {one_line(os.path.abspath(path))}\n")
 
 
 @app.command(help=options.AUDIT_HELP)
@@ -209,6 +155,17 @@ def audit(
         raise BadInput("--y-pred is missing: name the column of predictions, or --y-score for metrics of scores alone")
     files = {"--html": html, "--json": json, "--markdown": markdown}
     check_outputs({"--output": output, **files}, file)
+    from skfairtest.cli.auditing import (
+        audited,
+        audited_people,
+        check_metrics,
+        described,
+        resamples,
+        write_files,
+        written,
+    )
+    from skfairtest.cli.files import Columns, read_people
+
     columns = Columns(y_true, y_pred, tuple(sensitive), tuple(control or ()), y_score, weight, cluster)
     params = {
         "metrics": check_metrics(metric or ()),
@@ -253,6 +210,8 @@ def power(
     """Compute power, or what gives it."""
     _check_level(alpha)
     check_outputs({"--output": output})
+    from skfairtest.cli.power import Asked, answered
+
     test = {
         "alpha": alpha,
         "compare": compare,

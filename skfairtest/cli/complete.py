@@ -1,20 +1,26 @@
-"""What the shell offers when the tab key is pressed: metrics, and the columns of the file that was named."""
+"""What the shell offers when the tab key is pressed: metrics, and the columns of the file that was named.
+
+Whoever presses it waits, so nothing here imports NumPy or anything that does, unless the file is a Parquet file.
+"""
 
 from __future__ import annotations
 
+import ast
 import shlex
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import typer
+
+from skfairtest.cli.errors import BadInput
+from skfairtest.cli.header import column_names
 
 __all__ = ["columns_of_file", "metrics_of_audit", "metrics_of_power"]
 
 
 def columns_of_file(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the columns of FILE that begin like this; those that the shell would read otherwise are not offered."""
-    from skfairtest.cli.errors import BadInput
-    from skfairtest.cli.files import column_names
-
     # An option that waits for its value ends the reading of arguments: what came before them is left over.
     left_over = [argument for argument in context.args if not argument.startswith("-")]
     path = Path(context.params.get("file") or next(iter(left_over), "")).expanduser()
@@ -28,14 +34,35 @@ def columns_of_file(context: typer.Context, incomplete: str) -> list[str]:
 
 def metrics_of_audit(incomplete: str) -> list[str]:
     """Offer the metrics of an audit."""
-    from skfairtest.metrics import CRITERIA, RATES, SCORES
-
-    return [name for name in ("standard", *RATES, *CRITERIA, *SCORES) if name.startswith(incomplete)]
+    tables = (_declared("metrics/rates", "RATES", "CRITERIA"), _declared("metrics/scores", "SCORES"))
+    return [name for name in ("standard", *chain(*tables)) if name.startswith(incomplete)]
 
 
 def metrics_of_power(incomplete: str) -> list[str]:
     """Offer the metrics whose power can be computed."""
-    from skfairtest.group.power_plan import AREA, MEANS
-    from skfairtest.metrics import CRITERIA, RATES
+    tables = (_declared("metrics/rates", "RATES", "CRITERIA"), _declared("group/power_plan", "MEANS", "AREA"))
+    return [name for name in chain(*tables) if name.startswith(incomplete)]
 
-    return [name for name in (*RATES, *CRITERIA, *MEANS, AREA) if name.startswith(incomplete)]
+
+def _declared(module: str, *tables: str) -> list[str]:
+    """Read the names of metrics where they are declared, without importing the module.
+
+    A table is a name, a tuple of names, a dict by name, or a dict of what some calls make; the first argument of each
+    call is the name.
+    """
+    source = Path(__file__).parents[1].joinpath(f"{module}.py").read_text(encoding="utf-8")
+    values: dict[str, ast.expr] = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            values |= {ast.unparse(target): node.value for target in targets}
+    return [ast.literal_eval(name) for table in tables for name in _names(values[table])]
+
+
+def _names(table: ast.expr) -> list[Any]:
+    match table:
+        case ast.Dict(keys=names) | ast.Tuple(elts=names):
+            return names
+        case ast.DictComp(generators=[ast.comprehension(iter=ast.Tuple(elts=made))]):
+            return [call.args[0] for call in made if isinstance(call, ast.Call)]
+    return [table]

@@ -7,14 +7,12 @@ value once, of a column of numbers eight bytes per person, and of all other colu
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import os
-import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain
@@ -26,20 +24,11 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.progress import progress
 from skfairtest.cli.errors import BadInput
+from skfairtest.cli.header import first_record, opened, possible_headers
 from skfairtest.readers.levels import plain_scalar, sort_levels, unify_numbers
 
-__all__ = ["Columns", "People", "cast_pos_label", "column_names", "read_people"]
+__all__ = ["Columns", "People", "cast_pos_label", "read_people"]
 
-_GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
-#: How files begin that many people would try, and what they are.
-_OTHERS = {
-    b"PK\x03\x04": "a spreadsheet or a zip archive",
-    b"\xd0\xcf\x11\xe0": "an old spreadsheet",
-    b"BZh": "compressed by bzip2",
-    b"\xfd7zX": "compressed by xz",
-    b"\x28\xb5\x2f\xfd": "compressed by zstd",
-}
-_LONGEST_FIELD = 1 << 24
 #: People read at a time, and how often it is shown how far that is.
 _BATCH, _SHOWN = 1 << 16, 100
 Advance = Callable[[], None]
@@ -152,26 +141,10 @@ def read_people(path: str, columns: Columns) -> People:
     """
     _check_roles(columns)
     reading = progress(f"reading {os.path.basename(path)}", _SHOWN, show=False)
-    with _opened(path) as (source, separator), reading as advance:
+    with opened(path) as (source, separator), reading as advance:
         if separator is None:
             return _read_parquet(source, path, columns, advance)
         return _read_text(source, path, columns, separator, advance)
-
-
-def column_names(path: str) -> list[str]:
-    """Return the names of the columns of a file, as far as they can be read.
-
-    Raises
-    ------
-    BadInput
-        If the file cannot be read.
-    """
-    with _opened(path) as (source, separator):
-        if separator is None:
-            import pyarrow.parquet
-
-            return list(pyarrow.parquet.read_schema(source).names)
-        return max(_headers(_first_record(source, path), separator).values(), key=len)
 
 
 def _check_roles(columns: Columns) -> None:
@@ -179,42 +152,6 @@ def _check_roles(columns: Columns) -> None:
     for name in features:
         if features.count(name) > 1:
             raise BadInput(f"column {name!r} is named twice among --sensitive and --control: give it one role")
-
-
-@contextmanager
-def _opened(path: str) -> Iterator[tuple[Any, str | None]]:
-    """Open a file; yield text and the separator to try first, or bytes and None of a Parquet file."""
-    with _explained(path), open(path, "rb") as raw:
-        start = raw.peek(8)
-        if start.startswith(_PARQUET) or path.lower().endswith((".parquet", ".pq")):
-            yield raw, None
-            return
-        for sign, what in _OTHERS.items():
-            if start.startswith(sign):
-                raise BadInput(f"{path}: is {what}: save or unpack it as CSV or Parquet")
-        unzipped = path.lower().removesuffix(".gz")
-        zipped = start.startswith(_GZIP) or path.lower() != unzipped
-        stream = gzip.GzipFile(fileobj=raw) if zipped else raw
-        with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
-            yield text, "\t" if unzipped.endswith((".tsv", ".tab")) else ","
-
-
-@contextmanager
-def _explained(path: str) -> Iterator[None]:
-    """Say in one line why a file cannot be read, and let its fields be long."""
-    limit = csv.field_size_limit(_LONGEST_FIELD)
-    try:
-        yield
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 text (byte {error.object[error.start]:#04x}): save it as UTF-8") from error
-    except (OSError, EOFError, zlib.error, csv.Error) as error:
-        raise BadInput(f"{path}: {getattr(error, 'strerror', None) or error}") from error
-    except ValueError as error:
-        if "null byte" not in str(error):  # a path that no file can have
-            raise
-        raise BadInput(f"{path}: {error}") from error
-    finally:
-        csv.field_size_limit(limit)
 
 
 def _check_columns(path: str, found: Sequence[str], columns: Columns, hint: str = "") -> None:
@@ -334,7 +271,7 @@ def _following(whole: int, advance: Advance) -> Callable[[int], None]:
 def _read_text(stream: io.TextIOWrapper, path: str, columns: Columns, separator: str, advance: Advance) -> People:
     coded = {name: _Coded() for name in (*columns.labels, *columns.names)}
     numbers = {name: array("d") for name in columns.numbers}
-    head = _first_record(stream, path)
+    head = first_record(stream, path)
     if not head.strip():
         raise BadInput(f"{path}: the file is empty")
     separator, header, hint = _split_header(head, columns, separator)
@@ -379,32 +316,9 @@ def _missing_number(text: str, where: str, name: str, columns: Columns) -> float
     raise BadInput(f"{where}: {text!r} in column {name!r} ({columns.numbers[name]}) is not a number{comma}")
 
 
-def _first_record(stream: io.TextIOWrapper, path: str) -> str:
-    """Read the header, which may have line feeds in quotes; empty lines before it are passed over."""
-    head = stream.readline(_LONGEST_FIELD)
-    while head and not head.strip("\r\n"):
-        head = stream.readline(_LONGEST_FIELD)
-    while head.count('"') % 2 and len(head) < _LONGEST_FIELD:
-        more = stream.readline(_LONGEST_FIELD)
-        if not more:
-            break
-        head += more
-    if len(head) >= _LONGEST_FIELD:
-        raise BadInput(f"{path}: the first line has no end within {_LONGEST_FIELD:,} characters: this is no table")
-    return head
-
-
-def _headers(head: str, first: str) -> dict[str, list[str]]:
-    """Split the header by each separator, by `first` before the others."""
-    return {
-        separator: next(csv.reader(io.StringIO(head, newline=""), delimiter=separator), [])
-        for separator in dict.fromkeys([first, ",", ";", "\t", "|"])
-    }
-
-
 def _split_header(head: str, columns: Columns, separator: str) -> tuple[str, list[str], str]:
     """Split the header by `separator`, or by another one that yields all the columns asked for."""
-    headers = _headers(head, separator)
+    headers = possible_headers(head, separator)
     for candidate, found in headers.items():
         if set(columns.options) <= set(found):
             return candidate, found, ""

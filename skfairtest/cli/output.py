@@ -8,11 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
-
 from skfairtest._utils.progress import Bar, shown_by
 from skfairtest.cli.errors import BadInput
-from skfairtest.cli.render import on_screen
 from skfairtest.report.document import Block
 from skfairtest.report.text import plain
 
@@ -76,6 +73,10 @@ def deliver(document: Callable[[bool], Sequence[Block]], output: str | None, *, 
         Whether a screen gets no colours; None of them either where the environment variable NO_COLOR is set.
     """
     if output is None and is_screen():
+        from rich.console import Console
+
+        from skfairtest.cli.render import on_screen
+
         console = Console(markup=False, emoji=False, highlight=False, soft_wrap=False, no_color=no_color or None)
         write_out(on_screen(document(True), console))
     else:
@@ -117,5 +118,7 @@ def watched(no_color: bool = False) -> Iterator[None]:
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield
         return
+    from rich.console import Console
+
     with shown_by(Bar(Console(stderr=True, no_color=no_color or None), transient=True)):
         yield

@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
-import skfairtest.cli.app
+import skfairtest.cli.auditing
+import skfairtest.cli.files
 from skfairtest import FairnessAudit, FairnessTest, __version__
 from skfairtest._utils.text import label
 from skfairtest.cli.app import run
@@ -203,7 +204,7 @@ def test_an_internal_failure_is_3_with_a_hint(people, capsys, monkeypatch):
     def broken(*_, **__):
         raise ZeroDivisionError("oh\nno")
 
-    monkeypatch.setattr(skfairtest.cli.app, "audited_people", broken)
+    monkeypatch.setattr(skfairtest.cli.auditing, "audited_people", broken)
     monkeypatch.delenv("SKFAIRTEST_DEBUG", raising=False)
     assert audit(people, *BOTH, "--sensitive", "sex") == 3
     line = one_line(capsys)
@@ -219,7 +220,7 @@ def test_what_the_package_refuses_is_bad_input(people, capsys, monkeypatch, kind
     def refuses(*_, **__):
         raise kind("sensitive_features is\n  odd")
 
-    monkeypatch.setattr(skfairtest.cli.app, "audited_people", refuses)
+    monkeypatch.setattr(skfairtest.cli.auditing, "audited_people", refuses)
     assert audit(people, *BOTH, "--sensitive", "sex") == 2
     assert one_line(capsys) == "skfairtest: --sensitive is odd"
 
@@ -228,7 +229,7 @@ def test_an_interrupt_is_130(people, capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(skfairtest.cli.app, "audited_people", interrupted)
+    monkeypatch.setattr(skfairtest.cli.auditing, "audited_people", interrupted)
     assert audit(people, *BOTH, "--sensitive", "sex") == 130
     assert "Traceback" not in capsys.readouterr().err
 
@@ -237,13 +238,13 @@ def test_a_missing_extra_is_left_to_the_caller(people, monkeypatch):
     def missing(*_, **__):
         raise ModuleNotFoundError("no pyarrow", name="pyarrow")
 
-    monkeypatch.setattr(skfairtest.cli.app, "read_people", missing)
+    monkeypatch.setattr(skfairtest.cli.files, "read_people", missing)
     with pytest.raises(ModuleNotFoundError):
         audit(people, *BOTH, "--sensitive", "sex")
 
 
 def test_warnings_of_the_package_are_lines_and_undefined_rates_are_not_repeated(people, capsys, monkeypatch):
-    real = skfairtest.cli.app.audited_people
+    real = skfairtest.cli.auditing.audited_people
 
     def warning(*arguments, **options):
         warnings.warn("pos_label is\nodd", UserWarning, stacklevel=1)
@@ -252,7 +253,7 @@ def test_warnings_of_the_package_are_lines_and_undefined_rates_are_not_repeated(
         warnings.warn("internal", RuntimeWarning, stacklevel=1)
         return real(*arguments, **options)
 
-    monkeypatch.setattr(skfairtest.cli.app, "audited_people", warning)
+    monkeypatch.setattr(skfairtest.cli.auditing, "audited_people", warning)
     path = people.parent / "audit.json"
     assert audit(people, *ODDS, "--sensitive", "city", "--json", str(path)) == 0
     assert capsys.readouterr().err == "warning: --pos-label is odd\n"

@@ -1,5 +1,6 @@
 """The tab key: what the shell is told, and that the scripts for it can be had."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from skfairtest.cli.complete import columns_of_file, metrics_of_audit, metrics_of_power
+from skfairtest.group.power_plan import AREA, MEANS
+from skfairtest.metrics import CRITERIA, RATES, SCORES
 
 ROOT = Path(__file__).parents[2]
 HEADER = ["sex", "sexe", "race", "with space", "$(rm -rf ~)", "a;b", "日本"]
@@ -49,6 +52,66 @@ def test_metrics_are_offered():
     assert "roc_auc" in metrics_of_audit("roc")
     assert metrics_of_power("mean_p") == ["mean_prediction"]
     assert "balanced_accuracy" not in metrics_of_power("")
+
+
+def test_every_metric_is_offered_that_is_declared():
+    assert metrics_of_audit("") == ["standard", *RATES, *CRITERIA, *SCORES]
+    assert metrics_of_power("") == [*RATES, *CRITERIA, *MEANS, AREA]
+
+
+#: The command line, in a process that then lists what it has imported.
+LISTED = """
+import json, sys
+from skfairtest.__main__ import main
+try:
+    main()
+except SystemExit as stopped:
+    status = stopped.code
+sys.stdout.flush()
+print(json.dumps([status, sorted(sys.modules)]), file=sys.stderr)
+"""
+
+
+def listed(*arguments, **variables):
+    """What the command writes, its status, and the top-level modules that it imports."""
+    finished = subprocess.run(
+        [sys.executable, "-c", LISTED, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **variables},
+    )
+    status, modules = json.loads(finished.stderr)
+    return finished.stdout, status, {name.partition(".")[0] for name in modules}
+
+
+HEAVY = {"numpy", "scipy", "pandas", "sklearn", "fairlearn", "narwhals", "joblib", "matplotlib", "jinja2", "pyarrow"}
+
+
+@pytest.mark.parametrize(("arguments", "begins"), [(["--version"], "skfairtest "), (["--help"], "Usage: skfairtest")])
+def test_the_version_and_the_help_import_nothing_that_computes(arguments, begins):
+    shown, status, modules = listed(*arguments)
+    assert shown.startswith(begins)
+    assert status == 0
+    assert not modules & HEAVY
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        ("audit {people} --sensitive se", ["sex", "sexe"]),
+        ("audit {people} --metric equal", ["equal_opportunity", "equalized_odds"]),
+        ("power --metric mean_r", ["mean_residual"]),
+        ("de", ["demo"]),
+    ],
+)
+def test_the_tab_key_imports_nothing_that_computes(people, words, offered):
+    words = f"skfairtest {words.format(people=people)}"
+    variables = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_SKFAIRTEST_COMPLETE": "complete_bash"}
+    shown, status, modules = listed(**variables)
+    assert shown.split() == offered
+    assert status == 0
+    assert not modules & HEAVY
 
 
 @pytest.mark.slow

@@ -9,7 +9,8 @@ import pytest
 
 from skfairtest import CountTable
 from skfairtest.cli.errors import BadInput
-from skfairtest.cli.files import Columns, cast_pos_label, column_names, read_people
+from skfairtest.cli.files import Columns, cast_pos_label, read_people
+from skfairtest.cli.header import column_names
 
 COLUMNS = Columns("truth", "pred", ("sex",))
 TEXT = "id,sex,truth,pred\n1,f,0,1\n2,m,1,1\n3,f,1,0\n4,m,0,0\n"
