@@ -19,9 +19,11 @@ from skfairtest.inference.two_sides import chunk_sizes
 
 T = TypeVar("T")
 #: Seconds foreseen from which on a test is announced.
-LONG = 60.0
+LONG = 10.0
 #: Seconds of a first try that are a measurement already, and resamples of a second one.
 SLOW, PROBE = 0.5, 16
+#: Of a test with at least so many chunks the first ones are drawn before it is announced, for so many seconds.
+MANY_CHUNKS, WATCHED = 10, 1.0
 #: Chunks after which a sequential rule looks whether it can stop: a fixed number, whoever draws them.
 ROUND = 4
 
@@ -55,8 +57,7 @@ def resample(
     sizes = chunk_sizes(settings.n_resamples, adaptive=settings.adaptive)
     seeds = seed.spawn(len(sizes))
     early = settings.adaptive and done is not None
-    if times and not early:
-        announce_if_long(what, times * _seconds_each(draw), settings)
+    watch = _announced(draw, settings, sizes, what, times) if times and not early else None
     out: list[T] = []
     with progress(what, len(sizes), bool(settings.verbose)) as advance:
         rounds = range(0, len(sizes), ROUND) if settings.adaptive else [0]
@@ -68,6 +69,8 @@ def resample(
             for result in parallel(settings.n_jobs)(jobs):
                 out.append(result)
                 advance()
+                if watch is not None:
+                    watch(sum(sizes[: len(out)]))
             if early and done is not None and done(out):
                 break
     return out
@@ -96,18 +99,51 @@ def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any]) -> float:
     return max(0.0, more - few) / PROBE
 
 
-def announce_if_long(what: str, seconds_each: float, settings: Settings) -> bool:
-    """Warn if all resamples take more than a minute at so many seconds each; return whether that was so."""
-    processes = effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: the surrounding configuration's
-    foreseen = seconds_each * settings.n_resamples / processes
+def _announced(
+    draw: Callable[[int, np.random.SeedSequence], Any], settings: Settings, sizes: Sequence[int], what: str, times: int
+) -> Watch | None:
+    """Announce what takes long, or return what is going to do so after some of the resamples.
+
+    The first resamples tell too much where libraries are loaded, and where tables that come again are remembered. So
+    it is only those that take too long to wait for, or are most of the test, that a forecast rests on.
+    """
+    each = _seconds_each(draw) / effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: as configured
+    foreseen = times * each * settings.n_resamples
     if foreseen <= LONG:
-        return False
+        return None
+    if times * len(sizes) >= MANY_CHUNKS and each * sizes[0] <= LONG:
+        return Watch(what, settings, times)
     announce(what, foreseen, settings)
-    return True
+    return None
+
+
+class Watch:
+    """Announces a test that takes long, by the time that its resamples take; called with how many there are."""
+
+    def __init__(self, what: str, settings: Settings, times: int) -> None:
+        self._what, self._settings, self._times = what, settings, times
+        self._begun = time.perf_counter()
+        self._first: tuple[float, int] | None = None
+        self._finished = False
+
+    def __call__(self, drawn: int) -> None:
+        """Announce the test, if it takes long, as soon as enough resamples have been drawn to tell."""
+        now = time.perf_counter()
+        if self._first is None:
+            self._first = now, drawn
+            return
+        begun, before = self._first
+        if self._finished or now - begun < WATCHED:
+            return
+        self._finished = True
+        left = (self._settings.n_resamples - drawn) * (now - begun) / (drawn - before)
+        foreseen = self._times * (now - self._begun + left)
+        if foreseen > LONG:
+            announce(self._what, foreseen, self._settings)
 
 
 def announce(what: str, seconds: float, settings: Settings) -> None:
-    """Warn that a test takes more than a minute, and say what makes it shorter."""
+    """Warn that a test takes long, and say what makes it shorter."""
     warnings.warn(
         f"{what}: {settings.n_resamples:,} resamples are going to take about {duration(seconds)}; use "
         "n_resamples='adaptive', which stops early where it can, fewer n_resamples, or more processes with n_jobs",

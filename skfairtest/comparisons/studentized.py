@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Moments
@@ -28,7 +29,7 @@ from skfairtest.comparisons.evidence import (
     farthest_beyond,
     orient,
 )
-from skfairtest.comparisons.resample import announce_if_long, join, resample
+from skfairtest.comparisons.resample import LONG, announce, join, resample
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.sides import TwoSides, evaluate_sides, groups_of
 from skfairtest.inference import two_sides
@@ -38,10 +39,8 @@ from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.inference.two_sides import Sides, Statistic
-from skfairtest.metrics import Bootstrap, BuiltIn, Rate
+from skfairtest.metrics import Bootstrap, BuiltIn, Functional, Rate
 
-#: Seconds of one evaluation from which on a forecast is made before anything else is evaluated.
-UNHURRIED = 0.02
 #: Skewness of a difference's error from which on it is too far from normal (that of six events is .4).
 SKEWED = 0.4
 
@@ -142,9 +141,15 @@ def _values(
             if sample.sizes[:, group].sum() < SMALLEST_GROUP:  # compared with nobody: no answer depends on it
                 continue
             raise
-        if seconds > UNHURRIED and not settings.adaptive and not announced:
-            evaluations = 2 * (1 + (functional.n_inner if isinstance(functional, Bootstrap) else counts.shape[1]))
-            announced = announce_if_long(made.name, seconds * evaluations, settings)
+        evaluations = 2 * (1 + _evaluations_for_error(functional, counts.shape[1]))
+        resampled = made.question.method != "asymptotic" and made.question.margin_bounds is None
+        if seconds * evaluations > LONG and resampled and not settings.adaptive and not announced:
+            # A single resample is too long to wait for, unless it is what a first call takes that is slow.
+            seconds = min(seconds, made.check(sample, kinds, counts[0], f"group {name!r}", stratum))
+            if seconds * evaluations > LONG:
+                ways = len(design.contrasts) / effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]
+                announce(made.name, ways * seconds * evaluations * settings.n_resamples, settings)
+                announced = True
         found, variance = functional.moments(masses, rng)
         value[place] = float(found[0])
         if functional.error != "none":
@@ -160,6 +165,13 @@ def _values(
         low[at], high[at] = two_sides.limits(float(value[at]), spread, made.bounds, (z, z))
     rounded = np.floor(n_effective + 1e-9).astype(np.int64)
     return GroupValues(rounded, value, error, low, high), None if made.variance is None else kind, announced
+
+
+def _evaluations_for_error(functional: Functional, kinds: int) -> int:
+    """How often somebody's function is evaluated for a standard error of its value."""
+    if isinstance(functional, Bootstrap):
+        return functional.n_inner
+    return 0 if functional.error in ("none", "own") else kinds
 
 
 def _at_least(error: float, n: float, bounds: tuple[float, float]) -> float:

@@ -30,7 +30,7 @@ from skfairtest.individual.flow.unfair_search import search
 #: People who are moved together.
 BLOCK = 1024
 #: Seconds that need an announcement.
-LONG = 60
+LONG = 10
 #: Where the path is looked at on the way.
 LOOKS = 25
 
@@ -231,7 +231,7 @@ def move(
 
 
 def warn_of_cost(model: Audited, flow: Flow, n: int, n_jobs: int | None) -> None:
-    """Warn that a test takes more than a minute, and say what makes it shorter.
+    """Warn that a test takes long, and say what makes it shorter.
 
     Parameters
     ----------

@@ -65,8 +65,8 @@ class SignificanceFrame(MetricFrame):
     test_params : dict, optional
         Parameters of `FairnessTest`, such as ``{"confidence_level": 0.9, "n_jobs": 2}``. A function that `FairnessTest`
         does not know is called up to a hundred times for each resample. Unless ``n_resamples`` says otherwise it has
-        199 of them, or as many as leave the smallest adjusted p-value at half the level; a test that takes more than a
-        minute says so before it starts. A ``margin`` is one of differences in `difference_test`, and of ratios in
+        199 of them, or as many as leave the smallest adjusted p-value at half the level; a test that takes more than
+        ten seconds says how long. A ``margin`` is one of differences in `difference_test`, and of ratios in
         `ratio_test`.
 
     Raises

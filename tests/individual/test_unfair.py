@@ -26,7 +26,7 @@ class AnnouncedError(Exception):
     """Nobody is moved: the announcement is what is tested."""
 
 
-def test_a_test_that_takes_more_than_a_minute_is_announced(monkeypatch, clock):
+def test_a_test_that_takes_long_is_announced(monkeypatch, clock):
     def move(*given, **named):
         raise AnnouncedError
 
