@@ -39,6 +39,7 @@ from skfairtest.inference.rates import (
     Scale,
     answer,
     disparity_of,
+    equalities,
     limits_of_all,
     linearized,
     quantiles,
@@ -321,11 +322,19 @@ def _permute(
 
 
 def _answers(made: Counted, nulls: list[RateNull], settings: Settings, new: list[int]) -> dict[int, Answer]:
-    jobs = (delayed(answer)(nulls[place].pair, nulls[place].scale, made.question) for place in new)
-    out = {}
+    question, out = made.question, {}
+    exact = question.margin_bounds is None and question.method != "asymptotic"
+    batch = [place for place in new if exact and len(nulls[place].pair.x1) == 1]
+    others = sorted(set(new).difference(batch))
     with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
-        for place, found in zip(new, parallel(settings.n_jobs)(jobs), strict=True):
-            out[place] = found
+        known = equalities([nulls[place].pair for place in batch], question.alternative, advance) if batch else []
+        for place, found in zip(batch, known, strict=True):
+            out[place] = answer(nulls[place].pair, nulls[place].scale, question, found)
+        # What takes no time is not worth a process.
+        n_jobs = 1 if question.method == "asymptotic" else settings.n_jobs
+        jobs = (delayed(answer)(nulls[place].pair, nulls[place].scale, question) for place in others)
+        for place, tested in zip(others, parallel(n_jobs)(jobs), strict=True):
+            out[place] = tested
             advance()
     return out
 

@@ -53,14 +53,10 @@ def binomial_log_pmf(x: ArrayLike, n: ArrayLike, p: ArrayLike) -> Floats:
     x, n, p = np.broadcast_arrays(np.asarray(x, dtype=float), np.asarray(n, dtype=float), np.asarray(p, dtype=float))
     q = 1 - p
     with np.errstate(divide="ignore", invalid="ignore"):
+        of_all, of_events, of_others = stirling_error(np.stack([n, x, n - x]))
+        deviance, other_deviance = _deviance(np.stack([x, n - x]), np.stack([n * p, n * q]))
         inner = (
-            stirling_error(n)
-            - stirling_error(x)
-            - stirling_error(n - x)
-            - _deviance(x, n * p)
-            - _deviance(n - x, n * q)
-            + 0.5 * np.log(n / x / (n - x))
-            - _HALF_LOG_2PI
+            of_all - of_events - of_others - deviance - other_deviance + 0.5 * np.log(n / x / (n - x)) - _HALF_LOG_2PI
         )
         value = np.where(x == 0, n * np.log1p(-p), np.where(x == n, n * np.log(p), inner))
     value = np.where(p <= 0, np.where(x == 0, 0.0, -np.inf), value)
@@ -73,9 +69,10 @@ def hypergeometric_log_pmf(x: ArrayLike, d1: ArrayLike, d2: ArrayLike, m: ArrayL
     Arguments broadcast; x must lie in the support max(0, m - d2) <= x <= min(d1, m).
     """
     x, d1, d2, m = (np.asarray(a, dtype=float) for a in (x, d1, d2, m))
+    x, d1, d2, m = np.broadcast_arrays(x, d1, d2, m)
     p = m / (d1 + d2)
-    value = binomial_log_pmf(x, d1, p) + binomial_log_pmf(m - x, d2, p) - binomial_log_pmf(m, d1 + d2, p)
-    return np.where((p <= 0) | (p >= 1), 0.0, value)
+    first, second, both = binomial_log_pmf(np.stack([x, m - x, m]), np.stack([d1, d2, d1 + d2]), p)
+    return np.where((p <= 0) | (p >= 1), 0.0, first + second - both)
 
 
 @lru_cache(maxsize=2)

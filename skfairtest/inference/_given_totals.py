@@ -16,8 +16,9 @@ import numpy as np
 
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import log_choose
+from skfairtest.inference._tails import Tails
 from skfairtest.inference.conditional import TIE
-from skfairtest.inference.unconditional import TotalTail, largest_probability
+from skfairtest.inference.unconditional import largest_probabilities
 
 #: Null outcomes less probable than exp(-30) times the level are counted as rejected without being looked at.
 _NEGLIGIBLE = 30.0
@@ -101,7 +102,8 @@ def _candidates(given: GivenTotals, alpha: float) -> Floats:
 
 def raised_level(given: GivenTotals, alpha: float, alternative: str) -> float:
     """Return the largest conditional p-value up to which rejecting keeps the level (Boschloo 1970)."""
-    stop = np.pi / 4 if alternative == "two-sided" else np.pi / 2
+    two_sided = alternative == "two-sided"
+    stop = np.pi / 4 if two_sided else np.pi / 2
     people = len(given.left) - 1
     candidates = _candidates(given, alpha)
     grid = np.sin(np.linspace(0, stop, 129)[1:-1]) ** 2
@@ -116,7 +118,10 @@ def raised_level(given: GivenTotals, alpha: float, alternative: str) -> float:
 
     def fits(i: int) -> bool:
         masses = masses_of(i)
-        return fits_on_grid(masses) and largest_probability(TotalTail(masses), 0.0, stop, relative=1e-5) <= alpha
+        tails = Tails(np.array([people]), masses)
+        return fits_on_grid(masses) and bool(
+            largest_probabilities(tails, two_sided=two_sided, relative=1e-5)[0] <= alpha
+        )
 
     found = _last(lambda i: fits_on_grid(masses_of(i)), -1, len(candidates))
     step = 1  # the certified maximum lies a little above the grid's: go down until it fits

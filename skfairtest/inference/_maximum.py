@@ -1,4 +1,4 @@
-"""A certified maximum: no grid, but branch and bound on a function whose speed is bounded.
+"""Certified maxima: no grid, but branch and bound on functions whose speed is bounded, many at the same time.
 
 For a region R of outcomes of independent binomials, ``f(u) = P(R)`` along a curve of parameters satisfies
 ``|d arcsin sqrt f| <= d s``, where s is the curve's length in the Fisher metric divided by two (Cauchy-Schwarz: the
@@ -15,71 +15,84 @@ from collections.abc import Callable
 
 import numpy as np
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Integers
 
 
-def certified_maximum(
-    probability: Callable[[Floats], Floats],
-    length: Callable[[Floats], Floats],
-    start: float,
-    stop: float,
+def certified_maxima(
+    probability: Callable[[Integers, Floats], Floats],
+    length: Callable[[Integers, Floats], Floats],
+    start: Floats,
+    stop: Floats,
     *,
-    curvature: Callable[[Floats, Floats], Floats] | None = None,
-    relative: float = 1e-6,
+    curvature: Callable[[Integers, Floats, Floats], Floats] | None = None,
+    relative: float | Floats = 1e-6,
     absolute: float = 0.0,
     max_evaluations: int = 60_000,
-) -> float:
-    """Return an upper bound of the maximum of `probability` on [start, stop].
+) -> Floats:
+    """Return an upper bound of the maximum of each of k functions on its interval [start, stop].
 
     Parameters
     ----------
     probability : callable
-        Vectorized, (k,) -> (k,), with values in [0, 1].
+        (which functions, at which points) -> values in [0, 1], all of shape (n,).
     length : callable
-        Vectorized and increasing; ``arcsin sqrt probability`` changes by no more than it does.
-    start, stop : float
-        Ends of the interval.
+        (which, points) -> (n,), increasing; ``arcsin sqrt probability`` changes by no more than it does.
+    start, stop : ndarray, shape (k,)
+        Ends of the intervals.
     curvature : callable, optional
-        Vectorized, (left, right) -> bound of the probability's second derivative between them; infinity where there is
-        none. Close to the maximum it leaves a handful of intervals open where the length alone leaves thousands.
+        (which, left, right) -> bound of the probability's second derivative between them; infinity where there is none.
+        Close to the maximum it leaves a handful of intervals open where the length alone leaves thousands.
     relative, absolute : float
         How far above the true maximum the result may lie: by the factor ``1 + relative`` plus `absolute`.
     max_evaluations : int
-        When it is reached the result lies further above, and is still a bound.
+        When a function has had so many, its result lies further above, and is still a bound.
 
     Returns
     -------
-    float
-        The certified bound, at most 1.
+    ndarray, shape (k,)
+        The certified bounds, at most 1.
     """
 
     # Ends of intervals are columns: where they are, the probability there, and how far along the curve.
-    def at(points: Floats) -> Floats:
-        return np.stack([points, np.clip(probability(points), 0.0, 1.0), length(points)])
+    def at(which: Integers, points: Floats) -> Floats:
+        return np.stack([points, np.clip(probability(which, points), 0.0, 1.0), length(which, points)])
 
-    def highest(left: Floats, right: Floats) -> Floats:
+    def highest(which: Integers, left: Floats, right: Floats) -> Floats:
         (start, value, begun), (stop, other, ended) = left, right
         angles = np.arcsin(np.sqrt(value)) + np.arcsin(np.sqrt(other))
         top = np.sin(np.minimum((angles + ended - begun) / 2, np.pi / 2)) ** 2
         if curvature is None:
             return np.asarray(top)
-        sagitta = curvature(start, stop) * (stop - start) ** 2 / 8
+        sagitta = curvature(which, start, stop) * (stop - start) ** 2 / 8
         return np.asarray(np.minimum(top, np.maximum(value, other) + sagitta))
 
-    span = float(length(np.asarray([stop]))[0] - length(np.asarray([start]))[0])
-    ends = at(np.linspace(start, stop, int(np.clip(2 * span, 8, 256)) + 1))
-    best, evaluations = float(ends[1].max()), ends.shape[1]
-    left, right = ends[:, :-1], ends[:, 1:]
+    every = np.arange(len(start))
+    pieces = np.clip(2 * (length(every, stop) - length(every, start)), 8, 256).astype(np.int64)
+    which = np.repeat(every, pieces + 1)
+    step = np.arange(len(which)) - np.repeat(np.cumsum(pieces + 1) - (pieces + 1), pieces + 1)
+    points = np.where(step == pieces[which], stop[which], start[which] + step * ((stop - start) / pieces)[which])
+    ends = at(which, points)
+    best, evaluations, out = np.zeros(len(start)), pieces + 1, np.empty(len(start))
+    np.maximum.at(best, which, ends[1])
+    inner = step < pieces[which]
+    which, left, right = which[inner], ends[:, inner], ends[:, np.roll(inner, 1)]
     while True:
-        ceiling = min(1.0, best * (1 + relative) + absolute)
-        bounds = highest(left, right)
-        open_ = (bounds > ceiling) & (right[0] > left[0])
-        if not open_.any():
-            return ceiling
-        if evaluations > max_evaluations:
-            return float(bounds[open_].max())
-        left, right = left.compress(open_, axis=1), right.compress(open_, axis=1)
-        middle = at((left[0] + right[0]) / 2)
-        evaluations += middle.shape[1]
-        best = max(best, float(middle[1].max()))
-        left, right = np.hstack([left, middle]), np.hstack([middle, right])
+        ceiling = np.minimum(1.0, best * (1 + relative) + absolute)
+        bounds = highest(which, left, right)
+        open_ = (bounds > ceiling[which]) & (right[0] > left[0])
+        searched = np.zeros(len(start), dtype=bool)
+        searched[which[open_]] = True
+        out[every] = ceiling[every]
+        capped = searched & (evaluations > max_evaluations)
+        if capped.any():
+            stopped = open_ & capped[which]
+            np.maximum.at(out, which[stopped], bounds[stopped])
+            open_ &= ~stopped
+        every = np.flatnonzero(searched & ~capped)
+        if not len(every):
+            return out
+        which, left, right = which[open_], left[:, open_], right[:, open_]
+        middle = at(which, (left[0] + right[0]) / 2)
+        evaluations += np.bincount(which, minlength=len(start))
+        np.maximum.at(best, which, middle[1])
+        which, left, right = np.tile(which, 2), np.hstack([left, middle]), np.hstack([middle, right])

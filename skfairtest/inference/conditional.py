@@ -12,11 +12,12 @@ relative tolerance of 1e-7. P-values are returned as natural logarithms, so that
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
+from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf
 
@@ -38,64 +39,90 @@ def support(d1: int, d2: int, m: int) -> tuple[int, int]:
     return max(0, m - d2), min(d1, m)
 
 
-def _mode(d1: int, d2: int, m: int) -> int:
-    return int((m + 1) * (d1 + 1) // (d1 + d2 + 2))
+def _mode(d1: Integers, d2: Integers, m: Integers) -> Integers:
+    return (m + 1) * (d1 + 1) // (d1 + d2 + 2)
 
 
-def _log_outward(x: int, d1: int, d2: int, m: int) -> float:
+def _log_outward(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
     """Log P(X >= x) for x at or beyond the mode, as pmf(x) times the sum of the ratios of what follows."""
-    high = support(d1, d2, m)[1]
-    total, term, start, size = 1.0, 1.0, x, 256
-    while start < high:
-        k = np.arange(start, min(start + size, high), dtype=float)
-        terms = term * np.cumprod((m - k) / (k + 1) * ((d1 - k) / (d2 - m + k + 1)))
-        total += float(terms.sum())
-        term, start, size = float(terms[-1]), start + len(k), min(2 * size, 1 << 18)
-        if term * len(k) < 1e-18 * total:
-            break
-    return float(hypergeometric_log_pmf(x, d1, d2, m)) + float(np.log(total))
+    left = np.minimum(d1, m) - x  # outcomes beyond x
+    total, term, start, size = np.ones(len(x)), np.ones(len(x)), x.astype(float), 64
+    rows = np.flatnonzero(left > 0)
+    while len(rows):
+        for part in batches(len(rows), max(1, 1_000_000 // size)):
+            own = rows[part]
+            k = start[own, None] + np.arange(min(size, int(left[own].max())))
+            a, b, c = (np.asarray(n[own, None], dtype=float) for n in (m, d1, d2))
+            # Beyond the end of the support the first factor is 0, and all terms stay 0.
+            terms = term[own, None] * np.cumprod(
+                np.maximum(a - k, 0) / (k + 1) * (np.maximum(b - k, 0) / (c - a + k + 1)), axis=1
+            )
+            total[own] += terms.sum(axis=1)
+            term[own] = terms[:, -1]
+        start[rows] += size
+        left[rows] -= size
+        rows = rows[(left[rows] > 0) & (term[rows] * size >= 1e-18 * total[rows])]
+        size = min(2 * size, 1 << 18)
+    return hypergeometric_log_pmf(x, d1, d2, m) + np.log(total)
 
 
-def _log_upper_tail(x: int, d1: int, d2: int, m: int) -> float:
+def _log_upper_tail(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
     """Log P(X >= x); a tail that holds the mode is the complement of the other one."""
-    low, high = support(d1, d2, m)
-    if x <= low:
-        return 0.0
-    if x > high:
-        return -np.inf
-    if x > _mode(d1, d2, m):
-        return _log_outward(x, d1, d2, m)
-    return float(np.log1p(-np.exp(_log_outward(m - x + 1, d2, d1, m))))
+    beyond = x > _mode(d1, d2, m)
+    out = np.where(x <= np.maximum(0, m - d2), 0.0, -np.inf)
+    inner = (x > np.maximum(0, m - d2)) & (x <= np.minimum(d1, m))
+    for rows, outward in ((inner & beyond, True), (inner & ~beyond, False)):
+        own = x[rows], d1[rows], d2[rows], m[rows]
+        if outward:
+            out[rows] = _log_outward(*own)
+        else:
+            x_, d1_, d2_, m_ = own
+            out[rows] = np.log1p(-np.exp(_log_outward(m_ - x_ + 1, d2_, d1_, m_)))
+    return out
 
 
-def _log_lower_tail(x: int, d1: int, d2: int, m: int) -> float:
+def _log_lower_tail(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
     """Log P(X <= x): the events of group 2 are m - X, so this is an upper tail with the groups swapped."""
     return _log_upper_tail(m - x, d2, d1, m)
 
 
-def _first_below(level: float, inside: int, outside: int, d1: int, d2: int, m: int) -> int:
-    """The outcome nearest to `inside` (the mode) with log probability <= `level`; `outside` is one past the end."""
-    step = 1 if outside > inside else -1
-    outcomes = range(inside + step, outside, step)
-    first = bisect_left(outcomes, True, key=lambda x: bool(hypergeometric_log_pmf(x, d1, d2, m) <= level))
-    return inside + step * (first + 1)
+def first_above(
+    level: Floats | float, end: Integers, mode: Integers, d1: Integers, d2: Integers, m: Integers
+) -> Integers:
+    """Per table, the outcome nearest to `end` whose log probability exceeds `level` (the mode if none does)."""
+    outer, inner = end, np.where(hypergeometric_log_pmf(end, d1, d2, m) > level, end, mode)
+    while len(m):
+        gap = np.abs(inner - outer)
+        if gap.max() <= 1:
+            break
+        middle = np.where(gap > 1, (inner + outer) // 2, inner)
+        above = hypergeometric_log_pmf(middle, d1, d2, m) > level
+        inner = np.where((gap > 1) & above, middle, inner)
+        outer = np.where((gap > 1) & ~above, middle, outer)
+    return inner
 
 
-def conditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "two-sided") -> float:
+@overload
+def conditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "two-sided") -> float: ...
+@overload
+def conditional_log_p(
+    x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided"
+) -> Floats: ...
+def conditional_log_p(x1, d1, x2, d2, alternative="two-sided"):  # type: ignore[no-untyped-def]
     """Log p-value of Fisher's exact test that two groups share one event probability.
 
     Parameters
     ----------
-    x1, x2 : int
+    x1, x2 : int or ndarray of int, shape (n,)
         People of each group who show the event.
-    d1, d2 : int
+    d1, d2 : int or ndarray of int, shape (n,)
         People of each group who meet the condition.
     alternative : {"two-sided", "greater", "less"}
         "greater": group 1's probability is greater.
 
     Returns
     -------
-    float
+    float or ndarray, shape (n,)
         Natural logarithm of the p-value, at most 0.
 
     Examples
@@ -106,25 +133,33 @@ def conditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "tw
     >>> bool(abs(ours - fisher_exact([[8, 2], [1, 5]]).pvalue) < 1e-12)
     True
     """
-    x1, d1, x2, d2 = int(x1), int(d1), int(x2), int(d2)
+    if np.ndim(x1) == 0:
+        x1, d1, x2, d2 = np.array([[x1], [d1], [x2], [d2]], dtype=np.int64)
+        return float(conditional_log_p(x1, d1, x2, d2, alternative)[0])
     m = x1 + x2
     if alternative == "greater":
         return _log_upper_tail(x1, d1, d2, m)
     if alternative == "less":
         return _log_lower_tail(x1, d1, d2, m)
-    low, high = support(d1, d2, m)
+    swap = x1 * d2 > x2 * d1  # the groups, so that the outcome observed lies in the lower tail
+    x1, d1, d2 = np.where(swap, x2, x1), np.where(swap, d2, d1), np.where(swap, d1, d2)
     mode = _mode(d1, d2, m)
-    level = float(hypergeometric_log_pmf(x1, d1, d2, m)) + TIE
-    if float(hypergeometric_log_pmf(mode, d1, d2, m)) <= level:
-        return 0.0
-    lower = x1 if x1 < mode else _first_below(level, mode, low - 1, d1, d2, m)
-    upper = x1 if x1 > mode else _first_below(level, mode, high + 1, d1, d2, m)
-    return log_both_tails(lower, upper, d1, d2, m)
+    level = hypergeometric_log_pmf(x1, d1, d2, m) + TIE
+    upper = first_above(level, np.minimum(d1, m), mode, d1, d2, m) + 1
+    log_p = log_both_tails(x1, upper, d1, d2, m)
+    return np.where((x1 >= mode) | (hypergeometric_log_pmf(mode, d1, d2, m) <= level), 0.0, log_p)
 
 
-def log_both_tails(lower: int, upper: int, d1: int, d2: int, m: int) -> float:
+def log_both_tails(
+    lower: Integers | int, upper: Integers | int, d1: Integers | int, d2: Integers | int, m: Integers | int
+) -> Floats:
     """Log P(X <= lower or X >= upper), of outcomes apart from each other."""
-    return min(0.0, float(np.logaddexp(_log_lower_tail(lower, d1, d2, m), _log_upper_tail(upper, d1, d2, m))))
+    tables = np.atleast_1d(d1, d2, m)
+    lower_tail, upper_tail = (
+        _log_lower_tail(np.atleast_1d(lower), *tables),
+        _log_upper_tail(np.atleast_1d(upper), *tables),
+    )
+    return np.minimum(0.0, np.logaddexp(lower_tail, upper_tail))
 
 
 def conditional_score_log_p(x1: int, d1: int, x2: int, d2: int) -> float:
@@ -140,7 +175,7 @@ def conditional_score_log_p(x1: int, d1: int, x2: int, d2: int) -> float:
         return 0.0
     # |x N - m d1| >= distance, in Python's unbounded integers.
     upper = -((-(m * d1 + distance)) // people)
-    return log_both_tails((m * d1 - distance) // people, upper, d1, d2, m)
+    return float(log_both_tails((m * d1 - distance) // people, upper, d1, d2, m)[0])
 
 
 def _stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) -> tuple[int, Floats, float]:

@@ -18,7 +18,7 @@ from scipy.stats import norm
 
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf
-from skfairtest.inference._maximum import certified_maximum
+from skfairtest.inference._maximum import certified_maxima
 from skfairtest.inference.score import score_at
 
 #: Error probability of the confidence region in which the nuisance rate is looked for, added to the p-value.
@@ -122,17 +122,17 @@ def margin_log_p(
                 total = total + weight**2 * (d / spread + np.sqrt(d) / spread**1.5 / 2)
         return total
 
-    largest = certified_maximum(
-        lambda p2: tail(partner(p2), p2),
-        length,
-        start,
-        stop,
-        curvature=curvature,
+    bounds = certified_maxima(
+        lambda _, p2: tail(partner(p2), p2),
+        lambda _, p2: length(p2),
+        np.array([start]),
+        np.array([stop]),
+        curvature=lambda _, left, right: curvature(left, right),
         relative=RELATIVE,
         absolute=BERGER_BOOS / 10,
         max_evaluations=20_000,
     )
-    return min(0.0, float(np.log(largest + BERGER_BOOS)))
+    return min(0.0, float(np.log(bounds[0] + BERGER_BOOS)))
 
 
 def normal_log_p(z: float, alternative: str) -> float:

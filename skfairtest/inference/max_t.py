@@ -104,4 +104,4 @@ def _tail_beyond(pair: tuple[int, int, int, int], size: float) -> float:
     unit = float(np.sqrt(m * (people - m) / people * d1 * d2))
     reach = size * unit * (1 - 1e-12)
     lower, upper = int(np.floor((m * d1 - reach) / people)), int(np.ceil((m * d1 + reach) / people))
-    return log_both_tails(lower, upper, d1, d2, m)
+    return float(log_both_tails(lower, upper, d1, d2, m)[0])

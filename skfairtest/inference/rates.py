@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
-from skfairtest.inference import conditional, intervals, margin, unconditional
+from skfairtest.inference import conditional, intervals, margin
+from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.score import score_at, studentize
+from skfairtest.inference.unconditional import unconditional_log_p, within_cap
 
 
 def identity(rate: Floats) -> Floats:
@@ -261,6 +264,19 @@ def _unreachable(pair: Pair, disparity: str, edge: float, side: str) -> float | 
     return 0.0 if possible else float(np.log(margin.BERGER_BOOS))
 
 
+def equalities(
+    pairs: Sequence[Pair], alternative: str, advance: Callable[[], None] = lambda: None
+) -> list[tuple[float, str]]:
+    """Log p-values and labels of the exact tests that both rates are equal, in one stratum, all at once."""
+    x1, d1, x2, d2 = (np.concatenate([getattr(pair, n) for pair in pairs]) for n in ("x1", "d1", "x2", "d2"))
+    whole = within_cap(d1, d2)
+    log_p = np.empty(len(pairs))
+    for rows, test in ((whole, partial(unconditional_log_p, advance=advance)), (~whole, conditional_log_p)):
+        log_p[rows] = test(x1[rows], d1[rows], x2[rows], d2[rows], alternative)
+    labels = np.where(whole, "exact unconditional", "exact conditional")
+    return list(zip(log_p.tolist(), labels.tolist(), strict=True))
+
+
 def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
     """Log p-value and label of the test that both rates are equal in every stratum."""
     if method != "asymptotic":
@@ -274,10 +290,7 @@ def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
                     f"({int((pair.d1 + pair.d2).sum()):,}): use method='auto' or 'asymptotic'"
                 )
         else:
-            counts = (int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]))
-            if unconditional.within_cap(counts[1], counts[3]):
-                return unconditional.unconditional_log_p(*counts, alternative), "exact unconditional"
-            return conditional.conditional_log_p(*counts, alternative), "exact conditional"
+            return equalities([pair], alternative)[0]
     z = float(statistic(pair, Scale(), "score")[0])
     return margin.normal_log_p(z, alternative), "asymptotic"
 
@@ -292,7 +305,7 @@ def _test_edge(pair: Pair, scale: Scale, question: Question, edge: float, side: 
         unreachable = _unreachable(pair, question.disparity, edge, side)
         if unreachable is not None:
             return unreachable, "exact unconditional", z, error
-        if question.method != "asymptotic" and unconditional.within_cap(counts[1], counts[3]):
+        if question.method != "asymptotic" and within_cap(counts[1], counts[3]):
             return margin.margin_log_p(*counts, rest_edge, side, question.disparity), "exact unconditional", z, error
         if question.method == "exact":
             raise ParameterError(
@@ -467,7 +480,7 @@ def _smoothed_limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tupl
 
 def quantiles(alternative: str, error: float) -> tuple[float, float]:
     """Normal quantiles of an interval's two ends that may miss with probability `error` together."""
-    z = float(norm.isf(error if alternative in ("greater", "less") else error / 2))
+    z = float(-ndtri(error if alternative in ("greater", "less") else error / 2))
     return (np.inf if alternative == "less" else z), (np.inf if alternative == "greater" else z)
 
 

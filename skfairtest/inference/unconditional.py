@@ -1,160 +1,181 @@
-"""The unconditional exact test of two groups' rates (Boschloo 1970), with a certified maximum.
+"""The unconditional exact test of two groups' rates (Boschloo 1970), with a certified maximum, for many pairs at once.
 
 All outcomes are ordered by Fisher's p-value; the p-value is the largest probability, over the common event probability
 p, of an outcome whose Fisher p-value is at most the observed one. It never exceeds the level, nor Fisher's p-value.
 
 The tail's probability is summed through the total of events m:
 ``P_p(tail) = sum_m Bin(m; N, p) H_m``, with H_m the conditional mass of the outcomes in the tail given m. H does not
-depend on p and is found once, walking inwards from both ends of every total's support at the same time.
+depend on p and is found once (`_tails`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable
+from typing import overload
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from scipy.special import factorial
 
-from skfairtest._utils.batches import batches
-from skfairtest._utils.typing import Floats, Integers
-from skfairtest.inference._discrete import hypergeometric_log_pmf, log_choose
-from skfairtest.inference._maximum import certified_maximum
-from skfairtest.inference.conditional import TIE, conditional_log_p
+from skfairtest._utils.batches import parts
+from skfairtest._utils.typing import Booleans, Floats, Integers
+from skfairtest.inference._maximum import certified_maxima
+from skfairtest.inference._tails import EQUAL, Tails, tails_given_totals
+from skfairtest.inference.conditional import conditional_log_p
 
-#: Largest (d1 + d2) * min(d1, d2) for which the unconditional law is enumerated.
+#: Largest (d1 + d2) * min(d1, d2) for which the unconditional null distribution is enumerated.
 CAP = 10_000_000
 #: Beyond this many people the maximum is certified to 1e-6, else to 1e-9.
 MANY = 100_000
-#: Fisher p-values that differ by less than this, relatively, are equal; rounding only ever enlarges the tail.
-_EQUAL = 1e-9
-#: Outcomes less probable than exp(-40) times the observed p-value are left out of the sums.
-_NEGLIGIBLE = 40.0
+#: People of the pairs whose tails are held in memory at the same time; elements of the terms of their sums.
+_PEOPLE, _TERMS = 1_000_000, 32_000
+#: Cells next to an event probability of 0 that have no power series; terms of those of the others.
+_NEAR, _ORDER = 4, 28
+_FACTORIALS = factorial(np.arange(_ORDER))
 
 
-def within_cap(d1: int, d2: int) -> bool:
-    """Whether the unconditional law of these two denominators is enumerated."""
-    return (int(d1) + int(d2)) * min(int(d1), int(d2)) <= CAP
+@overload
+def within_cap(d1: int, d2: int) -> bool: ...
+@overload
+def within_cap(d1: Integers, d2: Integers) -> Booleans: ...
+def within_cap(d1, d2):  # type: ignore[no-untyped-def]
+    """Whether the unconditional null distribution of these two denominators is enumerated."""
+    return (d1 + d2) * np.minimum(d1, d2) <= CAP
 
 
-def _start(level: float, end: Integers, mode: Integers, d1: int, d2: int, m: Integers) -> Integers:
-    """Per total, the outcome nearest to `end` whose log probability exceeds `level` (the mode if none does)."""
-    outer, inner = end, np.where(hypergeometric_log_pmf(end, d1, d2, m) > level, end, mode)
-    while True:
-        gap = np.abs(inner - outer)
-        if gap.max() <= 1:
-            return inner
-        middle = np.where(gap > 1, (inner + outer) // 2, inner)
-        above = hypergeometric_log_pmf(middle, d1, d2, m) > level
-        inner = np.where((gap > 1) & above, middle, inner)
-        outer = np.where((gap > 1) & ~above, middle, outer)
+class TailProbability:
+    """Probability of some pairs' tails as a function of the common event probability sin(angle)**2.
 
+    Angles are cut into cells one standard deviation of the total wide. In a cell the probability of every total is that
+    at its centre times an exponential of the total, so that the sum over totals is a power series, whose coefficients
+    are found once. Close to an event probability of 0 or 1, where cells are wide against it, and for very many people,
+    whose maximum is wanted less precisely and is found with few evaluations, the sum itself is taken.
+    """
 
-def tail_given_total(d1: int, d2: int, log_p: float, alternative: str) -> Floats:
-    """For every total m = 0..N, the mass of outcomes with Fisher p-value <= exp(log_p), divided by exp(log_p)."""
-    people = d1 + d2
-    last = people // 2 if alternative == "two-sided" else people
-    m = np.arange(last + 1, dtype=np.int64)
-    low, high = np.maximum(0, m - d2), np.minimum(d1, m)
-    mode = (m + 1) * (d1 + 1) // (people + 2)
-    left = low if alternative == "greater" else _start(log_p - _NEGLIGIBLE, low, mode, d1, d2, m)
-    right = high if alternative == "less" else _start(log_p - _NEGLIGIBLE, high, mode, d1, d2, m)
-    with np.errstate(over="ignore"):
-        from_left = np.exp(np.minimum(hypergeometric_log_pmf(left, d1, d2, m) - log_p, 700.0))
-        from_right = np.exp(np.minimum(hypergeometric_log_pmf(right, d1, d2, m) - log_p, 700.0))
-    if alternative == "greater":
-        from_left[:] = np.inf
-    if alternative == "less":
-        from_right[:] = np.inf
-    masses = np.zeros(len(m))
-    rows, mass, total = np.arange(len(m)), np.zeros(len(m)), m.astype(float)
-    lefts, rights = left.astype(float), right.astype(float)
-    while len(rows):
-        meet = lefts >= rights
-        take_left = from_left <= from_right * (1 + TIE)
-        take_right = from_right <= from_left * (1 + TIE)
-        both = take_left & take_right
-        step = np.where(take_left, from_left, from_right) + np.where(both & ~meet, from_right, 0.0)
-        grown = mass + step
-        fits = (grown <= 1 + _EQUAL) & (lefts <= rights)
-        mass = np.where(fits, np.minimum(grown, 1.0), mass)
-        keep = np.flatnonzero(fits)
-        if len(keep) < len(rows):
-            masses[rows] = mass
-            rows, mass, total = rows[keep], mass[keep], total[keep]
-            lefts, rights = lefts[keep], rights[keep]
-            from_left, from_right = from_left[keep], from_right[keep]
-            take_left, take_right = take_left[keep], take_right[keep]
-        with np.errstate(invalid="ignore", divide="ignore"):
-            up = (total - lefts) / (lefts + 1) * ((d1 - lefts) / (d2 - total + lefts + 1))
-            down = rights / (total - rights + 1) * ((d2 - total + rights) / (d1 - rights + 1))
-            from_left = np.where(take_left, from_left * up, from_left)
-            from_right = np.where(take_right, from_right * down, from_right)
-        lefts += take_left
-        rights -= take_right
-    if alternative == "two-sided":
-        return np.concatenate([masses, masses[: people - last][::-1]])
-    return masses
+    def __init__(self, tails: Tails) -> None:
+        self.people, self._root = tails.people, np.sqrt(tails.people)
+        # The rarer of the event and its absence is counted: the masses are read from their end beyond 45 degrees.
+        self._masses = np.concatenate([tails.masses, tails.masses[::-1], np.zeros(int(tails.people.max()) + 1)])
+        self._first = np.stack([tails.first, 2 * len(tails.masses) - tails.first - tails.people - 1])
+        cells = (self._root * np.pi / 4).astype(np.int64) + 1
+        self._cell = np.stack([np.cumsum(cells) - cells, np.cumsum(cells) - cells + cells.sum()])
+        self._known = np.zeros(2 * int(cells.sum()), dtype=bool)
+        self._series = np.empty((len(self._known), _ORDER))
 
-
-@dataclass(frozen=True)
-class TotalTail:
-    """Probability of a tail as a function of the common event probability, through the total of events."""
-
-    masses: Floats  # (N + 1,) conditional mass of the tail given each total, in [0, 1]
-
-    def __call__(self, angle: Floats) -> Floats:
-        """Return the tail's probability at p = sin(angle)**2, (k,) -> (k,)."""
-        people = len(self.masses) - 1
-        half = int(4.75 * np.sqrt(people)) + 20
-        p = np.clip(np.sin(angle) ** 2, 1e-300, 1.0)
-        q = np.clip(np.cos(angle) ** 2, 1e-300, 1.0)
-        width = min(2 * half + 1, people + 1)
-        first = np.clip((people * p).astype(np.int64) - half, 0, people + 1 - width)
-        out = np.empty(len(p))
-        for part in batches(len(p), 2_000_000 // width):
-            m = first[part, None] + np.arange(width)
-            log_weights = self._log_choose[m] + m * np.log(p[part] / q[part])[:, None]
-            weights = np.exp(log_weights - log_weights.max(axis=1, keepdims=True))
-            out[part] = (weights * self.masses[m]).sum(axis=1) / weights.sum(axis=1)
+    def __call__(self, pair: Integers, angle: Floats) -> Floats:
+        """Return the probability of the tails of pairs at angles, (n,), (n,) -> (n,)."""
+        mirrored = (angle > np.pi / 4).astype(np.int64)
+        angle = np.where(mirrored, np.pi / 2 - angle, angle)
+        out, cell = np.empty(len(angle)), (self._root[pair] * angle).astype(np.int64)
+        near = (cell < _NEAR) | (self.people[pair] > MANY)
+        out[near] = self._moments(pair[near], mirrored[near], angle[near], 1)[:, 0]
+        far = np.flatnonzero(~near)
+        if len(far):
+            out[far] = self._expanded(pair[far], mirrored[far], angle[far], cell[far])
         return out
 
-    @cached_property
-    def _log_choose(self) -> Floats:
-        return log_choose(len(self.masses) - 1)
+    def _expanded(self, pair: Integers, mirrored: Integers, angle: Floats, cell: Integers) -> Floats:
+        place, centre = self._cell[mirrored, pair] + cell, (cell + 0.5) / self._root[pair]
+        new, where = np.unique(place, return_index=True)
+        where = where[~self._known[new]]
+        self._series[place[where]] = self._moments(pair[where], mirrored[where], centre[where], _ORDER)
+        self._known[place[where]] = True
+        people, p = self.people[pair], np.sin(centre) ** 2
+        tilt = 2 * (np.log(np.tan(angle)) - np.log(np.tan(centre)))
+        step = np.sqrt(people * p * (1 - p)) * tilt
+        series = self._series[place]
+        value = series[:, -1].copy()
+        for coefficient in series.T[-2::-1]:
+            value *= step
+            value += coefficient
+        return np.asarray(value * np.exp(people * (p * tilt - np.log1p(p * np.expm1(tilt)))))
+
+    def _moments(self, pair: Integers, mirrored: Integers, angle: Floats, order: int) -> Floats:
+        """Return E[H Z^k] / k! for k < order, (n, order), with Z the standardized total."""
+        p, q = np.sin(angle) ** 2, np.cos(angle) ** 2
+        people = self.people[pair]
+        mean, spread = people * p, np.sqrt(people * p * q)
+        first = np.maximum(0, (mean - 9.5 * spread - 20).astype(np.int64))
+        width = np.minimum(people, (mean + 9.5 * spread + 30).astype(np.int64)) - first + 1
+        origin = self._first[mirrored, pair] + first
+        out, rows = np.empty((len(pair), order)), np.argsort(width)
+        reciprocals = 1.0 / np.arange(1, int(self.people.max()) + int(width.max(initial=1)) + 1)
+        for part in parts(width[rows], _TERMS):
+            own, longest = rows[part], int(width[rows[part][-1]])
+            n, odds = people[own, None], (p[own] / q[own])[:, None]
+            weights = np.ones((len(own), longest))
+            # Bin(m + 1) / Bin(m) = (N - m) / (m + 1) odds; no total lies beyond N, where that would be negative.
+            ratios = sliding_window_view(reciprocals, longest - 1)[first[own]]
+            ratios *= (n + 1) * odds
+            ratios -= odds
+            np.maximum(ratios, 0.0, out=ratios)
+            np.cumprod(ratios, axis=1, out=weights[:, 1:])
+            total = weights.sum(axis=1)
+            weights *= sliding_window_view(self._masses, longest)[origin[own]]
+            out[own, 0] = weights.sum(axis=1) / total
+            if order > 1:
+                z = (np.arange(longest) + (first[own] - mean[own])[:, None]) / spread[own, None]
+                for k in range(1, order):
+                    weights *= z
+                    out[own, k] = weights.sum(axis=1) / total
+        return np.asarray(out / _FACTORIALS[:order])
 
 
-def largest_probability(tail: TotalTail, start: float, stop: float, *, relative: float) -> float:
-    """Return the certified maximum of a tail's probability over common event probabilities sin(angle)**2."""
-    people = len(tail.masses) - 1
+def largest_probabilities(tails: Tails, *, two_sided: bool, relative: float | Floats) -> Floats:
+    """Return the certified maximum of each pair's tail over all common event probabilities.
 
-    def curvature(left: Floats, right: Floats) -> Floats:
+    Two-sided, p and 1 - p are alike.
+    """
+
+    def curvature(pair: Integers, left: Floats, right: Floats) -> Floats:
         # With Z the standardized total, s^2 + s' = 4 N (Z^2 - 1) - 2 sqrt(N) Z (q - p) / sqrt(p q).
+        people = tails.people[pair]
         spread = np.minimum(np.sin(2 * left) ** 2, np.sin(2 * right) ** 2) / 4  # p q, smallest at an end
         with np.errstate(divide="ignore", invalid="ignore"):
             kurtosis = np.sqrt(2 + np.maximum(1 - 6 * spread, 0) / (people * spread))
             bound = 2 * people * kurtosis + np.sqrt(people * (1 - 4 * spread).clip(0) / spread)
         return np.where(spread > 0, bound, np.inf)
 
-    return certified_maximum(
-        tail, lambda angle: np.sqrt(people) * angle, start, stop, curvature=curvature, relative=relative
+    return certified_maxima(
+        TailProbability(tails),
+        lambda pair, angle: np.sqrt(tails.people[pair]) * angle,
+        np.zeros(len(tails.people)),
+        np.full(len(tails.people), np.pi / 4 if two_sided else np.pi / 2),
+        curvature=curvature,
+        relative=relative,
     )
 
 
-def unconditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "two-sided") -> float:
+@overload
+def unconditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "two-sided") -> float: ...
+@overload
+def unconditional_log_p(
+    x1: Integers,
+    d1: Integers,
+    x2: Integers,
+    d2: Integers,
+    alternative: str = "two-sided",
+    advance: Callable[[], None] = ...,
+) -> Floats: ...
+def unconditional_log_p(  # type: ignore[no-untyped-def]
+    x1, d1, x2, d2, alternative="two-sided", advance=lambda: None
+):
     """Log p-value of Boschloo's test that two groups share one event probability.
 
     Parameters
     ----------
-    x1, x2 : int
+    x1, x2 : int or ndarray of int, shape (n,)
         People of each group who show the event.
-    d1, d2 : int
+    d1, d2 : int or ndarray of int, shape (n,)
         People of each group who meet the condition.
     alternative : {"two-sided", "greater", "less"}
         "greater": group 1's probability is greater.
+    advance : callable, optional
+        Called after each pair of groups.
 
     Returns
     -------
-    float
+    float or ndarray, shape (n,)
         Natural logarithm of a bound of the p-value that lies above it by about 1e-9, relatively (1e-6 for more than
         100,000 people).
 
@@ -169,15 +190,24 @@ def unconditional_log_p(x1: int, d1: int, x2: int, d2: int, alternative: str = "
     >>> round(exp(unconditional_log_p(2, 15, 12, 600)), 4)
     0.0352
     """
-    x1, d1, x2, d2 = int(x1), int(d1), int(x2), int(d2)
+    if np.ndim(x1) == 0:
+        x1, d1, x2, d2 = np.array([[x1], [d1], [x2], [d2]], dtype=np.int64)
+        return float(unconditional_log_p(x1, d1, x2, d2, alternative)[0])
     fisher = conditional_log_p(x1, d1, x2, d2, alternative)
-    if fisher > -1e-12:
-        return 0.0
-    if d1 > d2:  # the walk is over the smaller group; for it "greater" is "less" of the other
-        d1, d2 = d2, d1
-        alternative = {"greater": "less", "less": "greater"}.get(alternative, alternative)
-    people = d1 + d2
-    tail = TotalTail(tail_given_total(d1, d2, fisher, alternative))
-    stop = np.pi / 4 if alternative == "two-sided" else np.pi / 2  # two-sided, p and 1 - p are alike
-    bound = largest_probability(tail, 0.0, stop, relative=1e-9 if people <= MANY else 1e-6)
-    return min(fisher, fisher + float(np.log(bound)))
+    few, many = np.minimum(d1, d2), np.maximum(d1, d2)
+    out = np.zeros(len(fisher))
+    tested = fisher < -1.001 * EQUAL  # else no outcome lies outside the tail
+    for side in ("two-sided",) if alternative == "two-sided" else ("less", "greater"):
+        # One-sided, "greater" is "less" of the other group.
+        own = tested if side == "two-sided" else tested & ((d1 <= d2) == (side == alternative))
+        rows = np.flatnonzero(own)
+        rows = rows[np.argsort((few + many)[rows], kind="stable")]
+        for part in parts((few + many)[rows] + 1, _PEOPLE):
+            some = rows[part]
+            tails = tails_given_totals(few[some], many[some], fisher[some], side)
+            relative = np.where(tails.people <= MANY, 1e-9, 1e-6)
+            bound = largest_probabilities(tails, two_sided=side == "two-sided", relative=relative)
+            out[some] = np.minimum(fisher[some], fisher[some] + np.log(bound))
+            for _ in some:
+                advance()
+    return out

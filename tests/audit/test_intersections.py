@@ -349,7 +349,9 @@ LEVEL = 0.05
 
 def p_values(d1, d2):
     """Exact two-sided p-values of all outcomes, (d1 + 1, d2 + 1)."""
-    return np.exp([[unconditional_log_p(x1, d1, x2, d2) for x2 in range(d2 + 1)] for x1 in range(d1 + 1)])
+    x1, x2 = np.indices((d1 + 1, d2 + 1)).reshape(2, -1)
+    log_p = unconditional_log_p(x1, np.full(len(x1), d1), x2, np.full(len(x2), d2))
+    return np.exp(log_p).reshape(d1 + 1, d2 + 1)
 
 
 def size(p, first, second):

@@ -4,7 +4,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skfairtest.inference._maximum import certified_maximum
+from skfairtest.inference._maximum import certified_maxima
+
+
+def certified_maximum(function, length, start, stop, **options):
+    """The bound of a single function."""
+    one = certified_maxima(
+        lambda which, u: function(u),
+        lambda which, u: length(u),
+        np.array([start]),
+        np.array([stop]),
+        **options,
+    )
+    return one[0]
 
 
 class Counted:
@@ -97,3 +109,24 @@ def test_a_curve_that_is_not_traced_at_even_speed_is_bounded_by_its_length():
     bound = certified_maximum(lambda u: np.sin(u**2) ** 2, lambda u: np.asarray(u) ** 2, 0.0, 1.0)
     assert np.sin(1) ** 2 <= bound * (1 + 1e-12)
     assert bound <= np.sin(1) ** 2 * (1 + 1.1e-6)
+
+
+def test_many_functions_have_the_bounds_that_each_has_alone():
+    x, n = np.array([1, 3, 0, 40, 999]), np.array([1, 10, 7, 200, 1000])
+    stop = np.array([np.pi / 2, np.pi / 2, 0.4, np.pi / 2, np.pi / 4])
+    together = certified_maxima(
+        lambda which, angle: stats.binom.pmf(x[which], n[which], np.sin(angle) ** 2),
+        lambda which, angle: np.sqrt(n[which]) * angle,
+        np.zeros(5),
+        stop,
+        relative=np.array([1e-6, 1e-9, 1e-6, 1e-4, 1e-6]),
+    )
+    for i, relative in enumerate([1e-6, 1e-9, 1e-6, 1e-4, 1e-6]):
+        alone = certified_maximum(
+            lambda angle, i=i: stats.binom.pmf(x[i], n[i], np.sin(angle) ** 2),
+            with_speed(np.sqrt(n[i])),
+            0.0,
+            stop[i],
+            relative=relative,
+        )
+        assert together[i] == alone

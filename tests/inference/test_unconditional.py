@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, boschloo_exact, fisher_exact
+from scipy.stats import binom, boschloo_exact, fisher_exact, hypergeom
 
+from skfairtest.inference import _tails
 from skfairtest.inference.conditional import conditional_log_p
-from skfairtest.inference.unconditional import (
-    CAP,
-    TotalTail,
-    tail_given_total,
-    unconditional_log_p,
-    within_cap,
-)
+from skfairtest.inference.unconditional import CAP, TailProbability, unconditional_log_p, within_cap
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 GRID = np.linspace(0.0, 1.0, 100_001)
@@ -57,6 +52,11 @@ def boschloo_on_a_grid(d1, d2, alternative):
     return p, levels, largest
 
 
+def log_p_of_outcomes(x1, d1, x2, d2, alternative="two-sided"):
+    """Log p-values of several outcomes of one design."""
+    return unconditional_log_p(x1, np.full(len(x1), d1), x2, np.full(len(x2), d2), alternative)
+
+
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize(
     ("d1", "d2"),
@@ -65,16 +65,17 @@ def boschloo_on_a_grid(d1, d2, alternative):
 )
 def test_the_p_value_is_the_largest_tail_probability_of_all_outcomes(d1, d2, alternative):
     p, levels, largest = boschloo_on_a_grid(d1, d2, alternative)
-    for level, on_grid in zip(levels, largest, strict=True):
-        x1, x2 = (int(i) for i in np.argwhere(np.isclose(p, level, rtol=1e-10, atol=0))[0])
-        ours = exp(unconditional_log_p(x1, d1, x2, d2, alternative))
-        # Never below the grid's maximum; a grid of 100,001 points misses at most 1e-6 of a maximum of so few people.
-        assert on_grid * (1 - 1e-9) <= ours <= min(on_grid * (1 + 3e-6), level * (1 + 1e-12)), (x1, x2)
+    x1, x2 = np.array([np.argwhere(np.isclose(p, level, rtol=1e-10, atol=0))[0] for level in levels]).T
+    ours = np.exp(log_p_of_outcomes(x1, d1, x2, d2, alternative))
+    # Never below the grid's maximum; a grid of 100,001 points misses at most 1e-6 of a maximum of so few people.
+    assert (largest * (1 - 1e-9) <= ours).all()
+    assert (ours <= np.minimum(largest * (1 + 3e-6), levels * (1 + 1e-12))).all()
 
 
 def test_outcomes_with_one_fisher_p_value_have_one_p_value():
     p = fisher_p(6, 11, "two-sided")
-    ours = np.array([[unconditional_log_p(i, 6, j, 11) for j in range(12)] for i in range(7)])
+    x1, x2 = np.indices((7, 12)).reshape(2, -1)
+    ours = log_p_of_outcomes(x1, 6, x2, 11)
     order = np.argsort(p, axis=None)
     fisher, boschloo = p.ravel()[order], ours.ravel()[order]
     same = np.diff(fisher) <= 1e-12
@@ -141,15 +142,9 @@ def test_an_outcome_that_fisher_rejects_is_rejected():
 def critical_fisher_p(d1, d2, level, p):
     """Largest Fisher p-value whose Boschloo p-value is at most `level`; the second is a function of the first."""
     values, where = np.unique(p, return_index=True)
-    low, high = -1, len(values)
-    while high - low > 1:
-        middle = (low + high) // 2
-        x1, x2 = (int(i) for i in np.unravel_index(where[middle], p.shape))
-        if unconditional_log_p(x1, d1, x2, d2) <= log(level):
-            low = middle
-        else:
-            high = middle
-    return values[low] if low >= 0 else -1.0
+    x1, x2 = np.unravel_index(where, p.shape)
+    rejected = log_p_of_outcomes(x1, d1, x2, d2) <= log(level)
+    return values[rejected].max(initial=-1.0)
 
 
 @pytest.fixture(scope="module")
@@ -211,27 +206,65 @@ def test_equal_rates_are_no_evidence():
         assert unconditional_log_p(*table) == 0.0
 
 
-def test_the_tail_given_a_total_is_the_enumerated_mass():
-    d1, d2 = 7, 12
-    p = fisher_p(d1, d2, "two-sided")
-    observed = p[1, 9]
-    masses = tail_given_total(d1, d2, log(observed), "two-sided")
-    for m in range(d1 + d2 + 1):
-        expected = sum(
-            comb(d1, x) * comb(d2, m - x)
-            for x in range(max(0, m - d2), min(d1, m) + 1)
-            if p[x, m - x] <= observed * (1 + 1e-9)
-        ) / comb(d1 + d2, m)
-        assert masses[m] * observed == pytest.approx(expected, rel=1e-9, abs=1e-15)
-    assert masses.max() <= 1.0
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+@pytest.mark.parametrize("calls", [1e9, 300, 1e-9])  # a walk for every total, blocks, a single walk
+def test_the_tail_given_a_total_is_the_enumerated_mass(monkeypatch, calls, alternative):
+    monkeypatch.setattr(_tails, "_CALLS", calls)
+    designs = [(7, 12), (1, 30), (16, 16), (25, 90)]
+    p = [fisher_p(d1, d2, alternative) for d1, d2 in designs]
+    outcomes = {
+        "two-sided": [(1, 9), (1, 2), (3, 13), (2, 60)],
+        "greater": [(5, 2), (1, 2), (13, 3), (20, 10)],
+        "less": [(1, 9), (0, 9), (3, 13), (2, 60)],
+    }[alternative]
+    observed = np.array([each[outcome] for each, outcome in zip(p, outcomes, strict=True)])
+    tails = _tails.tails_given_totals(*np.array(designs).T, np.log(observed), alternative)
+    for (d1, d2), each, level, first in zip(designs, p, observed, tails.first, strict=True):
+        for m in range(d1 + d2 + 1):
+            expected = sum(
+                comb(d1, x) * comb(d2, m - x)
+                for x in range(max(0, m - d2), min(d1, m) + 1)
+                if each[x, m - x] <= level * (1 + 1e-9)
+            ) / comb(d1 + d2, m)
+            assert tails.masses[first + m] * level == pytest.approx(expected, rel=1e-9, abs=1e-15), (d1, d2, m)
+    assert tails.masses.max() <= 1.0
+
+
+def test_the_mass_of_a_large_tail_is_that_of_its_outcomes():
+    # Far out and near the centre, for a pair whose totals are cut into many blocks.
+    d1, d2 = 1500, 2100
+    for x1, x2 in [(700, 1050), (805, 700), (3, 30)]:
+        log_p = conditional_log_p(x1, d1, x2, d2)
+        tails = _tails.tails_given_totals(np.array([d1]), np.array([d2]), np.array([log_p]), "two-sided")
+        for m in (0, 1, 30, 33, 900, 1749, 1800, 1801, 3599, 3600):
+            x = np.arange(max(0, m - d2), min(d1, m) + 1)
+            logs = hypergeom.logpmf(x, d1 + d2, d1, m)
+            p = np.array([np.logaddexp.reduce(logs[logs <= one + 1e-7]) for one in logs])
+            inside = logs[p <= log_p + 1e-8]
+            expected = np.exp(np.logaddexp.reduce(inside) - log_p) if len(inside) else 0.0
+            assert tails.masses[m] == pytest.approx(expected, rel=1e-7, abs=1e-12), (x1, x2, m)
 
 
 def test_the_tails_probability_is_its_mean_over_binomial_totals():
     rng = np.random.default_rng(1)
-    masses = rng.uniform(size=301)
-    p = np.array([0.0, 1e-9, 0.003, 0.2, 0.5, 0.99, 1.0])
-    expected = [masses @ binom.pmf(np.arange(301), 300, value) for value in p]
-    np.testing.assert_allclose(TotalTail(masses)(np.arcsin(np.sqrt(p))), expected, rtol=1e-10)
+    people = np.array([300, 12, 5000])
+    masses = [rng.uniform(size=n + 1) for n in people]
+    tail = TailProbability(_tails.Tails(people, np.concatenate(masses)))
+    p = np.r_[0.0, 1e-9, 0.003, 0.2, 0.5, 0.99, 1.0, rng.uniform(size=200)]
+    for pair, (n, own) in enumerate(zip(people, masses, strict=True)):
+        expected = [own @ binom.pmf(np.arange(n + 1), n, value) for value in p]
+        found = tail(np.full(len(p), pair), np.arcsin(np.sqrt(p)))
+        np.testing.assert_allclose(found, expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_many_pairs_have_the_p_values_that_each_has_alone(alternative):
+    rng = np.random.default_rng(3)
+    d1, d2 = rng.integers(1, 300, size=(2, 40))
+    x1, x2 = rng.binomial(d1, 0.4), rng.binomial(d2, 0.5)
+    for test in (unconditional_log_p, conditional_log_p):
+        alone = [test(*table, alternative) for table in zip(x1, d1, x2, d2, strict=True)]
+        np.testing.assert_allclose(test(x1, d1, x2, d2, alternative), alone, rtol=1e-11, atol=1e-13)
 
 
 def test_the_cap_counts_people_times_the_smaller_group():

@@ -1,0 +1,268 @@
+"""The conditional mass of the tail of two groups' outcomes, given every total of events, for many pairs at once.
+
+The tail given a total m holds the outcomes with a Fisher p-value of at most the observed one: the least probable given
+m, from both ends of the support inwards. From one total to the next its ends move by an outcome or two, and its mass
+changes by two terms,
+
+``P(X <= a | m + 1) = P(X <= a | m) - P(X = a | m) (d1 - a) / (N - m)``
+
+and the same for the events of group 2, so that a pair of N people needs about N steps, however wide the distributions
+are. Totals are cut into blocks: each begins with a walk inwards from both ends of its first total's support, and all
+blocks of all pairs step together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.inference._discrete import hypergeometric_log_pmf
+from skfairtest.inference.conditional import TIE, first_above
+
+#: Fisher p-values that differ by less than this, relatively, are equal; rounding only ever enlarges the tail.
+EQUAL = 1e-9
+#: Outcomes less probable than exp(-40) times the observed p-value are left out of the sums.
+_NEGLIGIBLE = 40.0
+#: What a call of NumPy costs against one of its elements, times the calls of a walk over those of a step.
+_CALLS = 300.0
+
+
+@dataclass(frozen=True)
+class Tails:
+    """For every total of events 0..N of some pairs, the mass of the tail divided by the observed Fisher p-value."""
+
+    people: Integers  # (pairs,) N
+    masses: Floats  # N + 1 of each pair, one pair after the other, in [0, 1]
+
+    @property
+    def first(self) -> Integers:
+        """Where the masses of each pair begin."""
+        return np.concatenate([[0], np.cumsum(self.people + 1)[:-1]])
+
+
+def tails_given_totals(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> Tails:
+    """Return the tails of pairs with d1 <= d2 and Fisher p-values of less than 1.
+
+    An event and its absence are two names of one thing: totals above N / 2 are those below it with the sides swapped.
+    """
+    people, half = d1 + d2, (d1 + d2) // 2
+    below = _lower_half(d1, d2, log_p, alternative)
+    above = below if alternative == "two-sided" else _lower_half(d1, d2, log_p, _OTHER[alternative])
+    starts = np.cumsum(half + 1) - (half + 1)
+    parts = []
+    for start, n, last in zip(starts.tolist(), people.tolist(), half.tolist(), strict=True):
+        parts += [below[start : start + last + 1], above[start : start + n - last][::-1]]
+    return Tails(people, np.minimum(np.concatenate(parts), 1.0))
+
+
+_OTHER = {"less": "greater", "greater": "less"}
+
+
+def _lower_half(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> Floats:
+    """Masses given the totals 0..N // 2, one pair after the other."""
+    totals = (d1 + d2) // 2 + 1
+    width = 10 * np.sqrt(d1 / (d1 + d2) * d2) / 2
+    block = max(1, int(np.sqrt((width * totals).sum() / _CALLS)))
+    blocks = -(-totals // block)
+    pair = np.repeat(np.arange(len(d1)), blocks)
+    m = block * (np.arange(len(pair)) - np.repeat(np.cumsum(blocks) - blocks, blocks))
+    length = np.minimum(block, totals[pair] - m)
+    order = np.argsort(-length, kind="stable")
+    pair, m, length = pair[order], m[order], length[order]
+    place = (np.cumsum(totals) - totals)[pair] + m
+    blocks_of = d1[pair], d2[pair], m, log_p[pair], alternative
+    left, right, mass = _walk(*blocks_of)
+    out = np.empty(int(totals.sum()))
+    out[place] = mass
+    if block == 1:
+        return out
+    ends = _Ends.of(*blocks_of, left, right, mass)
+    for step in range(1, int(length[0])):
+        ends = ends.first(int(np.searchsorted(-length, -step)))
+        ends.advance()
+        ends.release()
+        ends.take()
+        out[place[: len(ends.mass)] + step] = ends.mass
+    return out
+
+
+@dataclass
+class _Ends:
+    """Where the tails given some totals end, with the logarithms of the outcomes' probabilities there.
+
+    `left` and `right` are the outermost outcomes that are not in the tail, `outer_*` the probabilities of those next to
+    them that are. All are divided by the observed p-value; a side that does not count is infinitely probable.
+    """
+
+    d1: Integers
+    d2: Integers
+    m: Integers
+    left: Integers
+    right: Integers
+    log_left: Floats
+    log_right: Floats
+    outer_left: Floats
+    outer_right: Floats
+    mass: Floats
+    log: Floats  # logarithms of 0, 1, 2...
+
+    @classmethod
+    def of(
+        cls,
+        d1: Integers,
+        d2: Integers,
+        m: Integers,
+        log_p: Floats,
+        alternative: str,
+        left: Integers,
+        right: Integers,
+        mass: Floats,
+    ) -> _Ends:
+        """Return the ends that a walk has found."""
+
+        def log_of(x: Integers, known: float) -> Floats:
+            inside = (x >= 0) & (x <= np.minimum(d1, m))
+            found = hypergeometric_log_pmf(np.where(inside, x, 0), d1, d2, m) - log_p
+            return np.where(inside, found, known)
+
+        log_left, outer_left = log_of(left, np.inf), log_of(left - 1, -np.inf)
+        log_right, outer_right = log_of(right, np.inf), log_of(right + 1, -np.inf)
+        if alternative == "greater":
+            log_left[:], outer_left[:] = np.inf, -np.inf
+        if alternative == "less":
+            log_right[:], outer_right[:] = np.inf, -np.inf
+        with np.errstate(divide="ignore"):
+            log = np.log(np.arange(int((d1 + d2).max()) + 3))
+        return cls(d1, d2, m.copy(), left, right, log_left, log_right, outer_left, outer_right, mass, log)
+
+    def first(self, n: int) -> _Ends:
+        """Return the first n, sharing their memory."""
+        if n == len(self.mass):
+            return self
+        return replace(self, **{name: value[:n] for name, value in vars(self).items() if name != "log"})
+
+    def advance(self) -> None:
+        """Go to the next total with the same outcomes of group 1 on the left and of group 2 on the right."""
+        log, d1, d2, m, left, right = self.log, self.d1, self.d2, self.m, self.left, self.right
+        lost = np.exp(self.outer_left) * (d1 - left + 1) + np.exp(self.outer_right) * (d2 - m + right + 1)
+        np.maximum(self.mass - lost / (d1 + d2 - m), 0.0, out=self.mass)
+        both = log[m + 1] - log[d1 + d2 - m]
+        others = d2 - m + left
+        self.log_left += both + log[others] - log[m + 1 - left]
+        self.outer_left += both + log[others - 1] - log[m + 2 - left]
+        full = right == d1  # all of group 1 show the event: there is no outcome further to the right
+        self.log_right += both + log[np.where(full, d2 - m + right, d1 - right)]
+        self.log_right -= log[np.where(full, m + 1 - right, right + 1)]
+        self.outer_right += both + log[d1 - right - 1] - log[right + 2]
+        self.right += ~full
+        self.m += 1
+
+    def release(self) -> None:
+        """Leave outcomes out that are not less probable than one of the other side that is not in the tail."""
+        rows = np.flatnonzero((self.outer_left >= self.log_right - TIE) | (self.outer_right >= self.log_left - TIE))
+        while len(rows):
+            from_left = self.outer_left[rows] >= self.log_right[rows] - TIE
+            self._leave(rows[from_left], left=True)
+            self._leave(rows[~from_left], left=False)
+            out = (self.outer_left[rows] >= self.log_right[rows] - TIE) | (
+                self.outer_right[rows] >= self.log_left[rows] - TIE
+            )
+            rows = rows[out]
+
+    def _leave(self, rows: Integers, *, left: bool) -> None:
+        log, d1, m = self.log, self.d1[rows], self.m[rows]
+        fewer = self.d2[rows] - m
+        if left:
+            self.left[rows] = x = self.left[rows] - 1
+            self.log_left[rows] = own = self.outer_left[rows]
+            self.outer_left[rows] = own + log[x] + log[fewer + x] - log[m - x + 1] - log[d1 - x + 1]
+        else:
+            self.right[rows] = x = self.right[rows] + 1
+            self.log_right[rows] = own = self.outer_right[rows]
+            self.outer_right[rows] = own + log[m - x] + log[d1 - x] - log[x + 1] - log[fewer + x + 1]
+        self.mass[rows] = np.maximum(self.mass[rows] - np.exp(own), 0.0)
+
+    def take(self) -> None:
+        """Take outcomes into the tail, the less probable first, ties together, as long as it is no larger than 1."""
+        rows: Integers | slice = slice(None)
+        while True:
+            log_left, log_right = self.log_left[rows], self.log_right[rows]
+            from_left, from_right = log_left <= log_right + TIE, log_right <= log_left + TIE
+            once = from_right & ~(from_left & (self.left[rows] == self.right[rows]))
+            with np.errstate(over="ignore"):
+                grown = self.mass[rows] + np.where(from_left, np.exp(log_left), 0.0)
+                grown += np.where(once, np.exp(log_right), 0.0)
+            fits = grown <= 1 + EQUAL
+            kept = np.flatnonzero(fits) if isinstance(rows, slice) else rows[fits]
+            if not len(kept):
+                return
+            self.mass[kept] = grown[fits]
+            self._enter(kept[from_left[fits]], left=True)
+            self._enter(kept[from_right[fits]], left=False)
+            rows = kept
+
+    def _enter(self, rows: Integers, *, left: bool) -> None:
+        log, d1, m = self.log, self.d1[rows], self.m[rows]
+        fewer = self.d2[rows] - m
+        if left:
+            x, own = self.left[rows], self.log_left[rows]
+            self.outer_left[rows] = own
+            self.log_left[rows] = own + log[m - x] + log[d1 - x] - log[x + 1] - log[fewer + x + 1]
+            self.left[rows] = x + 1
+        else:
+            x, own = self.right[rows], self.log_right[rows]
+            self.outer_right[rows] = own
+            self.log_right[rows] = own + log[x] + log[fewer + x] - log[m - x + 1] - log[d1 - x + 1]
+            self.right[rows] = x - 1
+
+
+def _walk(
+    d1: Integers, d2: Integers, m: Integers, log_p: Floats, alternative: str
+) -> tuple[Integers, Integers, Floats]:
+    """Walk inwards from both ends of the support, the less probable outcome first.
+
+    Returns
+    -------
+    left, right, mass : ndarray
+        The outermost outcomes that are not in the tail, and its mass.
+    """
+    low, high = np.maximum(0, m - d2), np.minimum(d1, m)
+    mode = (m + 1) * (d1 + 1) // (d1 + d2 + 2)
+    floor = log_p - _NEGLIGIBLE
+    left = low if alternative == "greater" else first_above(floor, low, mode, d1, d2, m)
+    right = high if alternative == "less" else first_above(floor, high, mode, d1, d2, m)
+    with np.errstate(over="ignore"):
+        from_left = np.exp(np.minimum(hypergeometric_log_pmf(left, d1, d2, m) - log_p, 700.0))
+        from_right = np.exp(np.minimum(hypergeometric_log_pmf(right, d1, d2, m) - log_p, 700.0))
+    if alternative == "greater":
+        from_left[:] = np.inf
+    if alternative == "less":
+        from_right[:] = np.inf
+    masses, ends = np.zeros(len(m)), np.empty((2, len(m)))
+    rows, mass = np.arange(len(m)), np.zeros(len(m))
+    lefts, rights, total, one, two = (n.astype(float) for n in (left, right, m, d1, d2))
+    while len(rows):
+        take_left = from_left <= from_right * (1 + TIE)
+        take_right = from_right <= from_left * (1 + TIE)
+        both = take_left & take_right
+        step = np.where(take_left, from_left, from_right) + np.where(both & (lefts < rights), from_right, 0.0)
+        grown = mass + step
+        fits = (grown <= 1 + EQUAL) & (lefts <= rights)
+        mass = np.where(fits, grown, mass)
+        if not fits.all():
+            ended = rows[~fits]
+            masses[ended], ends[0, ended], ends[1, ended] = mass[~fits], lefts[~fits], rights[~fits]
+            rows, mass, lefts, rights, total, one, two, from_left, from_right, take_left, take_right = (
+                a[fits]
+                for a in (rows, mass, lefts, rights, total, one, two, from_left, from_right, take_left, take_right)
+            )
+        with np.errstate(invalid="ignore", divide="ignore"):
+            up = (total - lefts) / (lefts + 1) * ((one - lefts) / (two - total + lefts + 1))
+            down = rights / (total - rights + 1) * ((two - total + rights) / (one - rights + 1))
+            from_left = np.where(take_left, from_left * up, from_left)
+            from_right = np.where(take_right, from_right * down, from_right)
+        lefts += take_left
+        rights -= take_right
+    return ends[0].astype(np.int64), ends[1].astype(np.int64), masses
