@@ -286,7 +286,7 @@ class FairnessTest(GroupsTest):
         self.within_ = permuted_within(metrics, settings, clustered=sample.clusters is not None)
         self.adjust_ = verdict.adjust
         self.n_resamples_ = verdict.n_resamples
-        self.groups_ = sample.group_labels
+        self.groups_ = list(sample.group_labels)
         self.n_samples_ = sample.n_samples
         self._setup, self._values = setup_of(measured, verdict.adjust), values_frame(measured)
         self._null_histogram = null_histogram_of(leading)

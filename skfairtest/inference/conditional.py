@@ -13,6 +13,7 @@ relative tolerance of 1e-7. P-values are returned as natural logarithms, so that
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import overload
 
 import numpy as np
@@ -201,6 +202,16 @@ def _stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) -
     return low, weights / total, largest + float(np.log(total))
 
 
+def _convolved(laws: list[Floats]) -> Floats:
+    """Convolve distributions, neighbours first, by Fourier transforms."""
+    from scipy.signal import fftconvolve  # slow to import, and few tables have so many strata
+
+    while len(laws) > 1:
+        pairs = zip(laws[::2], laws[1::2], strict=False)
+        laws = [np.maximum(fftconvolve(*pair), 0.0) for pair in pairs] + laws[len(laws) // 2 * 2 :]
+    return laws[0]
+
+
 @dataclass(frozen=True)
 class Strata:
     """Denominators and totals of events of two groups in several strata, and the law of the sum of group 1's events."""
@@ -245,17 +256,10 @@ class Strata:
         A direct convolution adds positive terms and keeps the relative accuracy of the smallest ones; one by Fourier
         transforms is accurate relatively to the largest.
         """
-        from scipy.signal import fftconvolve  # slow to import, and few tables have so many strata
-
-        first, law, log_total = 0, np.ones(1), 0.0
-        for a, b, c in self.each:
-            low, probabilities, log_constant = _stratum_distribution(a, b, c, tilt, _WIDE if direct else _NARROW)
-            if direct:
-                law = np.convolve(law, probabilities)
-            else:
-                law = np.maximum(fftconvolve(law, probabilities), 0.0)
-            first, log_total = first + low, log_total + log_constant
-        return first, law, log_total
+        strata = [_stratum_distribution(*each, tilt, _WIDE if direct else _NARROW) for each in self.each]
+        firsts, laws, log_constants = zip(*strata, strict=True)
+        law = reduce(np.convolve, laws) if direct else _convolved(list(laws))
+        return sum(firsts), law, sum(log_constants)
 
     def within_cap(self) -> bool:
         """Whether the distribution of the sum is enumerated: as long as it fits in memory comfortably."""

@@ -348,12 +348,12 @@ class Sample:
         """Which group each row is in."""
         return self._groups[1]
 
-    @property
+    @cached_property
     def group_labels(self) -> list[Any]:
         """The groups: values of one sensitive feature, tuples for several."""
         return key_labels(self.groups)
 
-    @property
+    @cached_property
     def stratum_labels(self) -> list[Any]:
         """The strata: values of one control feature, tuples for several or none."""
         return key_labels(self.strata)
