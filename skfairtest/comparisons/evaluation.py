@@ -160,8 +160,8 @@ class Evaluation:
     def block(self, kinds: Kinds) -> np.ndarray:
         """Number the kinds among which labels are exchanged; -1 where they stay."""
         if self.within == "condition":
-            assert isinstance(self.metric, Rate)
-            return np.where(masks_of(self.metric, kinds, self.pos_label)[1], 0, -1).astype(np.intp)
+            counted = self._bare(kinds).base(np.ones(kinds.size)) > 0
+            return np.where(counted, 0, -1).astype(np.intp)
         return kinds.blocks(self.within)
 
 

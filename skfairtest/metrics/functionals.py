@@ -216,14 +216,17 @@ class Mean(Functional):
 class Share(Functional):
     """A rate (or an increasing function of one) of people who may be weighted or clustered.
 
+    Some events may count more than others, as in an F-score: `event` and `given` are then what each kind of people adds
+    to the numerator and to the denominator.
+
     Under the null hypothesis both sides have one rate: errors are taken around the pooled one, because a plug-in error
     vanishes where a group shows no event.
     """
 
     def __init__(
         self,
-        event: Booleans,
-        given: Booleans,
+        event: Booleans | Floats,
+        given: Booleans | Floats,
         value: Callable[[Floats], Floats] | None = None,
         slope: Callable[[Floats], Floats] | None = None,
     ) -> None:
@@ -243,15 +246,15 @@ class Share(Functional):
             return self.value(rate), parts * self.slope(centre)[..., None]
 
     def effective(self, counts: Floats) -> Floats:
-        """Return the rate's denominator."""
-        return np.asarray(counts @ self.given)
+        """Return how many people meet the condition."""
+        return np.asarray(counts @ (self.given > 0).astype(float))
 
     def base(self, masses: Floats) -> Floats:
         """Return the mass of those who meet the condition."""
         return np.asarray(masses * self.given)
 
     def informative(self, counts: Floats) -> Floats:
-        """Return the rate's denominator: its error is taken around the pooled rate."""
+        """Return how many people meet the condition: the error is taken around the pooled rate."""
         return self.effective(counts)
 
     def pair(

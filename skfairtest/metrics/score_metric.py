@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,6 +137,9 @@ class ScoreMetric:
     (0.2, 'permutation', 'jackknife')
     """
 
+    #: Where labels may be permuted.
+    places: ClassVar[tuple[str | None, ...]] = (None, "y_true", "y_pred")
+
     name: str
     evaluate: Callable[..., Any] = field(repr=False)
     variance: Callable[..., Any] | None = field(default=None, repr=False)
@@ -157,7 +160,7 @@ class ScoreMetric:
                     f"response of metric {self.name!r} must be one of {', '.join(map(repr, RESPONSES))}, or several of "
                     f"these; found {response!r}"
                 )
-        if self.within not in (None, "y_true", "y_pred"):
+        if self.within not in self.places:
             raise ParameterError(
                 f"within of metric {self.name!r} must be None, 'y_true' or 'y_pred'; found {self.within!r}"
             )

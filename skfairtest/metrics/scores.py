@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats, Positions
-from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Matthews, Mean
-from skfairtest.metrics.score_metric import Context, ScoreMetric, shared_codes
+from skfairtest._utils.typing import Booleans, Floats, Positions
+from skfairtest.metrics.average_precision import AveragePrecision
+from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa
+from skfairtest.metrics.determination import Determination
+from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Matthews, Mean, Share
+from skfairtest.metrics.score_metric import Cells, Context, ScoreMetric, shared_codes
+from skfairtest.readers.levels import sort_levels
 
 UNIT, SIGNED, LOSS, ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)
 EITHER = ("decision_function", "predict_proba")
@@ -35,6 +40,7 @@ class BuiltIn(ScoreMetric):
         By which power of the numbers that it reads it grows.
     """
 
+    places: ClassVar[tuple[str | None, ...]] = (None, "y_true", "y_pred", "condition")
     columns: tuple[str, ...] = ("y_true", "y_pred")
     positive: str = "if labels"
     undefined: str = ""
@@ -124,12 +130,25 @@ def _truth(context: Context) -> Floats:
     return context.columns["y_true"].is_label(context.pos_label).astype(float)
 
 
-def _codes(context: Context) -> tuple[Positions, Positions]:
+def _labels(context: Context) -> tuple[Cells, Cells]:
     true, predicted = (context.columns[name] for name in ("y_true", "y_pred"))
     if not true.levels or not predicted.levels:
         raise ParameterError("y_true and y_pred must hold class labels; found numbers of many different values")
+    return true, predicted
+
+
+def _codes(context: Context) -> tuple[Positions, Positions]:
+    true, predicted = _labels(context)
     codes = shared_codes({"y_true": true, "y_pred": predicted})
     return codes["y_true"], codes["y_pred"]
+
+
+def _members(context: Context, labels: tuple[Any, ...] | None) -> tuple[Booleans, Booleans]:
+    """Return who is truly, and who is predicted to be, in each class: two arrays (K, C), classes in their order."""
+    true, predicted = _labels(context)
+    classes = sort_levels({*true.levels, *predicted.levels}) if labels is None else labels
+    member, called = (np.stack([cells.is_label(label) for label in classes], axis=1) for cells in (true, predicted))
+    return member, called
 
 
 def mean_of(z: Callable[[Context], Floats], bounds: tuple[float, float]) -> Callable[[Context], Functional]:
@@ -153,6 +172,139 @@ def _balanced_accuracy(context: Context) -> Functional:
     return BalancedAccuracy(true, true == predicted, len(context.columns["y_true"].levels))
 
 
+def _geometric_mean(context: Context) -> Functional:
+    true, predicted = _codes(context)
+    return GeometricMean(true, true == predicted, len(context.columns["y_true"].levels))
+
+
+@dataclass(frozen=True)
+class OfClasses:
+    """Precision, recall, F or Jaccard's index of several classes: TP / (TP + `wrongly` FP + `missed` FN) of each.
+
+    Parameters
+    ----------
+    wrongly, missed : float
+        What false positives and false negatives count.
+    average : {"positive", "micro", "macro", "weighted"}
+        That of the positive label alone; of the sums over classes; or the mean over classes, each counting alike, or by
+        its true members.
+    labels : tuple, optional
+        The classes; all that there are by default.
+    undefined : float, optional
+        What the ratio of a class is of which nobody meets the condition; see `ClassScores`.
+    """
+
+    wrongly: float
+    missed: float
+    average: str
+    labels: tuple[Any, ...] | None = None
+    undefined: float | None = None
+
+    def __call__(self, context: Context) -> Functional:
+        """Return the metric of these kinds of people."""
+        labels = (context.pos_label,) if self.average == "positive" else self.labels
+        member, called = _members(context, labels)
+        event = (member & called).astype(float)
+        given = event + self.wrongly * (called & ~member) + self.missed * (member & ~called)
+        if self.average in ("positive", "micro"):
+            return Share(event.sum(axis=1), given.sum(axis=1))
+        weighted, absent = self.average == "weighted", self.labels is None
+        return ClassScores(event, given, member, called, weighted=weighted, undefined=self.undefined, absent=absent)
+
+
+@dataclass(frozen=True)
+class OfAgreement:
+    """Cohen's kappa.
+
+    Parameters
+    ----------
+    weights : {None, "linear", "quadratic"}
+        How much two labels disagree: 0 or 1, or by their distance in the order of labels.
+    labels : tuple, optional
+        The classes, in their order; people of other labels do not count.
+    """
+
+    weights: str | None = None
+    labels: tuple[Any, ...] | None = None
+
+    def __call__(self, context: Context) -> Functional:
+        """Return the metric of these kinds of people."""
+        member, called = _members(context, self.labels)
+        place = np.arange(member.shape[1])
+        distance = np.abs(place[:, None] - place)
+        power = {None: 0, "linear": 1, "quadratic": 2}[self.weights]
+        disagreement = np.where(distance > 0, distance**power, 0)
+        counted = np.asarray(member.any(axis=1) & called.any(axis=1))
+        return Kappa(member.argmax(axis=1), called.argmax(axis=1), disagreement, counted)
+
+
+#: What false positives and false negatives count beside true positives, and what the ratio is called.
+CLASS_SCORES: dict[str, tuple[float, float, str]] = {
+    "precision": (1.0, 0.0, "precision"),
+    "recall": (0.0, 1.0, "recall"),
+    "f1": (0.5, 0.5, "F1"),
+    "jaccard": (1.0, 1.0, "Jaccard's index"),
+}
+_AVERAGES = {
+    "positive": "the {} of the positive label",
+    "micro": "the {} of all labels' counts together",
+    "macro": "the mean of the labels' {}",
+    "weighted": "the mean of the labels' {}, weighted by how many people truly have each",
+}
+
+
+def class_score(
+    kind: str, average: str, *, beta: float = 1.0, labels: tuple[Any, ...] | None = None, undefined: float | None = None
+) -> BuiltIn:
+    """Declare an average over classes of precision, recall, an F-score or Jaccard's index.
+
+    Parameters
+    ----------
+    kind : {"precision", "recall", "f1", "jaccard"}
+        The ratio of one class.
+    average, labels, undefined : object
+        As of `OfClasses`.
+    beta : float
+        Of an F-score, how many times as much recall counts as precision.
+
+    Examples
+    --------
+    >>> class_score("f1", "macro", beta=2.0).name
+    'f2_macro'
+    """
+    wrongly, missed, called = CLASS_SCORES[kind]
+    name = kind
+    if kind == "f1" and beta != 1:
+        share = 1.0 if np.isinf(beta) else beta**2 / (1 + beta**2)
+        wrongly, missed, name, called = 1 - share, share, f"f{beta:g}", f"F{beta:g}"
+    within = {(True, False): "y_pred", (False, True): "y_true"}.get((wrongly > 0, missed > 0))
+    if average in ("positive", "micro"):
+        within = "condition"
+    elif average == "weighted":
+        within = None
+    return BuiltIn(
+        name if average == "positive" else f"{name}_{average}",
+        OfClasses(wrongly, missed, average, labels, undefined),
+        within=within,
+        bounds=UNIT,
+        describes=_AVERAGES[average].format(called),
+        positive="always" if average == "positive" else "never",
+        undefined=_NO_CLASS,
+    )
+
+
+def kappa(weights: str | None = None, labels: tuple[Any, ...] | None = None) -> BuiltIn:
+    """Declare Cohen's kappa of true and predicted labels."""
+    return BuiltIn(
+        "cohen_kappa",
+        OfAgreement(weights, labels),
+        bounds=SIGNED,
+        describes="the agreement of true and predicted label beyond chance (Cohen's kappa)",
+        positive="never",
+        undefined="all people have one label, true and predicted",
+    )
+
+
 def _mean(
     name: str, z: Callable[[Context], Floats], columns: tuple[str, ...], describes: str, bounds: tuple[float, float],
     power: int = 1,
@@ -168,6 +320,7 @@ def _scored(name: str, z: Callable[[Context], Floats], describes: str, bounds: t
 
 
 _ONE_CLASS = "nobody is truly positive, or nobody truly negative"
+_NO_CLASS = "nobody is predicted to have, or nobody truly has, one of the labels"
 
 SCORES: dict[str, BuiltIn] = {
     metric.name: metric
@@ -205,6 +358,26 @@ SCORES: dict[str, BuiltIn] = {
             "matthews_corrcoef", lambda c: Matthews(*_codes(c)), None, "predict", None, SIGNED,
             "the correlation of true and predicted label (Matthews)", positive="never",
             undefined="all people have one true, or one predicted, label",
+        ),
+        *(class_score(kind, average) for kind, average in (
+            ("precision", "macro"), ("precision", "weighted"), ("recall", "macro"),
+            ("f1", "macro"), ("f1", "weighted"), ("jaccard", "micro"), ("jaccard", "macro"), ("jaccard", "weighted"),
+        )),
+        BuiltIn(
+            "geometric_mean", _geometric_mean, None, "predict", "y_true", UNIT,
+            "the geometric mean over true labels of the share predicted correctly (G-mean)", positive="never",
+            undefined="nobody has one of the true labels",
+        ),
+        kappa(),
+        BuiltIn(
+            "average_precision", lambda c: AveragePrecision(_truth(c) > 0, _scores(c)), None, EITHER, None, UNIT,
+            "the mean, over truly positive people, of the precision among all who score as high (average precision)",
+            columns=("y_true", "y_score"), positive="always", undefined="nobody is truly positive",
+        ),
+        BuiltIn(
+            "r2", lambda c: Determination(numbers(c, "y_true"), numbers(c, "y_pred")), None, bounds=(-np.inf, 1.0),
+            describes="the share of the variance of true values that predictions explain (R squared)",
+            undefined="all people have one true value", power=2,
         ),
     )
 }  # fmt: skip

@@ -6,14 +6,23 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 from sklearn.metrics import (
+    average_precision_score,
     balanced_accuracy_score,
+    cohen_kappa_score,
     f1_score,
+    fbeta_score,
+    jaccard_score,
     matthews_corrcoef,
+    precision_score,
+    r2_score,
     recall_score,
     roc_auc_score,
 )
 
 from skfairtest.metrics import Bootstrap, Evaluated, Jackknife, Mean, Robust, Share
+from skfairtest.metrics.average_precision import AveragePrecision
+from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa
+from skfairtest.metrics.determination import Determination
 from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Matthews
 from skfairtest.metrics.rate import f1_of_jaccard, f1_slope
 
@@ -31,6 +40,27 @@ WEIGHT = np.array([0.5, 2.0, 1.0, 3.0, 0.25, 1.5, 1.0, 0.75, 2.0, 1.0, 4.0, 0.5]
 
 def _share(event, given, *, f1=False):
     return Share(event & given, given, f1_of_jaccard, f1_slope) if f1 else Share(event & given, given)
+
+
+def _of_classes(wrongly, missed, true=TRUE3, predicted=PREDICTED3, **options):
+    member, called = (codes[:, None] == np.arange(3) for codes in (true, predicted))
+    given = (member & called) + wrongly * (called & ~member) + missed * (member & ~called)
+    return ClassScores(member & called, given, member, called, **options)
+
+
+def _f_score(beta, true=TRUE, predicted=PREDICTED):
+    wrong, missed = (predicted == 1) & (true == 0), (predicted == 0) & (true == 1)
+    right = ((predicted == 1) & (true == 1)).astype(float)
+    return Share(right, right + (wrong + beta**2 * missed) / (1 + beta**2))
+
+
+def _kappa(weights=None, true=TRUE3, predicted=PREDICTED3):
+    apart = np.abs(np.arange(3)[:, None] - np.arange(3)) ** {None: 0, "linear": 1, "quadratic": 2}[weights]
+    return Kappa(true, predicted, np.where(np.eye(3) > 0, 0, apart))
+
+
+def _geometric_mean(mass):
+    return np.prod(recall_score(TRUE3, PREDICTED3, average=None, sample_weight=mass)) ** (1 / 3)
 
 
 #: A functional, and the same metric of masses as scikit-learn (or NumPy) computes it.
@@ -61,7 +91,40 @@ METRICS = {
         Matthews(TRUE3, PREDICTED3),
         lambda mass: matthews_corrcoef(TRUE3, PREDICTED3, sample_weight=mass),
     ),
+    "f2": (_f_score(2.0), lambda mass: fbeta_score(TRUE, PREDICTED, beta=2, sample_weight=mass)),
+    "f0.5": (_f_score(0.5), lambda mass: fbeta_score(TRUE, PREDICTED, beta=0.5, sample_weight=mass)),
+    **{
+        f"{name} of three, {average}": (
+            _of_classes(*counted, weighted=average == "weighted"),
+            lambda mass, score=score, average=average: score(TRUE3, PREDICTED3, average=average, sample_weight=mass),
+        )
+        for name, counted, score in (
+            ("precision", (1.0, 0.0), precision_score),
+            ("recall", (0.0, 1.0), recall_score),
+            ("f1", (0.5, 0.5), f1_score),
+            ("jaccard", (1.0, 1.0), jaccard_score),
+        )
+        for average in ("macro", "weighted")
+    },
+    **{
+        f"kappa, {weights}": (
+            _kappa(weights),
+            lambda mass, weights=weights: cohen_kappa_score(TRUE3, PREDICTED3, weights=weights, sample_weight=mass),
+        )
+        for weights in (None, "linear", "quadratic")
+    },
+    "geometric mean": (GeometricMean(TRUE3, TRUE3 == PREDICTED3), _geometric_mean),
+    "average precision": (
+        AveragePrecision(TRUE == 1, SCORE),
+        lambda mass: average_precision_score(TRUE, SCORE, sample_weight=mass),
+    ),
+    "r2": (Determination(Z, Z[::-1] / 2 + 1), lambda mass: r2_score(Z, Z[::-1] / 2 + 1, sample_weight=mass)),
 }
+#: Those of which the variance is not that of the parts.
+OWN_VARIANCE = {
+    "auc", "balanced accuracy", "balanced accuracy of three", "precision of three, macro", "recall of three, macro",
+    "geometric mean",
+}  # fmt: skip
 named = pytest.mark.parametrize("name", METRICS)
 
 
@@ -102,7 +165,7 @@ def test_parts_are_masses_times_derivatives(name):
         np.testing.assert_allclose(parts, masses * slopes(reference, masses), atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["mean", "recall", "f1", "matthews", "matthews of three"])
+@pytest.mark.parametrize("name", sorted(METRICS.keys() - OWN_VARIANCE))
 def test_variances_are_those_of_the_delta_method(name):
     functional, reference = METRICS[name]
     counts = COUNTS.astype(float)
@@ -126,6 +189,8 @@ def test_many_tables_at_once_are_the_same_as_one_by_one(name):
 @named
 def test_people_one_by_one_are_the_same_as_counted(name):
     cells = people(COUNTS)
+    true3, predicted3 = TRUE3[cells], PREDICTED3[cells]
+    shares = {"precision": (1.0, 0.0), "recall": (0.0, 1.0), "f1": (0.5, 0.5), "jaccard": (1.0, 1.0)}
     one_by_one = {
         "mean": lambda: Mean(Z[cells]),
         "recall": lambda: _share((PREDICTED == 1)[cells], (TRUE == 1)[cells]),
@@ -134,7 +199,22 @@ def test_people_one_by_one_are_the_same_as_counted(name):
         "balanced accuracy": lambda: BalancedAccuracy(TRUE[cells], (TRUE == PREDICTED)[cells]),
         "balanced accuracy of three": lambda: BalancedAccuracy(TRUE3[cells], (TRUE3 == PREDICTED3)[cells]),
         "matthews": lambda: Matthews(TRUE[cells], PREDICTED[cells]),
-        "matthews of three": lambda: Matthews(TRUE3[cells], PREDICTED3[cells]),
+        "matthews of three": lambda: Matthews(true3, predicted3),
+        "f2": lambda: _f_score(2.0, TRUE[cells], PREDICTED[cells]),
+        "f0.5": lambda: _f_score(0.5, TRUE[cells], PREDICTED[cells]),
+        **{
+            f"{kind} of three, {average}": lambda counted=counted, average=average: _of_classes(
+                *counted, true3, predicted3, weighted=average == "weighted"
+            )
+            for kind, counted in shares.items()
+            for average in ("macro", "weighted")
+        },
+        "kappa, None": lambda: _kappa(None, true3, predicted3),
+        "kappa, linear": lambda: _kappa("linear", true3, predicted3),
+        "kappa, quadratic": lambda: _kappa("quadratic", true3, predicted3),
+        "geometric mean": lambda: GeometricMean(true3, true3 == predicted3),
+        "average precision": lambda: AveragePrecision((TRUE == 1)[cells], SCORE[cells]),
+        "r2": lambda: Determination(Z[cells], (Z[::-1] / 2 + 1)[cells]),
     }[name]()
     counted = METRICS[name][0]
     expected = counted.moments(COUNTS.astype(float))
@@ -148,7 +228,7 @@ def test_memberships_split_people_as_a_pair_of_counts_does(name):
     functional, _ = METRICS[name]
     members = np.array([[1, 0] * 6, [0, 0, 1, 0, 1, 1, 1, 0, 0, 1, 1, 0]], dtype=np.uint8)
     fast = functional.split(members)
-    if name not in ("mean", "auc"):
+    if name not in ("mean", "auc", "average precision", "r2"):
         assert fast is None
         return
     slow = functional.pair(members.astype(float), 1.0 - members)
@@ -321,6 +401,103 @@ def test_scores_that_separate_or_do_not_tell_anything():
     assert [float(v) for v in separated.moments(COUNTS.astype(float))] == [1.0, 0.0]
     constant = Auc(TRUE == 1, np.full(K, 0.3))
     assert [float(v) for v in constant.moments(COUNTS.astype(float))] == [0.5, 0.0]
+
+
+# Standard errors against brute force ----------------------------------------------------------------------------------
+
+
+@named
+def test_standard_errors_are_those_of_the_bootstrap_with_many_people(name):
+    # 12,000 people: everything beyond the first order is small, and 4,000 samples tell a standard error to 1.1 %.
+    functional, _ = METRICS[name]
+    counts = 400 * COUNTS
+    rng = np.random.default_rng(5)
+    drawn = rng.multinomial(counts.sum(), counts / counts.sum(), size=4000).astype(float)
+    expected = functional.values(drawn).std(ddof=1)
+    assert float(np.sqrt(functional.moments(counts.astype(float))[1])) == pytest.approx(expected, rel=0.05)
+
+
+@named
+def test_standard_errors_are_those_of_the_jackknife_with_many_people(name):
+    functional, _ = METRICS[name]
+    counts = 400.0 * COUNTS
+    expected = np.sqrt(Jackknife(functional).moments(counts)[1])
+    tolerance = 0.02 if name in ("balanced accuracy", "balanced accuracy of three") else 0.005
+    assert float(np.sqrt(functional.moments(counts)[1])) == pytest.approx(float(expected), rel=tolerance)
+
+
+# Several classes ------------------------------------------------------------------------------------------------------
+
+
+def test_a_class_that_nobody_is_in_is_left_out_as_in_scikit_learn():
+    counts = np.where((TRUE3 == 2) | (PREDICTED3 == 2), 0, COUNTS).astype(float)
+    for shares, score in (((1.0, 0.0), precision_score), ((0.5, 0.5), f1_score), ((1.0, 1.0), jaccard_score)):
+        expected = score(TRUE3[counts > 0], PREDICTED3[counts > 0], average="macro", sample_weight=counts[counts > 0])
+        assert float(_of_classes(*shares).values(counts)) == pytest.approx(expected, rel=1e-14)
+        value, parts = _of_classes(*shares).parts(counts)
+        assert float(value) == pytest.approx(expected, rel=1e-14)
+        assert np.isfinite(parts).all()
+
+
+@pytest.mark.parametrize(("undefined", "expected"), [(None, np.nan), (0.0, 0.0), (1.0, 1.0), (np.nan, np.nan)])
+def test_a_class_that_nobody_is_predicted_to_be_in_has_no_precision(undefined, expected):
+    counts = np.where(PREDICTED3 == 2, 0, COUNTS).astype(float)
+    found = _of_classes(1.0, 0.0, undefined=undefined)
+    value, variance = found.moments(counts)
+    if undefined is None:  # scikit-learn warns, and takes it for 0
+        assert np.isnan(value)
+        assert np.isnan(variance)
+        return
+    rows = people(np.where(PREDICTED3 == 2, 0, COUNTS))
+    sklearns = precision_score(TRUE3[rows], PREDICTED3[rows], average="macro", zero_division=undefined)
+    assert float(value) == pytest.approx(sklearns, rel=1e-14)
+    assert 0 < float(variance) < 1
+
+
+def test_nobody_has_no_average():
+    for name in METRICS:
+        value, variance = METRICS[name][0].moments(np.zeros(K))
+        assert np.isnan(value), name
+        assert np.isnan(variance), name
+
+
+def test_a_geometric_mean_with_a_recall_of_zero_is_zero_and_has_a_standard_error():
+    functional = GeometricMean(TRUE3, TRUE3 == PREDICTED3)
+    counts = np.where((TRUE3 == 2) & (PREDICTED3 == 2), 0, COUNTS).astype(float)
+    value, variance = functional.moments(counts)
+    assert float(value) == 0
+    assert float(variance) > 0
+    assert np.isfinite(functional.parts(counts)[1]).all()
+
+
+def test_constant_labels_have_no_kappa_and_a_constant_truth_no_r2():
+    assert np.isnan(_kappa().values(np.where((TRUE3 == 0) & (PREDICTED3 == 0), COUNTS, 0).astype(float)))
+    one = np.zeros(K)
+    one[3] = 7
+    assert np.isnan(METRICS["r2"][0].values(one))
+    assert np.isnan(Determination(np.full(4, 0.1), np.arange(4.0)).values(np.ones(4)))
+
+
+def test_r2_far_from_zero_keeps_its_digits():
+    rng = np.random.default_rng(2)
+    y, error = rng.normal(size=50), rng.normal(size=50)
+    near, far = Determination(y, y + error), Determination(y + 1e6, y + error + 1e6)
+    assert float(far.moments(np.ones(50))[0]) == pytest.approx(float(near.moments(np.ones(50))[0]), rel=1e-9)
+    assert float(far.moments(np.ones(50))[1]) == pytest.approx(float(near.moments(np.ones(50))[1]), rel=1e-8)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 8])
+def test_average_precision_is_that_of_scikit_learn_however_many_scores_are_tied(decimals):
+    rng = np.random.default_rng(9)
+    truth, score = rng.integers(0, 2, 80), rng.normal(size=80).round(decimals)
+    functional = AveragePrecision(truth == 1, score)
+    drawn = rng.integers(0, 3, (5, 80))
+    found = functional.moments(drawn)[0]
+    for value, times in zip(found, drawn, strict=True):
+        assert float(value) == pytest.approx(average_precision_score(truth, score, sample_weight=times), rel=1e-12)
+    for absent in (0, 1):
+        value, _ = functional.moments(np.where(truth == absent, 0, 1))
+        assert np.isnan(value) if absent else float(value) == 1.0
 
 
 # Balanced accuracy and Matthews ---------------------------------------------------------------------------------------
