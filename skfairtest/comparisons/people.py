@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.metrics import Metric, Rate, ScoreMetric
+from skfairtest.metrics import Metric, Rate, ScoreMetric, disparity_of
 from skfairtest.readers import check_rows, predict, predictions_from_X, scores
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
@@ -47,8 +47,9 @@ class GroupsTest(ReportMixin):
         unit = metrics is not None and all(
             isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics
         )
-        settings = check_settings(**self.get_params(), unit=unit)
-        disparity = settings.question.disparity
+        asked = self.get_params()
+        disparity = disparity_of(metrics or (), asked["disparity"])
+        settings = check_settings(**{**asked, "disparity": disparity}, unit=unit)
         for metric in metrics or ():
             if settings.question.margin_bounds is not None and metric.disparity not in (None, disparity):
                 raise ParameterError(

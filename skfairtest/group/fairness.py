@@ -51,12 +51,14 @@ class FairnessTest(GroupsTest):
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
         Names of rates (``selection_rate``, ``true_positive_rate`` or ``recall``, ``false_positive_rate``, ...), of
         criteria made of rates (``demographic_parity``, ``equalized_odds``, ...) or of other metrics (``roc_auc``,
-        ``log_loss``, ``brier_score``, ``calibration``, ``mean_prediction``, ``mean_residual``,
-        ``mean_squared_error``, ``mean_absolute_error``, ``balanced_accuracy``, ``matthews_corrcoef``,
-        ``normalized_mutual_info``, ``hinnefeld``); own declarations; fairlearn's and scikit-learn's functions, of
-        which those with a built-in twin take its path; any ``f(y_true, y_pred)``, best with ``sample_weight``; and
-        any function that takes ``sensitive_features``, which tests that groups are independent of truth and
-        prediction. A dict's keys rename.
+        ``average_precision``, ``log_loss``, ``brier_score``, ``calibration``, ``mean_prediction``, ``mean_residual``,
+        ``mean_squared_error``, ``mean_absolute_error``, ``r2``, ``f1_macro``, ``f1_weighted``, ``f2``,
+        ``precision_macro``, ``recall_macro``, ``balanced_accuracy``, ``geometric_mean``, ``matthews_corrcoef``,
+        ``cohen_kappa``, ``normalized_mutual_info``, ``hinnefeld``); other names of these, as those of scikit-learn's
+        scorers, fairlearn's functions and the literature (``disparate_impact``); own declarations; scorers, and
+        fairlearn's and scikit-learn's functions, also as ``functools.partial``, of which those with a built-in twin
+        take its path; any ``f(y_true, y_pred)``, best with ``sample_weight``; and any function that takes
+        ``sensitive_features``, which tests that groups are independent of truth and prediction. A dict's keys rename.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
         All pairs of groups, or each group against everyone, against everyone else, or against `reference_group`. The
         p-value against everyone is the one against everyone else; for rates it is exact where everyone else is a random
@@ -65,6 +67,7 @@ class FairnessTest(GroupsTest):
         Only with ``compare="to_reference"``; a tuple for several sensitive features.
     disparity : {"difference", "ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``. That both values are equal is tested alike.
+        A metric whose name says "ratio" is compared by the ratio in any case.
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
         What would be a finding. "greater": the group's value is the greater one. "equivalence": the disparity lies
         within the margin.

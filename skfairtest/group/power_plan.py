@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from skfairtest._utils.checks import check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.metrics import CELLS, Rate, resolve_metrics
+from skfairtest.metrics import CELLS, Rate, disparity_of, resolve_metrics
 
 #: Metrics that are the mean of one number per person; their values are given as (mean, standard deviation).
 MEANS = (
@@ -92,13 +92,21 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
     if reference is not None and not is_integer(reference):
         raise ParameterError(f"reference_group must be a position in n_per_group, counted from 0; found {reference!r}")
     last = -1 if test_params.get("compare") == "to_reference" else None
-    settings = check_settings(**{**test_params, "reference_group": last if reference is None else int(reference)})
+    asked = test_params.get("disparity", "difference")
+    found = resolve_metrics(metric, asked)
+    settings = check_settings(
+        **{
+            **test_params,
+            "disparity": disparity_of(found, asked),
+            "reference_group": last if reference is None else int(reference),
+        }
+    )
     if alpha is not None:
         settings = replace(settings, alpha=float(alpha))
-    found = resolve_metrics(metric, settings.question.disparity)
-    name = metric if isinstance(metric, str) else found[0].name
-    # fairlearn's and scikit-learn's functions are known by the names of their twins.
-    if name in (*MEANS, AREA) and (isinstance(metric, str) or callable(metric)):
+    # Functions, and other names of means and areas, are known by the names of their twins.
+    named = isinstance(metric, str)
+    name = metric if named and found[0].name not in (*MEANS, AREA) else found[0].name
+    if name in (*MEANS, AREA) and (named or callable(metric)):
         if settings.question.method == "exact":
             raise ParameterError(f"method='exact' is for rates, and metric={name!r} is none: use method='auto'")
         return Plan(name, (), settings)

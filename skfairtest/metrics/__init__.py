@@ -5,7 +5,7 @@ from skfairtest.metrics.functionals import Evaluated, Functional, Mean, Share
 from skfairtest.metrics.omnibus import Omnibus
 from skfairtest.metrics.rate import CELLS, Rate
 from skfairtest.metrics.rates import CRITERIA, RATES
-from skfairtest.metrics.resolve import Metric, resolve_metrics
+from skfairtest.metrics.resolve import Metric, disparity_of, resolve_metrics
 from skfairtest.metrics.score_metric import Context, MetricError, ScoreMetric, shared_codes
 from skfairtest.metrics.scores import SCORES, BuiltIn
 from skfairtest.metrics.standard import standard_metrics
@@ -30,6 +30,7 @@ __all__ = [
     "Robust",
     "ScoreMetric",
     "Share",
+    "disparity_of",
     "resolve_metrics",
     "shared_codes",
     "standard_metrics",

@@ -27,11 +27,10 @@ RATES: dict[str, Rate] = {
         Rate("accuracy", "y_true == y_pred", None, _RIGHT, "all people"),
         Rate("zero_one_loss", "y_true != y_pred", None, _WRONG, "all people"),
         Rate("jaccard", "y_true & y_pred", "y_true | y_pred", _BOTH, _ANY),
+        Rate("false_negative_share", "y_true", "y_true != y_pred", _IS, "people predicted wrongly"),
         Rate("f1", "y_true & y_pred", "y_true | y_pred", _BOTH, _ANY, f1_of_jaccard, f1_slope),
     )
 }
-ALIASES: dict[str, str] = {"recall": "true_positive_rate"}
-
 
 #: Rates tested jointly. The null hypothesis of a criterion is that each of its rates is equal in all groups.
 CRITERIA: dict[str, tuple[str, ...]] = {
@@ -42,4 +41,5 @@ CRITERIA: dict[str, tuple[str, ...]] = {
     "predictive_parity": ("precision",),
     "conditional_use_accuracy": ("precision", "negative_predictive_value"),
     "overall_accuracy_equality": ("accuracy",),
+    "treatment_equality": ("false_negative_share",),
 }

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
+from skfairtest.metrics.names import (
+    INSTEAD,
+    OTHER_NAMES,
+    function_called,
+    known_function,
+    of_scorer,
+    similar,
+    with_beta,
+)
 from skfairtest.metrics.omnibus import NORMALIZED_MUTUAL_INFO, Omnibus, from_function
 from skfairtest.metrics.rate import Rate
-from skfairtest.metrics.rates import ALIASES, CRITERIA, RATES
+from skfairtest.metrics.rates import CRITERIA, RATES
 from skfairtest.metrics.score_metric import ScoreMetric, parameters_of
 from skfairtest.metrics.scores import HINNEFELD_MEANS, SCORES
 
@@ -28,57 +36,6 @@ SETS: dict[str, tuple[Metric, ...]] = {
     )
 }
 
-#: Rates that are functions of the same name in fairlearn.
-FAIRLEARN_RATES = (
-    "selection_rate",
-    "true_positive_rate",
-    "false_positive_rate",
-    "true_negative_rate",
-    "false_negative_rate",
-)
-
-
-@cache
-def _known_functions() -> dict[object, tuple[Callable[..., Any], str, str | None]]:
-    """Functions that compute a built-in metric, by their keys: (function, name, disparity it computes)."""
-    import fairlearn.metrics as fair
-    import sklearn.metrics as sk
-
-    table: list[tuple[Callable[..., Any], str, str | None]] = [
-        *((getattr(fair, name), name, None) for name in (*FAIRLEARN_RATES, "mean_prediction")),
-        (sk.recall_score, "true_positive_rate", None),
-        (sk.precision_score, "precision", None),
-        (sk.accuracy_score, "accuracy", None),
-        (sk.zero_one_loss, "zero_one_loss", None),
-        (sk.jaccard_score, "jaccard", None),
-        (sk.f1_score, "f1", None),
-        (sk.roc_auc_score, "roc_auc", None),
-        (sk.log_loss, "log_loss", None),
-        (sk.brier_score_loss, "brier_score", None),
-        (sk.balanced_accuracy_score, "balanced_accuracy", None),
-        (sk.matthews_corrcoef, "matthews_corrcoef", None),
-        (sk.mean_squared_error, "mean_squared_error", None),
-        (sk.mean_absolute_error, "mean_absolute_error", None),
-    ]
-    criteria = ("demographic_parity", "equalized_odds", "equal_opportunity")
-    derived = {name: name for name in (*FAIRLEARN_RATES, "zero_one_loss", *criteria)}
-    for theirs, ours in {**derived, "accuracy_score": "accuracy"}.items():
-        for disparity in ("difference", "ratio"):
-            function = getattr(fair, f"{theirs}_{disparity}", None)
-            if function is not None:
-                table.append((function, ours, disparity))
-    return {_key(function): (function, name, disparity) for function, name, disparity in table}
-
-
-def _key(function: Callable[..., Any]) -> object:
-    """Say which function it is: by identity, and a derived metric of fairlearn by what it derives from what.
-
-    Those are objects, which a clone copies and another process unpickles: their identity is lost, that of the
-    function inside is not.
-    """
-    derived_from = getattr(function, "_metric_fn", None)
-    return id(function) if derived_from is None else (id(derived_from), getattr(function, "_transform", None))
-
 
 def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metric]:
     """List the metrics that a `metric` parameter names, each once, in the order given.
@@ -86,11 +43,13 @@ def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metri
     Parameters
     ----------
     metric : str, Rate, ScoreMetric, callable, or a list or dict of these
-        Names of metrics and criteria; functions of fairlearn and scikit-learn that compute a built-in metric are
-        recognised by identity; other functions of (y_true, y_pred) are evaluated in each group, and those that take
+        Names of metrics and criteria, ours and those of scikit-learn, its scorers, fairlearn and the literature;
+        functions of fairlearn and scikit-learn that compute a built-in metric, also as ``functools.partial``, and
+        scorers; other functions of (y_true, y_pred) are evaluated in each group, and those that take
         ``sensitive_features`` for all groups at once; a dict's keys rename.
     disparity : {"difference", "ratio"}
-        What the test compares, which a function like ``demographic_parity_ratio`` must agree with.
+        What the test compares. A name or function that says "ratio" is always compared by the ratio; one that says
+        "difference" must agree.
 
     Returns
     -------
@@ -120,33 +79,63 @@ def _expand(metric: object, disparity: str) -> list[Metric]:
     if isinstance(metric, Rate | ScoreMetric | Omnibus):
         return [metric]
     if isinstance(metric, str):
-        return _named(metric)
+        return _named(metric, disparity)
     if isinstance(metric, Mapping):
         return [rate for label, value in metric.items() for rate in _renamed(str(label), _expand(value, disparity))]
     if isinstance(metric, list | tuple):
         return [rate for value in metric for rate in _expand(value, disparity)]
     if callable(metric):
-        if _key(metric) in _known_functions():
-            _, name, computes = _known_functions()[_key(metric)]
-            if computes is not None and computes != disparity:
-                raise ParameterError(
-                    f"metric={getattr(metric, '__name__', metric)} is a {computes} and disparity={disparity!r}: "
-                    f"set disparity={computes!r}"
-                )
-            return _named(name)
-        return [_function(metric)]
+        return _function(metric, disparity)
     raise ParameterError(
         f"metric must be a name, a Rate, a ScoreMetric, a function, or a list or dict of these, "
         f"found {type(metric).__name__}"
     )
 
 
-def _function(function: Callable[..., Any]) -> Metric:
-    """Declare somebody's function: of one group, or of all groups where it takes ``sensitive_features``."""
-    name = name_of(function)
+def _function(function: Callable[..., Any], disparity: str) -> list[Metric]:
+    """Recognise a function, or declare it: of one group, or of all groups where it takes ``sensitive_features``."""
+    behind = of_scorer(function)
+    if isinstance(behind, ScoreMetric):
+        return [behind]
+    function = behind or function
+    known, name = known_function(function), name_of(function)
+    if known is not None:
+        computes, says = known
+        found: list[Metric] = _named(computes, disparity) if isinstance(computes, str) else [computes]
+        return _compared(name, found, says, disparity)
     if "sensitive_features" in parameters_of(function) | parameters_of(type(function).__call__):
-        return from_function(name, function)
-    return ScoreMetric(name, function)
+        return [from_function(name, function)]
+    return [ScoreMetric(name, function)]
+
+
+def _compared(name: str, metrics: list[Metric], says: str | None, disparity: str) -> list[Metric]:
+    """Give metrics the disparity that a name says, where it is not the test's.
+
+    Raises
+    ------
+    ValueError
+        If the name says that it is a difference, and something else was asked for.
+    """
+    if says is None or says == disparity:
+        return metrics
+    if says == "difference":
+        raise ParameterError(
+            f"metric={name} is a difference and disparity={disparity!r}: set disparity='difference', or name the "
+            f"metric without it, as {metrics[0].name!r}"
+        )
+    return [replace(metric, disparity=says) for metric in metrics]
+
+
+def disparity_of(metrics: Sequence[Metric], asked: str) -> str:
+    """Return how all metrics are compared where one way is part of their meaning; otherwise what was asked for.
+
+    Examples
+    --------
+    >>> disparity_of(resolve_metrics("disparate_impact"), "difference")
+    'ratio'
+    """
+    own = {metric.disparity for metric in metrics}
+    return str(own.pop()) if len(own) == 1 and None not in own else asked
 
 
 def _renamed(label: str, rates: list[Metric]) -> list[Metric]:
@@ -155,8 +144,10 @@ def _renamed(label: str, rates: list[Metric]) -> list[Metric]:
     return [replace(rate, name=f"{label}/{rate.name}") for rate in rates]
 
 
-def _named(name: str) -> list[Metric]:
-    name = ALIASES.get(name, name)
+def _named(name: str, disparity: str) -> list[Metric]:
+    if name in OTHER_NAMES:
+        ours, says = OTHER_NAMES[name]
+        return _compared(repr(name), _named(ours, disparity), says, disparity)
     if name in RATES:
         return [RATES[name]]
     if name in CRITERIA:
@@ -167,8 +158,18 @@ def _named(name: str) -> list[Metric]:
         return [NORMALIZED_MUTUAL_INFO]
     if name in SETS:
         return list(SETS[name])
-    raise ParameterError(f"metric={name!r} is unknown; there are {_known()}")
+    if name in INSTEAD:
+        raise ParameterError(f"metric={name!r} has no test of its own: {INSTEAD[name]}")
+    f_score = with_beta(name)
+    if f_score is not None:
+        return _named(f_score, disparity) if isinstance(f_score, str) else [f_score]
+    function = function_called(name)
+    if function is not None:
+        return _function(function, disparity)
+    meant = " or ".join(map(repr, similar(name, (*_known(), *OTHER_NAMES, *INSTEAD))))
+    listed = f"{'There' if meant else 'there'} are {', '.join(_known())}, and the names of scikit-learn's scorers"
+    raise ParameterError(f"metric={name!r} is unknown; {f'did you mean {meant}? ' if meant else ''}{listed}")
 
 
-def _known() -> str:
-    return ", ".join([*RATES, *CRITERIA, *SCORES, NORMALIZED_MUTUAL_INFO.name, *SETS])
+def _known() -> list[str]:
+    return [*RATES, *CRITERIA, *SCORES, NORMALIZED_MUTUAL_INFO.name, *SETS]

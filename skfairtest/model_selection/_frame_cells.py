@@ -262,7 +262,7 @@ class Cells:
         known = metric.known
         if known is None:
             return None
-        name = {str(metric.name): known.name}
+        name = {str(metric.name): known.function}
         if self.counted is not None and not metric.params and known.reads <= set(self.counted.cells):
             recode = self._recode(known, [column for key, column in self.counted.cells.items() if key in known.reads])
             if known.asks and recode is None:

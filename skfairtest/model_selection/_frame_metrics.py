@@ -19,18 +19,15 @@ from skfairtest.metrics.score_metric import parameters_of
 
 __all__ = ["KnownMetric", "MetricOf", "OfRows", "as_evaluated", "of_kinds", "stacked"]
 
-#: Arguments of a function that leave its defined values what they are, once they are known.
-UNDERSTOOD = {"pos_label", "zero_division"}
-
 
 @dataclass(frozen=True)
 class KnownMetric:
-    """A metric that is known under a name.
+    """A function that computes a built-in metric.
 
     Parameters
     ----------
-    name : str
-        Of the built-in metric. The metric itself holds functions, which do not pickle.
+    function : callable
+        The function, without what it says of labels. The metric itself holds functions, which do not pickle.
     reads : frozenset of str
         Columns that it needs.
     asks : bool
@@ -39,7 +36,7 @@ class KnownMetric:
         Which one the function takes for positive; None where the function finds it from the labels.
     """
 
-    name: str
+    function: Callable[..., Any]
     reads: frozenset[str]
     asks: bool
     pos_label: Any
@@ -77,28 +74,22 @@ class MetricOf:
 def _known_metric(function: Callable[..., Any] | None) -> KnownMetric | None:
     if function is None:
         return None
-    given: dict[str, Any] = {}
+    known, positive = function, None
     if isinstance(function, partial):
-        if function.args:
-            return None
-        given, function = function.keywords, function.func
+        others = dict(function.keywords)
+        positive = others.pop("pos_label", None)
+        known = partial(function.func, *function.args, **others) if others or function.args else function.func
     try:
-        found = resolve_metrics(function)
-    except ValueError:  # a ratio of groups, which is no metric of one group
+        found = resolve_metrics(known)
+    except ValueError:  # it needs another argument
         return None
     metric = found[0]
-    if len(found) > 1 or not isinstance(metric, Rate | BuiltIn):
-        return None
-    signature = inspect.signature(function).parameters
-    for name, value in given.items():
-        if name not in UNDERSTOOD and not (name in signature and _same(value, signature[name].default)):
-            return None
-    default = signature["pos_label"].default if "pos_label" in signature else None
-    return KnownMetric(metric.name, metric.reads, metric.needs_pos_label, given.get("pos_label", default))
-
-
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and isinstance(value, str | int) and value == default)
+    if len(found) > 1 or not isinstance(metric, Rate | BuiltIn) or metric.disparity is not None:
+        return None  # a ratio of groups is no metric of one group
+    if positive is None:
+        signature = inspect.signature(function).parameters
+        positive = signature["pos_label"].default if "pos_label" in signature else None
+    return KnownMetric(known, metric.reads, metric.needs_pos_label, positive)
 
 
 # Functions as a test calls them ----------------------------------------------------------------

@@ -24,6 +24,16 @@ def listed(module):
     return [line.strip() for block in blocks for line in block.splitlines() if re.fullmatch(r"   \w+", line)]
 
 
+def test_the_page_of_metrics_has_every_name():
+    from skfairtest.metrics import CRITERIA, RATES
+    from skfairtest.metrics.names import OTHER_NAMES
+
+    page = (DOC / "metrics.md").read_text(encoding="utf-8")
+    page += (DOC / "methods.md").read_text(encoding="utf-8")
+    names = {*RATES, *CRITERIA, *OTHER_NAMES} - {"g_mean", "geometric_mean_score"}
+    assert not {name for name in names if f"`{name}`" not in page}
+
+
 def sources():
     """Pages, by their names in a toctree."""
     found = [path for suffix in ("md", "rst") for path in DOC.rglob(f"*.{suffix}")]

@@ -24,6 +24,12 @@ def share_of_wrong(label):
     return metric
 
 
+def share_of_missed(y_true, y_pred):
+    """Share of the false negatives among those predicted wrongly, by scikit-learn's confusion matrix; 0 of nobody."""
+    (_, wrongly), (missed, _) = sk.confusion_matrix(y_true, y_pred, labels=[0, 1])
+    return missed / max(missed + wrongly, 1)
+
+
 #: Each rate by the functions of fairlearn and scikit-learn; they give 0 where it is undefined.
 THEIRS = {
     "selection_rate": fair.selection_rate,
@@ -38,6 +44,7 @@ THEIRS = {
     "accuracy": sk.accuracy_score,
     "zero_one_loss": sk.zero_one_loss,
     "jaccard": lambda t, p: sk.jaccard_score(t, p, zero_division=0),
+    "false_negative_share": share_of_missed,
     "f1": lambda t, p: sk.f1_score(t, p, zero_division=0),
 }
 #: Who meets each rate's condition, written out once more.
@@ -54,6 +61,7 @@ CONDITIONS = {
     "accuracy": lambda t, p: t >= 0,
     "zero_one_loss": lambda t, p: t >= 0,
     "jaccard": lambda t, p: (t == 1) | (p == 1),
+    "false_negative_share": lambda t, p: t != p,
     "f1": lambda t, p: (t == 1) | (p == 1),
 }
 GROUPINGS = {

@@ -28,6 +28,7 @@ CONFUSION = {
     "accuracy": ("TN TP", "TN FP FN TP"),
     "zero_one_loss": ("FP FN", "TN FP FN TP"),
     "jaccard": ("TP", "FP FN TP"),
+    "false_negative_share": ("FN", "FP FN"),
     "f1": ("TP", "FP FN TP"),
 }
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from functools import partial
 
 import fairlearn.metrics as fair
 import numpy as np
@@ -10,7 +11,7 @@ import sklearn.metrics as sk
 
 from skfairtest import FairnessTest, Rate, ScoreMetric
 from skfairtest.metrics import CRITERIA, RATES, resolve_metrics
-from skfairtest.metrics.resolve import _known_functions
+from skfairtest.metrics.names import INSTEAD, OTHER_NAMES, known_functions
 
 
 def names(metric, disparity="difference"):
@@ -34,6 +35,7 @@ def test_a_rate_is_found_by_its_name(name):
         ("predictive_parity", ["precision"]),
         ("conditional_use_accuracy", ["precision", "negative_predictive_value"]),
         ("overall_accuracy_equality", ["accuracy"]),
+        ("treatment_equality", ["false_negative_share"]),
     ],
 )
 def test_a_criterion_is_its_rates(criterion, rates):
@@ -80,11 +82,32 @@ def test_two_different_rates_of_one_name_are_an_error():
         names(["precision", {"precision": "recall"}])
 
 
-@pytest.mark.parametrize("metric", ["nonsense", "Recall", "selection rate", "", "tpr"])
-def test_an_unknown_name_is_an_error_that_lists_what_there_is(metric):
-    with pytest.raises(ValueError, match=r"is unknown; there are selection_rate.*equalized_odds") as error:
+@pytest.mark.parametrize(
+    ("metric", "meant"),
+    [
+        ("nonsense", None),
+        ("", None),
+        ("Recall", "'recall'"),
+        ("selection rate", "'selection_rate'"),
+        ("equalised_odds", "'equalized_odds'"),
+        ("f1_makro", "'f1_macro'"),
+        ("tpr", "'true_positive_rate'"),
+        ("FPR", "'false_positive_rate'"),
+        ("npv", "'negative_predictive_value'"),
+        ("mae", "'mean_absolute_error'"),
+    ],
+)
+def test_an_unknown_name_is_an_error_that_says_what_may_have_been_meant(metric, meant):
+    with pytest.raises(ValueError, match=r"[tT]here are selection_rate.*equalized_odds") as error:
         names(metric)
-    assert repr(metric) in str(error.value)
+    assert f"metric={metric!r} is unknown; " in str(error.value)
+    assert (f"did you mean {meant}" if meant else "unknown; there are") in str(error.value)
+
+
+@pytest.mark.parametrize("name", list(INSTEAD))
+def test_a_name_without_a_test_of_its_own_is_an_error_that_says_what_to_write(name):
+    with pytest.raises(ValueError, match=rf"metric='{name}' has no test of its own: .*(write|use) "):
+        names(name)
 
 
 @pytest.mark.parametrize("metric", [[], (), {}, [[]], {"a": []}])
@@ -120,6 +143,9 @@ PLAIN = {
     sk.matthews_corrcoef: "matthews_corrcoef",
     sk.mean_squared_error: "mean_squared_error",
     sk.mean_absolute_error: "mean_absolute_error",
+    sk.average_precision_score: "average_precision",
+    sk.cohen_kappa_score: "cohen_kappa",
+    sk.r2_score: "r2",
     fair.mean_prediction: "mean_prediction",
 }
 BASES = {
@@ -152,11 +178,14 @@ def test_a_function_with_a_twin_is_recognised_by_identity(function):
 @pytest.mark.parametrize("name", list(DISPARITIES))
 def test_a_disparity_function_is_its_rates_and_its_disparity(name):
     ours, disparity = DISPARITIES[name]
-    function = getattr(fair, name)
-    assert names(function, disparity) == names(ours)
-    other = "ratio" if disparity == "difference" else "difference"
-    with pytest.raises(ValueError, match=rf"{name} is a {disparity}.*set disparity='{disparity}'"):
-        names(function, other)
+    for metric in (getattr(fair, name), name):
+        assert resolve_metrics(metric, disparity) == resolve_metrics(ours, disparity)
+        if disparity == "ratio":
+            assert names(metric) == names(ours)
+            assert {rate.disparity for rate in resolve_metrics(metric)} == {"ratio"}
+        else:
+            with pytest.raises(ValueError, match=rf"{name}'? is a difference.*set disparity='difference'"):
+                names(metric, "ratio")
 
 
 @pytest.mark.parametrize("name", list(DISPARITIES))
@@ -169,7 +198,7 @@ def test_a_copy_of_a_disparity_function_is_the_same_function(name):
 
 def test_every_twin_is_tested_here_and_none_is_missing():
     expected = {id(function) for function in PLAIN} | {id(getattr(fair, name)) for name in DISPARITIES}
-    assert {id(function) for function, _, _ in _known_functions().values()} == expected
+    assert {id(function) for function, _, _ in known_functions().values()} == expected | {id(sk.fbeta_score)}
     assert len(DISPARITIES) >= 16
     generated = {name for name in fair.__all__ if name.endswith(("_difference", "_ratio"))}
     others = {name for name in generated - set(DISPARITIES) if "rate" in name or "parity" in name or "odds" in name}
@@ -217,3 +246,123 @@ def test_equalized_odds_difference_is_the_larger_of_two_largest_differences(comp
         method="asymptotic",
     )  # fmt: skip
     assert test.comparisons_["disparity"].abs().max() == pytest.approx(expected, rel=1e-12)
+
+
+# Names of scorers and of the literature, and functions with arguments -------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("neg_log_loss", "log_loss"),
+        ("neg_brier_score", "brier_score"),
+        ("brier_score_loss", "brier_score"),
+        ("neg_mean_squared_error", "mean_squared_error"),
+        ("neg_mean_absolute_error", "mean_absolute_error"),
+        ("roc_auc_score", "roc_auc"),
+        ("average_precision_score", "average_precision"),
+        ("r2_score", "r2"),
+        ("f1_score", "f1"),
+        ("cohen_kappa_score", "cohen_kappa"),
+        ("precision_micro", "accuracy"),
+        ("recall_micro", "accuracy"),
+        ("f1_micro", "accuracy"),
+        ("recall_weighted", "accuracy"),
+        ("statistical_parity", "demographic_parity"),
+        ("equality_of_odds", "equalized_odds"),
+        ("separation", "equalized_odds"),
+        ("geometric_mean_score", "geometric_mean"),
+    ],
+)
+def test_another_name_is_the_same_metric(name, ours):
+    assert resolve_metrics(name) == resolve_metrics(ours)
+
+
+@pytest.mark.parametrize("name", sk.get_scorer_names())
+def test_every_scorer_of_scikit_learn_is_found_by_its_name_and_as_an_object(name):
+    (metric,) = resolve_metrics(name)
+    scorer = sk.get_scorer(name)
+    (same,) = resolve_metrics(scorer)
+    assert (metric.name, type(metric)) == (same.name, type(same))
+    if type(metric) is ScoreMetric:  # a function that is not built in: it is asked of the model what the scorer asks
+        asked = scorer._response_method
+        assert metric.responses == ((asked,) if isinstance(asked, str) else tuple(asked))
+
+
+@pytest.mark.parametrize("average", ["macro", "micro", "weighted"])
+@pytest.mark.parametrize("kind", ["precision", "recall", "f1", "jaccard"])
+def test_averages_over_classes_have_the_names_of_scorers(kind, average):
+    expected = resolve_metrics(f"{kind}_{average}")
+    assert resolve_metrics(partial(getattr(sk, f"{kind}_score"), average=average)) == expected
+    assert resolve_metrics(sk.get_scorer(f"{kind}_{average}")) == expected
+    assert type(expected[0]) is not ScoreMetric
+
+
+def test_f_scores_are_named_by_their_beta():
+    assert names(["f2", "f0.5", "f2_macro", "f1.5_micro"]) == ["f2", "f0.5", "f2_macro", "accuracy"]
+    assert resolve_metrics(partial(sk.fbeta_score, beta=2)) == resolve_metrics("f2")
+    assert resolve_metrics(partial(sk.fbeta_score, beta=1)) == resolve_metrics("f1")
+    assert resolve_metrics(sk.make_scorer(sk.fbeta_score, beta=0.5, average="macro")) == resolve_metrics("f0.5_macro")
+    with pytest.raises(ValueError, match=r"fbeta_score needs beta: write functools.partial\(fbeta_score, beta="):
+        names(sk.fbeta_score)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        partial(sk.f1_score, average=None),
+        partial(sk.f1_score, pos_label="yes"),
+        partial(sk.zero_one_loss, normalize=False),
+        partial(sk.roc_auc_score, max_fpr=0.1),
+        partial(sk.mean_squared_error, multioutput="raw_values"),
+        partial(sk.f1_score, [0, 1]),
+    ],
+)
+def test_an_argument_that_changes_the_metric_leaves_a_function_of_its_own(function):
+    (metric,) = resolve_metrics(function)
+    assert type(metric) is ScoreMetric
+    assert metric.evaluate is function
+
+
+def test_an_argument_that_says_what_holds_anyway_changes_nothing():
+    assert resolve_metrics(partial(sk.f1_score, pos_label=1, average="binary")) == resolve_metrics("f1")
+    assert resolve_metrics(partial(sk.zero_one_loss, normalize=True)) == resolve_metrics("zero_one_loss")
+
+
+def test_the_same_name_with_other_labels_is_another_metric():
+    metrics = ["f1_macro", partial(sk.f1_score, average="macro", labels=[0, 1])]
+    with pytest.raises(ValueError, match="two different metrics 'f1_macro'"):
+        names(metrics)
+    assert names({"all": metrics[0], "some": metrics[1]}) == ["all", "some"]
+
+
+def test_other_names_say_which_disparity_they_are(confused):
+    table = confused({"a": (30, 10, 8, 20), "b": (25, 14, 12, 14)})
+    expected = FairnessTest.from_table(table, metric="selection_rate", disparity="ratio")
+    for metric in ("disparate_impact", "demographic_parity_ratio", fair.demographic_parity_ratio):
+        test = FairnessTest.from_table(table, metric=metric)
+        assert (test.disparity_, test.p_value_) == (expected.disparity_, expected.p_value_)
+        assert test.confidence_interval_ == expected.confidence_interval_
+    tolerant = FairnessTest.from_table(table, metric="disparate_impact", margin=0.8)
+    assert (
+        tolerant.p_value_
+        == FairnessTest.from_table(table, metric="selection_rate", disparity="ratio", margin=0.8).p_value_
+    )
+    with pytest.raises(ValueError, match="'statistical_parity_difference' is a difference"):
+        FairnessTest.from_table(table, metric="statistical_parity_difference", disparity="ratio")
+
+
+def test_other_names_mean_what_is_built_in():
+    for name, (ours, disparity) in OTHER_NAMES.items():
+        assert names(name, disparity or "difference") == names(ours)
+
+
+def test_a_difference_of_a_negated_scorer_has_the_sign_of_the_metric(compas):
+    score = np.clip(compas.decile_score / 10, 0.05, 0.95)
+    common = {"sensitive_features": compas.sensitive_features["sex"], "n_resamples": 99, "random_state": 0}
+    negated, plain = (
+        FairnessTest.from_predictions(compas.y_true, score, metric=metric, **common)
+        for metric in ("neg_log_loss", "log_loss")
+    )
+    assert negated.disparity_ == plain.disparity_
+    assert negated.comparisons_["metric"].tolist() == ["log_loss"]

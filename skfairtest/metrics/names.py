@@ -1,0 +1,299 @@
+"""What others call the metrics that are built in: names and functions of scikit-learn, fairlearn and the literature."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import name_of
+from skfairtest.metrics.score_metric import ScoreMetric
+from skfairtest.metrics.scores import BuiltIn, class_score, kappa
+from skfairtest.readers.levels import plain_scalar
+
+__all__ = [
+    "INSTEAD",
+    "OTHER_NAMES",
+    "function_called",
+    "known_function",
+    "known_functions",
+    "of_scorer",
+    "similar",
+    "with_beta",
+]
+
+#: Other names: what they mean here, and the disparity that they say.
+OTHER_NAMES: dict[str, tuple[str, str | None]] = {
+    "recall": ("true_positive_rate", None),
+    # Of all classes together everybody is counted once, and so is everybody weighted by true class.
+    "precision_micro": ("accuracy", None),
+    "recall_micro": ("accuracy", None),
+    "f1_micro": ("accuracy", None),
+    "recall_weighted": ("accuracy", None),
+    # Barocas, Hardt and Narayanan, Fairness and Machine Learning, chapter 3.
+    "independence": ("demographic_parity", None),
+    "separation": ("equalized_odds", None),
+    "sufficiency": ("conditional_use_accuracy", None),
+    # Verma and Rubin (2018); Berk et al. (2018); Zafar et al. (2017); Feldman et al. (2015).
+    "statistical_parity": ("demographic_parity", None),
+    "statistical_parity_difference": ("demographic_parity", "difference"),
+    "disparate_impact": ("demographic_parity", "ratio"),
+    "disparate_impact_ratio": ("demographic_parity", "ratio"),
+    "adverse_impact_ratio": ("demographic_parity", "ratio"),
+    "equality_of_opportunity": ("equal_opportunity", None),
+    "false_negative_error_rate_balance": ("equal_opportunity", None),
+    "false_positive_error_rate_balance": ("predictive_equality", None),
+    "equality_of_odds": ("equalized_odds", None),
+    "conditional_procedure_accuracy": ("equalized_odds", None),
+    "conditional_procedure_accuracy_equality": ("equalized_odds", None),
+    "disparate_mistreatment": ("equalized_odds", None),
+    "conditional_use_accuracy_equality": ("conditional_use_accuracy", None),
+    "accuracy_equality": ("overall_accuracy_equality", None),
+    "g_mean": ("geometric_mean", None),
+    "geometric_mean_score": ("geometric_mean", None),
+}
+
+#: Names that have no test of their own, and what to write.
+INSTEAD = {
+    "average_odds_difference": "two differences that cancel make it 0: write metric='equalized_odds'",
+    "conditional_statistical_parity": "write metric='demographic_parity' and pass the legitimate factors as "
+    "control_features",
+    "conditional_demographic_disparity": "write metric='demographic_parity' and pass the strata as control_features",
+    "fbeta": "write which beta, as in metric='f2', 'f0.5' or 'f2_macro', or functools.partial(fbeta_score, beta=2)",
+    "fbeta_score": "write which beta, as in metric='f2' or functools.partial(fbeta_score, beta=2)",
+    "four_fifths_rule": "write metric='disparate_impact' with margin=0.8, if 0.8 is the tolerance that you mean",
+    "individual_fairness": "it compares similar people and not groups: use IndividualFairnessTest",
+    "consistency": "it compares similar people and not groups: use IndividualFairnessTest",
+}
+
+#: What a known function computes: the name of the metric or the metric itself, and the disparity that it says.
+Known = tuple[str | BuiltIn, str | None]
+_F_BETA = re.compile(r"f(\d+(?:\.\d+)?)(?:_(micro|macro|weighted))?")
+
+#: Rates that are functions of the same name in fairlearn.
+FAIRLEARN_RATES = (
+    "selection_rate",
+    "true_positive_rate",
+    "false_positive_rate",
+    "true_negative_rate",
+    "false_negative_rate",
+)
+
+
+def with_beta(name: str) -> str | BuiltIn | None:
+    """Return the F-score of which the name says beta, such as "f2" or "f0.5_macro".
+
+    Examples
+    --------
+    >>> with_beta("f0.5_macro").name
+    'f0.5_macro'
+    """
+    found = _F_BETA.fullmatch(name)
+    return None if found is None else _of_classes("f1", "f1", beta=float(found[1]), average=found[2] or "binary")
+
+
+def _of_classes(
+    kind: str,
+    plain: str,
+    *,
+    beta: float = 1.0,
+    average: str = "binary",
+    labels: Any = None,
+    zero_division: Any = "warn",
+    pos_label: Any = 1,
+) -> str | BuiltIn | None:
+    """Return what scikit-learn's precision, recall, F-scores and Jaccard's index compute with these arguments."""
+    chosen = None if labels is None else tuple(plain_scalar(label) for label in labels)
+    if average == "binary":
+        if chosen is not None or pos_label != 1:  # the positive label is the test's
+            return None
+        return plain if beta == 1 else class_score(kind, "positive", beta=beta)
+    if average not in ("micro", "macro", "weighted"):
+        return None
+    everybody_once = kind != "jaccard" and (average == "micro" or (kind, average) == ("recall", "weighted"))
+    if everybody_once and chosen is None:
+        return "accuracy"
+    undefined = None if isinstance(zero_division, str) else float(zero_division)
+    return class_score(kind, average, beta=beta, labels=chosen, undefined=undefined)
+
+
+def _kappa(*, labels: Any = None, weights: str | None = None) -> BuiltIn:
+    return kappa(weights, None if labels is None else tuple(plain_scalar(label) for label in labels))
+
+
+@functools.cache
+def known_functions() -> dict[object, tuple[Callable[..., Any], Callable[..., str | BuiltIn | None], str | None]]:
+    """Functions that compute a built-in metric, by their keys: the function, what it computes, and which disparity."""
+    import fairlearn.metrics as fair
+    import sklearn.metrics as sk
+
+    def always(name: str) -> Callable[..., str]:
+        return lambda: name
+
+    table: list[tuple[Callable[..., Any], Callable[..., str | BuiltIn | None], str | None]] = [
+        *((getattr(fair, name), always(name), None) for name in (*FAIRLEARN_RATES, "mean_prediction")),
+        (sk.recall_score, functools.partial(_of_classes, "recall", "true_positive_rate"), None),
+        (sk.precision_score, functools.partial(_of_classes, "precision", "precision"), None),
+        (sk.jaccard_score, functools.partial(_of_classes, "jaccard", "jaccard"), None),
+        (sk.f1_score, functools.partial(_of_classes, "f1", "f1"), None),
+        (sk.fbeta_score, functools.partial(_of_classes, "f1", "f1"), None),
+        (sk.cohen_kappa_score, _kappa, None),
+    ]
+    table += [
+        (function, always(name), None)
+        for function, name in (
+            (sk.accuracy_score, "accuracy"),
+            (sk.zero_one_loss, "zero_one_loss"),
+            (sk.roc_auc_score, "roc_auc"),
+            (sk.average_precision_score, "average_precision"),
+            (sk.log_loss, "log_loss"),
+            (sk.brier_score_loss, "brier_score"),
+            (sk.balanced_accuracy_score, "balanced_accuracy"),
+            (sk.matthews_corrcoef, "matthews_corrcoef"),
+            (sk.mean_squared_error, "mean_squared_error"),
+            (sk.mean_absolute_error, "mean_absolute_error"),
+            (sk.r2_score, "r2"),
+        )
+    ]
+    criteria = ("demographic_parity", "equalized_odds", "equal_opportunity")
+    derived = {name: name for name in (*FAIRLEARN_RATES, "zero_one_loss", *criteria)}
+    for theirs, ours in {**derived, "accuracy_score": "accuracy"}.items():
+        for disparity in ("difference", "ratio"):
+            function = getattr(fair, f"{theirs}_{disparity}", None)
+            if function is not None:
+                table.append((function, always(ours), disparity))
+    return {_key(function): (function, name, disparity) for function, name, disparity in table}
+
+
+def _key(function: Callable[..., Any]) -> object:
+    """Say which function it is: by identity, and a derived metric of fairlearn by what it derives from what.
+
+    Those are objects, which a clone copies and another process unpickles: their identity is lost, that of the
+    function inside is not.
+    """
+    derived_from = getattr(function, "_metric_fn", None)
+    return id(function) if derived_from is None else (id(derived_from), getattr(function, "_transform", None))
+
+
+def known_function(function: Callable[..., Any]) -> Known | None:
+    """Return which built-in metric a function computes, also as a ``functools.partial`` with further arguments.
+
+    Parameters
+    ----------
+    function : callable
+        A function of (y_true, y_pred).
+
+    Returns
+    -------
+    tuple or None
+        The metric or its name, and the disparity that the function says it is; None if it is not known.
+
+    Raises
+    ------
+    ValueError
+        If it needs another argument, such as beta.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from sklearn.metrics import f1_score
+    >>> known_function(f1_score), known_function(partial(f1_score, average="macro"))[0].name
+    (('f1', None), 'f1_macro')
+    """
+    given: Mapping[str, Any] = {}
+    if isinstance(function, functools.partial):
+        if function.args:
+            return None
+        given, function = function.keywords, function.func
+    if _key(function) not in known_functions():
+        return None
+    _, computes, disparity = known_functions()[_key(function)]
+    own = {name: value for name, value in given.items() if not _is_default(function, name, value)}
+    try:
+        bound = inspect.signature(computes).bind(**own)
+    except TypeError:  # an argument that changes what is computed
+        return None
+    missing = _missing(function, given)
+    if missing:
+        name = name_of(function)
+        raise ParameterError(f"metric={name} needs {missing}: write functools.partial({name}, {missing}=...)")
+    metric = computes(**bound.kwargs)
+    return None if metric is None else (metric, disparity)
+
+
+def _missing(function: Callable[..., Any], given: Iterable[str]) -> str:
+    """Return the name of an argument that a function of scikit-learn cannot do without, and that is not given."""
+    parameters = list(inspect.signature(function).parameters.values())[2:]
+    needed = [p.name for p in parameters if p.default is p.empty and p.kind is p.KEYWORD_ONLY]
+    return next((name for name in needed if name not in given and name != "sensitive_features"), "")
+
+
+def _is_default(function: Callable[..., Any], name: str, value: Any) -> bool:
+    try:
+        default = inspect.signature(function).parameters[name].default
+    except (KeyError, TypeError, ValueError):
+        return False
+    return value is default or (
+        type(value) is type(default) and isinstance(value, str | int | float) and bool(value == default)
+    )
+
+
+def of_scorer(scorer: Any) -> Callable[..., Any] | ScoreMetric | None:
+    """Return the function behind a scorer of scikit-learn, or a metric that also says what the scorer asks a model for.
+
+    A negated scorer ("neg_log_loss") is its function: disparities have the sign that they have under its usual name.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import get_scorer
+    >>> of_scorer(get_scorer("neg_brier_score")).__name__
+    'brier_score_loss'
+    """
+    function = getattr(scorer, "_score_func", None)
+    if function is None:
+        return None
+    if scorer._kwargs:
+        function = functools.partial(function, **scorer._kwargs)
+    if known_function(function) is not None:
+        return function
+    response = scorer._response_method
+    return ScoreMetric(
+        name_of(function), function, response=tuple(response) if isinstance(response, list) else response
+    )
+
+
+def function_called(name: str) -> Any:
+    """Return the scorer of scikit-learn, or the known function of scikit-learn or fairlearn, that has a name.
+
+    Examples
+    --------
+    >>> function_called("equalized_odds_ratio").__name__
+    'equalized_odds_ratio'
+    """
+    import sklearn.metrics as sk
+
+    if name in sk.get_scorer_names():
+        return sk.get_scorer(name)
+    found = (function for function, _, _ in known_functions().values() if name_of(function) == name)
+    return next(found, None)
+
+
+def similar(name: str, known: Iterable[str]) -> list[str]:
+    """Return the names that somebody may have meant: those that are spelled alike, and those with these initials.
+
+    Examples
+    --------
+    >>> (
+    ...     similar("equalised_odds", ["equalized_odds", "accuracy"]),
+    ...     similar("FPR", ["false_positive_rate"]),
+    ... )
+    (['equalized_odds'], ['false_positive_rate'])
+    """
+    spelled = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
+    names = list(dict.fromkeys(known))
+    initials = [other for other in names if "".join(word[0] for word in other.split("_")) == spelled]
+    return [*initials, *difflib.get_close_matches(spelled, names, n=3, cutoff=0.75)][:3]
