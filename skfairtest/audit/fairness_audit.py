@@ -28,7 +28,7 @@ from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings
-from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
+from skfairtest.metrics import RATES, Metric, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of
 from skfairtest.tables import Sample
 
@@ -335,6 +335,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         standard = isinstance(self.metrics, str) and self.metrics == "standard"
         return {
             **given,
-            "metrics": "standard" if standard else [metric.name for metric in metrics],
+            "metrics": "standard" if standard else [_typed(metric) for metric in metrics],
             "random_state": seed,
         }
+
+
+def _typed(metric: Metric) -> str:
+    """Return the name by which a metric is asked for again: a rate that is compared by its ratio says so."""
+    return f"{metric.name}_ratio" if metric.disparity == "ratio" and metric.name in RATES else metric.name

@@ -40,9 +40,7 @@ OTHER_NAMES: dict[str, tuple[str, str | None]] = {
     "sufficiency": ("conditional_use_accuracy", None),
     # Verma and Rubin (2018); Berk et al. (2018); Zafar et al. (2017); Feldman et al. (2015).
     "statistical_parity": ("demographic_parity", None),
-    "statistical_parity_difference": ("demographic_parity", "difference"),
     "disparate_impact": ("demographic_parity", "ratio"),
-    "disparate_impact_ratio": ("demographic_parity", "ratio"),
     "adverse_impact_ratio": ("demographic_parity", "ratio"),
     "equality_of_opportunity": ("equal_opportunity", None),
     "false_negative_error_rate_balance": ("equal_opportunity", None),
@@ -296,4 +294,4 @@ def similar(name: str, known: Iterable[str]) -> list[str]:
     spelled = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
     names = list(dict.fromkeys(known))
     initials = [other for other in names if "".join(word[0] for word in other.split("_")) == spelled]
-    return [*initials, *difflib.get_close_matches(spelled, names, n=3, cutoff=0.75)][:3]
+    return [*initials, *difflib.get_close_matches(spelled, names, n=3, cutoff=0.7)][:3]

@@ -293,13 +293,16 @@ def class_score(
     )
 
 
+_BY = {None: "", "linear": ", by the distance of labels", "quadratic": ", by the squared distance of labels"}
+
+
 def kappa(weights: str | None = None, labels: tuple[Any, ...] | None = None) -> BuiltIn:
     """Declare Cohen's kappa of true and predicted labels."""
     return BuiltIn(
-        "cohen_kappa",
+        "cohen_kappa" if weights is None else f"cohen_kappa_{weights}",
         OfAgreement(weights, labels),
         bounds=SIGNED,
-        describes="the agreement of true and predicted label beyond chance (Cohen's kappa)",
+        describes=f"the agreement of true and predicted label beyond chance (Cohen's kappa{_BY[weights]})",
         positive="never",
         undefined="all people have one label, true and predicted",
     )
@@ -368,7 +371,7 @@ SCORES: dict[str, BuiltIn] = {
             "the geometric mean over true labels of the share predicted correctly (G-mean)", positive="never",
             undefined="nobody has one of the true labels",
         ),
-        kappa(),
+        *map(kappa, (None, "linear", "quadratic")),
         BuiltIn(
             "average_precision", lambda c: AveragePrecision(_truth(c) > 0, _scores(c)), None, EITHER, None, UNIT,
             "the mean, over truly positive people, of the precision among all who score as high (average precision)",

@@ -3,12 +3,14 @@
 import json
 import warnings
 from datetime import UTC, datetime
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from fairlearn.postprocessing import ThresholdOptimizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.metrics import cohen_kappa_score
 from sklearn.svm import LinearSVC
 from statsmodels.stats.multitest import multipletests
 
@@ -758,6 +760,22 @@ def test_a_feature_that_is_called_like_a_crossing_is_refused(people):
     features = {"sex": groups["sex"], "town": groups["town"], "sex x town": groups["town"]}
     with pytest.raises(ValueError, match="'sex x town' is the name of a feature, and that of sex and town crossed"):
         FairnessAudit.from_predictions(None, y, sensitive_features=features)
+
+
+def test_an_audit_says_how_to_ask_for_its_metrics_again():
+    rng = np.random.default_rng(4)
+    label, groups = rng.integers(0, 3, (2, 200)), {"g": rng.choice(list("ab"), 200)}
+    metrics = ["statistical_parity", partial(cohen_kappa_score, weights="linear"), "f1_micro", "f2_macro"]
+    common = {"sensitive_features": groups, "pos_label": 2, "random_state": 0, "n_resamples": 99}
+    audit = FairnessAudit.from_predictions(*label, metrics=metrics, **common)
+    written = audit.to_dict()["parameters"]["metrics"]
+    assert written == ["selection_rate", "cohen_kappa_linear", "accuracy", "f2_macro"]
+    again = FairnessAudit.from_predictions(*label, metrics=written, **common)
+    pd.testing.assert_frame_equal(again.results_, audit.results_)
+    ratio = FairnessAudit.from_predictions(*label, metrics=["disparate_impact", "accuracy"], **common)
+    written = ratio.to_dict()["parameters"]["metrics"]
+    again = FairnessAudit.from_predictions(*label, metrics=written, **common)
+    pd.testing.assert_frame_equal(again.results_, ratio.results_)
 
 
 def test_standard_metrics_are_declared_metrics():

@@ -348,6 +348,12 @@ def test_other_names_say_which_disparity_they_are(confused):
         tolerant.p_value_
         == FairnessTest.from_table(table, metric="selection_rate", disparity="ratio", margin=0.8).p_value_
     )
+    for metric in ("accuracy_ratio", "predictive_parity_ratio", "f1_macro_ratio"):
+        assert {one.disparity for one in resolve_metrics(metric)} == {"ratio"}
+        assert names(metric) == names(metric.removesuffix("_ratio"))
+    with pytest.raises(ValueError, match="'disparate_impact_difference' is unknown; did you mean 'disparate_impact'"):
+        resolve_metrics("disparate_impact_difference")
+    assert names("disparate_impact_ratio") == names("statistical_parity_difference") == ["selection_rate"]
     with pytest.raises(ValueError, match="'statistical_parity_difference' is a difference"):
         FairnessTest.from_table(table, metric="statistical_parity_difference", disparity="ratio")
 

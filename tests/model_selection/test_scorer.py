@@ -618,7 +618,7 @@ def two_sided(y_true, y_pred, *, sensitive_features):
     ("metric", "params", "message"),
     [
         ("accuracy", {"output": "bound"}, "output must be one of 'disparity', 'upper_bound', 'statistic', 'p_value'"),
-        ("accurcy", {}, "metric='accurcy' is unknown; there are selection_rate"),
+        ("accurcy", {}, r"metric='accurcy' is unknown; did you mean 'accuracy'\? There are selection_rate"),
         ("accuracy", {"estimator": 3}, "estimator is no parameter of a scorer"),
         ("accuracy", {"n_permutations": 3}, r"test_params: FairnessTest has no 'n_permutations'; there are adjust, "),
         ("accuracy", {"method": "exakt"}, "method must be one of"),
@@ -636,7 +636,7 @@ def two_sided(y_true, y_pred, *, sensitive_features):
             {"output": "disparity"},
             "neither large nor small values are fairer",
         ),
-        (fair.demographic_parity_ratio, {}, "set disparity='ratio'"),
+        (fair.demographic_parity_difference, {"disparity": "ratio"}, "set disparity='difference'"),
     ],
 )  # fmt: skip
 def test_what_has_no_meaning_is_refused_when_the_scorer_is_made(metric, params, message):
