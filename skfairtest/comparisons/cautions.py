@@ -11,6 +11,7 @@ from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.core import Measured, Verdict
 from skfairtest.comparisons.settings import Settings
+from skfairtest.metrics import Rate
 
 
 def warn_about_people(measured: Measured) -> None:
@@ -51,13 +52,26 @@ def cautions(measured: Measured) -> list[str]:
         more = f" (and {pluralize(others, 'other value')})" if others else ""
         found.append(
             f"{metric} of {label(group)} {why}{more}: p-values and intervals of its comparisons are approximate, "
-            "and may be too small; a rate, such as 'true_positive_rate', has an exact test for any number of people"
+            f"and may be too small; {_remedy(measured, metric)}"
         )
     small = [e for e in measured.excluded if e.metric is None]
     if small:
         names = ", ".join(dict.fromkeys(label(e.group if e.other is None else e.other) for e in small))
         found.append(f"sensitive_features: {names} left out of comparisons, having fewer than 2 people; see excluded_")
     return found
+
+
+def _remedy(measured: Measured, name: str) -> str:
+    """Say which test would not be approximate, if there is one."""
+    sample = measured.sample
+    assert sample is not None
+    given = {"sample_weight": sample.weight, "clusters": sample.clusters}
+    inexact = " and ".join(parameter for parameter, column in given.items() if column is not None)
+    if inexact:
+        return f"no test with {inexact} is exact, and more people are what helps"
+    if any(metric.name == name and isinstance(metric, Rate) for metric in measured.metrics):
+        return "with variance='auto' this rate has an exact test for any number of people"
+    return "a rate, such as 'true_positive_rate', has an exact test for any number of people"
 
 
 def warn_about_resamples(verdict: Verdict, settings: Settings) -> None:

@@ -26,7 +26,8 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
 from skfairtest.inference.rates import blocks_of
 from skfairtest.metrics import BuiltIn, Context, Mean, Metric, Omnibus, Rate, ScoreMetric
-from skfairtest.readers import check_labels, check_magnitude, resolve_pos_label
+from skfairtest.metrics.standard import STANDARD
+from skfairtest.readers import as_numbers, check_labels, check_magnitude, resolve_pos_label
 from skfairtest.tables import Kinds, Sample
 
 COLUMNS = ("y_true", "y_pred", "y_score")
@@ -165,9 +166,10 @@ def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classe
     ValueError
         If a metric asks for it and it is not known, or the label asked for is not there.
     """
-    for name in sorted(frozenset().union(*(metric.reads for metric in metrics if metric.needs_pos_label))):
+    asking = [metric for metric in metrics if metric.needs_pos_label]
+    for name in sorted(frozenset().union(*(metric.reads for metric in asking))):
         if name != "y_score" and name in sample.columns:
-            check_labels(sample.labels_of(name), name)
+            _check_labels(sample, name, asking)
     labels = _labels_asked(sample, metrics)
     if any(metric.needs_pos_label for metric in metrics):
         return resolve_pos_label(labels, asked, classes)
@@ -179,6 +181,22 @@ def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classe
         if asked is not None and not any(isinstance(metric, ScoreMetric) for metric in metrics):
             raise
         return None
+
+
+def _check_labels(sample: Sample, name: str, asking: Sequence[Metric]) -> None:
+    """Refuse numbers where metrics ask for labels, and where the truth is numbers say which metrics are for these."""
+    try:
+        check_labels(sample.labels_of(name), name)
+    except ParameterError as error:
+        truth = None if name == "y_true" else sample.columns.get("y_true")
+        if truth is None or as_numbers(truth) is None or len(np.unique(truth.values)) <= 2:
+            raise
+        metrics = ", ".join(repr(number) for number in (*STANDARD["continuous"], "r2"))
+        raise ParameterError(
+            f"{name} holds numbers, as a regressor predicts them, and {', '.join(m.name for m in asking)} cannot be "
+            f"computed without labels. Metrics of numbers are {metrics}; for a rate turn true values and predictions "
+            "into decisions, as in y_true >= threshold"
+        ) from error
 
 
 def _labels_asked(sample: Sample, metrics: Sequence[Metric]) -> list[Any]:

@@ -10,7 +10,7 @@ from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import Metric, Rate, ScoreMetric, disparity_of
-from skfairtest.readers import check_rows, predict, predictions_from_X, scores
+from skfairtest.readers import check_rows, one_column, predict, predictions_from_X, scores
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
 
@@ -115,6 +115,7 @@ class GroupsTest(ReportMixin):
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
+        y = one_column(y, warned=True)
         with renaming("metric", self._of):
             return self._fit(X, y, None, columns, predict_params)
 
@@ -135,11 +136,11 @@ class GroupsTest(ReportMixin):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,) or None
+        y_true : array-like of shape (n_samples,) or (n_samples, 1), or None
             True labels; None where the metrics need none.
-        y_pred : array-like of shape (n_samples,)
+        y_pred : array-like of shape (n_samples,) or (n_samples, 1)
             Predictions: labels or numbers; scores where the metrics read nothing else.
-        y_score : array-like of shape (n_samples,), optional
+        y_score : array-like of shape (n_samples,) or (n_samples, 1), optional
             Scores of the positive label, for metrics that need them beside predictions.
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples.
@@ -181,6 +182,7 @@ class GroupsTest(ReportMixin):
             raise ParameterError(
                 f"estimator is not for from_predictions, which takes predictions: use {name}(estimator).fit(X, y, ...)"
             )
+        y_true, y_pred, y_score = map(one_column, (y_true, y_pred, y_score))
         for name, values in (("y_score", y_score), ("y_pred", y_pred)):
             if values is not None:
                 predictions_from_X(values, name)

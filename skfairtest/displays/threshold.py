@@ -17,7 +17,7 @@ from skfairtest.displays._tested import finish, fitted_name
 from skfairtest.inference.rates import Pair
 from skfairtest.inference.thresholds import cell_counts, chosen_thresholds, curve
 from skfairtest.metrics import CELLS, Rate, resolve_metrics
-from skfairtest.readers import as_numbers, check_rows, classes_of, resolve_pos_label, scores
+from skfairtest.readers import as_numbers, check_rows, classes_of, one_column, resolve_pos_label, scores
 from skfairtest.report.drawings import BLUE, GREY, ORANGE, legend_below, literal
 from skfairtest.tables import Sample
 
@@ -294,6 +294,7 @@ class ThresholdDisplay:
             raise ParameterError(
                 f"y_true is missing: {rate.name} needs the true labels; metric='selection_rate' does not"
             )
+        y_true, y_score = one_column(y_true), one_column(y_score)
         sample = Sample.from_predictions(y_true, y_score=y_score, sensitive_features=sensitive_features)
         score = as_numbers(sample.columns["y_score"])
         if score is None:

@@ -35,6 +35,7 @@ from skfairtest.readers import (
     check_rows,
     check_same_people,
     classes_of,
+    one_column,
     predictions_from_X,
     read_column,
     read_columns,
@@ -240,6 +241,7 @@ class CorrelationFairnessTest(ReportMixin):
         if control_features is not None:
             controls = read_columns(control_features, "control_features", default_name="control_feature")
         x = feature_values(features, sensitive_features)
+        y = one_column(y, warned=True)
         y_true = None if y is None else read_column(y, "y_true", name="y_true")
         people = {"y_true": y_true, "sensitive_features": features, "control_features": controls}
         if self.estimator is None:
@@ -311,6 +313,7 @@ class CorrelationFairnessTest(ReportMixin):
                 "estimator is not for from_predictions, which takes predictions: use "
                 "CorrelationFairnessTest(estimator).fit(X, y, ...)"
             )
+        y_true, y_pred = one_column(y_true), one_column(y_pred)
         predictions_from_X(y_pred, "y_pred")
         return cls(**params).fit(
             y_pred, y_true, sensitive_features=sensitive_features, control_features=control_features

@@ -18,6 +18,7 @@ from skfairtest.readers import (
     Column,
     Numbers,
     check_rows,
+    one_column,
     read_column,
     read_columns,
     read_values,
@@ -75,7 +76,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> Peop
     """
     if y is None:
         raise ParameterError("y is missing: an unfair example is where the model errs more about the true label")
-    features = read_features(X, advice=ENCODED)
+    features, y = read_features(X, advice=ENCODED), one_column(y, warned=True)
     y_true: Column | Numbers = read_values(y, "y") if numbers else read_column(y, "y", name="y")
     sensitive: tuple[Column, ...] = ()
     if sensitive_features is not None:

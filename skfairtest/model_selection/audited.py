@@ -127,8 +127,11 @@ class _Audited(MetaEstimatorMixin):
         "sample_weight": UNUSED,
     }
 
-    def __init__(self, estimator: Any, *, tests: Any = None, cv: Any = 5, on_rejection: str = "warn") -> None:
+    def __init__(
+        self, estimator: Any, *, metric: Any = None, tests: Any = None, cv: Any = 5, on_rejection: str = "warn"
+    ) -> None:
         self.estimator = estimator
+        self.metric = metric
         self.tests = tests
         self.cv = cv
         self.on_rejection = on_rejection
@@ -344,8 +347,13 @@ class _Audited(MetaEstimatorMixin):
     def _new_tests(self, people: dict[str, Any]) -> list[Any]:
         """Return copies of the tests, which can be given these people."""
         tests = self.tests
+        if tests is not None and self.metric is not None:
+            raise ParameterError(
+                "metric and tests are both given, and each test has a metric of its own: leave metric out, or write "
+                "tests=FairnessTest(metric=...)"
+            )
         if tests is None:
-            tests = [FairnessTest(metric=self._default_metric)]
+            tests = [FairnessTest(metric=self._default_metric if self.metric is None else self.metric)]
         elif not isinstance(tests, list | tuple):
             tests = [tests]
         if not tests:
@@ -447,8 +455,10 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     ----------
     estimator : classifier
         What is trained: scikit-learn's, fairlearn's mitigators, pipelines, searches. It is cloned, never changed.
+    metric : str, Rate, ScoreMetric, callable, or list or dict of these, optional
+        What is compared, as in `FairnessTest`; None: equalized odds. Not with `tests`.
     tests : FairnessTest, CorrelationFairnessTest, list of these, or None, default=None
-        What is tested, each with ``estimator=None``. None: ``FairnessTest()``, which is equalized odds.
+        What is tested, each with ``estimator=None``. None: ``FairnessTest(metric=metric)``.
     cv : int, splitter, iterable of (train, test), or None, default=5
         The folds; everybody must be in the test part of exactly one. An integer (None is 5) is the number of folds,
         stratified on label and group as by `SensitiveStratifiedKFold` (on the label alone if every test is about
@@ -489,6 +499,9 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
 
     With metadata routing, all that the estimator requests is handed to it; without, ``sample_weight`` and further
     arguments of `fit`. Groups are handed to every estimator whose ``fit`` takes them, unless its request forbids it.
+    scikit-learn's ``StackingClassifier`` hands the groups to its final estimator too, and most refuse them: audit the
+    stack, ``AuditedClassifier(StackingClassifier(...))``, or stack audited models that are trained already, with
+    ``cv="prefit"``.
     Folds are not divided among processes.
 
     Examples
@@ -529,8 +542,10 @@ class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
     ----------
     estimator : regressor
         What is trained. It is cloned, never changed.
+    metric : str, Rate, ScoreMetric, callable, or list or dict of these, optional
+        What is compared, as in `FairnessTest`; None: ``mean_residual``. Not with `tests`.
     tests : FairnessTest, CorrelationFairnessTest, list of these, or None, default=None
-        What is tested, each with ``estimator=None``. None: ``FairnessTest(metric="mean_residual")``, which draws
+        What is tested, each with ``estimator=None``. None: ``FairnessTest(metric=metric)``, which of numbers draws
         resamples; pass it with a ``random_state`` for the same p-value every time.
     cv : int, splitter, iterable of (train, test), or None, default=5
         The folds; everybody must be in the test part of exactly one. An integer (None is 5) is ``KFold``, with

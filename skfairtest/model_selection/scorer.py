@@ -12,6 +12,7 @@ from skfairtest._utils.text import name_of
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection._check_lengths import check_people
 from skfairtest.model_selection._fairness_score import check_question, fairness_score
+from skfairtest.readers import one_column
 from skfairtest.readers.named import check_names_of_columns, named_columns
 
 __all__ = ["make_fairness_scorer"]
@@ -152,7 +153,8 @@ class FairnessScorer(_BaseScorer):
             passed["sensitive_features"] = named_columns(X, self._columns, "sensitive_features")
         _check_passed(X if y_true is None else y_true, passed)
         test = FairnessTest(estimator, metric=self._metric, **self._params)
-        return fairness_score(lambda: test.fit(X, y_true, **passed), self._output)
+        truth = one_column(y_true)
+        return fairness_score(lambda: test.fit(X, truth, **passed), self._output)
 
     def set_score_request(self, **kwargs: bool | str | None) -> Self:
         """Change which metadata is requested; requests that are not mentioned stay as they are.

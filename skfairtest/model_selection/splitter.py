@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.readers import MAX_GROUPS, Column, check_same_people, read_column, read_columns
+from skfairtest.readers import MAX_GROUPS, Column, check_same_people, one_column, read_column, read_columns
 from skfairtest.readers.named import check_names_of_columns, named_columns
 
 __all__ = ["SensitiveStratifiedKFold", "stratified_folds"]
@@ -201,7 +201,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         columns = read_columns(
             sensitive_features, "sensitive_features", default_name="sensitive_feature", max_levels=MAX_GROUPS
         )
-        label = None if y is None else read_column(y, "y", name="y")
+        label = None if y is None else read_column(one_column(y), "y", name="y")
         if label is not None:
             _check_labels(label)
         check_same_people({"X": X, "y": label, "sensitive_features": columns})

@@ -9,6 +9,7 @@ from skfairtest.readers.columns import (
     read_column,
     read_columns,
 )
+from skfairtest.readers.containers import one_column
 from skfairtest.readers.labels import check_labels, resolve_pos_label
 from skfairtest.readers.levels import is_label, sort_levels
 from skfairtest.readers.numbers import as_floats, as_numbers, check_magnitude, read_values, read_weights
@@ -37,6 +38,7 @@ __all__ = [
     "check_same_people",
     "classes_of",
     "is_label",
+    "one_column",
     "predict",
     "predictions_from_X",
     "read_column",

@@ -11,8 +11,10 @@ import narwhals.stable.v1 as nw
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.stacklevel import warn
 from skfairtest.readers.levels import listed
 
 #: What pandas, polars and pyarrow call types of categories.
@@ -47,6 +49,43 @@ def is_table(data: Any) -> bool:
     if isinstance(frame, (nw.DataFrame, nw.LazyFrame)):
         return True
     return getattr(data, "ndim", 1) != 1
+
+
+def one_column(data: Any, *, warned: bool = False) -> Any:
+    """Return the values of an array or a frame of one column, as scikit-learn's metrics read them; others unchanged.
+
+    Parameters
+    ----------
+    data : object
+        Labels, predictions or scores.
+    warned : bool, default=False
+        Whether there is a DataConversionWarning, as there is where scikit-learn's estimators are fitted.
+
+    Returns
+    -------
+    object
+        A series keeps its index.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one_column(np.array([[0], [1]]))
+    array([0, 1])
+    """
+    if tuple(getattr(data, "shape", ()))[1:] != (1,):
+        return data
+    column = data
+    if isinstance(data, np.ndarray):
+        column = data[:, 0]
+    elif isinstance(frame := nw.from_native(data, eager_only=True, pass_through=True), nw.DataFrame):
+        column = frame.get_column(frame.columns[0]).to_native()
+    if warned and column is not data:
+        warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), "
+            "for example using ravel().",
+            DataConversionWarning,
+        )
+    return column
 
 
 def series_name(data: Any) -> str | None:

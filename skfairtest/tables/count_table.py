@@ -20,6 +20,7 @@ from skfairtest.readers.columns import (
     read_column,
     read_groups,
 )
+from skfairtest.readers.containers import one_column
 from skfairtest.readers.levels import listed
 from skfairtest.tables.axes import CELL_NAMES, Key, check_cells, check_names, column_values, key_columns
 from skfairtest.tables.counting import as_counts, name_list, read_counted
@@ -188,7 +189,8 @@ class CountTable:
         CountTable(3 people, 2 groups of sensitive_feature_0, 2 cells of y_pred)
         """
         given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
-        cells = {name: read_column(values, name, name=name) for name, values in given.items() if values is not None}
+        columns = {name: one_column(values) for name, values in given.items() if values is not None}
+        cells = {name: read_column(values, name, name=name) for name, values in columns.items()}
         sensitive, control = read_groups(sensitive_features, control_features)
         check_same_people({**cells, "sensitive_features": sensitive, "control_features": control})
         return cls._from_rows(

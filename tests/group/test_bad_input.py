@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.exceptions import DataConversionWarning, UndefinedMetricWarning
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
-from skfairtest import CountTable, FairnessTest
+from skfairtest import CountTable, FairnessAudit, FairnessTest, make_fairness_scorer
 
 GOOD = {
     "y_true": [0, 1, 1, 0, 1, 0, 0, 1],
@@ -248,6 +250,68 @@ def test_a_pos_label_that_nobody_has_is_an_error_that_lists_the_labels():
 def test_fractions_are_scores_and_not_labels(argument):
     with pytest.raises(ValueError, match=rf"{argument} looks like scores"):
         run(**{argument: [0.1, 0.9, 0.2, 0.3, 0.8, 0.7, 0.4, 0.6]})
+
+
+@pytest.mark.parametrize("metric", ["equalized_odds", "selection_rate", ["f2", "mean_residual"]])
+@pytest.mark.parametrize("truth", [[1.5, 2.5, 0.5, 3.0, 4.5, 1.0, 0.0, 2.0], [3, 1, 4, 1, 5, 9, 2, 6]])
+def test_predictions_of_a_regressor_are_told_the_metrics_of_numbers(metric, truth):
+    with pytest.raises(ValueError, match=r"^y_pred holds numbers.*'mean_residual', 'mean_squared_error'.*'r2'"):
+        run(y_true=truth, y_pred=[1.1, 2.2, 0.4, 3.1, 4.4, 1.2, 0.3, 2.1], metric=metric)
+    X = np.arange(8)[:, None]
+    with pytest.raises(ValueError, match=r"^y_pred holds numbers"):
+        FairnessTest(LinearRegression().fit(X, truth), metric=metric).fit(X, truth, sensitive_features=list("aabb" * 2))
+
+
+COLUMNS = {
+    "array": lambda values: np.reshape(values, (-1, 1)),
+    "pandas": lambda values: pd.DataFrame({"y": values}),
+    "polars": lambda values: pl.DataFrame({"y": values}),
+    "arrow": lambda values: pa.table({"y": values}),
+}
+
+
+@pytest.mark.parametrize("container", COLUMNS)
+@pytest.mark.parametrize("cls", [FairnessTest, FairnessAudit])
+def test_one_column_of_labels_is_read_as_scikit_learns_metrics_read_it(cls, container):
+    truth, label, group = [1, 0, 1, 1, 0, 0, 1, 0] * 5, [1, 0, 0, 1, 0, 1, 1, 1] * 5, list("aaaabbbb") * 5
+    column = COLUMNS[container]
+    plain = cls.from_predictions(truth, label, sensitive_features={"g": group})
+    found = cls.from_predictions(column(truth), column(label), sensitive_features={"g": group})
+    pd.testing.assert_frame_equal(found.to_frame(), plain.to_frame())
+
+
+def test_one_column_of_labels_in_fit_has_the_warning_of_scikit_learns_estimators(compas):
+    X = np.asarray(compas.decile_score)[::20, None].astype(float)
+    y, race = np.asarray(compas.y_true)[::20], compas.sensitive_features["sex"][::20]
+    model = LogisticRegression().fit(X, y)
+    plain = FairnessTest(model).fit(X, y, sensitive_features=race)
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        found = FairnessTest(model).fit(X, y[:, None], sensitive_features=race)
+    assert found.p_value_ == plain.p_value_
+    scorer = make_fairness_scorer("equalized_odds")  # scikit-learn's scorers do not warn
+    assert scorer(model, X, y[:, None], sensitive_features=race) == scorer(model, X, y, sensitive_features=race)
+    with pytest.raises(ValueError, match="X is a table"):  # a column of ages is no prediction
+        FairnessTest().fit(y[:, None], y, sensitive_features=race)
+
+
+def test_a_pandas_column_keeps_the_index_that_is_compared():
+    y = pd.DataFrame({"y": [1, 0] * 4}, index=range(8))
+    with pytest.raises(ValueError, match=r"align|order"):
+        FairnessTest.from_predictions(
+            y, pd.Series([1, 0] * 4, index=range(7, -1, -1)), sensitive_features=list("aaaabbbb")
+        )
+
+
+@pytest.mark.parametrize("metric", ["true_positive_rate", "f1_macro"])
+@pytest.mark.parametrize("given", ["sample_weight", "clusters"])
+def test_nobody_with_weights_or_clusters_is_advised_to_use_a_test_that_there_is_not(metric, given):
+    values = [1.0, 2.0] * 10 if given == "sample_weight" else list(range(20))
+    with pytest.warns(UserWarning, match=f"no test with {given} is exact") as warned:
+        FairnessTest.from_predictions(
+            [1, 1, 0, 1] * 5, [1, 0, 0, 1] * 5, sensitive_features=list("aabbb") * 4, metric=metric, random_state=0,
+            n_resamples=99, **{given: values},
+        )  # fmt: skip
+    assert not any("has an exact test" in str(one.message) for one in warned)
 
 
 def test_labels_are_needed_where_the_metric_reads_them():

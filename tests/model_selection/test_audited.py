@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -14,11 +15,11 @@ from fairlearn.reductions import DemographicParity, ExponentiatedGradient, GridS
 from scipy.sparse import coo_matrix, csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import VotingClassifier
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.exceptions import FitFailedWarning, NotFittedError, UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, make_scorer
+from sklearn.metrics import accuracy_score, fbeta_score, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -44,6 +45,7 @@ from skfairtest import (
     FairnessRejectedError,
     FairnessRejectedWarning,
     FairnessTest,
+    Rate,
     SensitiveStratifiedKFold,
 )
 
@@ -151,6 +153,48 @@ def test_the_default_of_a_classifier_is_equalized_odds_and_that_of_a_regressor_t
     assert set(classifier.fairness_tests_[0].comparisons_["metric"]) == {"true_positive_rate", "false_positive_rate"}
     regressor = AuditedRegressor(LinearRegression(), on_rejection="ignore").fit(X, X["a"] + y, sensitive_features=sex)
     assert set(regressor.fairness_tests_[0].comparisons_["metric"]) == {"mean_residual"}
+
+
+@pytest.mark.parametrize(
+    "metric",
+    ["f1_macro", "neg_brier_score", partial(fbeta_score, beta=2), Rate("called", "y_pred"), {"mine": accuracy_score},
+     ["selection_rate", "roc_auc"], lambda y, p: float(np.mean(y == p))],
+)  # fmt: skip
+def test_a_metric_is_what_a_test_takes(metric, people):
+    X, y, sex = people
+    model = AuditedClassifier(LogisticRegression(), metric=metric, cv=3, on_rejection="ignore")
+    (test,) = model.fit(X, y, sensitive_features=sex).fairness_tests_
+    expected = audited(tests=FairnessTest(metric=metric)).fit(X, y, sensitive_features=sex).fairness_tests_[0]
+    assert test.disparity_ == expected.disparity_
+    assert test.comparisons_["metric"].tolist() == expected.comparisons_["metric"].tolist()
+    assert clone(model).fit(X, y, sensitive_features=sex).p_values_[0] <= 1
+
+
+def test_a_metric_beside_tests_is_refused_and_a_regressor_takes_one_of_numbers(people):
+    X, y, sex = people
+    with pytest.raises(ValueError, match=r"^metric and tests are both given"):
+        audited(metric="accuracy").fit(X, y, sensitive_features=sex)
+    model = AuditedRegressor(Ridge(), metric="r2", on_rejection="ignore").fit(
+        X, X["a"] + X["b"], sensitive_features=sex
+    )
+    assert model.fairness_tests_[0].comparisons_["metric"].tolist() == ["r2"]
+    with pytest.raises(ValueError, match="Metrics of numbers are"):
+        AuditedRegressor(Ridge(), metric="equalized_odds").fit(X, X["a"] + X["b"], sensitive_features=sex)
+
+
+@pytest.mark.usefixtures("routing")
+def test_a_stack_hands_the_groups_to_its_final_estimator_and_other_ways_of_stacking_work(people):
+    X, y, sex = people
+    first = [("audited", audited()), ("tree", DecisionTreeClassifier(max_depth=2))]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sensitive_features'"):  # scikit-learn's
+        StackingClassifier(first, LogisticRegression(), cv=3).fit(X, y, sensitive_features=sex)
+    both = StackingClassifier(first, audited(), cv=3).fit(X, y, sensitive_features=sex)
+    assert both.predict(X).shape == (N,)
+    trained = [(name, model.fit(X, y, **({"sensitive_features": sex} if name == "audited" else {})))
+               for name, model in first]  # fmt: skip
+    assert StackingClassifier(trained, LogisticRegression(), cv="prefit").fit(X, y).predict(X).shape == (N,)
+    whole = audited(StackingClassifier([("tree", first[1][1])], LogisticRegression(), cv=3))
+    assert len(whole.fit(X, y, sensitive_features=sex).fairness_tests_) == 1
 
 
 def test_a_regressor_is_tested_out_of_the_folds_of_KFold(people):
