@@ -48,15 +48,8 @@ class GroupsTest(ReportMixin):
             isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics
         )
         asked = self.get_params()
-        disparity = disparity_of(metrics or (), asked["disparity"])
-        settings = check_settings(**{**asked, "disparity": disparity}, unit=unit)
-        for metric in metrics or ():
-            if settings.question.margin_bounds is not None and metric.disparity not in (None, disparity):
-                raise ParameterError(
-                    f"margin={self.margin!r} is a {disparity} and {metric.name} is always compared by its "
-                    f"{metric.disparity}: test it by itself, with disparity={metric.disparity!r}"
-                )
-        return settings
+        disparity = disparity_of(metrics or (), asked["disparity"], asked["margin"])
+        return check_settings(**{**asked, "disparity": disparity}, unit=unit)
 
     def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
         """Return the metrics of scores that the estimator is asked for where none are named, and what they read."""

@@ -97,7 +97,7 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
     settings = check_settings(
         **{
             **test_params,
-            "disparity": disparity_of(found, asked),
+            "disparity": disparity_of(found, asked, test_params.get("margin")),
             "reference_group": last if reference is None else int(reference),
         }
     )

@@ -63,7 +63,7 @@ INSTEAD = {
     "conditional_demographic_disparity": "write metric='demographic_parity' and pass the strata as control_features",
     "fbeta": "write which beta, as in metric='f2', 'f0.5' or 'f2_macro', or functools.partial(fbeta_score, beta=2)",
     "fbeta_score": "write which beta, as in metric='f2' or functools.partial(fbeta_score, beta=2)",
-    "four_fifths_rule": "write metric='disparate_impact' with margin=0.8, if 0.8 is the tolerance that you mean",
+    "four_fifths_rule": "write metric='disparate_impact', disparity='ratio', margin=0.8, if that is meant",
     "individual_fairness": "it compares similar people and not groups: use IndividualFairnessTest",
     "consistency": "it compares similar people and not groups: use IndividualFairnessTest",
 }

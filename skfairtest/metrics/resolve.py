@@ -126,14 +126,28 @@ def _compared(name: str, metrics: list[Metric], says: str | None, disparity: str
     return [replace(metric, disparity=says) for metric in metrics]
 
 
-def disparity_of(metrics: Sequence[Metric], asked: str) -> str:
+def disparity_of(metrics: Sequence[Metric], asked: str, margin: object = None) -> str:
     """Return how all metrics are compared where one way is part of their meaning; otherwise what was asked for.
+
+    A margin is read as a difference or a ratio by what was asked for, and nothing else: 0.05 is a narrow margin of
+    differences, and as one of ratios tolerates everything.
+
+    Raises
+    ------
+    ValueError
+        If there is a margin, and a metric is compared in another way.
 
     Examples
     --------
     >>> disparity_of(resolve_metrics("disparate_impact"), "difference")
     'ratio'
     """
+    other = next((metric for metric in metrics if metric.disparity not in (None, asked)), None)
+    if margin is not None and other is not None:
+        raise ParameterError(
+            f"margin={margin!r} is a {asked} and {other.name} is always compared by its {other.disparity}: test it by "
+            f"itself, with disparity={other.disparity!r}"
+        )
     own = {metric.disparity for metric in metrics}
     return str(own.pop()) if len(own) == 1 and None not in own else asked
 

@@ -34,6 +34,16 @@ def test_a_metric_is_named_in_all_the_ways_of_the_test(metric):
     assert power(metric=metric, rates=(0.3, 0.5), n_per_group=(93, 93)) == pytest.approx(0.7906, abs=5e-5)
 
 
+def test_other_names_have_the_power_of_the_metric():
+    people = {"n_per_group": [90, 90]}
+    ratio = power(rates=[0.3, 0.5], metric="selection_rate", disparity="ratio", **people)
+    assert power(rates=[0.3, 0.5], metric="disparate_impact", **people) == ratio
+    areas = {"rates": [0.7, 0.8], "base_rates": 0.5, **people}
+    assert power(metric="roc_auc_score", **areas) == power(metric="roc_auc", **areas)
+    with pytest.raises(ValueError, match="metric='f1_macro' has no power computation"):
+        power(rates=[0.3, 0.5], metric="f1_macro", **people)
+
+
 def test_a_dict_names_the_rate_of_a_criterion():
     found = power(metric="demographic_parity", rates={"selection_rate": (0.3, 0.5)}, n_per_group=[93, 93])
     assert found == pytest.approx(0.7906, abs=5e-5)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sklearn.metrics as sk
 
-from skfairtest import FairnessTest, Rate, ScoreMetric
+from skfairtest import FairnessTest, Rate, ScoreMetric, power
 from skfairtest.metrics import CRITERIA, RATES, resolve_metrics
 from skfairtest.metrics.names import INSTEAD, OTHER_NAMES, known_functions
 
@@ -343,7 +343,11 @@ def test_other_names_say_which_disparity_they_are(confused):
         test = FairnessTest.from_table(table, metric=metric)
         assert (test.disparity_, test.p_value_) == (expected.disparity_, expected.p_value_)
         assert test.confidence_interval_ == expected.confidence_interval_
-    tolerant = FairnessTest.from_table(table, metric="disparate_impact", margin=0.8)
+    with pytest.raises(ValueError, match=r"margin=0.05 is a difference and selection_rate .* with disparity='ratio'"):
+        FairnessTest.from_table(table, metric="disparate_impact", margin=0.05)
+    with pytest.raises(ValueError, match=r"margin=0.05 is a difference and selection_rate"):
+        power(rates=[0.3, 0.5], n_per_group=[50, 50], metric="disparate_impact", margin=0.05)
+    tolerant = FairnessTest.from_table(table, metric="disparate_impact", disparity="ratio", margin=0.8)
     assert (
         tolerant.p_value_
         == FairnessTest.from_table(table, metric="selection_rate", disparity="ratio", margin=0.8).p_value_
