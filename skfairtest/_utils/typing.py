@@ -1,6 +1,6 @@
 """Types of arrays, and of what is known about the values of two sides."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Booleans = NDArray[np.bool_]
-Positions = NDArray[np.intp]
+#: In as few bytes as they need.
+Positions = NDArray[np.integer[Any]]
 
 
 class Moments(NamedTuple):

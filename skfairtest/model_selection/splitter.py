@@ -22,12 +22,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Positions
 from skfairtest.readers import MAX_GROUPS, Column, check_same_people, one_column, read_column, read_columns
 from skfairtest.readers.named import check_names_of_columns, named_columns
 
 __all__ = ["SensitiveStratifiedKFold", "stratified_folds"]
-
-Codes = NDArray[np.intp]
 
 # How many small cells a warning names.
 _SHOWN = 5
@@ -144,7 +143,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
 
     def split(
         self, X: Any, y: Any = None, groups: None = None, *, sensitive_features: Any = None
-    ) -> Iterator[tuple[Codes, Codes]]:
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
         """Deal the people out to the folds.
 
         Parameters
@@ -245,8 +244,11 @@ def _check_labels(label: Column) -> None:
 
 
 def stratified_folds(
-    groups: Sequence[Codes], labels: Codes | None, n_folds: int, random_state: np.random.RandomState | None = None
-) -> Codes:
+    groups: Sequence[Positions],
+    labels: Positions | None,
+    n_folds: int,
+    random_state: np.random.RandomState | None = None,
+) -> Positions:
     """Deal people out to folds, with even shares of every group, every label and every group with every label.
 
     Parameters
@@ -288,13 +290,13 @@ def stratified_folds(
     return folds
 
 
-def _in_order_of_appearance(columns: Sequence[Codes]) -> Codes:
+def _in_order_of_appearance(columns: Sequence[Positions]) -> Positions:
     """Return codes of the crossing that do not depend on what its values are called."""
     _, first, codes = np.unique(np.stack(columns), axis=1, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes.reshape(-1)]
 
 
-def _even_shares(counts: Codes, n_folds: int) -> Codes:
+def _even_shares(counts: Positions, n_folds: int) -> Positions:
     """Return how many people of every group (row) and label (column) each fold gets, shape (groups, labels, folds)."""
     whole, rest = np.divmod(counts, n_folds)
     # Dealt out in turn, label by label within groups: even for cells, groups and the whole, perhaps not for labels.

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Positions
 from skfairtest.readers.containers import (
     check_lengths,
     check_names,
@@ -59,7 +60,7 @@ class Column:
 
     name: str
     levels: tuple[Any, ...]
-    codes: NDArray[np.intp] = field(repr=False)
+    codes: Positions = field(repr=False)
     index: "pd.Index[Any] | None" = field(default=None, repr=False)
     categorical: bool = False
 

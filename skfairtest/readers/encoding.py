@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.batches import batches
+from skfairtest._utils.typing import Positions
 from skfairtest.readers.levels import plain_scalar, sort_levels, unify_numbers
-
-__all__ = ["encode"]
 
 #: Whether pandas tells texts apart that differ after a NUL.
 READS_WHOLE_TEXT = len(pd.factorize(np.array(["a", "a\x00"], dtype=object))[1]) == 2
@@ -17,10 +17,10 @@ READS_WHOLE_TEXT = len(pd.factorize(np.array(["a", "a\x00"], dtype=object))[1]) 
 SMALL_RANGE = 1 << 12
 # Odd multipliers for the string fingerprint; any odd numbers do, fingerprints are verified.
 _MULTIPLIER = 0x9E3779B97F4A7C15
-_CHUNK = 1 << 14
+_CHUNK = 1 << 18
 
 
-def encode(values: Any) -> tuple[tuple[Any, ...], NDArray[np.intp], int]:
+def encode(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
     """Find the distinct values and where each of them occurs.
 
     Parameters
@@ -32,8 +32,8 @@ def encode(values: Any) -> tuple[tuple[Any, ...], NDArray[np.intp], int]:
     -------
     levels : tuple
         The distinct values as plain Python scalars, sorted.
-    codes : ndarray of shape (n,), dtype intp
-        The position of each value in `levels`; -1 where it is missing.
+    codes : ndarray of int, shape (n,)
+        The position of each value in `levels`, in as few bytes as it needs; -1 where it is missing.
     n_missing : int
         How many are missing.
 
@@ -57,7 +57,13 @@ def encode(values: Any) -> tuple[tuple[Any, ...], NDArray[np.intp], int]:
         coded = _encode_fixed_width(array)
         if coded is not None:
             return *coded, 0
-    return _encode_by_hash(values if array is None else array)
+    levels, codes, n_missing = _encode_by_hash(values if array is None else array)
+    return levels, codes if n_missing else small(codes, len(levels)), n_missing
+
+
+def small(codes: Positions, n: int) -> Positions:
+    """Return codes 0..n - 1 in as few bytes as they need: there is one for each person."""
+    return codes.astype(np.min_scalar_type(max(n - 1, 0)), copy=False)
 
 
 def _as_numpy(values: Any) -> NDArray[Any] | None:
@@ -83,7 +89,7 @@ def _factorize(values: Any) -> tuple[NDArray[Any], Any]:
         return pd.factorize(values)
 
 
-def _encode_by_hash(values: Any) -> tuple[tuple[Any, ...], NDArray[np.intp], int]:
+def _encode_by_hash(values: Any) -> tuple[tuple[Any, ...], Positions, int]:
     codes, uniques = _factorize(values)
     codes = codes.astype(np.intp, copy=False)
     n_missing = int(np.count_nonzero(codes < 0)) if codes.size and codes.min() < 0 else 0
@@ -114,16 +120,14 @@ def _unify_objects(values: Any, found: list[Any]) -> list[Any]:
     return unify_numbers(found, set(map(type, values)))
 
 
-def _recode(codes: NDArray[np.intp], place: NDArray[np.intp], n_missing: int) -> NDArray[np.intp]:
+def _recode(codes: NDArray[np.intp], place: NDArray[np.intp], n_missing: int) -> Positions:
     """Renumber codes so that ``i`` becomes ``place[i]``; -1 stays -1."""
-    if not n_missing and np.array_equal(place, np.arange(place.size)):
-        return codes
-    return np.append(place, -1)[codes]
+    return np.append(place, -1)[codes] if n_missing else small(place, place.size)[codes]
 
 
 def _encode_small_range(
     array: NDArray[Any],
-) -> tuple[tuple[Any, ...], NDArray[np.intp]] | None:
+) -> tuple[tuple[Any, ...], Positions] | None:
     """Count integers or booleans that lie close together; None when they do not."""
     as_bool = array.dtype.kind == "b"
     if as_bool:
@@ -131,20 +135,22 @@ def _encode_small_range(
     low, high = int(array.min()), int(array.max())
     if high - low >= SMALL_RANGE:
         return None
-    if array.dtype.itemsize < np.dtype(np.intp).itemsize:
-        array = array.astype(np.intp)
-    codes = (array - array.dtype.type(low)).astype(np.intp, copy=False)
-    present = np.bincount(codes, minlength=high - low + 1) > 0
+    codes = np.empty(array.size, dtype=np.min_scalar_type(high - low))
+    present = np.zeros(high - low + 1, dtype=bool)
+    for part in batches(array.size, _CHUNK):
+        offsets = array[part].astype(np.intp) - low if array.itemsize < 8 else array[part] - array.dtype.type(low)
+        codes[part] = offsets
+        present[offsets.astype(np.intp, copy=False)] = True
     found = np.flatnonzero(present)
     if found.size <= high - low:
-        codes = (np.cumsum(present) - 1)[codes]
+        codes = small(np.cumsum(present) - 1, found.size)[codes]
     levels = [low + offset for offset in found.tolist()]
     return tuple(bool(level) for level in levels) if as_bool else tuple(levels), codes
 
 
 def _encode_fixed_width(
     array: NDArray[Any],
-) -> tuple[tuple[Any, ...], NDArray[np.intp]] | None:
+) -> tuple[tuple[Any, ...], Positions] | None:
     """Encode fixed-width strings by a 64-bit fingerprint of each, verified on every row.
 
     Turning a million of them into Python strings costs more than everything else together.
@@ -159,17 +165,19 @@ def _encode_fixed_width(
         [pow(_MULTIPLIER, power, 1 << 64) for power in range(1, words.shape[1] + 1)],
         dtype=np.uint64,
     )
-    prints = np.empty(array.size, dtype=np.uint64)
-    for start in range(0, array.size, _CHUNK):
-        chunk = words[start : start + _CHUNK].astype(np.uint64, copy=False)
-        prints[start : start + _CHUNK] = chunk @ multipliers
-    codes, uniques = pd.factorize(prints)
-    first = np.empty(uniques.size, dtype=np.intp)
-    first[codes[::-1]] = np.arange(array.size - 1, -1, -1)
-    examples = words[first]
-    for start in range(0, array.size, _CHUNK):
-        stop = start + _CHUNK
-        if not np.array_equal(words[start:stop], examples[codes[start:stop]]):
+    codes, seen, examples = np.empty(array.size, dtype=np.uint32), np.zeros(0, dtype=np.uint64), words[:0]
+    for part in batches(array.size, _CHUNK):
+        own = words[part]
+        codes_here, uniques = pd.factorize(own.astype(np.uint64, copy=False) @ multipliers)
+        new = ~np.isin(uniques, seen)
+        first = np.empty(uniques.size, dtype=np.intp)
+        first[codes_here[::-1]] = np.arange(len(own) - 1, -1, -1)
+        seen, examples = np.append(seen, uniques[new]), np.concatenate([examples, own[first[new]]])
+        order = np.argsort(seen, kind="stable")
+        place = order[np.searchsorted(seen, uniques, sorter=order)]
+        if not np.array_equal(own, examples[place[codes_here]]):
             return None
-    distinct, place = np.unique(array[first], return_inverse=True)
-    return tuple(distinct.tolist()), _recode(codes, place, 0)
+        codes[part] = place[codes_here]
+    texts = np.ascontiguousarray(examples).view(array.dtype).reshape(-1)
+    distinct, place = np.unique(texts, return_inverse=True)
+    return tuple(distinct.tolist()), small(place, distinct.size)[codes]

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from skfairtest._utils.typing import Booleans, Integers, Positions
 from skfairtest.readers.columns import Column
+from skfairtest.readers.encoding import small
 from skfairtest.readers.levels import sort_levels, unify_numbers
 
 # Up to here a dense array of every combination of levels is cheaper than a hash table.
@@ -38,7 +40,7 @@ def distinct_levels(values: Sequence[Any]) -> list[Any]:
     return sort_levels(unify_numbers(dict.fromkeys(values), map(type, values)))
 
 
-def combine(codes: Sequence[Positions], sizes: Sequence[int]) -> Positions | None:
+def combine(codes: Sequence[Positions], sizes: Sequence[int]) -> NDArray[np.intp] | None:
     """Number the combinations of several codes, the last varying fastest.
 
     Parameters
@@ -55,7 +57,7 @@ def combine(codes: Sequence[Positions], sizes: Sequence[int]) -> Positions | Non
     """
     if math.prod(sizes) > _INT_LIMIT:
         return None
-    combined = codes[0].copy()
+    combined = codes[0].astype(np.intp)
     for further, size in zip(codes[1:], sizes[1:], strict=True):
         np.multiply(combined, size, out=combined)
         np.add(combined, further, out=combined)
@@ -173,7 +175,7 @@ def _drop_unused(column: Column, occupied: Booleans) -> Column:
 def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[Any, ...], ...], Positions]:
     """Return the distinct combinations in sorted order, and which of them each row has."""
     if not columns:
-        return ((),), np.zeros(n_rows, dtype=np.intp)
+        return ((),), np.zeros(n_rows, dtype=np.uint8)
     if len(columns) == 1:  # every level of a column occurs
         return tuple((level,) for level in columns[0].levels), columns[0].codes
     codes = [column.codes for column in columns]
@@ -188,4 +190,4 @@ def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[A
     values = [
         [column.levels[i] for i in position.tolist()] for column, position in zip(columns, positions, strict=True)
     ]
-    return tuple(zip(*values, strict=True)), place.reshape(-1)
+    return tuple(zip(*values, strict=True)), small(place.reshape(-1), len(values[0]))

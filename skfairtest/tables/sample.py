@@ -19,7 +19,7 @@ from skfairtest.readers.columns import Column, Numbers, check_same_people, read_
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
 from skfairtest.tables.axes import CELL_NAMES, Key, check_names
 from skfairtest.tables.count_table import CountTable, key_labels
-from skfairtest.tables.rows import distinct_keys, distinct_levels
+from skfairtest.tables.rows import combine, distinct_keys, distinct_levels
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
@@ -158,7 +158,8 @@ class Kinds:
 
     def without_weights(self, most: int) -> "tuple[Kinds, Positions] | None":
         """Return the kinds that values alone tell apart, and which of them each kind is; None if more than `most`."""
-        place, kinds = np.zeros(self.size, dtype=np.intp), 1
+        place: Positions = np.zeros(self.size, dtype=np.intp)
+        kinds = 1
         for values in self.values.values():
             place, kinds = _divided(place, values.column)
             if kinds > most:
@@ -364,9 +365,14 @@ class Sample:
         if self.counted is not None:
             return np.asarray(self.counted.counts.sum(axis=2))
         n_groups = len(self.groups)
-        together = self._strata[1] * n_groups + self._groups[1]
-        counts = np.bincount(together, self.counts, minlength=len(self.strata) * n_groups)
+        counts = np.bincount(self._together(), self.counts, minlength=len(self.strata) * n_groups)
         return counts.reshape(len(self.strata), n_groups).astype(np.int64)
+
+    def _together(self) -> Positions:
+        """Number each row's stratum and group."""
+        together = combine([self._strata[1], self._groups[1]], [len(self.strata), len(self.groups)])
+        assert together is not None
+        return together
 
     # Kinds ----------------------------------------------------------------------------------
 
@@ -391,7 +397,8 @@ class Sample:
 
     def _counted(self, columns: Mapping[str, Column | Numbers]) -> Kinds | None:
         """Return shared kinds; None where too many people have their own."""
-        place, kinds = np.zeros(len(self.sensitive[0]), dtype=np.intp), 1
+        place: Positions = np.zeros(len(self.sensitive[0]), dtype=np.intp)
+        kinds = 1
         people = self.n_samples
         weights = {} if self.weight is None else {"weight": self.weight}
         for column in (*columns.values(), *weights.values()):
@@ -402,7 +409,7 @@ class Sample:
                 return None
         example = _first_of_each(place, kinds)
         n_groups = len(self.groups)
-        together = (self._strata[1] * n_groups + self._groups[1]) * kinds + place
+        together = self._together() * kinds + place
         shape = (len(self.strata), n_groups, kinds)
         counts = np.bincount(together, self.counts, minlength=int(np.prod(shape))).reshape(shape).astype(np.int64)
         return Kinds(
@@ -426,8 +433,8 @@ class Sample:
         return Kinds(
             {name: Values(column).take(order) for name, column in columns.items()},
             None,
-            None if len(self.strata) == 1 else _small(self._strata[1], len(self.strata))[order],
-            _small(self._groups[1], len(self.groups))[order],
+            None if len(self.strata) == 1 else self._strata[1][order],
+            self._groups[1][order],
             None if self.weight is None else self.weight.values[order],
             None if self.clusters is None else self.clusters.codes[order],
         )
@@ -446,8 +453,3 @@ def _first_of_each(place: Positions, kinds: int) -> Positions:
     first = np.zeros(kinds, dtype=np.intp)
     first[place[::-1]] = np.arange(len(place) - 1, -1, -1)
     return first
-
-
-def _small(codes: Positions, n: int) -> NDArray[Any]:
-    """Return codes in as few bytes as they need: there is one for each person."""
-    return codes.astype(np.min_scalar_type(n))

@@ -15,7 +15,7 @@ def assert_encodes(values, expected):
     assert n_missing == 0
     assert [levels[code] for code in codes] == expected
     assert list(levels) == sorted(set(expected))
-    assert codes.dtype == np.intp
+    assert codes.dtype == np.min_scalar_type(len(levels) - 1)
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1))
