@@ -124,7 +124,7 @@ class Kinds:
                 f"within={name!r} permutes labels among people of one {name}; it holds numbers of many different "
                 "values, which nobody shares"
             )
-        return column.codes
+        return column.codes.astype(np.intp)
 
     def within(self, stratum: int, sides: Sequence[Booleans]) -> tuple["Kinds", NDArray[Any]]:
         """Return the kinds of some groups in one stratum, and how many people each set of groups has of them.
@@ -436,7 +436,7 @@ class Sample:
             None if len(self.strata) == 1 else self._strata[1][order],
             self._groups[1][order],
             None if self.weight is None else self.weight.values[order],
-            None if self.clusters is None else self.clusters.codes[order],
+            None if self.clusters is None else self.clusters.codes[order].astype(np.intp),
         )
 
 
