@@ -26,7 +26,8 @@ from joblib import Parallel, delayed
 
 from benchmarks._results import write
 from skfairtest import FairnessAudit, power
-from skfairtest.inference.detectable import detectable_rates
+from skfairtest.inference.detectable import TwoRates, detectable_rates
+from skfairtest.inference.rates import Question
 
 SEED = 20261122
 ALPHA = 0.05
@@ -125,7 +126,7 @@ def family(design, n, what, data_sets, sequence):
 
 def detectable(n, p, k):
     """Return the exact power at the size that an audit calls detectable."""
-    (size,) = detectable_rates(p, *n, alpha=ALPHA / k, power=0.8, method="auto")
+    (size,) = detectable_rates([TwoRates(p, *n)], Question(), alpha=ALPHA / k, power=0.8)
     if np.isinf(size):
         return {"people": list(n), "rate": p, "comparisons": k, "size": None, "power": None}
     ways = [p1 for p1 in (p + size, p - size) if 0 <= p1 <= 1]

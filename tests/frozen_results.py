@@ -1,8 +1,8 @@
 """Results that a change of the code behind them must not change, and how they are written down.
 
-``python tests/frozen_results.py --write`` computes every case and writes tests/golden/frozen.json; with
-``--texts-only`` it leaves the numbers alone and writes only the hashes of what people read: sentences, reports, reasons
-and warnings. ``--compare`` prints what differs from the file, for all cases or for those named.
+``python tests/frozen_results.py --write`` computes every case, or those named, and writes tests/golden/frozen.json;
+with ``--texts-only`` it leaves the numbers alone and writes only the hashes of what people read: sentences, reports,
+reasons and warnings. ``--compare`` prints what differs from the file, for all cases or for those named.
 
 Every case asks the public interface only. Its people are drawn as integers and uniform numbers from a seeded generator.
 """
@@ -1415,10 +1415,11 @@ def stored():
 
 
 def write(computed, with_values):
-    """Write the file, a case per line."""
-    values = {name: found for name, (found, _) in computed.items()} if with_values else stored()["cases"]
-    made_with = computed_with() if with_values else stored()["computed_with"]
-    texts = {name: hashes for name, (_, hashes) in computed.items()}
+    """Write the file, a case per line; cases that were not computed stay as they are stored."""
+    new = {name: found for name, (found, _) in computed.items()} if with_values else {}
+    values = {name: new[name] if name in new else stored()["cases"][name] for name in CASES}
+    made_with = computed_with() if len(new) == len(CASES) else stored()["computed_with"]
+    texts = {name: computed[name][1] if name in computed else stored()["texts"][name] for name in CASES}
 
     def lines(cases):
         return ",\n".join(
@@ -1434,16 +1435,16 @@ def write(computed, with_values):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     task = parser.add_mutually_exclusive_group(required=True)
-    task.add_argument("--write", action="store_true", help="write tests/golden/frozen.json")
+    task.add_argument("--write", nargs="*", metavar="CASE", help="write tests/golden/frozen.json")
     task.add_argument("--compare", nargs="*", metavar="CASE", help="print what differs from it")
     parser.add_argument("--texts-only", action="store_true", help="write the hashes of texts, not the numbers")
     asked = parser.parse_args(arguments)
     computed, seconds = {}, {}
-    for name in asked.compare or CASES:
+    for name in asked.compare or asked.write or CASES:
         started = time.perf_counter()
         computed[name] = compute(name)
         seconds[name] = time.perf_counter() - started
-    if asked.write:
+    if asked.write is not None:
         write(computed, not asked.texts_only)
         slowest = sorted(seconds, key=seconds.get)[-10:]
         print(

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest.audit._detectable import level_of_one, minimum_detectable
 from skfairtest.comparisons.cautions import cautions
 from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.detectable import minimum_detectable
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, values_frame
 from skfairtest.comparisons.null_histogram import null_histogram_of
@@ -31,7 +31,6 @@ def record_of(
     """Return the record of an audit, made now."""
     verdict, settings = results[0].verdict, results[0].measured.settings
     findings = [finding for result in results for finding in result.findings]
-    alpha = level_of_one(settings.alpha, verdict.adjust, verdict.n_hypotheses)
     part, row = verdict.leading
     return AuditRecord(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -50,7 +49,7 @@ def record_of(
             n_found=sum(finding.concern for finding in findings),
             pos_label=results[0].measured.pos_label,
         ),
-        parts=tuple(_part_of(result, alpha) for result in results),
+        parts=tuple(_part_of(result) for result in results),
         leading=verdict.leading,
         null_distribution=null_histogram_of(results[part].findings[row]),
         not_compared=tuple(not_compared),
@@ -58,11 +57,11 @@ def record_of(
     )
 
 
-def _part_of(result: Result, alpha: float) -> AuditPart:
+def _part_of(result: Result) -> AuditPart:
     measured, sample = result.measured, result.measured.sample
     assert sample is not None
     comparisons = comparisons_frame(result.findings)
-    comparisons["minimum_detectable"] = minimum_detectable(result.findings, alpha, measured.settings)
+    comparisons["minimum_detectable"] = minimum_detectable(result)
     comparisons["verdict"] = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
     return AuditPart(
         sample.sensitive_names,

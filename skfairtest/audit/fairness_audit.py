@@ -127,8 +127,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     Rates have exact laws. Those of other metrics are drawn, and a family of k comparisons needs more than k / alpha
     draws to find anything: that is what a large audit by metrics of scores takes its time for.
 
-    ``minimum_detectable`` of a rate is found from the power of the test that was run, within about .01; of other
-    metrics, and of rates with weights, strata or a margin, by normal approximation.
+    ``minimum_detectable`` of a rate is found from the power of the test that was run, within about .01; with a margin
+    from that of the score test, and with weights or strata, as of other metrics, from the standard error.
 
     With `control_features`, comparisons averaged over the strata and those within each of them are one family, too.
 

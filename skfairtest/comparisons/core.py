@@ -15,6 +15,7 @@ import numpy as np
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import two_sides
+from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.linear_form import Resampled
 from skfairtest.inference.multiplicity import Equality
 from skfairtest.inference.null_distribution import Bins
@@ -143,8 +144,8 @@ class NullDistribution:
         """Return the limits of several comparisons."""
         return [null.limits(*of_one) for null, *of_one in zip(nulls, critical, bounds, strict=True)]
 
-    def table(self) -> tuple[float, float, float, float] | None:
-        """Return a rate's share among others, both denominators, and the group's share of everyone; None for others."""
+    def table(self) -> TwoRates | None:
+        """Return two rates whose test has a power that is known; None for others."""
         return None
 
     def error(self, estimate: Estimate) -> float:
@@ -282,7 +283,8 @@ class Verdict:
 
     `leading` is the place of the strongest evidence: which grouping, and which of its comparisons. `adjust` is the
     adjustment that was run: "shaffer" is Holm's where no hypothesis follows from others. Tables were `drawn` for the
-    adjustment of p-values that were not. `n_hypotheses` are those of the family that decides.
+    adjustment of p-values that were not. `n_hypotheses` are those of the family that decides, and `level` is what the
+    adjustment leaves the smallest of their p-values.
     """
 
     log_p: float
@@ -293,6 +295,7 @@ class Verdict:
     drawn: bool
     adjust: str | None
     n_hypotheses: int
+    level: float
     leading: tuple[int, int] = (0, 0)
 
 

@@ -247,11 +247,11 @@ def _verdict(
     """Return the hypothesis that decides, and what is decided."""
     equivalence = settings.question.alternative == "equivalence"
     log_p, main = _log_p(tested), [same[0] for same in tested]
+    # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.
+    own = together or settings.adjust in FAMILYWISE
     if equivalence:
         deciding, target = log_p, log_p.max()
     else:
-        # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.
-        own = together or settings.adjust in FAMILYWISE
         deciding = np.array([one.log_p_adjusted for one in main]) if own else holm(log_p)
         target = deciding.min()
     with np.errstate(invalid="ignore"):
@@ -276,4 +276,14 @@ def _verdict(
         drawn=drew and not resampled,
         adjust=settings.adjust,
         n_hypotheses=len(tested),
+        level=_level_of_one(settings, len(tested), own=own),
     )
+
+
+def _level_of_one(settings: Settings, n_hypotheses: int, *, own: bool) -> float:
+    """Return the level that an adjustment leaves the smallest p-value; a test's `own` may be Holm's."""
+    if settings.question.alternative == "equivalence" or (own and settings.adjust is None):
+        return settings.alpha
+    if own and settings.adjust == "fdr_by":
+        return settings.alpha / (n_hypotheses * float((1 / np.arange(1, n_hypotheses + 1)).sum()))
+    return settings.alpha / n_hypotheses

@@ -28,6 +28,7 @@ from skfairtest.comparisons.core import (
 from skfairtest.comparisons.evidence import evidence_of_draws, evidence_of_samples, orient
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import null_distribution, rate_draws
+from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.intervals import wilson
 from skfairtest.inference.max_t import product_log_p
 from skfairtest.inference.multiplicity import distinct
@@ -76,12 +77,13 @@ class RateNull(NullDistribution):
             out.update(zip(places, limits_of_all(pairs, scales, *same), strict=True))
         return [out[place] for place in range(len(nulls))]
 
-    def table(self) -> tuple[float, float, float, float] | None:
-        """Return the only stratum's table of a rate without a margin."""
-        pair = self.pair
-        if len(pair.x1) > 1 or not self.scale.is_identity or self.question.margin_bounds is not None:
+    def table(self) -> TwoRates | None:
+        """Return the only stratum's table; a margin of a function of the rate has no power that is known."""
+        pair, known = self.pair, self.scale.is_identity or self.question.margin_bounds is None
+        if len(pair.x1) > 1 or not known:
             return None
-        return float(pair.x2[0]) / float(pair.d2[0]), float(pair.d1[0]), float(pair.d2[0]), pair.share
+        d1, d2 = float(pair.d1[0]), float(pair.d2[0])
+        return TwoRates(float(pair.x2[0]) / d2, d1, d2, pair.share, self.scale.value)
 
     def error(self, estimate: Estimate) -> float:
         """Return the delta method's standard error."""

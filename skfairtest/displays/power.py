@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.checks import check_choice, check_probability, finite_numbers, is_number
 from skfairtest._utils.errors import ParameterError
+from skfairtest.comparisons.detectable import detectable_sizes
 from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.group.power import minimum_detectable_disparity
-from skfairtest.group.power_fitted import Leading, leading_of
-from skfairtest.inference.detectable import detectable_estimates, detectable_rates
+from skfairtest.group.power import minimum_detectable_disparity, supposed_of
+from skfairtest.inference.detectable import TwoRates, detectable_rates
+from skfairtest.inference.rates import Question
 from skfairtest.report.drawings import BLUE, GREY, ORANGE, legend_below, literal, plain_log
 from skfairtest.report.sentences import DETECTION_POWER, number
 
@@ -141,30 +142,31 @@ class PowerDisplay(OfTest):
         """
         check_test(test)
         check_probability("power", power)
-        leading = leading_of(test)
-        question, alpha = leading.settings.question, leading.settings.alpha
+        supposed = supposed_of(test)
+        question = supposed.question
         if question.alternative == "equivalence":
             raise ParameterError(
                 "alternative='equivalence' looks for the largest disparity that is certified, not the smallest that is "
                 "found: see minimum_detectable_disparity"
             )
         row = test.comparisons_.iloc[test._leading]
-        overall = leading.settings.compare == "to_overall"
+        overall = test._setup.compare == "to_overall"
         people = float(row["n_other"] if overall else row["n_group"] + row["n_other"])
         sizes = _sizes(n_samples, np.geomspace(max(10.0, people / 10), 10 * people, SIZES))
-        ratio = test._setup.disparity_of(row["metric"]) == "ratio"
+        ratio = question.disparity == "ratio"
         seen = float(row["disparity"])
         with np.errstate(divide="ignore"):
             seen = max(seen, float(1 / np.float64(seen))) if ratio else abs(seen)
-        level = 2 * alpha if question.alternative in ("greater", "less") else alpha
-        found = _found(leading, np.append(sizes, people) / people, level, power, ratio=ratio, overall=overall)
+        direction = {"greater": "up", "less": "down"}.get(question.alternative, "farther")
+        among = [supposed.among(times) for times in np.append(sizes, people) / people]
+        found = _checked(detectable_sizes(among, power, direction=direction, accuracy="normal"), power)
         if name is None and test.estimator is not None:
             name = type(test.estimator).__name__
         return cls(
             n_samples=sizes,
             detectable=found[:-1],
             power=float(power),
-            alpha=alpha,
+            alpha=supposed.level,
             disparity="ratio" if ratio else "difference",
             metric_name=str(row["metric"]),
             fitted=(people, float(found[-1]), seen),
@@ -242,8 +244,9 @@ class PowerDisplay(OfTest):
         if exact:
             found = np.array([_exact(baseline, n * parts, met, alpha, power, disparity) for n in sizes])
         else:
-            d1, d2 = sizes * parts[0] * met[0], sizes * parts[1] * met[1]
-            found = detectable_rates(baseline, d1, d2, alpha=alpha, power=power, disparity=disparity)
+            tables = [TwoRates(baseline, *(n * parts * met)) for n in sizes]
+            asked = {"alpha": alpha, "power": power, "accuracy": "normal"}
+            found = detectable_rates(tables, Question(disparity), **asked)  # type: ignore[arg-type]
         return cls(
             n_samples=sizes,
             detectable=_checked(found, power),
@@ -298,26 +301,6 @@ class PowerDisplay(OfTest):
         legend_below(ax, columns=2)
         finish(ax)
         return self
-
-
-def _found(
-    leading: Leading, times: NDArray[np.float64], alpha: float, power: float, *, ratio: bool, overall: bool
-) -> NDArray[np.float64]:
-    """Return the smallest disparities among so many times the people of a fitted test."""
-    question = leading.settings.question
-    common = {"alpha": alpha, "power": power, "disparity": "ratio" if ratio else "difference"}
-    if leading.rate is not None and leading.rate.value is None and question.margin_bounds is None:
-        share = leading.d_group / (leading.d_group + leading.d_other) if overall else 0.0
-        direction = {"greater": "up", "less": "down"}.get(question.alternative, "farther")
-        people = (leading.other, leading.d_group * times, leading.d_other * times)
-        found = detectable_rates(*people, share=share, direction=direction, **common)  # type: ignore[arg-type]
-    else:
-        if not leading.error > 0:
-            raise ParameterError("test has no standard error, from which power is computed: use variance='auto'")
-        upper = 0.0 if question.margin_bounds is None else question.margin_bounds[1]
-        edge = float(np.log(upper)) if ratio and upper else upper
-        found = detectable_estimates(leading.error / np.sqrt(times), edge=edge, **common)  # type: ignore[arg-type]
-    return _checked(found, power)
 
 
 def _checked(found: NDArray[np.float64], power: float) -> NDArray[np.float64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import pandas as pd
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
+from skfairtest.comparisons.detectable import Supposed
 from skfairtest.comparisons.family import decide, equivalence_interval, p_of
 from skfairtest.comparisons.frames import (
     by_group_frame,
@@ -26,7 +26,7 @@ from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
-from skfairtest.metrics import Metric, Rate, resolve_metrics
+from skfairtest.metrics import Metric, resolve_metrics
 from skfairtest.readers import classes_of
 from skfairtest.report.document import Block
 from skfairtest.report.group import group_document
@@ -295,11 +295,8 @@ class FairnessTest(GroupsTest):
         self._null_histogram = null_histogram_of(leading)
         # Where the leading comparison stands in comparisons_.
         self._leading = verdict.leading[1]
-        # What it was tested by, for its smallest detectable disparity: parameters may be set later.
-        self._settings = replace(settings, question=leading.null.question)
-        rates = (metric for metric in metrics if isinstance(metric, Rate))
-        self._rate = next((rate for rate in rates if rate.name == leading.estimate.metric), None)
-        self._n_hypotheses = verdict.n_hypotheses
+        # What the power of the strongest evidence follows from.
+        self._supposed = Supposed.of(leading, result)
         self._keep_parameters()
         return self
 

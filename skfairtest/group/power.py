@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.checks import check_choice, check_probability, is_sequence
 from skfairtest._utils.errors import ParameterError
+from skfairtest.comparisons.detectable import Supposed
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.group.power_answer import check_truth, computed_power, detectable, normal_start
-from skfairtest.group.power_fitted import disparity_of_test
+from skfairtest.group.power_answer import check_truth, computed_power, detectable, directions, normal_start
 from skfairtest.group.power_plan import read_people, read_plan, read_proportions, supposed
 from skfairtest.inference.power_search import smallest_size
 
@@ -244,7 +245,7 @@ def minimum_detectable_disparity(
     Notes
     -----
     Of a fitted test the denominators are taken as they were seen. Its metric's values are rates, else the normal
-    approximation with the standard errors of ``by_group_`` is used. To have looked at the data changes nothing in what
+    approximation with the standard error of the disparity is used. To have looked at the data changes nothing in what
     it could show: this is no "observed power", which a p-value already tells.
 
     References
@@ -276,7 +277,7 @@ def minimum_detectable_disparity(
         if given or base_rates != 1.0:
             names = ", ".join(given) or "base_rates"
             raise ParameterError(f"{names} cannot be given together with a fitted test, which has them: leave one out")
-        return disparity_of_test(test, power, direction)
+        return _of_test(test, power, direction)
     for name, value in (("metric", metric), ("baseline", baseline), ("n_per_group", n_per_group)):
         if value is None:
             raise ParameterError(f"{name} is missing: give a fitted test, or metric, baseline and n_per_group")
@@ -290,3 +291,47 @@ def minimum_detectable_disparity(
     groups = len(n_per_group) if is_sequence(n_per_group) else 0
     plan = supposed(plan, [baseline] * max(groups, 2), base_rates, "baseline")
     return detectable(plan, read_people(n_per_group, plan), power, direction)
+
+
+def supposed_of(test: Any) -> Supposed:
+    """Return what the power of the leading comparison of a fitted test follows from.
+
+    Raises
+    ------
+    ValueError
+        If it is no fitted test, or one whose power is not known.
+    """
+    if not isinstance(test, FairnessTest):
+        raise ParameterError(
+            f"test must be a fitted FairnessTest, found {type(test).__name__}; other parameters are named"
+        )
+    check_is_fitted(test)
+    if test.comparisons_["stratum"].notna().any():
+        raise ParameterError(
+            "test has control features, whose pooled comparison has no power computation: give numbers"
+        )
+    supposed = test._supposed
+    if supposed.table is None and not supposed.error > 0:
+        raise ParameterError(
+            "test has no standard error, from which power is computed (metrics of all groups at once and variance=None "
+            "have none): use a metric of each group and variance='auto'"
+        )
+    if not supposed.enough:
+        raise ParameterError(
+            f"test drew {test.n_resamples_:,} resamples, too few for a p-value of {supposed.level:.3g}, which is the "
+            "level that each comparison is left: use more n_resamples"
+        )
+    return supposed
+
+
+def _of_test(test: FairnessTest, target: float, direction: str) -> float:
+    supposed = supposed_of(test)
+    ways = directions(supposed.question, direction)
+    for way in ways:
+        found = supposed.disparity(target, way)
+        if np.isfinite(found):
+            return found
+    raise ParameterError(
+        f"power={target:g} is reached by no disparity ({' nor '.join(ways)}) in this test: more people or a lower "
+        "power are needed"
+    )

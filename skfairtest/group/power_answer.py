@@ -14,7 +14,7 @@ from skfairtest.inference.power import rate_power
 from skfairtest.inference.power_designs import Computed, Design, Estimates
 from skfairtest.inference.power_estimates import estimates_power
 from skfairtest.inference.power_normal import normal_power
-from skfairtest.inference.power_search import LARGEST, smallest_disparity
+from skfairtest.inference.power_search import LARGEST, NEAR, smallest_distance
 from skfairtest.inference.rates import Question
 
 
@@ -92,6 +92,20 @@ def normal_start(plan: Plan, people: Callable[[int], tuple[int, ...]], target: f
     return bisect_left(range(inside), True, inside // 2 + 1, key=enough)
 
 
+def directions(question: Question, direction: str) -> tuple[str, ...]:
+    """Return where a disparity is looked for: up first, or the only way that the alternative looks."""
+    ways = {"up": ("up",), "down": ("down",), "auto": ("up", "down")}[direction]
+    only = {"greater": "up", "less": "down"}.get(question.alternative)
+    if only is None:
+        return ways
+    if only not in ways:
+        raise ParameterError(
+            f"direction={direction!r} is not the one that alternative={question.alternative!r} looks for: use "
+            "direction='auto'"
+        )
+    return (only,)
+
+
 def detectable(plan: Plan, people: tuple[int, ...], target: float, direction: str) -> float:
     """Return the disparity of one moving group to all others, which have the baseline."""
     question = plan.settings.question
@@ -117,29 +131,22 @@ def detectable(plan: Plan, people: tuple[int, ...], target: float, direction: st
             least = 1e-9 if plan.is_area else 0.0
             extreme = 1 - least if sign > 0 else least
         null = (min if sign > 0 else max)(null, extreme)
-        tolerance = (1e-4 if len(people) > 2 else 1e-7) * (max(abs(extreme - null), 1e-12) if plan.is_mean else 1.0)
+        near = 1e-3 if len(people) > 2 else NEAR  # simulated, or not
         if question.alternative == "equivalence":
             # Against everyone the margin reaches further than against the others.
-            outer = extreme if plan.overall else null
-            return smallest_disparity(power_at, target, outer, level, tolerance)
-        return smallest_disparity(power_at, target, null, extreme, tolerance)
+            null, extreme = (extreme if plan.overall else null), level
+        way = 1 if extreme > null else -1
+        found = smallest_distance(lambda gap: power_at(null + way * gap), target, abs(extreme - null), near=near)
+        return None if np.isnan(found) else null + way * found
 
-    signs = {"up": (1,), "down": (-1,), "auto": (1, -1)}[direction]
-    if question.alternative in ("greater", "less"):
-        only = 1 if question.alternative == "greater" else -1
-        if only not in signs:
-            raise ParameterError(
-                f"direction={direction!r} is not the one that alternative={question.alternative!r} looks for: use "
-                "direction='auto'"
-            )
-        signs = (only,)
+    signs = [1 if way == "up" else -1 for way in directions(question, direction)]
     for sign in signs:
         found = search(sign)
         if found is not None:
             if rate is not None and rate.value is not None:
                 found, level = (float(rate.value(np.asarray(value))) for value in (found, level))
             return _shown(question, found, level, counted[moving] / sum(counted) if plan.overall else 0.0)
-    ways = " nor ".join("up" if sign > 0 else "down" for sign in signs)
+    ways = " nor ".join(directions(question, direction))
     raise ParameterError(
         f"power={target:g} is reached by no disparity ({ways}) from a baseline of {level:.4g} with "
         f"{', '.join(f'{n:,}' for n in people)} people: more people or a lower power are needed"

@@ -16,13 +16,21 @@ J. L. Fleiss, B. Levin and M. C. Paik (2003). Statistical Methods for Rates and 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 from scipy.stats import norm
 
 from skfairtest._utils.typing import Booleans, Floats
+from skfairtest.inference.margin_regions import to_rest
+from skfairtest.inference.power import comparison_power
 from skfairtest.inference.power_curve import PowerCurve
+from skfairtest.inference.power_normal import estimate_power, normal_power, values_tested
+from skfairtest.inference.power_search import NEAR, smallest_distance
+from skfairtest.inference.rates import Question, identity
 from skfairtest.inference.regions import reference_of
 
 #: Halvings of an interval of probabilities.
@@ -30,74 +38,155 @@ HALVINGS = 50
 #: Standard deviation of the group's events, given everyone's, from which the normal approximation is taken: its power
 #: is within .01 there.
 NORMAL_EVENTS = 100.0
-#: How near to the power wanted a search ends, on the scale of normal quantiles (.002 at .8), and what it may take.
-_NEAR, _TRIES = 0.007, 25
+#: How near to the power wanted a quick search ends, on the scale of normal quantiles (.002 at .8).
+QUICK = 0.007
 #: Where the normal approximation of one direction is this far below the other's, the other is the farther one.
-_NEARER = 0.6
+NEARER = 0.6
 
 
-def detectable_rates(
-    other: ArrayLike,
-    d1: ArrayLike,
-    d2: ArrayLike,
-    *,
-    alpha: float,
-    power: float,
-    disparity: str = "difference",
-    share: ArrayLike = 0.0,
-    direction: str = "farther",
-    method: str | None = None,
-) -> Floats:
-    """Smallest disparity of two rates that the two-sided test of equality finds.
+@dataclass(frozen=True)
+class TwoRates:
+    """What the power of a comparison of rates follows from, the group's own rate aside.
 
     Parameters
     ----------
-    other : array-like of shape (k,)
+    other : float
         Rate of the others.
-    d1, d2 : array-like of shape (k,)
-        People who meet the condition, in the group and among the others; whole numbers if there is a `method`.
+    d_group, d_other : float
+        People who meet the condition; whole numbers where the power is that of the test that is run.
+    share : float
+        Share of the group in everyone, where the disparity to everyone is shown and the others are the rest.
+    value : callable
+        How the metric that is shown follows from the rate.
+    """
+
+    other: float
+    d_group: float
+    d_other: float
+    share: float = 0.0
+    value: Callable[[Any], Any] = identity
+
+    def size(self, gap: float, sign: int, disparity: str) -> float:
+        """Return the size of the disparity at a distance of the rates; NaN where there is none, or no ratio."""
+        own = self.other + sign * gap
+        if disparity == "difference" and self.value is identity:
+            return gap * (1 - self.share)
+        shown = float(self.value(self.share * own + (1 - self.share) * self.other))
+        own = float(self.value(own))
+        if disparity == "difference":
+            return abs(own - shown)
+        # No ratio to a value of 0 can be named, and none of a value of 0.
+        return (own / shown if sign > 0 else shown / own) if shown > 0 and own > 0 else np.nan
+
+
+def detectable_rates(
+    tables: Sequence[TwoRates],
+    question: Question,
+    *,
+    alpha: float,
+    power: float,
+    direction: str = "farther",
+    accuracy: str = "quick",
+) -> Floats:
+    """Smallest disparity of two rates that a test finds; for equivalence the largest that is still certified.
+
+    Parameters
+    ----------
+    tables : sequence of TwoRates, length k
+        The others' rates, and the people.
+    question : Question
+        What is tested, and how; a margin is one of the rates.
     alpha, power : float
         Level of the test, and probability of finding the disparity.
-    disparity : {"difference", "ratio"}
-        What is asked for.
-    share : array-like of shape (k,), default=0
-        Share of the group in everyone, where the disparity to everyone is shown and the others are the rest.
     direction : {"farther", "up", "down"}
         Whether the group's rate lies above or below; "farther": whichever is harder to find, where both have room.
-    method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, optional
-        What is run, whose power is meant; None: the score test by normal approximation.
+    accuracy : {"normal", "quick", "exact"}
+        The power of the score test by normal approximation; that of the test of equality that is run, within .01, in
+        milliseconds; or what `comparison_power` says. With a margin the first two are the same.
 
     Returns
     -------
     ndarray of shape (k,)
-        Absolute differences; or ratios above 1, the larger rate over the smaller. Infinity where there is none.
+        Absolute differences; or ratios above 1, the larger value over the smaller. Infinity where there is none.
 
     Examples
     --------
-    >>> detectable_rates(0.3, 93, 93, alpha=0.05, power=0.8).round(3)
+    >>> asked = {"question": Question(), "alpha": 0.05, "power": 0.8}
+    >>> detectable_rates([TwoRates(0.3, 93, 93)], accuracy="normal", **asked).round(3)
     array([0.2])
-    >>> detectable_rates(0.3, 93, 93, alpha=0.05, power=0.8, method="exact").round(3)
+    >>> detectable_rates([TwoRates(0.3, 93, 93)], **asked).round(3)
     array([0.202])
     """
-    p2, n1, n2, part = np.broadcast_arrays(*(np.atleast_1d(np.asarray(v, float)) for v in (other, d1, d2, share)))
-    z, beyond = float(norm.isf(alpha / 2)), float(norm.isf(1 - power))
+    p2, n1, n2 = (np.array([getattr(t, name) for t in tables], float) for name in ("other", "d_group", "d_other"))
     signs = {"farther": (1, -1), "up": (1,), "down": (-1,)}[direction]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        gaps = [_normal_gap(p2, n1, n2, sign, z, beyond) for sign in signs]
-        sizes = np.array([_size(p2, gap, part, sign, disparity) for gap, sign in zip(gaps, signs, strict=True)])
-        if method is not None:
-            for i in np.flatnonzero(_few(p2, n1, n2, np.fmin(gaps[0], gaps[-1]))):
-                curve = PowerCurve(int(n1[i]), int(n2[i]), float(p2[i]), alpha, reference_of(method, n1[i], n2[i]))
-                distances = np.log(sizes[:, i]) if disparity == "ratio" else sizes[:, i].copy()
-                sizes[:, i] = np.nan
-                for way in np.argsort(-np.nan_to_num(distances, nan=np.inf)):
-                    if not np.isnan(sizes[:, i]).all() and distances[way] < _NEARER * np.fmax.reduce(distances):
-                        continue  # clearly the nearer one
-                    gap = _searched_gap(curve, signs[way], float(gaps[way][i]), z, power)
-                    sizes[way, i] = _size(p2[i], np.asarray(gap), part[i], signs[way], disparity)
+    ratio, equality = question.disparity == "ratio", question.margin_bounds is None
+    tail = alpha if question.alternative in ("greater", "less") else alpha / 2
+    gaps = np.array(
+        [_normal_gap(p2, n1, n2, sign, float(norm.isf(tail)), float(norm.isf(1 - power))) for sign in signs]
+    )
+    sizes = np.array(
+        [
+            [table.size(gap, sign, question.disparity) for table, gap in zip(tables, row, strict=True)]
+            for row, sign in zip(gaps.tolist(), signs, strict=True)
+        ]
+    )
+    searched = _few(p2, n1, n2, np.fmin(gaps[0], gaps[-1])) & (accuracy == "quick")
+    for i in np.flatnonzero(searched | (accuracy == "exact") | (not equality)).tolist():
+        power_at = _power_of(tables[i], question, alpha, tail, accuracy)
+        distances = np.log(sizes[:, i]) if ratio else sizes[:, i].copy()
+        sizes[:, i] = np.nan
+        for way in np.argsort(-np.nan_to_num(distances, nan=np.inf)):
+            if equality and not np.isnan(sizes[:, i]).all() and distances[way] < NEARER * np.nanmax(distances):
+                continue  # clearly the nearer one
+            near = QUICK if equality and accuracy == "quick" else NEAR
+            start = float(gaps[way, i]) if equality else np.nan
+            gap = _searched_gap(power_at, tables[i], question, signs[way], power, start, tail, near)
+            sizes[way, i] = tables[i].size(gap, signs[way], question.disparity)
     found = np.fmax(sizes[0], sizes[-1])
     found = np.where(np.isnan(found), np.inf, found)
-    return np.where(p2 == 0, np.nan, found) if disparity == "ratio" else found
+    return np.where(p2 == 0, np.nan, found) if ratio else found
+
+
+def _power_of(
+    table: TwoRates, question: Question, alpha: float, tail: float, accuracy: str
+) -> Callable[[float], float]:
+    """Return the power at a rate of the group."""
+    d1, d2, p2 = int(table.d_group), int(table.d_other), table.other
+    if accuracy == "exact":
+        return lambda p1: comparison_power(d1, d2, p1, p2, question, alpha, table.share)[0]
+    if question.margin_bounds is None:
+        return PowerCurve(d1, d2, p2, 2 * tail, reference_of(question.method, d1, d2)).at
+    rest = to_rest(question, table.share)
+    return lambda p1: normal_power(p1, table.d_group, p2, table.d_other, rest, alpha)
+
+
+def _searched_gap(
+    power_at: Callable[[float], float],
+    table: TwoRates,
+    question: Question,
+    sign: int,
+    power: float,
+    start: float,
+    tail: float,
+    near: float,
+) -> float:
+    """Find the distance of the group's rate above (sign 1) or below (-1) the others'; NaN if there is none."""
+    null = p2 = table.other
+    if question.margin_bounds is not None:
+        low, high = to_rest(question, table.share).margin_bounds or (p2, p2)
+        edge = high if sign > 0 else low
+        null = min(1.0, max(0.0, edge * p2 if question.disparity == "ratio" else p2 + edge))
+    inwards = question.alternative == "equivalence"
+    room, way = (abs(null - p2), -sign) if inwards else ((1 - null if sign > 0 else null), sign)
+    found = smallest_distance(
+        lambda gap: power_at(min(1.0, max(0.0, null + way * gap))),
+        power,
+        room,
+        start=start,
+        at_null=tail if null == p2 else None,
+        near=near,
+    )
+    return abs(null - p2) + (-found if inwards else found)
 
 
 def _normal_gap(p2: Floats, n1: Floats, n2: Floats, sign: int, z: float, beyond: float) -> Floats:
@@ -128,80 +217,46 @@ def _few(p2: Floats, n1: Floats, n2: Floats, gap: Floats) -> Booleans:
     return ~(spread >= NORMAL_EVENTS**2)
 
 
-def _searched_gap(curve: PowerCurve, sign: int, start: float, z: float, power: float) -> float:
-    """Find the distance at which a curve has the power wanted, by false position on the scale of normal quantiles."""
-    p2 = curve.p2
-    room = 1 - p2 if sign > 0 else p2
-    wanted = float(ndtri(power))
-
-    def excess(gap: float) -> float:
-        p1 = min(1.0, max(0.0, p2 + sign * gap))
-        return float(ndtri(min(1 - 1e-12, max(1e-12, curve.at(p1))))) - wanted
-
-    # At equality the test rejects with the probability of its level at the most.
-    low, below = 0.0, -z - wanted
-    high, above = room, np.nan
-    gap = start if np.isfinite(start) else room
-    for attempt in range(_TRIES):
-        if room <= 0:
-            break
-        found = excess(gap)
-        if abs(found) <= _NEAR:
-            return gap
-        if found > 0:
-            high, above = gap, found
-        elif gap >= room:
-            break
-        else:
-            low, below = gap, found
-        if np.isnan(above):
-            # On to where a straight line from equality has the power, or to the end.
-            gap = min(room, max(gap * (z + wanted) / max(z + wanted + found, 1e-9), 1.05 * gap))
-        elif attempt > 6:
-            gap = (low + high) / 2
-        else:
-            gap = low + (high - low) * below / (below - above)
-    else:
-        return high
-    return float("nan")
-
-
-def _size(p2: Floats, gap: Floats, part: Floats, sign: int, disparity: str) -> Floats:
-    """Size of the disparity of two rates at a distance; NaN where there is none, or no ratio can be named."""
-    if disparity == "difference":
-        return np.asarray(gap * (1 - part))
-    p1 = p2 + sign * gap
-    shown = part * p1 + (1 - part) * p2
-    # No ratio to a rate of 0 can be named, and none of a rate of 0.
-    return np.where((shown > 0) & (p1 > 0), p1 / shown if sign > 0 else shown / p1, np.nan)
-
-
-def detectable_estimates(
-    error: ArrayLike, *, alpha: float, power: float, disparity: str = "difference", edge: float = 0.0
-) -> Floats:
-    """Smallest disparity that a studentized two-sided test finds.
+def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, power: float) -> Floats:
+    """Smallest disparity that a studentized test finds; for equivalence the largest that is still certified.
 
     Parameters
     ----------
     error : array-like of shape (k,)
         Standard errors of the differences, or of the logarithms of the ratios.
+    question : Question
+        What is tested.
     alpha, power : float
         Level of the test, and probability of finding the disparity.
-    disparity : {"difference", "ratio"}
-        What is asked for.
-    edge : float, default=0
-        The largest disparity that is tolerated: a difference, or the logarithm of a ratio.
 
     Returns
     -------
     ndarray of shape (k,)
-        Absolute differences, or ratios above 1; NaN where the error is 0 or unknown.
+        Absolute differences, or ratios above 1; NaN where the error is 0 or unknown, infinity where there is none.
 
     Examples
     --------
-    >>> detectable_estimates(0.1, alpha=0.05, power=0.8).round(3)
+    >>> detectable_estimates(0.1, Question(), alpha=0.05, power=0.8).round(3)
     array([0.28])
     """
     errors = np.atleast_1d(np.asarray(error, float))
-    size = edge + (float(norm.isf(alpha / 2)) + float(norm.isf(1 - power))) * np.where(errors > 0, errors, np.nan)
-    return np.asarray(np.exp(size) if disparity == "ratio" else size)
+    errors = np.where(errors > 0, errors, np.nan)
+    ratio, alternative = question.disparity == "ratio", question.alternative
+    upper = question.null if question.margin_bounds is None else question.margin_bounds[1]
+    edge = float(np.log(upper) if ratio else upper)
+    if alternative == "equivalence":
+        tested = values_tested(question)
+
+        def certified(error: float) -> float:
+            def power_at(gap: float) -> float:
+                return estimate_power([(edge - gap - value, side) for value, side in tested], error, alpha, alternative)
+
+            return edge - smallest_distance(power_at, power, edge)
+
+        size = np.array(
+            [np.nan if np.isnan(error) else np.nan_to_num(certified(error), nan=np.inf) for error in errors]
+        )
+    else:
+        level = alpha / 2 if alternative == "two-sided" else alpha
+        size = edge + max(0.0, float(norm.isf(level)) + float(norm.isf(1 - power))) * errors
+    return np.asarray(np.exp(size) if ratio else size)

@@ -8,6 +8,7 @@ null hypothesis of non-zero risk difference or non-unity relative risk. Statisti
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache, lru_cache
 
 import numpy as np
@@ -79,6 +80,14 @@ def _edge_to_rest(edge: float, share: float, disparity: str) -> float:
     if disparity == "difference":
         return edge / (1 - share)
     return edge * (1 - share) / (1 - edge * share) if edge * share < 1 else np.inf
+
+
+def to_rest(question: Question, share: float) -> Question:
+    """Return what is asked of a group and everyone else, where a margin is one to everyone."""
+    if question.margin_bounds is None or not share:
+        return question
+    low, high = (_edge_to_rest(edge, share, question.disparity) for edge in question.margin_bounds)
+    return replace(question, margin_bounds=(low, high))
 
 
 def _reachable(edge: float, disparity: str) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from skfairtest._utils.typing import Booleans, Floats, Integers
-from skfairtest.inference.margin_regions import MARGIN_REGION_PEOPLE, margin_region
+from skfairtest.inference.margin_regions import MARGIN_REGION_PEOPLE, margin_region, to_rest
 from skfairtest.inference.power_designs import (
     DRAWS,
     SEED,
@@ -43,10 +43,17 @@ def region_of(
     return margin_region(d1, d2, question, alpha, share=share, means=means)
 
 
-def _one(
-    d1: int, d2: int, p1: float, p2: float, question: Question, alpha: float, means: tuple[int, int] | None
+def comparison_power(
+    d1: int,
+    d2: int,
+    p1: float,
+    p2: float,
+    question: Question,
+    alpha: float,
+    share: float = 0.0,
+    means: tuple[int, int] | None = None,
 ) -> tuple[float, str]:
-    """Power of one comparison given its denominators."""
+    """Power of one comparison given its denominators, and how it was found; as `region_of`."""
     people = d1 + d2
     if question.margin_bounds is None and people > EXACT_PEOPLE:
         reference = reference_of(question.method, d1, d2)
@@ -55,8 +62,8 @@ def _one(
             return found, "exact"
         return normal_power(p1, d1, p2, d2, question, alpha, corrected=reference != "asymptotic"), "normal"
     if people > MARGIN_REGION_PEOPLE:
-        return normal_power(p1, d1, p2, d2, question, alpha), "normal"
-    return region_of(d1, d2, question, alpha, means=means).probability(p1, p2), "exact"
+        return normal_power(p1, d1, p2, d2, to_rest(question, share), alpha), "normal"
+    return region_of(d1, d2, question, alpha, share, means).probability(p1, p2), "exact"
 
 
 def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
@@ -98,10 +105,11 @@ def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
             means = None if fixed else (max(1, round(n1 * share1)), max(1, round(n2 * share2)))
             first, second = design.contrasts[0]
             asked = design.question if (first, second) in ((0, 1), (0, None)) else mirrored(design.question)
-            found, law = _one(d1, d2, p1, p2, asked, level, means)
+            found, law = comparison_power(d1, d2, p1, p2, asked, level, means=means)
             if len(design.contrasts) > 1 and design.question.alternative in ("greater", "less"):
                 # Either group above the other: two regions that do not meet.
-                found = min(1.0, found + _one(d1, d2, p1, p2, turned_over(asked), level, means)[0])
+                other = comparison_power(d1, d2, p1, p2, turned_over(asked), level, means=means)[0]
+                found = min(1.0, found + other)
             laws.add(law)
             missed, certified = missed * (1 - found), certified * found
         total += weight * (certified if design.both else 1 - missed)

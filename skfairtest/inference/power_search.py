@@ -6,11 +6,14 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
+from scipy.special import ndtri
 
 from skfairtest.inference.power_designs import Computed
 
 #: Largest group that is searched for.
 LARGEST = 100_000_000
+#: How near to the power wanted a search ends, on the scale of normal quantiles, and how often it looks at the power.
+NEAR, TRIES = 1e-7, 60
 
 
 def smallest_size(power_at: Callable[[int], Computed], target: float, start: int, least: int = 2) -> int:
@@ -70,20 +73,65 @@ def smallest_size(power_at: Callable[[int], Computed], target: float, start: int
     return inside
 
 
-def smallest_disparity(
-    power_at: Callable[[float], float], target: float, null: float, end: float, tolerance: float = 1e-7
-) -> float | None:
-    """Return the value between `null` and `end` at which power reaches a target; None if it does not at the end.
+def smallest_distance(
+    power_at: Callable[[float], float],
+    target: float,
+    room: float,
+    *,
+    start: float = np.nan,
+    at_null: float | None = None,
+    near: float = NEAR,
+) -> float:
+    """Return the distance from the null hypothesis at which a power is the one wanted, by false position.
 
-    Power rises from the null value to the end; for equivalence, whose power falls, hand over the ends the other way.
+    Parameters
+    ----------
+    power_at : callable
+        Power at a distance; it rises with it.
+    target : float
+        Power wanted.
+    room : float
+        Largest distance there can be.
+    start : float, optional
+        Where to begin; the largest distance by default.
+    at_null : float, optional
+        About the power at a distance of 0, if it is known.
+    near : float
+        How near to the power wanted the search ends, on the scale of normal quantiles.
+
+    Returns
+    -------
+    float
+        NaN if no distance has the power.
     """
-    if power_at(end) < target:
-        return None
-    outside, inside = null, end
-    while abs(inside - outside) > tolerance:
-        middle = (inside + outside) / 2
-        if power_at(middle) >= target:
-            inside = middle
+    wanted = float(ndtri(target))
+
+    def excess(power: float) -> float:
+        return float(ndtri(min(1 - 1e-12, max(1e-12, power)))) - wanted
+
+    if room <= 0:
+        return np.nan
+    low, below = 0.0, excess(power_at(0.0) if at_null is None else at_null)
+    if below >= 0:
+        return low
+    rise = -below
+    high, above = room, np.nan
+    distance = start if np.isfinite(start) else room
+    for attempt in range(TRIES):
+        found = excess(power_at(distance))
+        if abs(found) <= near:
+            return distance
+        if found > 0:
+            high, above = distance, found
+        elif distance >= room:
+            return np.nan
         else:
-            outside = middle
-    return inside
+            low, below = distance, found
+        if np.isnan(above):
+            # On to where a straight line from the null hypothesis has the power, or to the end.
+            distance = min(room, max(distance * rise / max(rise + found, 1e-9), 1.05 * distance))
+        elif attempt > 6:
+            distance = (low + high) / 2
+        else:
+            distance = low + (high - low) * below / (below - above)
+    return high

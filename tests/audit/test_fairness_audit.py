@@ -681,11 +681,14 @@ def test_no_sentence_says_that_any_size_would_have_gone_unseen_where_the_exact_t
     assert power(rates=(0.56 - size, 0.56), **common) == pytest.approx(0.8, abs=0.015)
 
 
-def test_the_detectable_ratio_beyond_a_margin_is_on_the_scale_of_ratios():
+def test_the_detectable_ratio_beyond_a_margin_is_found_with_the_power_that_is_named():
+    from skfairtest import power
+
     row = detectable_of(metrics="selection_rate", disparity="ratio", margin=0.8).iloc[0]
-    a, b, n = row["value_group"], row["value_other"], 400
-    error = np.sqrt((1 - a) / (a * n) + (1 - b) / (b * n))
-    assert np.log(row["minimum_detectable"]) == pytest.approx(-np.log(0.8) + error * (1.959964 + 0.841621), rel=0.01)
+    common = {"metric": "selection_rate", "n_per_group": (400, 400), "disparity": "ratio", "margin": 0.8}
+    other, size = row["value_other"], row["minimum_detectable"]
+    found = [power(rates=(rate, other), **common) for rate in (other * size, other / size)]
+    assert min(found) == pytest.approx(0.8, abs=0.05)  # by its standard error alone it was .62
 
 
 def test_the_error_of_f1_is_that_of_f1():

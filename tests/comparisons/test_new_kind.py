@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from skfairtest.audit._detectable import minimum_detectable
 from skfairtest.comparisons.contrasts import disparity_bounds
 from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Measured, NullDistribution
+from skfairtest.comparisons.detectable import minimum_detectable
 from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS, comparisons_frame
 from skfairtest.comparisons.null_histogram import null_histogram_of
@@ -81,7 +81,7 @@ def test_it_has_frames_a_picture_and_a_detectable_size(result):
     picture = null_histogram_of(result.leading)
     assert picture.kind == "normal"
     assert sum(picture.extreme) == pytest.approx(picture.p_value, rel=1e-6)
-    sizes = minimum_detectable(result.findings, 0.05 / 3, SETTINGS)
+    sizes = minimum_detectable(result)
     errors = np.array([finding.null.spread for finding in result.findings])
     assert sizes == pytest.approx((norm.isf(0.05 / 6) + norm.isf(0.2)) * errors, rel=1e-3)
     assert isinstance(frame, pd.DataFrame)

