@@ -133,14 +133,6 @@ class CountTable:
             control_names=tuple(control_names),
         )
 
-    @classmethod
-    def _from_rows(
-        cls, rows: Rows, control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str]
-    ) -> "CountTable":
-        table = cls.__new__(cls)
-        table._set(rows, control_names, sensitive_names, cell_names)
-        return table
-
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.counts.flags.writeable = False  # pickling forgets it
@@ -193,7 +185,7 @@ class CountTable:
         cells = {name: read_column(values, name, name=name) for name, values in columns.items()}
         sensitive, control = read_groups(sensitive_features, control_features)
         check_same_people({**cells, "sensitive_features": sensitive, "control_features": control})
-        return cls._from_rows(
+        return table_of(
             tally([*control, *sensitive, *cells.values()]),
             [column.name for column in control],
             [column.name for column in sensitive],
@@ -264,7 +256,7 @@ class CountTable:
         labels = [read_column(column, role, name=role) for role, column in zip(cells, labels, strict=True)]
         for column in features[len(control) :]:
             check_level_count(column, "sensitive_features", MAX_GROUPS, WARN_GROUPS)
-        return cls._from_rows(Rows((*features, *labels), counts), control, sensitive, list(cells))
+        return table_of(Rows((*features, *labels), counts), control, sensitive, list(cells))
 
     # Looking --------------------------------------------------------------------------------
 
@@ -378,7 +370,7 @@ class CountTable:
         for other in others:
             _check_mergeable(self, other)
         rows = join_rows([table.to_rows() for table in (self, *others)])
-        return self._from_rows(rows, self.control_names, self.sensitive_names, self.cell_names)
+        return table_of(rows, self.control_names, self.sensitive_names, self.cell_names)
 
     def __add__(self, other: object) -> "CountTable":
         """Merge two tables of different people."""
@@ -429,7 +421,7 @@ class CountTable:
         if control_features is None:
             control = tuple(n for n in self.control_names if n not in sensitive)
         rows = self.to_rows().select([*control, *sensitive, *self.cell_names])
-        return self._from_rows(rows, control, sensitive, self.cell_names)
+        return table_of(rows, control, sensitive, self.cell_names)
 
     def marginal(self, cell_names: str | Iterable[str]) -> "CountTable":
         """Sum over some of y_true, y_pred and y_score.
@@ -463,7 +455,16 @@ class CountTable:
                 )
         kept = [name for name in self.cell_names if name in asked]
         rows = self.to_rows().select([*self.control_names, *self.sensitive_names, *kept])
-        return self._from_rows(rows, self.control_names, self.sensitive_names, kept)
+        return table_of(rows, self.control_names, self.sensitive_names, kept)
+
+
+def table_of(
+    rows: Rows, control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str]
+) -> CountTable:
+    """Return the table of rows, whose columns are the control features, the sensitive features, then the cells."""
+    table = CountTable.__new__(CountTable)
+    table._set(rows, control_names, sensitive_names, cell_names)
+    return table
 
 
 def key_labels(keys: Sequence[Key]) -> list[Any]:

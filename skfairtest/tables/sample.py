@@ -6,7 +6,7 @@ what is computed from kinds need not know which of the two they are.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,8 +18,8 @@ from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, read_groups
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
 from skfairtest.tables.axes import CELL_NAMES, Key, check_names
-from skfairtest.tables.count_table import CountTable, key_labels
-from skfairtest.tables.rows import combine, distinct_keys, distinct_levels
+from skfairtest.tables.count_table import CountTable, key_labels, table_of
+from skfairtest.tables.rows import Rows, combine, distinct_keys, distinct_levels, tally
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
@@ -192,8 +192,6 @@ class Sample:
         What each person counts.
     clusters : Column or None
         Who belongs together.
-    counted : CountTable or None
-        The table that the rows are of, where they come from one.
     """
 
     columns: Mapping[str, Column | Numbers]
@@ -202,7 +200,6 @@ class Sample:
     counts: Integers | None = None
     weight: Numbers | None = None
     clusters: Column | None = None
-    counted: CountTable | None = field(default=None, repr=False)
 
     @classmethod
     def from_predictions(
@@ -259,13 +256,10 @@ class Sample:
             tuple(by_name[name] for name in table.sensitive_names),
             tuple(by_name[name] for name in table.control_names),
             rows.counts,
-            counted=table,
         )
 
     def regroup(self, sensitive_features: Sequence[str]) -> "Sample":
         """Group the same people by some of the sensitive features."""
-        if self.counted is not None:
-            return self.from_table(self.counted.regroup(sensitive_features, self.control_names))
         kept = tuple(column for column in self.sensitive if column.name in sensitive_features)
         return replace(self, sensitive=kept)
 
@@ -281,14 +275,10 @@ class Sample:
         missing = sorted(wanted - set(self.columns))
         if missing:
             raise ParameterError(f"{' and '.join(missing)} is missing: it is needed")
-        if self.counted is not None:
-            if set(self.counted.cell_names) == wanted:
-                return self.counted
-            return self.counted.marginal([name for name in self.counted.cell_names if name in wanted])
         labels = {name: self.labels_of(name) for name in CELL_NAMES if name in wanted}
-        return CountTable.from_predictions(
-            **labels, sensitive_features=list(self.sensitive), control_features=list(self.control) or None
-        )
+        columns = (*self.control, *self.sensitive, *labels.values())
+        rows = tally(columns) if self.counts is None else Rows(columns, self.counts)
+        return table_of(rows, self.control_names, self.sensitive_names, list(labels))
 
     def labels_of(self, name: str) -> Column:
         """Return a column as labels, however many there are."""
@@ -332,12 +322,12 @@ class Sample:
     @property
     def groups(self) -> tuple[Key, ...]:
         """The groups that somebody is in, sorted."""
-        return self.counted.groups if self.counted is not None else self._groups[0]
+        return self._groups[0]
 
     @property
     def strata(self) -> tuple[Key, ...]:
         """The strata that somebody is in, sorted."""
-        return self.counted.strata if self.counted is not None else self._strata[0]
+        return self._strata[0]
 
     @property
     def stratum_codes(self) -> Positions:
@@ -362,8 +352,6 @@ class Sample:
     @cached_property
     def sizes(self) -> Integers:
         """People of each stratum and group, (S, G)."""
-        if self.counted is not None:
-            return np.asarray(self.counted.counts.sum(axis=2))
         n_groups = len(self.groups)
         counts = np.bincount(self._together(), self.counts, minlength=len(self.strata) * n_groups)
         return counts.reshape(len(self.strata), n_groups).astype(np.int64)
