@@ -24,6 +24,7 @@ from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.core import Measured
+from skfairtest.comparisons.engine import settings_of
 from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import GroupsTest
@@ -257,7 +258,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             raise ParameterError(f"intersections must be True or False; found {self.intersections!r}")
         check_choice("compare_intersections", self.compare_intersections, INTERSECTIONS)
         metrics = self._named()
-        return self._settings_of(metrics), metrics
+        return settings_of(metrics, self.get_params()), metrics
 
     def _named(self) -> list[Metric] | None:
         """Return the metrics that were named; None for the standard ones, which depend on the predictions."""
@@ -280,7 +281,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         without: list[tuple[str, str]] = []
         if metrics is None:
             metrics, without = self._standard(sample)
-            settings = self._settings_of(metrics)
+            settings = settings_of(metrics, self.get_params())
         classes = classes_of(self.estimator)
         single = {name: sample.regroup([name]) for name in sample.sensitive_names}
         levels = {name: len(people.groups) for name, people in single.items()}

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self
 
 from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.measure import cells_read
-from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.metrics import Metric, Rate, ScoreMetric, disparity_of
+from skfairtest.comparisons.settings import Settings
+from skfairtest.metrics import Metric, ScoreMetric
 from skfairtest.readers import check_rows, one_column, predict, predictions_from_X, scores
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
@@ -28,7 +28,6 @@ class GroupsTest(ReportMixin):
     #: The parameter that holds metrics, and whether scores that are given alone are read as predictions.
     _of: ClassVar[str] = "metric"
     _scores_are_predictions: ClassVar[bool] = True
-    margin: Any
     random_state: Any
     pos_label: Any
 
@@ -41,15 +40,6 @@ class GroupsTest(ReportMixin):
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
     ) -> Self:
         """Test people; `subject` is what they come from."""
-
-    def _settings_of(self, metrics: Sequence[Metric] | None) -> Settings:
-        """Check how metrics are compared; those that are not known yet (None) may have any unit."""
-        unit = metrics is not None and all(
-            isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics
-        )
-        asked = self.get_params()
-        disparity = disparity_of(metrics or (), asked["disparity"], asked["margin"])
-        return check_settings(**{**asked, "disparity": disparity}, unit=unit)
 
     def _asked(self, y: Any) -> tuple[Sequence[Metric], Set[str]]:
         """Return the metrics of scores that the estimator is asked for where none are named, and what they read."""
@@ -110,7 +100,7 @@ class GroupsTest(ReportMixin):
         }
         y = one_column(y, warned=True)
         with renaming("metric", self._of):
-            return self._fit(X, y, None, columns, predict_params)
+            return self._fit_sample(*self._people(X, y, None, columns, predict_params))
 
     @classmethod
     def from_predictions(
@@ -189,8 +179,9 @@ class GroupsTest(ReportMixin):
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
+        test = cls(**params)
         with renaming("metric", cls._of):
-            return cls(**params)._fit(y_pred, y_true, y_score, columns)
+            return test._fit_sample(*test._people(y_pred, y_true, y_score, columns))
 
     @classmethod
     def from_table(cls, table: CountTable, **params: Any) -> Self:
@@ -233,9 +224,10 @@ class GroupsTest(ReportMixin):
                 _check_cells(sample, metrics, cells_read(metrics, settings))
             return test._fit_sample(sample, settings, metrics, test._seed(), "a table of counts")
 
-    def _fit(
+    def _people(
         self, X: Any, y: Any, y_score: Any, columns: dict[str, Any], predict_params: dict[str, Any] | None = None
-    ) -> Self:
+    ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
+        """Read whom a test is about, and what is asked: the arguments of `_fit_sample`."""
         settings, metrics = self._check()
         if columns["sensitive_features"] is None:
             raise self._without_groups("the groups to compare", "sex")
@@ -258,7 +250,7 @@ class GroupsTest(ReportMixin):
         # A missing label is an error, whichever metric reads it.
         sample = Sample.from_predictions(y, y_pred, y_score=y_score, **columns)
         subject = "predictions" if self.estimator is None else type(self.estimator).__name__
-        return self._fit_sample(sample, settings, metrics, seed, subject)
+        return sample, settings, metrics, seed, subject
 
     def _ask(
         self,

@@ -8,10 +8,10 @@ import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest._utils.seeds import check_seed
-from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
+from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.detectable import Supposed
-from skfairtest.comparisons.family import decide, equivalence_interval, p_of
+from skfairtest.comparisons.engine import check_question, compare
+from skfairtest.comparisons.family import equivalence_interval, p_of
 from skfairtest.comparisons.frames import (
     by_group_frame,
     comparisons_frame,
@@ -21,12 +21,12 @@ from skfairtest.comparisons.frames import (
     values_frame,
     written_labels,
 )
-from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
+from skfairtest.comparisons.measure import cells_read, permuted_within, shared
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
-from skfairtest.metrics import Metric, resolve_metrics
+from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
 from skfairtest.report.document import Block
 from skfairtest.report.group import group_document
@@ -253,19 +253,19 @@ class FairnessTest(GroupsTest):
         return tags
 
     def _check(self) -> tuple[Settings, list[Metric]]:
-        check_seed(self.random_state)
-        metrics = resolve_metrics(self.metric, self.disparity)
-        return self._settings_of(metrics), metrics
+        return check_question(self.metric, self.get_params())
+
+    def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
+        classes = classes_of(self.estimator)
+        return compare(sample, metrics, settings, pos_label=self.pos_label, classes=classes, random_state=seed)
 
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
     ) -> Self:
         assert metrics is not None
-        measured = measure(sample, metrics, settings, self.pos_label, classes_of(self.estimator), seed)
-        (result,) = decide([measured], settings)
-        verdict, findings, leading = result.verdict, result.findings, result.leading
-        warn_about_people(measured)
-        warn_about_resamples(verdict, settings)
+        result = self._compare(sample, settings, metrics, seed)
+        measured, verdict = result.measured, result.verdict
+        findings, leading = result.findings, result.leading
         self.pos_label_ = measured.pos_label
         self.p_value_ = p_of(verdict.log_p)
         self.rejected_ = verdict.rejected
@@ -327,3 +327,10 @@ class FairnessTest(GroupsTest):
             leading=self._leading,
             equivalence_interval=getattr(self, "equivalence_interval_", None),
         )
+
+
+def result_of(test: FairnessTest, X: Any, y: Any, columns: dict[str, Any]) -> Result:
+    """Return what a test finds, without fitting it; `columns` are the groups and what else `fit` takes."""
+    sample, settings, metrics, seed, _ = test._people(X, y, None, columns)
+    assert metrics is not None
+    return test._compare(sample, settings, metrics, seed)

@@ -18,9 +18,11 @@ from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import label
+from skfairtest.comparisons import engine
+from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.omnibus import check_omnibus
 from skfairtest.group import FairnessTest
-from skfairtest.group.extreme import extreme_disparity
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.metrics import Metric, Omnibus
 from skfairtest.readers.levels import listed
@@ -32,7 +34,7 @@ FOLDS = (
 )
 
 
-def check_question(metric: Any, output: str, params: dict[str, Any]) -> None:
+def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     """Check everything about a score that can be known without data.
 
     Parameters
@@ -63,7 +65,7 @@ def check_question(metric: Any, output: str, params: dict[str, Any]) -> None:
             "in whatever order and process candidates are scored"
         )
     # A test's own check of its parameters, which needs no data.
-    settings, metrics = FairnessTest(metric=metric, **params)._check()
+    settings, metrics = engine.check_question(metric, params)
     everybody = [m for m in metrics if isinstance(m, Omnibus)]
     for one in everybody:
         check_omnibus(one, settings)
@@ -116,13 +118,13 @@ def _scale(metric: Metric, disparity: str) -> str:
     return metric.disparity or disparity
 
 
-def fairness_score(run: Callable[[], FairnessTest], output: str) -> float:
+def fairness_score(run: Callable[[], Result], output: str) -> float:
     """Run a test and return its score.
 
     Parameters
     ----------
     run : callable
-        Returns the fitted test.
+        Returns what the test found.
     output : {"disparity", "upper_bound", "statistic", "p_value"}
         What becomes the score.
 
@@ -137,31 +139,30 @@ def fairness_score(run: Callable[[], FairnessTest], output: str) -> float:
         If the people are of one group only, or the test refuses its input.
     """
     try:
-        test = run()
+        result = run()
     except GroupsMissing as error:
         raise GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error
     except NothingDefined as error:
         return _undefined(str(error))
-    lost = test.excluded_[test.excluded_["stratum"].isna() & (test.excluded_["comparisons"] > 0)]
-    if len(lost):
-        metric, group, other, reason = next(lost[["metric", "group", "other", "reason"]].itertuples(index=False))
-        of = f"{metric} of {label(group)}" if metric is not None else label(group)
-        against = f" against {label(other)}" if other is not None else ""
+    lost = [one for one in result.measured.excluded if one.stratum is None and one.comparisons > 0]
+    if lost:
+        first = lost[0]
+        of = f"{first.metric} of {label(first.group)}" if first.metric is not None else label(first.group)
+        against = f" against {label(first.other)}" if first.other is not None else ""
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
-        return _undefined(f"{of}{against}: {reason}{more}")
-    return _oriented(test, output)
+        return _undefined(f"{of}{against}: {first.reason}{more}")
+    return _oriented(result, output)
 
 
-def _oriented(test: FairnessTest, output: str) -> float:
+def _oriented(result: Result, output: str) -> float:
+    question, p_value = result.measured.settings.question, p_of(result.verdict.log_p)
     if output == "p_value":
         # A small p-value of "equivalence" is evidence for fairness, any other is evidence against it.
-        return -test.p_value_ if test.alternative == "equivalence" else test.p_value_
+        return -p_value if question.alternative == "equivalence" else p_value
     if output == "statistic":
-        return 0.0 - abs(test.statistic_)
-    _, metrics = test._check()
-    scale = _scale(metrics[0], test.disparity)
-    comparisons = test.comparisons_
-    extreme = extreme_disparity(comparisons[comparisons["stratum"].isna()], scale)
+        return 0.0 - abs(float(result.leading.evidence.statistic))
+    scale = _scale(result.measured.metrics[0], question.disparity)
+    extreme = engine.extreme_of([one for one in result.findings if one.estimate.is_pooled], scale)
     if scale == "ratio":
         return extreme.value if output == "disparity" else extreme.low
     return 0.0 - (extreme.value if output == "disparity" else extreme.high)

@@ -23,12 +23,19 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.text import label
+from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.engine import check_question, compare, extreme_of
+from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.frames import comparisons_frame
 from skfairtest.comparisons.settings import check_settings
 from skfairtest.group import FairnessTest
-from skfairtest.group.extreme import Extreme, extreme_disparity
+from skfairtest.inference.extreme import Extreme
 from skfairtest.model_selection._frame_metrics import KnownMetric, MetricOf, OfRows, of_kinds, stacked
-from skfairtest.model_selection._frame_people import Counted, Features, Key, Listed, positive_of, read_labels
+from skfairtest.model_selection._frame_people import Listed, count_people, positive_of, read_labels
 from skfairtest.readers import Column
+from skfairtest.readers.columns import MAX_GROUPS, WARN_GROUPS, check_level_count
+from skfairtest.tables import Sample
+from skfairtest.tables.axes import Key
 
 __all__ = ["DISPARITIES", "METHODS", "Cell", "Cells", "check_test_params"]
 
@@ -103,26 +110,23 @@ class Cell:
     comparisons: pd.DataFrame | None = field(default=None, repr=False)
 
     @classmethod
-    def of(cls, test: FairnessTest) -> Cell:
-        """Take what a frame shows from a fitted test."""
-        rows = test.comparisons_
-        leading = rows.iloc[test._leading]
-        certain = rows[rows[["ci_low", "ci_high"]].notna().all(axis=1)]
-        left_out = test.excluded_[test.excluded_["comparisons"] > 0]
-        reasons = dict.fromkeys(
-            f"{label(group)}: {reason}" for group, reason in zip(left_out["group"], left_out["reason"], strict=True)
-        )
+    def of(cls, result: Result) -> Cell:
+        """Take what a frame shows from what a test has found."""
+        verdict, leading = result.verdict, result.leading
+        certain = [finding for finding in result.findings if not np.isnan(finding.interval).any()]
+        left_out = [one for one in result.measured.excluded if one.comparisons > 0]
+        reasons = dict.fromkeys(f"{label(one.group)}: {one.reason}" for one in left_out)
         return cls(
             f"left out: {'; '.join(reasons)}" if reasons else "",
-            extreme_disparity(certain, test.disparity),
-            leading["group"],
-            leading["other"],
-            test.disparity_,
-            test.statistic_,
-            test.p_value_,
-            test.concern_,
-            leading["method"],
-            rows.drop(columns="stratum"),
+            extreme_of(certain, result.measured.settings.question.disparity),
+            leading.estimate.group,
+            leading.estimate.other,
+            float(leading.estimate.disparity),
+            float(leading.evidence.statistic),
+            p_of(verdict.log_p),
+            verdict.concern,
+            leading.evidence.method,
+            comparisons_frame(result.findings).drop(columns="stratum"),
         )
 
 
@@ -135,7 +139,7 @@ class Cells:
     ----------
     metrics : sequence of MetricOf
         In the order of the frame.
-    features : Features or str
+    people : Sample or str
         Groups and strata; or why there are none.
     y_true, y_pred : ndarray of shape (n, ...)
         As MetricFrame evaluates them.
@@ -152,7 +156,7 @@ class Cells:
     def __init__(
         self,
         metrics: Sequence[MetricOf],
-        features: Features | str,
+        people: Sample | str,
         y_true: NDArray[Any],
         y_pred: NDArray[Any],
         *,
@@ -163,22 +167,22 @@ class Cells:
     ) -> None:
         self.metrics, self.levels, self.shown = list(metrics), list(levels), list(shown)
         self.params, self.seed = dict(params), seed
-        self.problem = features if isinstance(features, str) else ""
-        self.counted: Counted | None = None
+        self.problem = people if isinstance(people, str) else ""
+        self.counted: Sample | None = None
         self.listed: Listed | None = None
         self._made: dict[tuple[int, Key, str, str], Cell] = {}
         self._unsaid: dict[tuple[int, Key, str, str], list[tuple[str, type[Warning]]]] = {}
-        if isinstance(features, str):
+        if isinstance(people, str):
             return
         read = {name: read_labels(values, name) for name, values in (("y_true", y_true), ("y_pred", y_pred))}
         labels = {name: column for name, column in read.items() if column is not None}
         if labels:
-            self.counted = Counted.from_people(features, labels)
+            self.counted = count_people(people, labels)
         if any(not self._suffice(metric, labels) for metric in self.metrics):
-            self.listed = Listed(features, y_true, y_pred)
+            self.listed = Listed(people, y_true, y_pred)
 
     @staticmethod
-    def _suffice(metric: MetricOf, labels: Mapping[str, Column]) -> bool:
+    def _suffice(metric: MetricOf, labels: Mapping[str, Any]) -> bool:
         """Whether counts of labels are all that a metric's test needs."""
         if metric.counts_people:
             return True
@@ -214,20 +218,23 @@ class Cells:
         reason = self.problem or _why_not(metric, shown.values())
         if reason:
             return Cell(reason)
-        common = {"compare": method, "disparity": disparity, **self.params}
         reason = "the values shown cannot be computed again from counts of labels"
-        few = {"n_resamples": self._enough(len(shown), method), **self.params}
-        for way, fit in self._ways(metric, level, few):
+        for way, tested, sample_of, params in self._ways(metric, level, len(shown), method):
             try:
-                test = fit(**common, random_state=copy.deepcopy(self.seed))
+                result = self._test(tested, sample_of(), {**params, "compare": method, "disparity": disparity})
             except ValueError as error:
                 reason = str(error)
                 if way == "kinds":  # a function may want all the people
                     continue
                 break
-            if way == "rows" or _agree(test, shown):
-                return Cell.of(test)
+            if way == "rows" or _agree(result, shown):
+                return Cell.of(result)
         return Cell(reason)
+
+    def _test(self, metric: Any, sample: Sample, params: dict[str, Any]) -> Result:
+        seed = copy.deepcopy(self.seed)
+        settings, metrics = check_question(metric, {**params, "random_state": seed})
+        return compare(sample, metrics, settings, random_state=seed)
 
     def _enough(self, groups: int, method: str) -> int:
         """Return as few resamples as leave the smallest adjusted p-value at half the level."""
@@ -236,17 +243,21 @@ class Cells:
         return max(FEW_RESAMPLES, int(np.ceil(2 * comparisons / alpha)))
 
     def _ways(
-        self, metric: MetricOf, level: Key, few: Mapping[str, Any]
-    ) -> Iterator[tuple[str, Callable[..., FairnessTest]]]:
-        """Yield the ways in which a metric can be tested, the best first; that by rows is what is shown in any case."""
+        self, metric: MetricOf, level: Key, groups: int, method: str
+    ) -> Iterator[tuple[str, Any, Callable[[], Sample], dict[str, Any]]]:
+        """Yield the ways in which a metric can be tested, the best first: what is tested, of whom, and parameters.
+
+        That by rows is what is shown in any case.
+        """
         name = str(metric.name)
-        known = self._known(metric, level)
-        if known is not None:
-            yield "known", known
+        people = self._people_of_known(metric, level)
+        if people is not None and metric.known is not None:
+            yield "known", {name: metric.known.function}, people, self.params
         function = metric.function
         assert function is not None  # where it was left behind all tests had been made
-        if not metric.params and self.counted is not None and set(self.counted.cells) == {"y_true", "y_pred"}:
-            yield "kinds", partial(self.counted.fit, level, metric={name: of_kinds(function)}, **few)
+        few = {"n_resamples": self._enough(groups, method), **self.params}
+        if not metric.params and self.counted is not None and set(self.counted.columns) == {"y_true", "y_pred"}:
+            yield "kinds", {name: of_kinds(function)}, partial(self._of_counted, level), few
         if self.listed is not None:
             rows = OfRows(
                 function,
@@ -255,34 +266,58 @@ class Cells:
                 {param: stacked(values) for param, values in metric.params.items()},
             )
             number = np.arange(len(rows.y_true))
-            yield "rows", partial(self.listed.fit, level, np.zeros_like(number), number, metric={name: rows}, **few)
+            columns = {"y_true": np.zeros_like(number), "y_pred": number}
+            yield "rows", {name: rows}, partial(self._of_listed, level, columns), few
 
-    def _known(self, metric: MetricOf, level: Key) -> Callable[..., FairnessTest] | None:
-        """Return the test of a metric that is known; None where its labels are none, or nobody is positive."""
+    def _of_counted(self, level: Key, recode: Callable[[Any], int] | None = None) -> Sample:
+        """Return the counted people of one combination of control features, with other labels where asked."""
+        assert self.counted is not None
+        counted = self.counted
+        if recode is not None:
+            labels = {name: _recoded(counted.labels_of(name), recode) for name in counted.columns}
+            counted = replace(counted, columns=labels)
+        people, _ = counted.within(level)
+        for column in people.sensitive:
+            check_level_count(column, "sensitive_features", MAX_GROUPS, WARN_GROUPS)
+        return people
+
+    def _of_listed(self, level: Key, columns: Mapping[str, Any], weight: NDArray[Any] | None = None) -> Sample:
+        """Return the people of one combination of control features one by one."""
+        assert self.listed is not None
+        people, rows = self.listed.people.within(level)
+        return Sample.from_predictions(
+            **{name: values[rows] for name, values in columns.items()},
+            sensitive_features=list(people.sensitive),
+            sample_weight=None if weight is None else weight[rows],
+        )
+
+    def _people_of_known(self, metric: MetricOf, level: Key) -> Callable[[], Sample] | None:
+        """Return whom a metric that is known is tested on; None where its labels are none, or nobody is positive."""
         known = metric.known
         if known is None:
             return None
-        name = {str(metric.name): known.function}
-        if self.counted is not None and not metric.params and known.reads <= set(self.counted.cells):
-            recode = self._recode(known, [column for key, column in self.counted.cells.items() if key in known.reads])
+        if self.counted is not None and not metric.params and known.reads <= set(self.counted.columns):
+            recode = self._recode(
+                known, [self.counted.labels_of(name) for name in self.counted.columns if name in known.reads]
+            )
             if known.asks and recode is None:
                 return None
-            return partial(self.counted.fit, level, recode, metric=name)
+            return partial(self._of_counted, level, recode)
         if self.listed is None:
             return None
         arrays = {"y_true": self.listed.y_true, "y_pred": self.listed.y_pred}
         if any(values.ndim != 1 for values in arrays.values()):
             return None
         if known.asks:
-            columns = {key: read_labels(arrays[key], key) for key in arrays if key in known.reads}
-            labels = [column for column in columns.values() if column is not None]
+            read = [read_labels(arrays[key], key) for key in arrays if key in known.reads]
+            labels = [column for column in read if column is not None]
             recode = self._recode(known, labels)
-            if len(labels) < len(columns) or recode is None:
+            if len(labels) < len(read) or recode is None:
                 return None
-            for key, column in zip(columns, labels, strict=True):
-                arrays[key] = np.array([recode(label) for label in column.levels])[column.codes]
-        weight = metric.params.get("sample_weight")
-        return partial(self.listed.fit, level, arrays["y_true"], arrays["y_pred"], weight, metric=name)
+            arrays |= {column.name: _recoded(column, recode).codes for column in labels}
+        if "y_score" in known.reads:
+            arrays["y_score"] = arrays.pop("y_pred")
+        return partial(self._of_listed, level, arrays, metric.params.get("sample_weight"))
 
     @staticmethod
     def _recode(known: KnownMetric, columns: Sequence[Column]) -> Callable[[Any], int] | None:
@@ -307,7 +342,7 @@ class Cells:
             if not _pickles(metric.function):
                 self.make_all(number)
                 metrics[number] = replace(metric, function=None, params={})
-        people = self.counted.cells if self.counted is not None else {}
+        people = self.counted.columns if self.counted is not None else {}
         alone = all(metric.function is None or self._suffice(metric, people) for metric in metrics)
         return {**self.__dict__, "metrics": metrics, "listed": None if alone else self.listed}
 
@@ -328,14 +363,21 @@ def _why_not(metric: MetricOf, values: Any) -> str:
     return ""
 
 
-def _agree(test: FairnessTest, shown: Mapping[Key, Any]) -> bool:
+def _agree(result: Result, shown: Mapping[Key, Any]) -> bool:
     """Whether a test has measured what is shown, in every group where both are defined."""
-    assert test.by_group_ is not None  # only metrics of all groups at once have no values by group
-    for key, value in test.by_group_["value"].items():
-        other = shown.get(key if isinstance(key, tuple) else (key,), np.nan)
+    (found,) = result.measured.by_metric.values()
+    assert found.values is not None  # only metrics of all groups at once have no values by group
+    assert result.measured.sample is not None
+    for key, value in zip(result.measured.sample.groups, found.values.value[0].tolist(), strict=True):
+        other = shown.get(key, np.nan)
         if not (np.isnan(value) or pd.isna(other) or np.isclose(value, float(other), rtol=PRECISION, atol=1e-12)):
             return False
     return True
+
+
+def _recoded(column: Column, recode: Callable[[Any], int]) -> Column:
+    codes = np.array([recode(level) for level in column.levels], dtype=np.intp)[column.codes]
+    return Column(column.name, (0, 1), codes)
 
 
 def _pickles(function: Any) -> bool:

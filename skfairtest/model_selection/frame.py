@@ -17,9 +17,10 @@ from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.model_selection._frame_cells import DISPARITIES, METHODS, Cell, Cells, check_test_params
 from skfairtest.model_selection._frame_document import frame_document
 from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated
-from skfairtest.model_selection._frame_people import Features, read_features_of
+from skfairtest.model_selection._frame_people import read_features_of
 from skfairtest.report.document import Block
 from skfairtest.report.text import plain
+from skfairtest.tables import Sample
 
 __all__ = ["SignificanceFrame"]
 
@@ -164,14 +165,15 @@ class SignificanceFrame(MetricFrame):
         several = isinstance(metrics, dict)
         functions = metrics if isinstance(metrics, dict) else {self.by_group.name: metrics}
         params_of = (sample_params or {}) if several else {self.by_group.name: sample_params or {}}
-        features: Features | str
+        people: Sample | str
         try:
-            features = Features(
+            people = Sample(
+                {},
                 read_features_of(sensitive_features, self.sensitive_levels, "sensitive_features"),
                 read_features_of(control_features, self.control_levels, "control_features"),
             )
         except ValueError as error:  # MetricFrame can make do with what a test cannot
-            features = str(error)
+            people = str(error)
         n_control = len(self.control_levels or ())
         if not len(self.by_group):
             raise ParameterError("y_true is empty: at least one person is needed")
@@ -192,7 +194,7 @@ class SignificanceFrame(MetricFrame):
             shown.append(values)
         self._cells = Cells(
             tested,
-            features,
+            people,
             as_evaluated(y_true),
             as_evaluated(y_pred),
             levels=self._levels(),

@@ -9,9 +9,11 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
+from skfairtest.comparisons.engine import check_question
 from skfairtest.group import FairnessTest
+from skfairtest.group.fairness import result_of
 from skfairtest.model_selection._check_lengths import check_people
-from skfairtest.model_selection._fairness_score import check_question, fairness_score
+from skfairtest.model_selection._fairness_score import check_score, fairness_score
 from skfairtest.readers import one_column
 from skfairtest.readers.named import check_names_of_columns, named_columns
 
@@ -73,15 +75,14 @@ def score_of_predictions(
         "sample_weight": sample_weight,
     }
     _check_passed(y_true, passed)
-    scored = [m.name for m in FairnessTest(metric=metric, **params)._check()[1] if "y_score" in m.reads]
+    scored = [m.name for m in check_question(metric, params)[1] if "y_score" in m.reads]
     if scored:
         raise ParameterError(
             f"metric={scored[0]!r} is a metric of scores, which no threshold changes: tune one of labels, such as "
             "'equalized_odds'"
         )
-    score = fairness_score(
-        lambda: FairnessTest.from_predictions(y_true, y_pred, metric=metric, **passed, **params), output
-    )
+    test = FairnessTest(metric=metric, **params)
+    score = fairness_score(lambda: result_of(test, one_column(y_pred), one_column(y_true), passed), output)
     return score if score == score else -float("inf")
 
 
@@ -154,7 +155,7 @@ class FairnessScorer(_BaseScorer):
         _check_passed(X if y_true is None else y_true, passed)
         test = FairnessTest(estimator, metric=self._metric, **self._params)
         truth = one_column(y_true)
-        return fairness_score(lambda: test.fit(X, truth, **passed), self._output)
+        return fairness_score(lambda: result_of(test, X, truth, passed), self._output)
 
     def set_score_request(self, **kwargs: bool | str | None) -> Self:
         """Change which metadata is requested; requests that are not mentioned stay as they are.
@@ -269,7 +270,7 @@ def make_fairness_scorer(
     """
     columns = check_names_of_columns(sensitive_features, "sensitive_features")
     params = {"random_state": 0, **test_params}
-    check_question(metric, output, params)
+    check_score(metric, output, params)
     if output == "disparity" and "method" not in test_params:
         params |= _cheapest(metric, output, params)
     return FairnessScorer(metric, output, columns, params)
@@ -279,7 +280,7 @@ def _cheapest(metric: Any, output: str, params: dict[str, Any]) -> dict[str, Any
     """Return the method that needs no resamples, where there is one: an estimate is the same by every method."""
     cheap = {"method": "asymptotic"}
     try:
-        check_question(metric, output, {**params, **cheap})
+        check_score(metric, output, {**params, **cheap})
     except ValueError:  # disparities over all groups at once, other variances, and permutation within labels
         return {}
     return cheap

@@ -144,7 +144,7 @@ def arrange(rows: Rows, n_control: int, n_sensitive: int) -> tuple[Integers, lis
     counts = rows.counts[occupied]
     if not counts.size:
         raise ValueError("the table holds no people: all counts are zero.")
-    columns = [_drop_unused(column, occupied) for column in rows.columns]
+    columns = [used(column, occupied) for column in rows.columns]
     ends = [0, n_control, n_control + n_sensitive, len(columns)]
     axes, places = [], []
     for start, stop in pairwise(ends):
@@ -162,14 +162,15 @@ def arrange(rows: Rows, n_control: int, n_sensitive: int) -> tuple[Integers, lis
     return dense, axes
 
 
-def _drop_unused(column: Column, occupied: Booleans) -> Column:
-    codes = column.codes[occupied]
-    used = np.flatnonzero(np.bincount(codes, minlength=len(column.levels)))
-    if used.size < len(column.levels):
+def used(column: Column, rows: Booleans | Positions) -> Column:
+    """Return some rows of a column, with the levels that occur in them."""
+    codes = column.codes[rows]
+    found = np.flatnonzero(np.bincount(codes, minlength=len(column.levels)))
+    if found.size < len(column.levels):
         renumber = np.zeros(len(column.levels), dtype=np.intp)
-        renumber[used] = np.arange(used.size)
+        renumber[found] = np.arange(found.size)
         codes = renumber[codes]
-    return Column(column.name, tuple(column.levels[i] for i in used.tolist()), codes)
+    return Column(column.name, tuple(column.levels[i] for i in found.tolist()), codes)
 
 
 def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[Any, ...], ...], Positions]:

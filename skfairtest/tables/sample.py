@@ -19,7 +19,7 @@ from skfairtest.readers.columns import Column, Numbers, check_same_people, read_
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
 from skfairtest.tables.axes import CELL_NAMES, Key, check_names
 from skfairtest.tables.count_table import CountTable, key_labels, table_of
-from skfairtest.tables.rows import Rows, combine, distinct_keys, distinct_levels, tally
+from skfairtest.tables.rows import Rows, combine, distinct_keys, distinct_levels, tally, used
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
@@ -262,6 +262,31 @@ class Sample:
         """Group the same people by some of the sensitive features."""
         kept = tuple(column for column in self.sensitive if column.name in sensitive_features)
         return replace(self, sensitive=kept)
+
+    def within(self, stratum: Key) -> "tuple[Sample, Positions]":
+        """Return the people of one stratum as people without strata, and their rows.
+
+        Raises
+        ------
+        ValueError
+            If there are none.
+        """
+        if stratum not in self.strata:
+            raise ValueError("no people")
+        rows = np.flatnonzero(self.stratum_codes == self.strata.index(stratum))
+
+        def of(column: Any) -> Any:
+            return used(column, rows) if isinstance(column, Column) else None if column is None else column.take(rows)
+
+        people = Sample(
+            {name: of(column) for name, column in self.columns.items()},
+            tuple(of(column) for column in self.sensitive),
+            (),
+            None if self.counts is None else self.counts[rows],
+            of(self.weight),
+            of(self.clusters),
+        )
+        return people, rows
 
     def table(self, names: Iterable[str]) -> CountTable:
         """Count the people by some of the columns, which must be labels or few scores.

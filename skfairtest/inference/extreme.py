@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+from numpy.typing import ArrayLike
 
 from skfairtest._utils.typing import Floats
 
@@ -35,13 +35,13 @@ class Extreme(NamedTuple):
     high: float
 
 
-def extreme_disparity(comparisons: pd.DataFrame, disparity: str) -> Extreme:
+def extreme_disparity(value: ArrayLike, low: ArrayLike, high: ArrayLike, disparity: str) -> Extreme:
     """Return the disparity furthest from equality among comparisons with simultaneous two-sided intervals.
 
     Parameters
     ----------
-    comparisons : DataFrame
-        Rows of `FairnessTest.comparisons_`.
+    value, low, high : array-like of shape (k,)
+        Disparities of the comparisons, and the limits of their intervals.
     disparity : {"difference", "ratio"}
         What they compare.
 
@@ -52,15 +52,12 @@ def extreme_disparity(comparisons: pd.DataFrame, disparity: str) -> Extreme:
 
     Examples
     --------
-    >>> rows = pd.DataFrame(
-    ...     {"disparity": [-0.2, 0.1], "ci_low": [-0.3, -0.1], "ci_high": [-0.05, 0.2]}
-    ... )
-    >>> extreme_disparity(rows, "difference")
+    >>> extreme_disparity([-0.2, 0.1], [-0.3, -0.1], [-0.05, 0.2], "difference")
     Extreme(value=0.2, low=0.05, high=0.3)
     """
-    if not len(comparisons):
+    value, low, high = (np.asarray(numbers, dtype=float) for numbers in (value, low, high))
+    if not len(value):
         return Extreme(np.nan, np.nan, np.nan)
-    value, low, high = (comparisons[name].to_numpy(dtype=float) for name in ("disparity", "ci_low", "ci_high"))
     if disparity == "ratio":
         with np.errstate(divide="ignore"):
             nearest = np.where((low <= 1) & (high >= 1), 1.0, np.maximum(_below_one(low), _below_one(high)))

@@ -1,0 +1,63 @@
+"""From a question and people to a result: what every test of groups runs, whoever asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.seeds import check_seed
+from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
+from skfairtest.comparisons.core import Finding, Result
+from skfairtest.comparisons.family import decide
+from skfairtest.comparisons.measure import measure
+from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.inference.extreme import Extreme, extreme_disparity
+from skfairtest.metrics import Metric, Rate, disparity_of, resolve_metrics
+from skfairtest.tables import Sample
+
+
+def settings_of(metrics: Sequence[Metric] | None, params: Mapping[str, Any]) -> Settings:
+    """Check how metrics are compared; those that are not known yet (None) may have any unit.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is not usable, or a margin is of another disparity than a metric is always compared by.
+    """
+    unit = metrics is not None and all(
+        isinstance(metric, Rate) or getattr(metric, "bounds", None) == (0.0, 1.0) for metric in metrics
+    )
+    disparity = disparity_of(metrics or (), params.get("disparity", "difference"), params.get("margin"))
+    return check_settings(**{**params, "disparity": disparity}, unit=unit)
+
+
+def check_question(metric: Any, params: Mapping[str, Any]) -> tuple[Settings, list[Metric]]:
+    """Check what is tested and how, which needs no data."""
+    check_seed(params.get("random_state"))
+    metrics = resolve_metrics(metric, params.get("disparity", "difference"))
+    return settings_of(metrics, params), metrics
+
+
+def compare(
+    sample: Sample,
+    metrics: Sequence[Metric],
+    settings: Settings,
+    *,
+    pos_label: Any = None,
+    classes: tuple[Any, ...] | None = None,
+    random_state: Any = None,
+) -> Result:
+    """Make and judge the comparisons of one grouping of people, and warn of what makes them doubtful."""
+    measured = measure(sample, metrics, settings, pos_label, classes, random_state)
+    (result,) = decide([measured], settings)
+    warn_about_people(measured)
+    warn_about_resamples(result.verdict, settings)
+    return result
+
+
+def extreme_of(findings: Sequence[Finding], disparity: str) -> Extreme:
+    """Return the largest disparity among findings, with its limits."""
+    low, high = np.reshape([finding.interval for finding in findings], (-1, 2)).T
+    return extreme_disparity([finding.estimate.disparity for finding in findings], low, high, disparity)
