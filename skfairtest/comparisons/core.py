@@ -148,6 +148,10 @@ class NullDistribution:
         """Return two rates whose test has a power that is known; None for others."""
         return None
 
+    def joint_table(self) -> tuple[int, int, int, int] | None:
+        """Return counts that have a joint distribution with those of other rates of the same pair; None for others."""
+        return None
+
     def error(self, estimate: Estimate) -> float:
         """Return the standard error of the difference, or of the logarithm of the ratio; NaN where there is none."""
         return np.nan

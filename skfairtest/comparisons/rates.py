@@ -85,6 +85,13 @@ class RateNull(NullDistribution):
         d1, d2 = float(pair.d1[0]), float(pair.d2[0])
         return TwoRates(float(pair.x2[0]) / d2, d1, d2, pair.share, self.scale.value)
 
+    def joint_table(self) -> tuple[int, int, int, int] | None:
+        """Return the only stratum's events and denominators, where the two-sided test is enumerated."""
+        pair, question = self.pair, self.question
+        if len(pair.x1) > 1 or question.alternative != "two-sided" or question.method not in ("auto", "exact"):
+            return None
+        return int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0])
+
     def error(self, estimate: Estimate) -> float:
         """Return the delta method's standard error."""
         if self.question.disparity == "ratio" and not (estimate.value_group > 0 and estimate.value_other > 0):
@@ -364,9 +371,7 @@ def enumerable(estimates: Sequence[Estimate], nulls: Sequence[NullDistribution])
     """Whether rates on disjoint conditions have an enumerated joint distribution: one pair of groups, one stratum."""
     question, contrast = nulls[0].question, estimates[0].contrast
     return (
-        question.alternative == "two-sided"
-        and question.method in ("auto", "exact")
-        and all(isinstance(null, RateNull) and null.question == question and len(null.pair.x1) == 1 for null in nulls)
+        all(null.joint_table() is not None and null.question == question for null in nulls)
         and len({(estimate.contrast.first, estimate.contrast.second) for estimate in estimates}) == 1
         and contrast.second is not None
     )
@@ -374,8 +379,7 @@ def enumerable(estimates: Sequence[Estimate], nulls: Sequence[NullDistribution])
 
 def joint_log_p(comparisons: Sequence[Comparison]) -> Floats:
     """Return the adjusted log p-values of comparisons that are `enumerable`."""
-    pairs = [null.pair for comparison in comparisons if isinstance(null := comparison.null, RateNull)]
-    tables = [(int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0])) for pair in pairs]
+    tables = [table for comparison in comparisons if (table := comparison.null.joint_table()) is not None]
     return product_log_p(tables, np.array([comparison.evidence.statistic for comparison in comparisons]))
 
 
