@@ -3,7 +3,7 @@ Any metric: scores, errors, and a function of one's own
 =======================================================
 
 Two groups of people get scores from one model. In the smaller one fewer people are positive, and errors have another
-law: groups differ in more than one way, and each metric looks at one of them.
+distribution: groups differ in more than one way, and each metric looks at one of them.
 """
 
 # %%

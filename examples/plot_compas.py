@@ -30,7 +30,7 @@ DisparityDisplay.from_test(test)
 plt.show()
 
 # %%
-# Some groups are tiny: eighteen Native Americans, of whom eight did not reoffend. The exact law does not mind; the
+# Some groups are tiny: eighteen Native Americans, of whom eight did not reoffend. An exact test does not mind; the
 # interval shows how little eight people can say.
 groups = test.by_group_
 print(groups.loc[groups["small"], ["n", "n_effective", "value", "ci_low", "ci_high"]].round(3).to_string())

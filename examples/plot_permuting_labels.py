@@ -24,15 +24,15 @@ PEOPLE = {"large": 1000, "small": 100}
 
 def world(base_rate):
     """Return people of each group by cell, from a population in which true positive rates are equal."""
-    laws = ([0.2 * p, 0.8 * p, 0.8 * (1 - p), 0.2 * (1 - p)] for p in (0.9, base_rate))
-    return [rng.multinomial(people, law) for people, law in zip(PEOPLE.values(), laws, strict=True)]
+    masses = ([0.2 * p, 0.8 * p, 0.8 * (1 - p), 0.2 * (1 - p)] for p in (0.9, base_rate))
+    return [rng.multinomial(people, mass) for people, mass in zip(PEOPLE.values(), masses, strict=True)]
 
 
 # %%
 # Once people are counted, to shuffle labels is to draw the large group's counts from everybody's: one draw from the
-# multivariate hypergeometric law. The statistic is the difference of the true positive rates. Among all cells this is
-# the naive test. Among the two cells of positive people it is the same code and another test: labels are shuffled where
-# people are exchangeable, if the rates are equal.
+# multivariate hypergeometric distribution. The statistic is the difference of the true positive rates. Among all cells
+# this is the naive test. Among the two cells of positive people it is the same code and another test: labels are
+# shuffled where people are exchangeable, if the rates are equal.
 def rate(cells):
     return cells[..., 1] / np.maximum(cells[..., 0] + cells[..., 1], 1)
 
@@ -46,7 +46,7 @@ def permutation_p(large, small, n_resamples=499):
 
 
 def exact_p(large, small):
-    """The p-value of the package: no shuffle at all, the law among positive people is enumerated."""
+    """The p-value of the package: no shuffle at all, the distribution among positive people is enumerated."""
     counts = {(group, name): int(n) for group, cells in zip(PEOPLE, (large, small), strict=True)
               for name, n in zip(CELLS[:2], cells[:2], strict=True)}  # fmt: skip
     table = CountTable.from_counts(counts, names=("group", "y"), y_pred="y", sensitive_features="group")

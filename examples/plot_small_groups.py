@@ -1,10 +1,10 @@
 """
-Small groups: exact laws and honest intervals
-=============================================
+Small groups: exact tests and honest intervals
+==============================================
 
 Of the 7,214 people of the COMPAS data, eighteen are Native American, and ten of these reoffended. Most tests of
-fairness rest on the normal law, which ten people do not follow. The exact law needs no minimum: its null hypothesis is
-that the rate is the same in both groups, and it rejects a true one at most as often as the level says.
+fairness rest on the normal distribution, which ten people do not follow. An exact test needs no minimum: its null
+hypothesis is that the rate is the same in both groups, and it rejects a true one at most as often as the level says.
 """
 
 # %%

@@ -36,8 +36,8 @@ print("by sex, rejected at", by_sex.thresholds[by_sex.rejected].astype(int).toli
 
 # %%
 # Between Black and White people the difference is there at every threshold that divides people at all: it is no
-# accident of the five. A score whose law differs between groups, among people with the same outcome, has different
-# error rates nearly everywhere, and no common threshold mends that.
+# accident of the five. A score whose distribution differs between groups, among people with the same outcome, has
+# different error rates nearly everywhere, and no common threshold mends that.
 #
 # Between women and men nothing is found at five, and something at a few high thresholds. Each of these tests is right
 # for a threshold that was chosen beforehand. To look at all of them is to ask nine questions; here they are asked

@@ -68,7 +68,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     disparity : {"difference", "ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
-        Law of the p-values, as in `FairnessTest`.
+        What gives the p-values, as in `FairnessTest`.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
         How p-values are adjusted for the number of hypotheses, over the whole audit. "auto" is Holm, with Shaffer's
         smaller factors where all pairs of groups are compared, as in `FairnessTest`.
@@ -77,12 +77,12 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the audit.
     n_resamples : int or "adaptive", default=9999
-        Resamples of each law that is drawn. With ``method="auto"`` they are more where not even none of them being as
+        Resamples of each null distribution. With ``method="auto"`` they are more where not even none of them being as
         extreme would be a finding among so many comparisons: then drawing stops when 20 were, as with "adaptive".
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     random_state : int, RandomState, Generator or None
-        Seed of laws that are drawn, and of the predictions of a randomised model; reports tell the number that was
+        Seed of the resamples, and of the predictions of a randomised model; reports tell the number that was
         used. All groupings share it, so that what is drawn for a feature does not depend on which others are audited.
     n_jobs : int, optional
         Processes; the result is the same.
@@ -125,8 +125,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     Notes
     -----
-    Rates have exact laws. Those of other metrics are drawn, and a family of k comparisons needs more than k / alpha
-    draws to find anything: that is what a large audit by metrics of scores takes its time for.
+    Rates have exact tests. Other metrics are tested by resampling, and a family of k comparisons needs more than
+    k / alpha resamples to find anything: that is what a large audit by metrics of scores takes its time for.
 
     ``minimum_detectable`` of a rate is found from the power of the test that was run, within about .01; with a margin
     from that of the score test, and with weights or strata, as of other metrics, from the standard error.
@@ -252,7 +252,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             )
         if self.adjust == "max_t":
             raise ParameterError(
-                "adjust='max_t' has no joint law across groupings of the same people: use adjust='holm'"
+                "adjust='max_t' has no joint distribution across groupings of the same people: use adjust='holm'"
             )
         if not isinstance(self.intersections, bool | np.bool_):
             raise ParameterError(f"intersections must be True or False; found {self.intersections!r}")

@@ -57,7 +57,7 @@ def measure(
     classes : tuple or None
         The estimator's.
     random_state : int, RandomState, Generator or None
-        Source of randomness for resampled laws; an enumerated law leaves it alone.
+        Source of randomness for resamples; an enumerated null distribution leaves it alone.
     sets : sequence of int, optional
         A number for the set of people in each group, where people are grouped in several ways (see `numbers_of`).
 
@@ -217,7 +217,7 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
             )
         if sample.clusters is not None and isinstance(metric, Omnibus):
             raise ParameterError(
-                f"clusters were given and metric {metric.name!r} looks at all groups at once, which has no law for "
+                f"clusters were given and metric {metric.name!r} looks at all groups at once, which has no test for "
                 "people in clusters: test a metric of each group instead"
             )
 
@@ -312,7 +312,7 @@ def _positive_for(design: Design, metric: ScoreMetric) -> Any:
 def _as_rate(
     design: Design, metric: ScoreMetric, kinds: Kinds
 ) -> tuple[Rate, tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]] | None:
-    """Return a mean of zeros and ones as the rate that it is: it has an exact law. None for everything else."""
+    """Return a mean of zeros and ones as the rate that it is: it has an exact test. None for everything else."""
     if not isinstance(metric, BuiltIn) or not is_counted(design.sample, design.settings) or kinds.counts is None:
         return None
     n = kinds.counts.shape[2]

@@ -1,4 +1,4 @@
-"""What could have been seen by chance in one comparison: the law behind its p-value, as it is drawn and reported."""
+"""What could have been seen by chance in one comparison: the null distribution of its statistic, as reported."""
 
 from __future__ import annotations
 
@@ -85,10 +85,10 @@ def _normal(finding: Finding) -> NullHistogram:
     statistic = evidence.statistic
     side = _nearest({s: float(np.exp(normal_log_p(statistic, s))) for s in sides}, times, evidence.log_p)
     p = p_text(p_of(evidence.log_p))
-    note = "The standard normal law, which the statistic has in large samples if the null hypothesis holds"
+    note = "The standard normal distribution, which the statistic has in large samples if the null hypothesis holds"
     if evidence.method.startswith("exact"):
         why = "with a margin" if finding.null.question.margin_bounds is not None else "for so many people"
-        note += f", drawn {why} in place of the exact law that gives the p-value, {p}"
+        note += f", drawn {why} in place of the exact distribution that gives the p-value, {p}"
     else:
         note += f"; {'twice ' if times == 2 else ''}what is at least as extreme as the data is the p-value, {p}"
     bins = null_distribution.normal(statistic, side)

@@ -158,21 +158,20 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
 def _method(
     method: str, variance: str | None, within: str | None, margin_bounds: tuple[float, float] | None
 ) -> tuple[str, str | None]:
-    """Resolve method and variance: an exact law exists for score statistics within each rate's own condition only."""
-    lawless = [f"variance={variance!r}"] if variance not in ("auto", "score") else []
-    lawless += [f"within={within!r}"] if within != "auto" else []
-    if lawless and method in ("exact", "asymptotic"):
+    """Resolve method and variance: score statistics within each rate's own condition alone have exact tests."""
+    conflicting = [f"variance={variance!r}"] if variance not in ("auto", "score") else []
+    conflicting += [f"within={within!r}"] if within != "auto" else []
+    if conflicting and method in ("exact", "asymptotic"):
         raise ParameterError(
-            f"method={method!r} has one law, which {' and '.join(lawless)} would change: use method='permutation'"
+            f"method={method!r} is one test, which {' and '.join(conflicting)} would change: use method='permutation'"
         )
-    if lawless and method == "auto":
+    if conflicting and method == "auto":
         method = "permutation"
     if method == "bootstrap" and within != "auto":
         raise ParameterError(f"within={within!r} says where labels are permuted; method='bootstrap' permutes none")
     if method == "permutation" and margin_bounds is not None:
         raise ParameterError(
-            "method='permutation' tests equality and has no law at a margin: use method='exact' or 'bootstrap', "
-            "or margin=None"
+            "method='permutation' tests equality and not a margin: use method='exact' or 'bootstrap', or margin=None"
         )
     if variance == "auto":
         variance = "delta" if method == "bootstrap" else "score"

@@ -37,7 +37,7 @@ class DisparityDisplay(FittedDisplay):
         P-values, adjusted; the smallest are drawn where comparisons are too many.
     null : float, default=0
         The disparity of equal groups: 0, for ratios 1.
-    edges : tuple of float, optional
+    margin_bounds : tuple of float, optional
         Tolerated disparities.
     xlabel : str, default="disparity"
         What is on the axis.
@@ -79,7 +79,7 @@ class DisparityDisplay(FittedDisplay):
     concern: NDArray[np.bool_]
     p_value: NDArray[np.float64]
     null: float = 0.0
-    edges: tuple[float, float] | None = None
+    margin_bounds: tuple[float, float] | None = None
     xlabel: str = "disparity"
     n_hidden: int = 0
     estimator_name: str | None = None
@@ -120,7 +120,7 @@ class DisparityDisplay(FittedDisplay):
             concern=np.array([bool(row["concern"]) for _, row in shown]),
             p_value=p,
             null=1.0 if ratio else 0.0,
-            edges=setup.margin_bounds,
+            margin_bounds=setup.margin_bounds,
             xlabel="\n".join([*told, f"{together}{100 * (1 - setup.alpha):g} % intervals"]),
             n_hidden=len(rows) - len(shown),
             estimator_name=name,
@@ -162,7 +162,7 @@ class DisparityDisplay(FittedDisplay):
             self.ci_high[rows],
             self.concern[rows],
             null=self.null,
-            margin_bounds=self.edges,
+            margin_bounds=self.margin_bounds,
             log=self.null == 1.0,
             xlabel="\n".join(told),
         )

@@ -17,17 +17,16 @@ from skfairtest.report.sentences import equals_p
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NullDistributionDisplay(FittedDisplay):
-    """The law of the leading comparison's statistic if groups were equal, beside what was seen.
+    """The null distribution of the leading comparison's statistic, beside what was seen.
 
     Outcomes at least as extreme as the data are orange and hatched. For rates every outcome is enumerated, given how
     many people show the event in both groups together. The unconditional test does not take that number as given: its
-    p-value is never above what is hatched, and mostly below. Elsewhere the law is the histogram of what was drawn, or
-    the normal law.
+    p-value is never above what is hatched, and mostly below. Elsewhere it is the histogram of the resamples, or normal.
 
     Parameters
     ----------
-    law : NullHistogram
-        The law; ``law.note`` says what it is, and how it relates to the p-value.
+    null_distribution : NullHistogram
+        What was drawn; ``null_distribution.note`` says what it is, and how it relates to the p-value.
     comparison : str, default=""
         What was compared.
     estimator_name : str, optional
@@ -59,13 +58,16 @@ class NullDistributionDisplay(FittedDisplay):
     ...     metric="selection_rate",
     ... )
     >>> display = NullDistributionDisplay.from_test(test)
-    >>> display.law.low
+    >>> display.null_distribution.low
     (-1.0, -0.5, 0.0, 0.5, 1.0)
-    >>> round(sum(display.law.extreme), 4), round(display.law.p_value, 4)
+    >>> (
+    ...     round(sum(display.null_distribution.extreme), 4),
+    ...     round(display.null_distribution.p_value, 4),
+    ... )
     (0.0286, 0.0078)
     """
 
-    law: NullHistogram
+    null_distribution: NullHistogram
     comparison: str = ""
     estimator_name: str | None = None
 
@@ -73,16 +75,16 @@ class NullDistributionDisplay(FittedDisplay):
     def _read(cls, test: Any, name: str | None) -> Self:
         parts = parts_of(test)
         if isinstance(test, FairnessTest):
-            law, (part, row) = test._null_histogram, (0, test._leading)
+            found, (part, row) = test._null_histogram, (0, test._leading)
         else:
-            law, (part, row) = test.record_.null_distribution, test.record_.leading
-        if law is None:
-            raise ParameterError("test has no law to draw: the statistic of its leading comparison is undefined")
+            found, (part, row) = test.record_.null_distribution, test.record_.leading
+        if found is None:
+            raise ParameterError("test has no null distribution: the statistic of its leading comparison is undefined")
         setup, leading = parts[part].setup, parts[part].comparisons.iloc[row]
         comparison = label(leading["metric"])
         if leading["metric"] not in setup.everybody:
             comparison = comparison_name(setup, leading, prefix=[comparison])
-        return cls(law=law, comparison=comparison, estimator_name=name)
+        return cls(null_distribution=found, comparison=comparison, estimator_name=name)
 
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
@@ -102,9 +104,9 @@ class NullDistributionDisplay(FittedDisplay):
             This display.
         """
         self.figure_, self.ax_ = axes(ax, type(self).__name__)
-        told = [self.comparison] if self.comparison else []
+        found, told = self.null_distribution, [self.comparison] if self.comparison else []
         draw_null_histogram(
-            self.ax_, self.law, xlabel="\n".join([*told, f"{statistic_axis(self.law)}, {equals_p(self.law.p_value)}"])
+            self.ax_, found, xlabel="\n".join([*told, f"{statistic_axis(found)}, {equals_p(found.p_value)}"])
         )
         finish(self.ax_, self.estimator_name if name is None else name, **kwargs)
         return self

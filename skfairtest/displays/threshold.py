@@ -46,8 +46,8 @@ class ThresholdDisplay:
         Where the difference is rejected.
     confidence_level : float, default=0.95
         Of the intervals; one minus it is the level of the tests.
-    law : {"exact", "asymptotic"}, default="exact"
-        The law of the tests.
+    method : {"exact", "asymptotic"}, default="exact"
+        Of the tests.
     metric_name : str, default="rate"
         What the rate is.
     comparison : str, default=""
@@ -105,7 +105,7 @@ class ThresholdDisplay:
     kept_high: NDArray[np.float64]
     rejected: NDArray[np.bool_]
     confidence_level: float = 0.95
-    law: str = "exact"
+    method: str = "exact"
     metric_name: str = "rate"
     comparison: str = ""
     estimator_name: str | None = None
@@ -153,7 +153,7 @@ class ThresholdDisplay:
         confidence_level : float, default=0.95
             Of the intervals; one minus it is the level of the tests.
         method : {"auto", "exact", "asymptotic"}, default="auto"
-            As in `FairnessTest`; "auto" is "asymptotic" where exact laws at all thresholds would take long.
+            As in `FairnessTest`; "auto" is "asymptotic" where exact tests at all thresholds would take long.
         pos_label : label, optional
             As in `FairnessTest`.
         predict_params : dict, optional
@@ -242,7 +242,7 @@ class ThresholdDisplay:
         confidence_level : float, default=0.95
             Of the intervals; one minus it is the level of the tests.
         method : {"auto", "exact", "asymptotic"}, default="auto"
-            As in `FairnessTest`; "auto" is "asymptotic" where exact laws at all thresholds would take long.
+            As in `FairnessTest`; "auto" is "asymptotic" where exact tests at all thresholds would take long.
         pos_label : label, optional
             As in `FairnessTest`.
         name : str, optional
@@ -322,7 +322,7 @@ class ThresholdDisplay:
             kept_high=found.kept_high,
             rejected=found.rejected,
             confidence_level=float(confidence_level),
-            law=found.law,
+            method=found.method,
             metric_name=rate.name,
             comparison=comparison,
             estimator_name=name,
@@ -347,7 +347,7 @@ class ThresholdDisplay:
         """
         self.figure_, self.ax_ = axes(ax, type(self).__name__)
         ax, x = self.ax_, self.thresholds
-        test = "exact test" if self.law == "exact" else "score test"
+        test = "exact test" if self.method == "exact" else "score test"
         level = f"{100 * (1 - self.confidence_level):.3g} %"
         self.kept_ = ax.fill_between(
             x, self.kept_low, self.kept_high, facecolor="#E3E3E3", edgecolor="#A6A6A6", hatch="....", linewidth=0.0,

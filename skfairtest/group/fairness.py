@@ -74,9 +74,9 @@ class FairnessTest(GroupsTest):
     margin : float, optional
         Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin].
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
-        Law of the p-value. "auto": exact for rates where it can be enumerated, else the score test; permutation for
+        What gives the p-value. "auto": exact for rates where it can be enumerated, else the score test; permutation for
         other metrics (with `margin` "asymptotic"), for people with weights or clusters, and where `variance` or
-        `within` ask for a law that cannot be enumerated. The row's ``method`` says which.
+        `within` ask for a null distribution that cannot be enumerated. The row's ``method`` says which.
     variance : {"auto", "score", "delta", "jackknife", "bootstrap", None}, default="auto"
         Standard error that studentizes a resampled disparity: of rates with both values equal ("score"), linearized
         (DeLong's for AUC), leaving out one person of each of at most 64 kinds, from 50 bootstrap samples of each
@@ -84,7 +84,7 @@ class FairnessTest(GroupsTest):
     within : {"auto", None, "y_true", "y_pred"}, default="auto"
         Where labels are permuted: as the metric says (rates within their own condition, which is exact), everywhere,
         or within the labels or predictions. Anything but "auto" changes the null hypothesis to equal conditional
-        laws.
+        distributions.
     adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
         How p-values are adjusted for the number of hypotheses. "auto" is Holm's step-down, with Shaffer's smaller
         factors where all pairs of three or more groups are compared: among four groups 6, 3, 3, 3, 2, 1 in place of 6,

@@ -207,7 +207,7 @@ def minimum_detectable_disparity(
     ----------
     test : FairnessTest, optional
         A fitted test. Its leading comparison is taken: the people who meet the condition, the value of the other side
-        as baseline, the level, the number of comparisons, the alternative, the margin and the law.
+        as baseline, the level, the number of comparisons, the alternative, the margin and the method.
     metric : str or Rate
         A rate or a criterion of one rate, a mean, or "roc_auc", as in `power`.
     baseline : float, or (float, float) for means

@@ -125,8 +125,8 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
     given = [rate.masks(CELLS)[1] for rate in rates]
     if len(rates) > 2 or (len(rates) == 2 and not np.array_equal(given[0], ~given[1])):
         raise ParameterError(
-            f"metric={metric!r} is several rates whose conditions are not complementary, so that their joint law is "
-            "not known: ask for one of them, with alpha divided by their number"
+            f"metric={metric!r} is several rates whose conditions are not complementary, so that their joint "
+            "distribution is not known: ask for one of them, with alpha divided by their number"
         )
     return Plan(name, rates, settings)
 

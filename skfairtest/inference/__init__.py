@@ -1,1 +1,1 @@
-"""How sure we are: laws, draws, p-values, intervals, multiplicity. Pure NumPy and SciPy on arrays of counts."""
+"""How sure we are: null distributions, p-values, intervals, multiplicity. Pure NumPy and SciPy on arrays of counts."""

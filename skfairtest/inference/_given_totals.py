@@ -1,4 +1,4 @@
-"""What Fisher's and Boschloo's tests say about all outcomes of two groups at once: the law given every total of events.
+"""What Fisher's and Boschloo's tests say about all outcomes of two groups at once, given every total of events.
 
 References
 ----------
@@ -49,7 +49,7 @@ def width_held(d1: int, d2: int) -> float:
 
 
 def given_totals(d1: int, d2: int, m: Integers, alpha: float, alternative: str) -> GivenTotals:
-    """Law given each total in m, for a test at a level; at level 0 no outcome is left out."""
+    """Null distribution given each total in m, for a test at a level; at level 0 no outcome is left out."""
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
     mode = (m + 1) * (d1 + 1) // (d1 + d2 + 2)
     choose1, choose2, choose = log_choose(d1), log_choose(d2), log_choose(d1 + d2)[m]

@@ -1,8 +1,8 @@
-"""The conditional law of two groups' events: hypergeometric given the total (Fisher 1935), one stratum or several.
+"""Two groups' events given their total: hypergeometric (Fisher 1935), in one stratum or several.
 
 Group 1 has ``d1`` people who meet a rate's condition, ``x1`` of them show its event; group 2 likewise. When both show
 it with the same probability, ``x1`` given the total ``m = x1 + x2`` is hypergeometric, whatever that probability is.
-With several strata the sum of the ``x1`` given every stratum's total is the convolution of their hypergeometric laws,
+With several strata the sum of the ``x1`` given every stratum's total is a convolution of hypergeometric distributions,
 which is the exact form of the Mantel-Haenszel test: ``sum w (r1 - r2) = sum (x1 - d1 m / N)`` is that sum but for a
 constant.
 
@@ -26,7 +26,7 @@ from skfairtest.inference._discrete import hypergeometric_log_pmf
 TIE = 1e-7
 #: Multiplications up to which strata are convolved directly, over windows wide enough for the smallest floats.
 DIRECT_WORK = 300_000_000
-#: Outcomes up to which the law of a sum over strata is enumerated at all.
+#: Outcomes up to which the distribution of a sum over strata is enumerated at all.
 STRATA_CAP = 50_000_000
 #: Standard deviations around the centre that a window holds, and those beyond which tails are computed by tilting.
 _WIDE, _FAR = 45.0, 30.0
@@ -202,19 +202,19 @@ def _stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) -
     return low, weights / total, largest + float(np.log(total))
 
 
-def _convolved(laws: list[Floats]) -> Floats:
+def _convolved(masses: list[Floats]) -> Floats:
     """Convolve distributions, neighbours first, by Fourier transforms."""
     from scipy.signal import fftconvolve  # slow to import, and few tables have so many strata
 
-    while len(laws) > 1:
-        pairs = zip(laws[::2], laws[1::2], strict=False)
-        laws = [np.maximum(fftconvolve(*pair), 0.0) for pair in pairs] + laws[len(laws) // 2 * 2 :]
-    return laws[0]
+    while len(masses) > 1:
+        pairs = zip(masses[::2], masses[1::2], strict=False)
+        masses = [np.maximum(fftconvolve(*pair), 0.0) for pair in pairs] + masses[len(masses) // 2 * 2 :]
+    return masses[0]
 
 
 @dataclass(frozen=True)
 class Strata:
-    """Denominators and totals of events of two groups in several strata, and the law of the sum of group 1's events."""
+    """Denominators and totals of events of two groups in several strata; how group 1's events are distributed."""
 
     each: tuple[tuple[int, int, int], ...]  # d1, d2 and m
 
@@ -257,9 +257,9 @@ class Strata:
         transforms is accurate relatively to the largest.
         """
         strata = [_stratum_distribution(*each, tilt, _WIDE if direct else _NARROW) for each in self.each]
-        firsts, laws, log_constants = zip(*strata, strict=True)
-        law = reduce(np.convolve, laws) if direct else _convolved(list(laws))
-        return sum(firsts), law, sum(log_constants)
+        firsts, parts, log_constants = zip(*strata, strict=True)
+        masses = reduce(np.convolve, parts) if direct else _convolved(list(parts))
+        return sum(firsts), masses, sum(log_constants)
 
     def within_cap(self) -> bool:
         """Whether the distribution of the sum is enumerated: as long as it fits in memory comfortably."""
@@ -269,12 +269,12 @@ class Strata:
         """Mean of the tilted sum."""
         total = 0.0
         for a, b, c in self.each:
-            first, law, _ = _stratum_distribution(a, b, c, tilt, _NARROW)
-            total += first + float(law @ np.arange(len(law)))
+            first, masses, _ = _stratum_distribution(a, b, c, tilt, _NARROW)
+            total += first + float(masses @ np.arange(len(masses)))
         return total
 
     def log_far_tail(self, observed: int, *, upper: bool) -> float:
-        """Log tail probability far out, by exponential tilting: the law is re-centred at the observed sum."""
+        """Log tail probability far out, by exponential tilting: the distribution is re-centred at the observed sum."""
         end = 1 if upper else 0
         if observed == self.bounds[end]:
             return float(sum(float(hypergeometric_log_pmf(support(*s)[end], *s)) for s in self.each))
@@ -287,17 +287,17 @@ class Strata:
             middle = (low + high) / 2
             low, high = (middle, high) if self.tilted_mean(middle) < observed else (low, middle)
         tilt = (low + high) / 2
-        first, law, log_constant = self.distribution(tilt, direct=False)
-        x = first + np.arange(len(law))
+        first, masses, log_constant = self.distribution(tilt, direct=False)
+        x = first + np.arange(len(masses))
         chosen = x >= observed if upper else x <= observed
-        tail = float(law[chosen] @ np.exp(-abs(tilt) * np.abs(x[chosen] - observed)))
+        tail = float(masses[chosen] @ np.exp(-abs(tilt) * np.abs(x[chosen] - observed)))
         return log_constant - tilt * observed + float(np.log(tail))
 
 
 def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided") -> float:
     """Log p-value that two groups share one event probability in every stratum, given all the strata's totals.
 
-    The law of ``sum x1`` is enumerated. Two-sided, outcomes are ordered by its probability, as R's
+    The distribution of ``sum x1`` is enumerated. Two-sided, outcomes are ordered by its probability, as R's
     ``mantelhaen.test(exact = TRUE)`` does. Where that would need numbers too small for a float, or strata of so many
     people that only a narrow window is convolved, a two-sided p-value far out is twice the one-sided one, valid too.
 
@@ -322,15 +322,15 @@ def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alt
     direct = strata.direct_work() <= DIRECT_WORK
     if abs(z) > (_FAR if direct else _FAR_NARROW):
         return _far_log_p(strata, observed, alternative, upper=z > 0)
-    first, law, _ = strata.distribution(0.0, direct=direct)
+    first, masses, _ = strata.distribution(0.0, direct=direct)
     position = observed - first
     if alternative == "greater":
-        tail = law[position:].sum()
+        tail = masses[position:].sum()
     elif alternative == "less":
-        tail = law[: position + 1].sum()
+        tail = masses[: position + 1].sum()
     else:
-        tail = law[law <= law[position] * (1 + TIE)].sum()
-    if tail < (_UNDERFLOW if direct else _NOISE):  # a skewed law leaves the trusted range nearer to its centre
+        tail = masses[masses <= masses[position] * (1 + TIE)].sum()
+    if tail < (_UNDERFLOW if direct else _NOISE):  # a skewed distribution leaves the trusted range nearer to its centre
         return _far_log_p(strata, observed, alternative, upper=z > 0)
     return min(0.0, float(np.log(tail)))
 

@@ -2,7 +2,7 @@ r"""Permutation tests of correlation that stay valid where the two are dependent
 
 Permuting e against x makes them independent, which is more than uncorrelated. The ordinary permutation test of
 Pearson's r rejects uncorrelated but dependent data far too often, or hardly ever. Divided by its own standard error on
-the data and on every permutation, the statistic has the same limiting law in both cases.
+the data and on every permutation, the statistic has the same limiting distribution in both cases.
 
 Pearson's r, with x and e centred (DiCiccio and Romano 2017; DiCiccio et al. 2020, section 4.1)::
 

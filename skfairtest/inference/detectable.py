@@ -136,7 +136,7 @@ def detectable_rates(
         distances = np.log(sizes[:, i]) if ratio else sizes[:, i].copy()
         sizes[:, i] = np.nan
         for way in np.argsort(-np.nan_to_num(distances, nan=np.inf)):
-            if equality and not np.isnan(sizes[:, i]).all() and distances[way] < NEARER * np.nanmax(distances):
+            if equality and not np.isnan(sizes[:, i]).all() and distances[way] < NEARER * np.fmax.reduce(distances):
                 continue  # clearly the nearer one
             near = QUICK if equality and accuracy == "quick" else NEAR
             start = float(gaps[way, i]) if equality else np.nan

@@ -2,7 +2,7 @@
 
 Outcomes are ordered by the Miettinen-Nurminen score at the margin's edge. The p-value is the largest probability, over
 the nuisance rate, of an outcome at least as extreme, looked for only where a 1 - 1e-6 confidence region of both rates
-allows (Berger and Boos 1994), plus that 1e-6. No conditional law exists at a difference other than 0.
+allows (Berger and Boos 1994), plus that 1e-6. No conditional distribution exists at a difference other than 0.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""Step-down max-T adjustment (Westfall and Young 1993) from a joint law of the statistics.
+"""Step-down max-T adjustment (Westfall and Young 1993) from a joint distribution of the statistics.
 
 From permuted tables it is exact for the joint null hypothesis only (every group alike): with groups A = B but C
 different it can reject A against B up to 12 % of the time at a nominal 5 %. Holm's adjustment has no such weakness.

@@ -21,7 +21,7 @@ def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> ND
 
     Every person first joins independently with a probability a little below n_first / n (one random byte each); rows
     with more than `n_first` members are drawn anew, and the others are filled up with people drawn at random among
-    those who are still out. No step looks at who a person is: renaming the people does not change the law of a row. All
+    those who are still out. No step looks at who a person is: renaming the people changes no row's distribution. All
     subsets of `n_first` people are therefore equally likely, exactly, whatever the probability of joining was; it only
     sets the cost.
 

@@ -1,7 +1,7 @@
-"""Laws of a statistic under the null hypothesis, in few enough bins to be drawn, with what is as extreme as the data.
+"""Null distributions in few enough bins to be drawn, with what is as extreme as the data.
 
-An enumerated law is that of the number of events of group 1 given how many events both groups have (hypergeometric; the
-convolution of hypergeometric laws over strata), which is what permuting labels inside a rate's condition gives. Where
+An enumerated one is that of the number of events of group 1 given how many events both groups have (hypergeometric;
+over strata a convolution), which is what permuting labels inside a rate's condition gives. Where
 outcomes are too many to be drawn one by one, as many neighbours as needed make a bin around the centre, and all beyond
 make one bin on either side: nothing is left out, and the extreme parts add up to the p-value.
 """
@@ -20,9 +20,9 @@ from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference.conditional import TIE, Strata, stratified_log_p
 from skfairtest.inference.resampling import at_least_as_extreme
 
-#: Bins that a law has at the most, with the two that hold all that is far out.
+#: Bins that a distribution has at the most, with the two that hold all that is far out.
 MOST = 101
-#: Bins that draws, or a normal law, are put into at the most, without these two.
+#: Bins that draws, or a normal distribution, are put into at the most, without these two.
 BINS = 60
 #: Outcomes around the centre that are enumerated at the most.
 LARGEST = 1_000_000
@@ -36,7 +36,7 @@ NOISE = 1e-8
 
 @dataclass(frozen=True)
 class Bins:
-    """Bins of a law, arrays of shape (n_bins,): their ends, probabilities, and the parts of these that are extreme."""
+    """Bins, arrays of shape (n_bins,): their ends, probabilities, and the parts of these that are extreme."""
 
     low: Floats
     high: Floats
@@ -51,7 +51,7 @@ class Bins:
 def given_totals(
     x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided", log_p: float | None = None
 ) -> Bins | None:
-    """Return the law of the events of group 1, summed over strata, given the events of both groups in every stratum.
+    """Return how the events of group 1, summed over strata, are distributed given the events of every stratum.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def drawn(draws: Floats, observed: float, alternative: str) -> DrawnBins | None:
 
 
 def normal(observed: float, alternative: str) -> Bins:
-    """Return the standard normal law in bins.
+    """Return the standard normal distribution in bins.
 
     Examples
     --------

@@ -82,7 +82,7 @@ def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
     Returns
     -------
     Computed
-        Power, law and Monte-Carlo standard error.
+        Power, method and Monte-Carlo standard error.
     """
     if len(design.people) > 2 or (design.overall and design.question.margin_bounds is not None):
         return _simulated(design, draws)
@@ -91,7 +91,7 @@ def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
     expected = n1 * s1 + n2 * s2
     # One search of a margin's critical scores, at the mean denominators, serves all of them.
     fixed = s1 >= 1 and s2 >= 1
-    total, laws = 0.0, set()
+    total, methods = 0.0, set()
     spacing = 0.5 if expected <= 600 else 0.7 if expected <= EXACT_PEOPLE else 1.0
     for a, b, weight in pairs_of(n1, n2, s1, s2, spacing):
         places = [((n1 - a, n2 - b) if other else (a, b)) for other in design.complement]
@@ -105,15 +105,15 @@ def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
             means = None if fixed else (max(1, round(n1 * share1)), max(1, round(n2 * share2)))
             first, second = design.contrasts[0]
             asked = design.question if (first, second) in ((0, 1), (0, None)) else mirrored(design.question)
-            found, law = comparison_power(d1, d2, p1, p2, asked, level, means=means)
+            found, method = comparison_power(d1, d2, p1, p2, asked, level, means=means)
             if len(design.contrasts) > 1 and design.question.alternative in ("greater", "less"):
                 # Either group above the other: two regions that do not meet.
                 other = comparison_power(d1, d2, p1, p2, turned_over(asked), level, means=means)[0]
                 found = min(1.0, found + other)
-            laws.add(law)
+            methods.add(method)
             missed, certified = missed * (1 - found), certified * found
         total += weight * (certified if design.both else 1 - missed)
-    return Computed(min(1.0, max(0.0, total)), "normal" if "normal" in laws else "exact" if fixed else "averaged")
+    return Computed(min(1.0, max(0.0, total)), "normal" if "normal" in methods else "exact" if fixed else "averaged")
 
 
 def _events_drawn(d: Integers, p: float, uniform: Floats) -> Integers:

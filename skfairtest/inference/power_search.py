@@ -59,8 +59,8 @@ def smallest_size(power_at: Callable[[int], Computed], target: float, start: int
     while inside - outside > 1:
         middle = (inside + outside) // 2
         inside, outside = (middle, outside) if enough(middle) else (inside, middle)
-    while power_at(inside).law in ("exact", "averaged"):
-        if power_at(inside).law == "exact" and inside <= 2000:
+    while power_at(inside).method in ("exact", "averaged"):
+        if power_at(inside).method == "exact" and inside <= 2000:
             ahead = sorted({*range(inside + 1, inside + 31), *np.linspace(inside + 1, 1.25 * inside, 30).astype(int)})
         else:
             ahead = sorted({*np.linspace(inside + 1, 1.1 * inside + 2, 8).astype(int)})

@@ -1,6 +1,6 @@
 """One comparison of one rate between two sets of people, over one stratum or several: statistic, p-value, interval.
 
-This is where the laws of the other modules are chosen. Everything here is arrays of counts, with the strata as last
+This is where the tests of the other modules are chosen. Everything here is arrays of counts, with the strata as last
 axis; the other person a group is compared with ("other") may be a second group, everyone else, or everyone.
 """
 
@@ -57,7 +57,7 @@ class Question:
     margin_bounds : (float, float) or None
         Tolerated disparities, lower and upper; None tests equality.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}
-        Which law gives the p-value.
+        What gives the p-value.
     """
 
     disparity: str = "difference"
@@ -113,7 +113,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Answer:
-    """P-value of one comparison, as a logarithm, the law it came from, and the statistic with its standard error."""
+    """P-value of one comparison, as a logarithm, the method, and the statistic with its standard error."""
 
     log_p: float
     method: str
@@ -309,14 +309,14 @@ def _test_edge(pair: Pair, scale: Scale, question: Question, edge: float, side: 
             return margin.margin_log_p(*counts, rest_edge, side, question.disparity), "exact unconditional", z, error
         if question.method == "exact":
             raise ParameterError(
-                f"method='exact' cannot enumerate a margin's law for {counts[1]:,} and {counts[3]:,} people: "
+                f"method='exact' cannot enumerate a margin's test for {counts[1]:,} and {counts[3]:,} people: "
                 "use method='auto' or 'asymptotic'"
             )
         return margin.normal_log_p(z, side), "asymptotic", z, error
     if question.method == "exact":
         what = "several strata" if len(pair.x1) > 1 else "a metric that is a function of a rate (F1)"
         raise ParameterError(
-            f"method='exact' with a margin has no law for {what}: use method='auto' or 'asymptotic', or margin=None"
+            f"method='exact' with a margin has no test for {what}: use method='auto' or 'asymptotic', or margin=None"
         )
 
     first, second = values(pair, scale)
@@ -346,7 +346,7 @@ def _signed_distance(pair: Pair, scale: Scale, disparity: str, estimate: float, 
 
 
 def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str] | None = None) -> Answer:
-    """Test one comparison with an enumerated or an asymptotic law.
+    """Test one comparison, by enumeration or asymptotically.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ WORK = 10_000_000
 class Curve:
     """A disparity at each of k thresholds, its limits, and the disparities that would not be rejected there.
 
-    `law` is "exact" or "asymptotic". Where the rate is undefined in a group all of it is NaN, and nothing rejected.
+    `method` is "exact" or "asymptotic". Where the rate is undefined in a group all of it is NaN, and nothing rejected.
     """
 
     disparity: Floats
@@ -34,7 +34,7 @@ class Curve:
     kept_low: Floats
     kept_high: Floats
     rejected: Booleans
-    law: str
+    method: str
 
 
 def cell_counts(scores: Floats, truths: Booleans, thresholds: Floats) -> Integers:
@@ -95,7 +95,7 @@ def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
     alpha : float
         Level of each test.
     method : {"auto", "exact", "asymptotic"}
-        The law: "auto" is exact unless that takes long.
+        "auto" is exact unless that takes long.
 
     Returns
     -------
@@ -104,8 +104,8 @@ def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
     """
     defined = pair.defined()
     used = pair.only(defined)
-    law = _reference(used, method)
-    lower, upper = _kept(used, alpha, law)
+    used_method = _reference(used, method)
+    lower, upper = _kept(used, alpha, used_method)
     outside = (used.x1 < lower) | (used.x1 > upper)
     z = float(norm.isf(alpha / 2))
     each = [used.only(np.arange(len(used.x1)) == i) for i in range(len(used.x1))]
@@ -117,7 +117,7 @@ def curve(pair: Pair, scale: Scale, alpha: float, method: str) -> Curve:
     shown[:, defined] = _difference(used, scale, used.x1), low, high, *kept
     rejected = np.zeros(len(defined), dtype=bool)
     rejected[defined] = outside
-    return Curve(shown[0], shown[1], shown[2], shown[3], shown[4], rejected, law)
+    return Curve(shown[0], shown[1], shown[2], shown[3], shown[4], rejected, used_method)
 
 
 def _designs(pair: Pair) -> dict[tuple[int, int], list[int]]:
@@ -138,12 +138,12 @@ def _reference(pair: Pair, method: str) -> str:
     return "exact" if work <= WORK else "asymptotic"
 
 
-def _kept(pair: Pair, alpha: float, law: str) -> tuple[Integers, Integers]:
+def _kept(pair: Pair, alpha: float, method: str) -> tuple[Integers, Integers]:
     m = pair.x1 + pair.x2
     lower, upper = np.zeros_like(m), np.zeros_like(m)
     for (d1, d2), places in _designs(pair).items():
         exact = "unconditional" if unconditional.within_cap(d1, d2) else "conditional"
-        found = kept_outcomes(d1, d2, m[places], alpha, exact if law == "exact" else law)
+        found = kept_outcomes(d1, d2, m[places], alpha, exact if method == "exact" else method)
         lower[places], upper[places] = found
     return lower, upper
 

@@ -97,7 +97,7 @@ class Functional:
         return Moments(v1, q1, v2, q2, covariance)
 
     def third_moment(self, counts: Floats) -> Floats:
-        """Return the third moment of the value's linearized error: how far its law is from the normal one.
+        """Return the third moment of the value's linearized error: how far its distribution is from the normal one.
 
         With a great many kinds of people 0: a metric of each person's bounded part is normal by then.
         """

@@ -1,6 +1,6 @@
 """Metrics that look at all groups at once and give one number: they are tested, but have no value by group.
 
-Null hypothesis: the group is independent of what the metric reads, all of its law and not the metric alone. A
+Null hypothesis: the group is independent of what the metric reads, all of its distribution and not the metric alone. A
 difference of the largest and the smallest value is positive whatever the groups, and says nothing until it is compared
 with what permuted labels give.
 """

@@ -265,7 +265,7 @@ def legend(record: AuditRecord) -> list[str]:
     ]
     if "asymptotic" in set(comparisons["method"]):
         lines.append(
-            "asymptotic: the normal law of the disparity over its standard error, which wants hundreds of people on "
+            "asymptotic: the disparity over its standard error is taken for normal, which wants hundreds of people on "
             "both sides."
         )
     concern = f"A comparison is a concern where the adjusted p is at most {setup.alpha:g}."

@@ -133,5 +133,5 @@ def _notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
             f"Comparisons averaged over {label(setup.controls)} and those within its single levels are two families, "
             "each adjusted by itself; the former decide."
         )
-    yield f"Law of the p-values: {', '.join(sorted(set(comparisons['method'])))}."
+    yield f"Null distribution of the statistics: {', '.join(sorted(set(comparisons['method'])))}."
     yield from disagreement(setup, comparisons)

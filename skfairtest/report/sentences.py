@@ -147,7 +147,7 @@ def null_sentence(setup: Setup, metric: str) -> str:
     if metric in setup.everybody:
         given = f" among people of one {setup.within}" if setup.within in ("y_true", "y_pred") else ""
         inside = f", within every {label(setup.controls)}" if setup.controls else ""
-        subject = "predictions" if metric == "normalized_mutual_info" else "truth and prediction, all of their law,"
+        subject = "predictions" if metric == "normalized_mutual_info" else "truth and prediction together"
         return f"{name}: {subject} do not depend on {features}{given}{inside}"
     against = {
         "between_groups": f"the groups of {features} compared",
@@ -173,7 +173,7 @@ def null_sentence(setup: Setup, metric: str) -> str:
         if setup.within != "auto":
             what = {"y_true": "predictions given the true label", "y_pred": "true labels given the prediction"}
             labels = what.get(setup.within or "", "true labels and predictions together")
-            how += f", and so is all of the law of {labels}: labels were permuted {_place(setup.within)}"
+            how += f", and so is the whole distribution of {labels}: labels were permuted {_place(setup.within)}"
         return f"{name}: {who} {how}"
     low, high = setup.margin_bounds
     write, unit = disparity_writer(setup, metric)

@@ -295,7 +295,7 @@ def test_a_large_family_is_drawn_for_as_long_as_it_takes_to_find_anything(people
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:sensitive_features. column .group. has 21 distinct values:UserWarning")
 def test_no_law_says_more_of_small_skewed_groups_than_its_draws_can():
-    # The normal law, taken for a family this large, found something in nineteen of twenty audits like this one.
+    # The normal distribution, taken for a family this large, found something in 19 of 20 audits like this one.
     rng = np.random.default_rng(0)
     score = rng.beta(0.5, 5, 900)
     y = (rng.random(900) < score).astype(int)
@@ -580,7 +580,7 @@ def test_the_confidence_level_lies_between_0_and_1(table, level):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"adjust": "max_t"}, "adjust='max_t' has no joint law across groupings"),
+        ({"adjust": "max_t"}, "adjust='max_t' has no joint distribution across groupings"),
         ({"compare": "to_reference"}, "compare='to_reference' has no meaning over several features"),
         ({"metrics": "fairness"}, "metrics='fairness' is unknown"),
         ({"metrics": []}, "metrics is empty"),

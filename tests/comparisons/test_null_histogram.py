@@ -1,4 +1,4 @@
-"""The law of a fitted test's leading comparison: of which kind it is, and that it is the law behind the p-value."""
+"""The null distribution of a fitted test's leading comparison: its kind, and that it is behind the p-value."""
 
 import json
 import pickle
@@ -53,39 +53,39 @@ def leading(test):
 @pytest.mark.parametrize("metric", ["selection_rate", "true_positive_rate", "accuracy"])
 def test_the_law_of_a_rate_is_fishers_and_lies_above_the_unconditional_p(people, metric, alternative):
     test = fit(people, metric, alternative=alternative)
-    law, row = test._null_histogram, leading(test)
-    assert (law.kind, law.statistic) == ("enumerated", "difference")
-    assert sum(law.mass) == pytest.approx(1, abs=1e-9)
-    assert law.observed == pytest.approx(row["disparity"], abs=1e-12)
-    assert law.p_value == row["p_value"]
+    histogram, row = test._null_histogram, leading(test)
+    assert (histogram.kind, histogram.statistic) == ("enumerated", "difference")
+    assert sum(histogram.mass) == pytest.approx(1, abs=1e-9)
+    assert histogram.observed == pytest.approx(row["disparity"], abs=1e-12)
+    assert histogram.p_value == row["p_value"]
     groups = test.by_group_
     own = groups.loc[row["group"]]
     rest = groups.drop(index=row["group"])
     x1, d1 = round(own["value"] * own["n_effective"]), int(own["n_effective"])
     x2, d2 = round((rest["value"] * rest["n_effective"]).sum()), int(rest["n_effective"].sum())
     theirs = fisher_exact([[x1, d1 - x1], [x2, d2 - x2]], alternative=alternative).pvalue
-    assert sum(law.extreme) == pytest.approx(theirs, rel=1e-6)
-    assert law.p_value <= sum(law.extreme) * (1 + 1e-9)
-    assert "largest probability" in law.note
+    assert sum(histogram.extreme) == pytest.approx(theirs, rel=1e-6)
+    assert histogram.p_value <= sum(histogram.extreme) * (1 + 1e-9)
+    assert "largest probability" in histogram.note
 
 
 def test_the_law_against_everyone_is_that_of_the_difference_to_everyone(people):
     test = fit(people, compare="to_overall")
-    law, row = test._null_histogram, leading(test)
-    assert law.observed == pytest.approx(row["disparity"], abs=1e-12)
-    step = law.low[51] - law.low[50]
+    histogram, row = test._null_histogram, leading(test)
+    assert histogram.observed == pytest.approx(row["disparity"], abs=1e-12)
+    step = histogram.low[51] - histogram.low[50]
     own = people["group"] == row["group"]
     assert step == pytest.approx((1 - own.mean()) * (1 / own.sum() + 1 / (~own).sum()))
 
 
 def test_the_law_of_strata_adds_up_to_their_exact_p(people):
     test = fit(people, stratified=True)
-    law, row = test._null_histogram, leading(test)
+    histogram, row = test._null_histogram, leading(test)
     assert row["method"] == "exact conditional"
-    assert sum(law.extreme) == pytest.approx(law.p_value, rel=1e-9)
-    assert law.observed == pytest.approx(row["disparity"], abs=1e-12)
-    assert "in every stratum" in law.note
-    mean = sum(m * (low + high) / 2 for m, low, high in zip(law.mass, law.low, law.high, strict=True))
+    assert sum(histogram.extreme) == pytest.approx(histogram.p_value, rel=1e-9)
+    assert histogram.observed == pytest.approx(row["disparity"], abs=1e-12)
+    assert "in every stratum" in histogram.note
+    mean = sum(m * (low + high) / 2 for m, low, high in zip(histogram.mass, histogram.low, histogram.high, strict=True))
     assert mean == pytest.approx(0, abs=1e-6)
 
 
@@ -108,23 +108,23 @@ def test_a_ratio_is_drawn_as_a_difference_and_f1_as_the_share_behind_it(people):
 ])  # fmt: skip
 def test_draws_are_counted_as_the_p_value_counts_them(people, params):
     test = fit(people, **params)
-    law = test._null_histogram
-    assert law.kind == "drawn"
-    assert sum(law.mass) == pytest.approx(1)
-    extreme = round(sum(law.extreme) * 199)
-    assert law.p_value == pytest.approx((1 + extreme) / 200)
-    assert law.observed == test.statistic_
-    assert f"{extreme} are at least as extreme" in law.note
+    histogram = test._null_histogram
+    assert histogram.kind == "drawn"
+    assert sum(histogram.mass) == pytest.approx(1)
+    extreme = round(sum(histogram.extreme) * 199)
+    assert histogram.p_value == pytest.approx((1 + extreme) / 200)
+    assert histogram.observed == test.statistic_
+    assert f"{extreme} are at least as extreme" in histogram.note
 
 
 def test_an_adaptive_test_shows_the_draws_that_it_counted(people):
     test = fit(people, "roc_auc", scores=True, n_resamples="adaptive", compare="to_reference", reference_group=0)
-    law = test._null_histogram
+    histogram = test._null_histogram
     drawn = test.null_distribution_[:, test._leading]
     used = int((~np.isnan(drawn)).sum())
     assert used < 9999
-    assert f" {used:,} permutations" in law.note
-    assert sum(law.mass) == pytest.approx(1)
+    assert f" {used:,} permutations" in histogram.note
+    assert sum(histogram.mass) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("side", "margin", "times"), [
@@ -136,9 +136,9 @@ def test_a_margin_is_drawn_as_the_tail_of_the_edge_that_decides(people, metric, 
     test = fit(
         people, metric, scores=scores, alternative=side, margin=margin, method="auto" if scores else "asymptotic"
     )
-    law = test._null_histogram
-    assert (law.kind, law.statistic) == ("normal", "studentized distance from the margin")
-    assert times * sum(law.extreme) == pytest.approx(law.p_value, rel=1e-6) or law.p_value == 1
+    histogram = test._null_histogram
+    assert (histogram.kind, histogram.statistic) == ("normal", "studentized distance from the margin")
+    assert times * sum(histogram.extreme) == pytest.approx(histogram.p_value, rel=1e-6) or histogram.p_value == 1
     drawn = fit(
         people, "selection_rate", alternative=side, margin=margin, method="bootstrap", n_resamples=199
     )._null_histogram
@@ -146,10 +146,10 @@ def test_a_margin_is_drawn_as_the_tail_of_the_edge_that_decides(people, metric, 
     assert min(1, times * (1 + round(199 * sum(drawn.extreme))) / 200) == pytest.approx(drawn.p_value)
 
 
-def test_an_exact_margin_says_that_the_normal_law_only_stands_for_its_own(people):
-    law = fit(people, margin=0.02)._null_histogram
-    assert law.kind == "normal"
-    assert "in place of the exact law" in law.note
+def test_an_exact_margin_says_that_the_normal_distribution_only_stands_for_its_own(people):
+    histogram = fit(people, margin=0.02)._null_histogram
+    assert histogram.kind == "normal"
+    assert "in place of the exact distribution" in histogram.note
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -160,12 +160,12 @@ def test_infinite_draws_are_told(seed):
         None, [0, 0, 1, 1, 0, 1], sensitive_features=list("aaabbb"), metric="selection_rate",
         method="permutation", variance="delta", random_state=int(rng.integers(100)), n_resamples=99,
     )  # fmt: skip
-    law = test._null_histogram
+    histogram = test._null_histogram
     infinite = int(np.isinf(test.null_distribution_).sum())
     defined = int((~np.isnan(test.null_distribution_)).sum())
     assert infinite > 0
-    assert sum(law.mass) == pytest.approx((defined - infinite) / defined)
-    assert f"{infinite} of them are infinite and not drawn" in law.note
+    assert sum(histogram.mass) == pytest.approx((defined - infinite) / defined)
+    assert f"{infinite} of them are infinite and not drawn" in histogram.note
 
 
 def finding(statistic, draws=None, pair=None, method="permutation", n_undefined=0):
@@ -182,31 +182,33 @@ def test_an_undefined_statistic_has_no_law():
 
 
 def test_an_infinite_statistic_and_undefined_draws_are_told():
-    law = null_histogram_of(finding(np.inf, np.array([0.0, 1.0, np.nan]), n_undefined=1))
-    assert "it is undefined in 1 other draw, which is not counted" in law.note
-    assert "the data's own statistic is infinite" in law.note
-    assert sum(law.extreme) == 0
+    histogram = null_histogram_of(finding(np.inf, np.array([0.0, 1.0, np.nan]), n_undefined=1))
+    assert "it is undefined in 1 other draw, which is not counted" in histogram.note
+    assert "the data's own statistic is infinite" in histogram.note
+    assert sum(histogram.extreme) == 0
 
 
-def test_where_people_are_too_many_the_normal_law_stands_for_the_exact_one():
+def test_where_people_are_too_many_the_normal_distribution_stands_for_the_exact_one():
     pair = Pair(*(np.array([k]) for k in (3 * 10**11, 10**12, 4 * 10**11, 10**12)))
-    law = null_histogram_of(finding(-2.0, pair=pair, method="exact conditional"))
-    assert law.kind == "normal"
-    assert "drawn for so many people in place of the exact law" in law.note
+    histogram = null_histogram_of(finding(-2.0, pair=pair, method="exact conditional"))
+    assert histogram.kind == "normal"
+    assert "drawn for so many people in place of the exact distribution" in histogram.note
 
 
 def test_a_law_is_plain_data_and_survives_json_pickle_and_clone(people):
     test = fit(people)
-    law = test._null_histogram
-    assert all(type(value) is float for name in ("low", "high", "mass", "extreme") for value in getattr(law, name))
-    assert NullHistogram.from_dict(json.loads(json.dumps(law.to_dict(), allow_nan=False))) == law
-    assert pickle.loads(pickle.dumps(test))._null_histogram == law
+    histogram = test._null_histogram
+    assert all(
+        type(value) is float for name in ("low", "high", "mass", "extreme") for value in getattr(histogram, name)
+    )
+    assert NullHistogram.from_dict(json.loads(json.dumps(histogram.to_dict(), allow_nan=False))) == histogram
+    assert pickle.loads(pickle.dumps(test))._null_histogram == histogram
     assert not hasattr(clone(test), "_law")
 
 
 def test_an_infinite_statistic_survives_json():
-    law = NullHistogram("normal", "z", (-1.0,), (1.0,), (1.0,), (0.0,), -np.inf, 0.5, "note")
-    assert NullHistogram.from_dict(json.loads(json.dumps(law.to_dict(), allow_nan=False))) == law
+    histogram = NullHistogram("normal", "z", (-1.0,), (1.0,), (1.0,), (0.0,), -np.inf, 0.5, "note")
+    assert NullHistogram.from_dict(json.loads(json.dumps(histogram.to_dict(), allow_nan=False))) == histogram
 
 
 def test_a_law_of_uneven_columns_is_refused():

@@ -1,4 +1,4 @@
-"""Drawings of tests and audits of group fairness: forest, values by group, and the law of chance."""
+"""Drawings of tests and audits of group fairness: forest, values by group, and null distributions."""
 
 import re
 import warnings
@@ -76,7 +76,7 @@ def test_the_values_are_those_by_group(test):
 
 def test_the_law_is_that_of_the_leading_comparison(test):
     display = NullDistributionDisplay.from_test(test)
-    assert display.law is test._null_histogram
+    assert display.null_distribution is test._null_histogram
     row = test.comparisons_.iloc[test._leading]
     assert display.comparison == f"selection_rate: {row['group']} against {row['other']}"
     assert display.ax_.get_xlabel().startswith(display.comparison + "\ndifference (0.1 is 10 points), p")
@@ -162,7 +162,7 @@ def test_ratios_have_a_logarithmic_axis_and_their_margin():
     )
     display = DisparityDisplay.from_test(test)
     assert display.ax_.get_xscale() == "log"
-    assert (display.null, display.edges) == (1.0, (0.8, 1.25))
+    assert (display.null, display.margin_bounds) == (1.0, (0.8, 1.25))
     assert display.labels[0] == "x against y"
 
 
@@ -216,7 +216,7 @@ def test_what_has_no_place_on_the_axis_is_counted():
 def test_a_test_without_a_law_is_refused(test):
     bare = clone(test).fit(people()[1], sensitive_features=people()[2]["race"])
     bare._null_histogram = None
-    with pytest.raises(ValueError, match="no law to draw"):
+    with pytest.raises(ValueError, match="has no null distribution"):
         NullDistributionDisplay.from_test(bare)
 
 

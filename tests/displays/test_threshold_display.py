@@ -43,7 +43,7 @@ def test_every_threshold_agrees_with_the_test_there(people, metric, method):
         np.testing.assert_allclose([display.ci_low[i], display.ci_high[i]], test.confidence_interval_, atol=1e-9)
         seen.add(bool(test.rejected_))
     assert seen == {True, False}
-    assert display.law == ("asymptotic" if method == "asymptotic" else "exact")
+    assert display.method == ("asymptotic" if method == "asymptotic" else "exact")
 
 
 def test_what_leaves_the_band_is_rejected(people):

@@ -426,7 +426,7 @@ def test_its_null_hypothesis_is_independence():
     words = str(test)
     null = words.partition("Null hypothes")[2].splitlines()[1]
     assert "widest_gap: " in null
-    assert "all of their law" in null
+    assert "truth and prediction together" in null
     assert "do not depend on sensitive_feature" in null
     assert "Values by group" not in words
     assert "nan" not in words.lower()

@@ -63,7 +63,7 @@ def test_a_billion_people_are_compared_by_their_counts(confused, selected):
         alternative="equivalence",
         margin=0.001,
     )
-    # 20,000 in a billion are z = .976, 40,000 are 1.95: three comparisons, the normal law is exact enough here.
+    # 20,000 in a billion are z = .976, 40,000 are 1.95: of three; the normal distribution is exact enough here.
     assert near.comparisons_["p_value"].tolist() == pytest.approx([0.3291, 0.0510, 0.3292], abs=2e-3)
     assert 0 < far.p_value_ < 1e-300
     # 9,000 more of 100 million of 500 million: z = .57 for the false positive rate, and nothing for the other one.

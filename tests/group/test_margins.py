@@ -1,4 +1,4 @@
-"""Margins, equivalence and the directions of tests, against the laws they are built on."""
+"""Margins, equivalence and the directions of tests, against the distributions they are built on."""
 
 import numpy as np
 import pytest
@@ -157,7 +157,7 @@ def test_beyond_the_cap_margins_are_asymptotic_and_say_so(selected):
     test = FairnessTest.from_table(table, margin=0.02, alternative="equivalence", **RATE)
     assert set(test.comparisons_["method"]) == {"asymptotic"}
     assert test.method_ == "asymptotic"
-    with pytest.raises(ValueError, match=r"method='exact' cannot enumerate a margin's law.*method='auto'"):
+    with pytest.raises(ValueError, match=r"method='exact' cannot enumerate a margin's test.*method='auto'"):
         FairnessTest.from_table(table, margin=0.02, method="exact", **RATE)
 
 

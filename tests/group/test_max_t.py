@@ -1,4 +1,4 @@
-"""The joint law of several comparisons: enumerated where it can be, drawn where it cannot."""
+"""The joint distribution of several comparisons: enumerated where it can be, drawn where it cannot."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_the_enumerated_law_is_that_of_a_brute_force_permutation(confused, group
     rows = FairnessTest.from_table(confused(groups), adjust="max_t").comparisons_
     expected = brute_force(groups)
     error = 4 * np.sqrt(expected * (1 - expected) / 400_000)
-    # The joint law may not undercut a comparison's own exact p-value.
+    # The joint distribution may not undercut a comparison's own exact p-value.
     expected = np.maximum(expected, rows["p_value"])
     assert (np.abs(rows["p_value_adjusted"] - expected) <= error + 1e-9).all()
 
@@ -113,7 +113,7 @@ def test_several_groups_are_drawn_and_the_draws_are_kept(confused):
     "metric", [["true_positive_rate", "precision"], ["true_positive_rate", "precision", "accuracy"]]
 )
 def test_the_monte_carlo_interval_holds_the_p_value_for_rates_on_different_conditions(confused, metric, method):
-    # Conditioned differently the rates share no law: blocks are drawn apart and combined by Bonferroni.
+    # Conditioned differently the rates share no distribution: blocks are drawn apart and combined by Bonferroni.
     table = confused({"a": (30, 10, 8, 20), "b": (25, 14, 12, 14), "c": (40, 20, 9, 30)})
     test = FairnessTest.from_table(
         table, metric=metric, adjust="max_t", method=method, n_resamples=1999, random_state=0

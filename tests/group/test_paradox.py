@@ -105,7 +105,7 @@ def test_the_ratio_is_mantel_and_haenszels(berkeley_table, within):
 
 
 def test_stratified_permutation_finds_the_exact_p_value_again(berkeley_table, within):
-    # The score statistic is a constant times sum(x1) given the margins; two-sided, the exact law orders by probability
+    # The score statistic is a constant times sum(x1) given the margins; two-sided, the exact test orders by probability
     # and the draws by distance, which differ little here.
     test = FairnessTest.from_table(berkeley_table, method="permutation", random_state=0, **ADMITTED)
     low, high = test.p_value_interval_

@@ -86,7 +86,7 @@ DOCUMENTED = (
     "at least two groups of 2 or more people",
     "no comparison is defined",
     "needs a direction",
-    "method='exact' with a margin has no law",
+    "method='exact' with a margin has no test",
 )
 
 

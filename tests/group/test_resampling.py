@@ -1,4 +1,4 @@
-"""Permutation and bootstrap on the table: the laws they draw from, what is undefined, and how sure they are."""
+"""Permutation and bootstrap on the table: what they draw from, what is undefined, and how sure they are."""
 
 import numpy as np
 import pytest
@@ -28,7 +28,7 @@ def test_the_permutation_p_value_approaches_the_conditional_law(selected, counts
 
 
 def test_within_a_condition_only_the_condition_is_permuted(confused):
-    # Given the margins, the draws of the TPR are those of one hypergeometric law, whatever the negatives are.
+    # Given the margins, the draws of the TPR are those of one hypergeometric distribution, whatever the negatives are.
     groups = {"a": (40, 22, 9, 31), "b": (30, 30, 16, 24)}
     test = FairnessTest.from_table(
         confused(groups), metric="true_positive_rate", method="permutation", variance=None, random_state=0
@@ -67,7 +67,7 @@ def test_every_studentizing_and_every_place_runs(confused, method, within, varia
 
 
 def test_a_place_that_changes_the_null_hypothesis_is_stated(confused):
-    # Design 4.3: an override changes the null to equality of the conditional laws, and the result says so.
+    # Design 4.3: an override changes the null to equality of the conditional distributions, and the result says so.
     table = confused({"a": (30, 10, 8, 20), "b": (25, 14, 12, 14)})
     plain = FairnessTest.from_table(table, method="permutation", random_state=0, **RATE)
     changed = FairnessTest.from_table(table, within="y_true", random_state=0, **RATE)
@@ -77,7 +77,7 @@ def test_a_place_that_changes_the_null_hypothesis_is_stated(confused):
 
 
 def test_pairs_are_permuted_among_themselves(selected):
-    # A third group changes nothing in the law of the first pair.
+    # A third group changes nothing in the distribution of the first pair.
     two = {"a": (5, 40), "b": (14, 40)}
     params = {"method": "permutation", "n_resamples": 20_000, "random_state": 0, **RATE}
     alone = FairnessTest.from_table(selected(two), **params).comparisons_.iloc[0]

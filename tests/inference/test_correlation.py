@@ -1,4 +1,4 @@
-"""Permutation tests of correlation: estimates, standard errors, the permutation law, and how often they reject."""
+"""Permutation tests of correlation: estimates, standard errors, permutations, and how often they reject."""
 
 import json
 import pickle

@@ -97,8 +97,8 @@ def test_among_very_many_people_the_normal_approximation_is_taken():
 @pytest.mark.parametrize("alpha", [0.05, 0.05 / 400])
 @pytest.mark.parametrize("people", [(2, 4), (1, 30), (15, 40), (12, 900), (60, 120), (150, 1500), (400, 400)])
 def test_the_raised_level_that_is_found_fast_is_near_the_certified_one(people, alpha):
-    law = given_totals(*people, np.arange(sum(people) + 1), alpha, "two-sided")
-    assert nearly_raised_level(*people, alpha) == pytest.approx(raised_level(law, alpha, "two-sided"), rel=0.1)
+    histogram = given_totals(*people, np.arange(sum(people) + 1), alpha, "two-sided")
+    assert nearly_raised_level(*people, alpha) == pytest.approx(raised_level(histogram, alpha, "two-sided"), rel=0.1)
 
 
 def test_too_few_people_could_have_shown_nothing():

@@ -1,4 +1,4 @@
-"""Random tables: what stays fixed, and the law of what does not."""
+"""Random tables: what stays fixed, and the distribution of what does not."""
 
 from math import comb
 

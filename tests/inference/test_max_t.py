@@ -1,4 +1,4 @@
-"""Step-down max-T: its definition by enumeration of small joint laws, and of independent rates."""
+"""Step-down max-T: its definition by enumeration of small joint distributions, and of independent rates."""
 
 from itertools import product
 from math import comb, exp, log

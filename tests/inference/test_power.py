@@ -25,7 +25,7 @@ def whole_average(n, share, p):
 def test_power_is_averaged_over_denominators_and_lower_than_at_their_means():
     design = Design((80, 80), (0.3, 0.2), ((0.5, 0.9),), (False,), Question(), ((0, 1),), False, 0.05)
     averaged = rate_power(design)
-    assert averaged.law == "averaged"
+    assert averaged.method == "averaged"
     assert averaged.value == pytest.approx(whole_average((80, 80), (0.3, 0.2), (0.5, 0.9)), abs=2e-3)
     assert averaged.value < equality_region(24, 16, 0.05).probability(0.5, 0.9)
 

@@ -124,7 +124,7 @@ def test_berkeley_admissions_equal_the_convolution_in_integers(alternative):
     weights = sum_weights(**BERKELEY)
     expected = exact_p(weights, sum(BERKELEY["x1"]), alternative)
     assert exp(log_p(**BERKELEY, alternative=alternative)) == pytest.approx(float(expected), rel=1e-10)
-    # R: mantelhaen.test(UCBAdmissions) prints 0.2323 with a continuity correction, the normal law's approximation of
+    # R: mantelhaen.test(UCBAdmissions) prints 0.2323 with a continuity correction, the normal approximation of
     # it.
     if alternative == "two-sided":
         assert float(expected) == pytest.approx(0.2323, abs=0.02)
@@ -234,7 +234,7 @@ def test_both_ways_to_convolve_agree(monkeypatch):
 
 
 def test_a_sum_over_strata_of_millions_of_people_is_enumerated():
-    # The normal law, with continuity correction, is accurate to order 1/sd = 1/1225 here.
+    # The normal distribution, with continuity correction, is accurate to order 1/sd = 1/1225 here.
     d1 = d2 = (1_500_000, 1_500_000)
     z = (751_500 + 750_100 - 0.5 - 1_500_000) / np.sqrt(2 * 1_500_000 / 8)
     log_upper = log_p((751_500, 750_100), d1, (748_500, 749_900), d2, "greater")

@@ -50,7 +50,7 @@ def test_what_is_kept_is_what_the_test_does_not_reject(d1, d2, law):
 def test_a_threshold_at_which_nobody_counts_is_undefined_and_not_rejected():
     pair = Pair(*(np.array(column) for column in ([5, 1, 0], [10, 2, 0], [1, 0, 0], [10, 3, 4])))
     found = curve(pair, Scale(), 0.05, "auto")
-    assert found.law == "exact"
+    assert found.method == "exact"
     for values in (found.disparity, found.low, found.high, found.kept_low, found.kept_high):
         assert np.isnan(values).tolist() == [False, False, True]
     assert found.rejected.tolist() == [False, False, False]
@@ -60,7 +60,7 @@ def test_a_threshold_at_which_nobody_counts_is_undefined_and_not_rejected():
 
 def test_auto_takes_the_score_test_only_where_exact_laws_take_long():
     one_design = Pair(*(np.full(100, k) for k in (300, 1000, 280, 1000)))
-    assert curve(one_design, Scale(), 0.05, "auto").law == "exact"
+    assert curve(one_design, Scale(), 0.05, "auto").method == "exact"
     d = np.arange(2000, 2100)
     many = Pair(d // 3, d, d // 4, d)
-    assert curve(many, Scale(), 0.05, "auto").law == "asymptotic"
+    assert curve(many, Scale(), 0.05, "auto").method == "asymptotic"

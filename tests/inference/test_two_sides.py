@@ -1,4 +1,4 @@
-"""Permuted labels and bootstrap samples against enumerated laws; statistics and limits, written out once more."""
+"""Permuted labels and bootstrap samples against enumerated distributions; statistics and limits written out again."""
 
 from collections import Counter
 from itertools import combinations, product
@@ -70,7 +70,7 @@ def drawn(size=20_000, seed=0, fast=False, **stratum):
 
 
 def enumerated(counts, block):
-    """The law of the first side's counts when labels are permuted within blocks of cells: every way to assign them."""
+    """The first side's counts when labels are permuted within blocks of cells: every way to assign them."""
     counts, block = np.asarray(counts), np.asarray(block)
     laws = []
     for number in np.unique(block[block >= 0]):
@@ -89,7 +89,7 @@ def enumerated(counts, block):
 
 
 def assert_law(found, law):
-    """Compare drawn rows with a law given as numbers of equally likely ways."""
+    """Compare drawn rows with a distribution given as numbers of equally likely ways."""
     seen = Counter(map(tuple, found.tolist()))
     assert set(seen) <= set(law)
     keys = sorted(law)

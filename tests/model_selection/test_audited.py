@@ -222,7 +222,7 @@ def test_several_tests_are_fitted_in_their_order_and_hold_neither_models_nor_dat
         pd.concat([X] * 4), pd.concat([y] * 4), sensitive_features=pd.concat([sex] * 4)
     )
 
-    def size(model):  # but for the laws, of about a hundred bins at the most, of which few people fill fewer
+    def size(model):  # but for the distributions, of about a hundred bins at the most, of which few people fill fewer
         return len(pickle.dumps(model)) - sum(len(pickle.dumps(test._null_histogram)) for test in model.fairness_tests_)
 
     assert size(larger) < 1.2 * size(model)
@@ -720,7 +720,7 @@ def test_weights_of_training_do_not_weight_the_tests(routed, people):
     tested = np.concatenate([test for _, test in splits_of(people)])
     expected = clone(SELECTION).fit(np.concatenate(predicted), sensitive_features=sex.to_numpy()[tested])
     assert model.p_values_ == [expected.p_value_]
-    assert model.fairness_tests_[0].method_ == "exact"  # there is no exact law of people with weights
+    assert model.fairness_tests_[0].method_ == "exact"  # there is no exact distribution of people with weights
 
 
 @pytest.mark.parametrize("routed", [False, True])

@@ -54,7 +54,7 @@ def test_p_values_of_folds_are_doubled_when_they_are_averaged():
 
 
 def test_twice_the_mean_of_p_values_is_one_and_the_mean_is_not():
-    # Rueschendorf's law: p uniform, and p' = 0.1 - p below 0.1, p elsewhere, which is uniform too.
+    # Rueschendorf's distribution: p uniform, and p' = 0.1 - p below 0.1, p elsewhere, which is uniform too.
     p = (np.arange(100_000) + 0.5) / 100_000
     other = np.where(p < 0.1, 0.1 - p, p)
     np.testing.assert_allclose(np.sort(other), p, atol=1e-9)

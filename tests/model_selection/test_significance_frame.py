@@ -323,7 +323,7 @@ def test_p_values_of_scores_are_those_of_a_fairness_test_with_the_same_seed(few,
         )
         assert frame.p_values() == test.p_value_
         assert frame.difference_test()["disparity"].item() == test.disparity_
-    else:  # of row numbers instead of numbers: the same law, drawn otherwise
+    else:  # of row numbers instead of numbers: the same distribution, drawn otherwise
         assert frame.difference_test()["method"].item() == "permutation"
         assert abs(frame.difference_test()["disparity"].item()) == pytest.approx(frame.difference(), rel=1e-9)
 
@@ -504,7 +504,7 @@ def test_a_bootstrap_of_the_largest_difference_misses_zero_and_the_interval_hold
     frame = SignificanceFrame(
         metrics=selection_rate,
         y_true=rng.integers(0, 2, 400),
-        y_pred=rng.integers(0, 2, 400),  # of the same law in every group
+        y_pred=rng.integers(0, 2, 400),  # of the same distribution in every group
         sensitive_features=groups,
         n_boot=50,
         ci_quantiles=[0.025, 0.975],

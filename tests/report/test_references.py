@@ -35,7 +35,7 @@ def audited(*, numbers=False, **params):
         ({"metrics": "f1"}, ["exact unconditional", "interval of a function", "rate", "detectable"]),
         ({"metrics": "f1", "margin": 0.1}, ["inverted interval", "interval of a function", "rate", "detectable"]),
         ({"metrics": "f1", "method": "asymptotic"}, ["score", "interval of a function", "rate", "detectable"]),
-        # Weights and clusters take counts and their laws away.
+        # Weights and clusters take counts and their distributions away.
         ({"sample_weight": WEIGHT, "n_resamples": 99}, ["permutation", *LINEARIZED]),
         ({"sample_weight": WEIGHT, "margin": 0.1}, ["normal", *LINEARIZED]),
         ({"sample_weight": WEIGHT, "metrics": "f1", "method": "asymptotic"}, ["normal", *LINEARIZED]),

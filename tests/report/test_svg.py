@@ -85,12 +85,12 @@ def test_it_is_described_for_somebody_who_does_not_see_it():
 
 
 def test_every_colour_is_one_of_the_page():
-    law = NullHistogram("drawn", "difference", (0.0, 1.0), (1.0, 2.0), (0.4, 0.6), (0.0, 0.6), 1.5, 0.6, "")
+    histogram = NullHistogram("drawn", "difference", (0.0, 1.0), (1.0, 2.0), (0.4, 0.6), (0.0, 0.6), 1.5, 0.6, "")
 
     def everything(figure, names):
         paint(figure, names)
         draw_groups(figure.add_axes((0.2, 0, 0.2, 0.2)), names, [0.5, 1], [0, 0], [1, 1], [True, False], reference=0.3)
-        draw_null_histogram(figure.add_axes((0.5, 0, 0.2, 0.2)), law)
+        draw_null_histogram(figure.add_axes((0.5, 0, 0.2, 0.2)), histogram)
 
     svg = draw(paint=everything)
     assert not re.sub(r"var\(--[a-z]+, #[0-9a-f]{6}\)", "", svg).count("#000000")
