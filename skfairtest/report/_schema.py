@@ -10,11 +10,11 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from reprlib import Repr
-from typing import Any
+from typing import Annotated, Any, get_origin, get_type_hints
 
 __all__ = [
-    "Reader", "anything", "array", "between", "count", "document_of", "either", "mapping", "number", "one_of", "record",
-    "scalar", "text", "truth",
+    "Reader", "anything", "array", "between", "count", "document_of", "either", "made_of", "mapping", "number",
+    "one_of", "readers_of", "record", "scalar", "text", "truth", "unordered",
 ]  # fmt: skip
 
 Reader = Callable[[Any, str], Any]
@@ -199,6 +199,24 @@ def record(fields: Mapping[str, Reader]) -> Reader:
         return {name: reader(value[name], f"{place}.{name}".lstrip(".")) for name, reader in fields.items()}
 
     return read
+
+
+def unordered(reader: Reader) -> Reader:
+    """Return a reader of lists whose order says nothing, as frozen sets."""
+    listed = array(reader)
+    return lambda value, place: frozenset(listed(value, place))
+
+
+def readers_of(cls: type) -> dict[str, Reader]:
+    """Return the readers that the fields of a class are annotated with."""
+    hints = get_type_hints(cls, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items() if get_origin(hint) is Annotated}
+
+
+def made_of(cls: type) -> Reader:
+    """Return a reader of objects that a class is made of."""
+    read = record(readers_of(cls))
+    return lambda value, place: cls(**read(value, place))
 
 
 def anything(value: Any, place: str, depth: int = 0) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from skfairtest.report._schema import array, between, one_of, record, text
+from skfairtest.report._schema import array, between, one_of, readers_of, record, text
 
 
 @dataclass(frozen=True)
@@ -34,15 +34,15 @@ class NullHistogram:
         One sentence: what the distribution is, and how it relates to the p-value.
     """
 
-    kind: str
-    statistic: str
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    mass: tuple[float, ...]
-    extreme: tuple[float, ...]
-    observed: float
-    p_value: float
-    note: str
+    kind: Annotated[str, one_of("enumerated", "drawn", "normal")]
+    statistic: Annotated[str, text]
+    low: Annotated[tuple[float, ...], array(between())]
+    high: Annotated[tuple[float, ...], array(between())]
+    mass: Annotated[tuple[float, ...], array(between(0, 1 + 1e-9))]
+    extreme: Annotated[tuple[float, ...], array(between(0, 1 + 1e-9))]
+    observed: Annotated[float, between(infinite=True)]
+    p_value: Annotated[float, between(0, 1)]
+    note: Annotated[str, text]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data that JSON has; an infinite statistic is the text "inf" or "-inf"."""
@@ -60,25 +60,8 @@ class NullHistogram:
         ValueError
             If something is missing, or is not what it should be.
         """
-        found = FIELDS(data, "")
+        found = record(readers_of(cls))(data, "")
         lengths = {name: len(found[name]) for name in ("low", "high", "mass", "extreme")}
         if len(set(lengths.values())) > 1:
             raise ValueError(f"low, high, mass and extreme must be of one length; found {list(lengths.values())}")
         return cls(**found)
-
-
-_SHARES = array(between(0, 1 + 1e-9))
-_ENDS = array(between())
-FIELDS = record(
-    {
-        "kind": one_of("enumerated", "drawn", "normal"),
-        "statistic": text,
-        "low": _ENDS,
-        "high": _ENDS,
-        "mass": _SHARES,
-        "extreme": _SHARES,
-        "observed": between(infinite=True),
-        "p_value": between(0, 1),
-        "note": text,
-    }
-)

@@ -35,10 +35,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
@@ -52,16 +52,18 @@ from skfairtest.report._schema import (
     count,
     document_of,
     either,
+    made_of,
     mapping,
     number,
     one_of,
+    readers_of,
     record,
     scalar,
     text,
     truth,
 )
 from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup, equals_p, result_sentence
+from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p, result_sentence
 
 __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_rows", "plain_value"]
 
@@ -152,6 +154,11 @@ def _frame(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> pd.Data
     return pd.DataFrame({name: _column(name, [row[name] for row in rows]) for name in columns})
 
 
+# Fields are annotated with what reads them. Those that are not, such as sentences, are made of those that are.
+
+SHARE, SIZE = between(0, 1, null=True), between(0, math.inf, null=True, infinite=True)
+
+
 @dataclass(frozen=True)
 class AuditVerdict:
     """What decides an audit: one family of comparisons.
@@ -176,24 +183,15 @@ class AuditVerdict:
         The label counted as positive.
     """
 
-    concern: bool
-    p_value: float
-    p_value_interval: tuple[float, float]
-    alpha: float
-    adjust: str | None
-    n_samples: int
-    n_comparisons: int
-    n_found: int
-    pos_label: Any = None
-
-
-# What each field must be. Fields that are not named here, such as sentences, are made of those that are.
-
-_SHARE = between(0, 1, null=True)
-_SIZE = between(0, math.inf, null=True, infinite=True)
-_LEVEL = between(0, 1, inside=True)
-_ADJUST = one_of(None, "holm", "shaffer", "bonferroni", "fdr_bh", "fdr_by")
-_KIND = one_of("difference", "ratio")
+    concern: Annotated[bool, truth]
+    p_value: Annotated[float, SHARE]
+    p_value_interval: Annotated[tuple[float, float], array(SHARE, 2)]
+    alpha: Annotated[float, LEVEL]
+    adjust: Annotated[str | None, ADJUST]
+    n_samples: Annotated[int, count]
+    n_comparisons: Annotated[int, count]
+    n_found: Annotated[int, count]
+    pos_label: Annotated[Any, scalar] = None
 
 
 def _label_of(features: int) -> Reader:
@@ -209,13 +207,13 @@ def _tables(sensitive: int, control: int) -> dict[str, Mapping[str, Reader]]:
     return {
         "by_group": {
             "metric": text, "stratum": level, "group": group, "n": count, "n_effective": count, "value": number,
-            "standard_error": _SIZE, "ci_low": number, "ci_high": number, "small": truth,
+            "standard_error": SIZE, "ci_low": number, "ci_high": number, "small": truth,
         },
         "comparisons": {
             "metric": text, "group": either(null, group), "other": named, "stratum": stratum, "n_group": count,
             "n_other": count, "value_group": number, "value_other": number, "disparity": number,
-            "standard_error": _SIZE, "statistic": number, "ci_low": number, "ci_high": number, "p_value": _SHARE,
-            "p_value_adjusted": _SHARE, "minimum_detectable": _SIZE, "concern": truth,
+            "standard_error": SIZE, "statistic": number, "ci_low": number, "ci_high": number, "p_value": SHARE,
+            "p_value_adjusted": SHARE, "minimum_detectable": SIZE, "concern": truth,
             "verdict": one_of(FOUND, NOT_FOUND), "method": text,
         },
         "excluded": {
@@ -277,19 +275,19 @@ class AuditPart:
 class AuditRecord:
     """Everything that a report of an audit says. The module says what each field holds."""
 
-    created: str
-    title: str
-    subject: str
-    versions: Mapping[str, str]
-    parameters: Mapping[str, Any]
-    verdict: AuditVerdict
-    parts: tuple[AuditPart, ...]
-    leading: tuple[int, int]
-    null_distribution: NullHistogram | None = None
-    not_compared: tuple[tuple[str, str], ...] = ()
-    warnings: tuple[str, ...] = ()
-    about: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
+    created: Annotated[str, text]
+    title: Annotated[str, text]
+    subject: Annotated[str, text]
+    versions: Annotated[Mapping[str, str], mapping(text)]
+    parameters: Annotated[Mapping[str, Any], mapping(anything)]
+    verdict: Annotated[AuditVerdict, made_of(AuditVerdict)]
+    parts: Annotated[tuple[AuditPart, ...], array(_part, least=1)]
+    leading: Annotated[tuple[int, int], array(count, 2)]
+    null_distribution: Annotated[NullHistogram | None, _null_distribution] = None
+    not_compared: Annotated[tuple[tuple[str, str], ...], array(_not_compared)] = ()
+    warnings: Annotated[tuple[str, ...], array(text)] = ()
+    about: Annotated[tuple[str, ...], array(text)] = ()
+    sources: Annotated[tuple[str, ...], array(text)] = ()
 
     def __post_init__(self) -> None:
         """Make everything plain, so that a record is the same before it is written and after it is read."""
@@ -396,7 +394,7 @@ class AuditRecord:
                 "it with the version that wrote it, which it names under versions"
             )
         try:
-            found = READ(document, "")
+            found = record(readers_of(cls))(document, "")
             place, row = found["leading"]
             if place >= len(found["parts"]) or row >= len(found["parts"][place].comparisons):
                 raise ValueError(f"leading {[place, row]} is no comparison")
@@ -407,54 +405,12 @@ class AuditRecord:
         return cls(**found)
 
 
-def _made(make: Callable[..., Any], fields: Mapping[str, Reader]) -> Reader:
-    """Return a reader of objects that are made of their fields."""
-    read = record(fields)
-    return lambda value, place: make(**read(value, place))
-
-
-_NAMES: dict[str, Reader] = {"sensitive": array(text, least=1), "control": array(text)}
-_SETUP = _made(
-    Setup,
-    {
-        "compare": one_of("between_groups", "to_overall", "to_rest", "to_reference", "to_parents"),
-        "disparity": _KIND,
-        "alternative": one_of("two-sided", "greater", "less", "equivalence"),
-        "margin_bounds": either(one_of(None), array(between(infinite=True), 2)),
-        "alpha": _LEVEL,
-        "features": text,
-        "controls": text,
-        "sentences": mapping(array(text, 2)),
-        "functions": lambda value, place: frozenset(array(text)(value, place)),
-        "descriptions": mapping(text),
-        "everybody": lambda value, place: frozenset(array(text)(value, place)),
-        "disparities": mapping(_KIND),
-        "people": text,
-        "adjust": _ADJUST,
-        "within": one_of("auto", None, "y_true", "y_pred"),
-    },
-)
-_VERDICT = _made(
-    AuditVerdict,
-    {
-        "concern": truth,
-        "p_value": _SHARE,
-        "p_value_interval": array(_SHARE, 2),
-        "alpha": _LEVEL,
-        "adjust": _ADJUST,
-        "n_samples": count,
-        "n_comparisons": count,
-        "n_found": count,
-        "pos_label": scalar,
-    },
-)
-
-
 def _part(value: Any, place: str) -> AuditPart:
     """Read a part, whose features say how long labels are."""
-    names = record(_NAMES)(value, place)
+    names = record({"sensitive": array(text, least=1), "control": array(text)})(value, place)
     columns = _tables(len(names["sensitive"]), len(names["control"]))
-    found = record({"setup": _SETUP, **{name: array(record(fields)) for name, fields in columns.items()}})(value, place)
+    tables = {name: array(record(fields)) for name, fields in columns.items()}
+    found = record({"setup": made_of(Setup), **tables})(value, place)
     frames = {name: _frame(found[name], fields) for name, fields in columns.items()}
     return AuditPart(names["sensitive"], names["control"], found["setup"], **frames)
 
@@ -470,22 +426,6 @@ def _null_distribution(value: Any, place: str) -> NullHistogram | None:
         raise ValueError(f"{place}.{error}") from error
 
 
-READ = record(
-    {
-        "created": text,
-        "title": text,
-        "subject": text,
-        "versions": mapping(text),
-        "parameters": mapping(anything),
-        "verdict": _VERDICT,
-        "parts": array(_part, least=1),
-        "leading": array(count, 2),
-        "null_distribution": _null_distribution,
-        "not_compared": array(
-            lambda value, place: tuple(record({"sensitive": text, "reason": text})(value, place).values())
-        ),
-        "warnings": array(text),
-        "about": array(text),
-        "sources": array(text),
-    }
-)
+def _not_compared(value: Any, place: str) -> tuple[str, ...]:
+    """Read a grouping that was not compared, and why."""
+    return tuple(record({"sensitive": text, "reason": text})(value, place).values())

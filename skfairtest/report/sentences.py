@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from skfairtest._utils.text import label, pluralize
+from skfairtest.report._schema import array, between, either, mapping, one_of, text, unordered
 
 #: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.
 FOUND, NOT_FOUND = "disparity found", "no disparity found"
 #: Probability with which the smallest detectable disparity would have been found.
 DETECTION_POWER = 0.8
+
+
+#: What a record may hold of a disparity, a level and an adjustment.
+KIND, LEVEL = one_of("difference", "ratio"), between(0, 1, inside=True)
+ADJUST = one_of(None, "holm", "shaffer", "bonferroni", "fdr_bh", "fdr_by")
 
 
 @dataclass(frozen=True)
@@ -49,21 +55,23 @@ class Setup:
         distribution of labels.
     """
 
-    compare: str = "between_groups"
-    disparity: str = "difference"
-    alternative: str = "two-sided"
-    margin_bounds: tuple[float, float] | None = None
-    alpha: float = 0.05
-    features: str = "group"
-    controls: str = ""
-    sentences: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    functions: frozenset[str] = frozenset()
-    descriptions: Mapping[str, str] = field(default_factory=dict)
-    everybody: frozenset[str] = frozenset()
-    disparities: Mapping[str, str] = field(default_factory=dict)
-    people: str = ""
-    adjust: str | None = "holm"
-    within: str | None = "auto"
+    compare: Annotated[str, one_of("between_groups", "to_overall", "to_rest", "to_reference", "to_parents")] = (
+        "between_groups"
+    )
+    disparity: Annotated[str, KIND] = "difference"
+    alternative: Annotated[str, one_of("two-sided", "greater", "less", "equivalence")] = "two-sided"
+    margin_bounds: Annotated[tuple[float, float] | None, either(one_of(None), array(between(infinite=True), 2))] = None
+    alpha: Annotated[float, LEVEL] = 0.05
+    features: Annotated[str, text] = "group"
+    controls: Annotated[str, text] = ""
+    sentences: Annotated[Mapping[str, tuple[str, str]], mapping(array(text, 2))] = field(default_factory=dict)
+    functions: Annotated[frozenset[str], unordered(text)] = frozenset()
+    descriptions: Annotated[Mapping[str, str], mapping(text)] = field(default_factory=dict)
+    everybody: Annotated[frozenset[str], unordered(text)] = frozenset()
+    disparities: Annotated[Mapping[str, str], mapping(KIND)] = field(default_factory=dict)
+    people: Annotated[str, text] = ""
+    adjust: Annotated[str | None, ADJUST] = "holm"
+    within: Annotated[str | None, one_of("auto", None, "y_true", "y_pred")] = "auto"
 
     def disparity_of(self, metric: str) -> str:
         """Return how the values of a metric are compared."""
