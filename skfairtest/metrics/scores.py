@@ -308,6 +308,14 @@ def kappa(weights: str | None = None, labels: tuple[Any, ...] | None = None) -> 
     )
 
 
+def _averaged(name: str) -> BuiltIn:
+    return class_score(*name.split("_"))
+
+
+def _agreement(name: str) -> BuiltIn:
+    return kappa(name.removeprefix("cohen_kappa").removeprefix("_") or None)
+
+
 def _mean(
     name: str, z: Callable[[Context], Floats], columns: tuple[str, ...], describes: str, bounds: tuple[float, float],
     power: int = 1,
@@ -362,16 +370,15 @@ SCORES: dict[str, BuiltIn] = {
             "the correlation of true and predicted label (Matthews)", positive="never",
             undefined="all people have one true, or one predicted, label",
         ),
-        *(class_score(kind, average) for kind, average in (
-            ("precision", "macro"), ("precision", "weighted"), ("recall", "macro"),
-            ("f1", "macro"), ("f1", "weighted"), ("jaccard", "micro"), ("jaccard", "macro"), ("jaccard", "weighted"),
-        )),
+        _averaged("precision_macro"), _averaged("precision_weighted"), _averaged("recall_macro"),
+        _averaged("f1_macro"), _averaged("f1_weighted"),
+        _averaged("jaccard_micro"), _averaged("jaccard_macro"), _averaged("jaccard_weighted"),
         BuiltIn(
             "geometric_mean", _geometric_mean, None, "predict", "y_true", UNIT,
             "the geometric mean over true labels of the share predicted correctly (G-mean)", positive="never",
             undefined="nobody has one of the true labels",
         ),
-        *map(kappa, (None, "linear", "quadratic")),
+        _agreement("cohen_kappa"), _agreement("cohen_kappa_linear"), _agreement("cohen_kappa_quadratic"),
         BuiltIn(
             "average_precision", lambda c: AveragePrecision(_truth(c) > 0, _scores(c)), None, EITHER, None, UNIT,
             "the mean, over truly positive people, of the precision among all who score as high (average precision)",

@@ -111,4 +111,4 @@ def test_a_function_of_a_rate_is_not_called_a_share(compas):
 
 def test_one_table_of_predictions_is_refused_by_the_name_that_was_used():
     with pytest.raises(ValueError, match="y_pred is a table"):
-        FairnessTest.from_predictions([0, 1], pd.DataFrame({"p": [0, 1]}), sensitive_features=["a", "b"])
+        FairnessTest.from_predictions([0, 1], pd.DataFrame({"p": [0, 1], "q": [1, 0]}), sensitive_features=["a", "b"])

@@ -201,6 +201,7 @@ def test_values_are_those_counted_by_hand(table, metric):
         "false_omission_rate": (y_true, y_pred == 0),
         "accuracy": (y_true == y_pred, y_pred >= 0),
         "zero_one_loss": (y_true != y_pred, y_pred >= 0),
+        "false_negative_share": (y_true, y_true != y_pred),
         "jaccard": (y_true & y_pred, (y_true | y_pred) == 1),
         "f1": (y_true & y_pred, (y_true | y_pred) == 1),
     }[metric]
