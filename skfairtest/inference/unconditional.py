@@ -201,7 +201,8 @@ def unconditional_log_p(  # type: ignore[no-untyped-def]
         # One-sided, "greater" is "less" of the other group.
         own = tested if side == "two-sided" else tested & ((d1 <= d2) == (side == alternative))
         rows = np.flatnonzero(own)
-        rows = rows[np.argsort((few + many)[rows], kind="stable")]
+        # The same order whatever the groups are called: the last digits of sums depend on what is summed beside them.
+        rows = rows[np.lexsort((fisher[rows], few[rows], (few + many)[rows]))]
         for part in parts((few + many)[rows] + 1, _PEOPLE):
             some = rows[part]
             tails = tails_given_totals(few[some], many[some], fisher[some], side)

@@ -274,3 +274,13 @@ def test_the_cap_counts_people_times_the_smaller_group():
     assert not within_cap(1, CAP)
     assert not within_cap(3000, 3000)
     assert within_cap(100_000, 99) == within_cap(99, 100_000)
+
+
+def test_the_last_digits_do_not_depend_on_the_order_of_the_pairs_or_on_which_group_is_first():
+    rng = np.random.default_rng(7)
+    d1, d2 = rng.integers(200, 220, size=(2, 500))
+    x1, x2 = rng.binomial(d1, 0.4), rng.binomial(d2, 0.5)
+    p = unconditional_log_p(x1, d1, x2, d2)
+    order = rng.permutation(500)
+    np.testing.assert_array_equal(unconditional_log_p(x1[order], d1[order], x2[order], d2[order]), p[order])
+    np.testing.assert_array_equal(unconditional_log_p(x2, d2, x1, d1), p)
