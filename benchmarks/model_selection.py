@@ -27,7 +27,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks._results import write
 from skfairtest import AuditedClassifier, CountTable, FairnessTest, make_fairness_scorer, select_fair
-from skfairtest.group.extreme import extreme_disparity
+from skfairtest.inference.extreme import extreme_disparity
 
 SEED = 20261121
 ALPHA = 0.05
@@ -97,7 +97,8 @@ def intervals(designs, n_data_sets, n_compared, sequence):
             percentile = percentile_intervals(events, people, position) if position < n_compared else {}
             for disparity, true in truth.items():
                 test = FairnessTest.from_table(table, metric="selection_rate", disparity=disparity)
-                _, low, high = extreme_disparity(test.comparisons_, disparity)
+                rows = test.comparisons_
+                _, low, high = extreme_disparity(rows["disparity"], rows["ci_low"], rows["ci_high"], disparity)
                 inside = low - 1e-9 <= true, true <= high + 1e-9
                 found[disparity]["coverage"].append(all(inside))
                 found[disparity]["worst_end"].append(inside[disparity == "difference"])
