@@ -29,7 +29,7 @@ from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings
-from skfairtest.metrics import RATES, Metric, resolve_metrics, standard_metrics
+from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of
 from skfairtest.tables import Sample
 
@@ -342,5 +342,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
 
 def _typed(metric: Metric) -> str:
-    """Return the name by which a metric is asked for again: a rate that is compared by its ratio says so."""
-    return f"{metric.name}_ratio" if metric.disparity == "ratio" and metric.name in RATES else metric.name
+    """Return the name by which a metric is asked for again: one that is compared by its ratio says so."""
+    try:
+        own = [found.disparity for found in resolve_metrics(metric.name)]
+    except ParameterError:  # a function's name, or one that was given to it
+        return metric.name
+    return f"{metric.name}_ratio" if metric.disparity == "ratio" and own == [None] else metric.name

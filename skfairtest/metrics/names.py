@@ -7,12 +7,15 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest.metrics.score_metric import ScoreMetric
-from skfairtest.metrics.scores import BuiltIn, class_score, kappa
+from skfairtest.metrics.scores import SCORES, BuiltIn, class_score, kappa
 from skfairtest.readers.levels import plain_scalar
 
 __all__ = [
@@ -64,6 +67,11 @@ INSTEAD = {
     "fbeta": "write which beta, as in metric='f2', 'f0.5' or 'f2_macro', or functools.partial(fbeta_score, beta=2)",
     "fbeta_score": "write which beta, as in metric='f2' or functools.partial(fbeta_score, beta=2)",
     "four_fifths_rule": "write metric='disparate_impact', disparity='ratio', margin=0.8, if that is meant",
+    **dict.fromkeys(
+        ("f1_samples", "jaccard_samples", "precision_samples", "recall_samples"),
+        "it averages over people who have several labels each; of one label a person write an average over labels, as "
+        "in metric='f1_macro'",
+    ),
     "individual_fairness": "it compares similar people and not groups: use IndividualFairnessTest",
     "consistency": "it compares similar people and not groups: use IndividualFairnessTest",
 }
@@ -104,13 +112,18 @@ def _of_classes(
     zero_division: Any = "warn",
     pos_label: Any = 1,
 ) -> str | BuiltIn | None:
-    """Return what scikit-learn's precision, recall, F-scores and Jaccard's index compute with these arguments."""
+    """Return what scikit-learn's precision, recall, F-scores and Jaccard's index compute with these arguments.
+
+    None where it refuses them, or computes what is not built in.
+    """
+    if not (isinstance(beta, Real) and beta >= 0) or not _says_what_is_undefined(zero_division):
+        return None
     chosen = None if labels is None else tuple(plain_scalar(label) for label in labels)
     if average == "binary":
         if chosen is not None or pos_label != 1:  # the positive label is the test's
             return None
         return plain if beta == 1 else class_score(kind, "positive", beta=beta)
-    if average not in ("micro", "macro", "weighted"):
+    if average not in ("micro", "macro", "weighted") or chosen == ():
         return None
     everybody_once = kind != "jaccard" and (average == "micro" or (kind, average) == ("recall", "weighted"))
     if everybody_once and chosen is None:
@@ -119,8 +132,21 @@ def _of_classes(
     return class_score(kind, average, beta=beta, labels=chosen, undefined=undefined)
 
 
-def _kappa(*, labels: Any = None, weights: str | None = None) -> BuiltIn:
+def _says_what_is_undefined(zero_division: Any) -> bool:
+    if isinstance(zero_division, str):
+        return zero_division == "warn"
+    return isinstance(zero_division, Real) and (zero_division in (0, 1) or np.isnan(float(zero_division)))
+
+
+def _kappa(*, labels: Any = None, weights: str | None = None) -> BuiltIn | None:
+    if weights not in (None, "linear", "quadratic") or (labels is not None and len(labels) == 0):
+        return None
     return kappa(weights, None if labels is None else tuple(plain_scalar(label) for label in labels))
+
+
+def _of_two_classes(name: str, *, average: Any = "macro", multi_class: str = "raise") -> str:
+    """Return the metric that averages over classes leave as it is where there are two."""
+    return name
 
 
 @functools.cache
@@ -140,14 +166,14 @@ def known_functions() -> dict[object, tuple[Callable[..., Any], Callable[..., st
         (sk.f1_score, functools.partial(_of_classes, "f1", "f1"), None),
         (sk.fbeta_score, functools.partial(_of_classes, "f1", "f1"), None),
         (sk.cohen_kappa_score, _kappa, None),
+        (sk.roc_auc_score, functools.partial(_of_two_classes, "roc_auc"), None),
+        (sk.average_precision_score, functools.partial(_of_two_classes, "average_precision"), None),
     ]
     table += [
         (function, always(name), None)
         for function, name in (
             (sk.accuracy_score, "accuracy"),
             (sk.zero_one_loss, "zero_one_loss"),
-            (sk.roc_auc_score, "roc_auc"),
-            (sk.average_precision_score, "average_precision"),
             (sk.log_loss, "log_loss"),
             (sk.brier_score_loss, "brier_score"),
             (sk.balanced_accuracy_score, "balanced_accuracy"),
@@ -256,12 +282,18 @@ def of_scorer(scorer: Any) -> Callable[..., Any] | ScoreMetric | None:
         return None
     if scorer._kwargs:
         function = functools.partial(function, **scorer._kwargs)
-    if known_function(function) is not None:
-        return function
     response = scorer._response_method
-    return ScoreMetric(
-        name_of(function), function, response=tuple(response) if isinstance(response, list) else response
-    )
+    responses = (response,) if isinstance(response, str) else tuple(response)
+    known = known_function(function)
+    if known is not None and set(responses) <= set(_responses(known[0])):
+        return function
+    return ScoreMetric(name_of(function), function, response=responses)
+
+
+def _responses(metric: str | BuiltIn) -> tuple[str, ...]:
+    """Return what of a model a known metric is computed from."""
+    found = SCORES.get(metric) if isinstance(metric, str) else metric
+    return ("predict",) if found is None else found.responses
 
 
 def function_called(name: str) -> Any:
@@ -281,7 +313,7 @@ def function_called(name: str) -> Any:
 
 
 def similar(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names that somebody may have meant: those that are spelled alike, and those with these initials.
+    """Return the names that somebody may have meant: spelled alike, with these initials, or with all of these words.
 
     Examples
     --------
@@ -294,4 +326,7 @@ def similar(name: str, known: Iterable[str]) -> list[str]:
     spelled = re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
     names = list(dict.fromkeys(known))
     initials = [other for other in names if "".join(word[0] for word in other.split("_")) == spelled]
-    return [*initials, *difflib.get_close_matches(spelled, names, n=3, cutoff=0.7)][:3]
+    words = set(spelled.split("_"))
+    worded = [other for other in names if words <= set(other.split("_"))]
+    alike = difflib.get_close_matches(spelled, names, n=3, cutoff=0.7)
+    return list(dict.fromkeys([*initials, *alike, *worded]))[:3]

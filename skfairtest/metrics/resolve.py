@@ -174,7 +174,8 @@ def _named(name: str, disparity: str) -> list[Metric]:
         return list(SETS[name])
     base, _, says = name.rpartition("_")
     other = OTHER_NAMES.get(base, (base, None))
-    if says in ("difference", "ratio") and other[0] in (*RATES, *CRITERIA, *SCORES) and other[1] in (None, says):
+    is_one = other[0] in (*RATES, *CRITERIA, *SCORES) or with_beta(base) is not None
+    if says in ("difference", "ratio") and is_one and other[1] in (None, says):
         return _compared(repr(name), _named(base, disparity), says, disparity)
     if name in INSTEAD:
         raise ParameterError(f"metric={name!r} has no test of its own: {INSTEAD[name]}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -276,14 +276,16 @@ def class_score(
     name = kind
     if kind == "f1" and beta != 1:
         share = 1.0 if np.isinf(beta) else beta**2 / (1 + beta**2)
-        wrongly, missed, name, called = 1 - share, share, f"f{beta:g}", f"F{beta:g}"
+        typed = np.format_float_positional(beta, trim="-")
+        wrongly, missed, name, called = 1 - share, share, f"f{typed}", f"F{typed}"
     within = {(True, False): "y_pred", (False, True): "y_true"}.get((wrongly > 0, missed > 0))
     if average in ("positive", "micro"):
         within = "condition"
     elif average == "weighted":
         within = None
+    arguments = {"labels": None if labels is None else list(labels), "zero_division": undefined}
     return BuiltIn(
-        name if average == "positive" else f"{name}_{average}",
+        (name if average == "positive" else f"{name}_{average}") + _given(arguments),
         OfClasses(wrongly, missed, average, labels, undefined),
         within=within,
         bounds=UNIT,
@@ -293,13 +295,20 @@ def class_score(
     )
 
 
+def _given(arguments: Mapping[str, Any]) -> str:
+    """Write down the arguments that make a metric another one than its name says."""
+    given = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if value is not None)
+    return f"({given})" if given else ""
+
+
 _BY = {None: "", "linear": ", by the distance of labels", "quadratic": ", by the squared distance of labels"}
 
 
 def kappa(weights: str | None = None, labels: tuple[Any, ...] | None = None) -> BuiltIn:
     """Declare Cohen's kappa of true and predicted labels."""
     return BuiltIn(
-        "cohen_kappa" if weights is None else f"cohen_kappa_{weights}",
+        ("cohen_kappa" if weights is None else f"cohen_kappa_{weights}")
+        + _given({"labels": None if labels is None else list(labels)}),
         OfAgreement(weights, labels),
         bounds=SIGNED,
         describes=f"the agreement of true and predicted label beyond chance (Cohen's kappa{_BY[weights]})",

@@ -408,6 +408,16 @@ def test_a_finding_says_who_how_much_which_way_and_how_sure(audit):
     assert "would probably have been found here" in row["sentence"]
 
 
+@pytest.mark.parametrize("name", ["f1_macro_ratio", "cohen_kappa_ratio", "f2_ratio", "accuracy_ratio", "f1_macro"])
+def test_the_names_in_the_record_ask_for_the_same_comparisons(name):
+    y, groups = np.tile([0, 1, 1, 0, 1], 24), np.repeat(["a", "b"], 60)
+    predicted = np.where(np.arange(120) % 7, y, 1 - y)
+    found = FairnessAudit.from_predictions(
+        y, predicted, sensitive_features={"g": groups}, metrics=name, n_resamples=9, random_state=0
+    )
+    assert found.to_dict()["parameters"]["metrics"] == [name]
+
+
 def test_ratios_are_told_as_ratios(table):
     found = FairnessAudit.from_table(table, metrics="selection_rate", disparity="ratio", intersections=False)
     row = found.results_.iloc[1]

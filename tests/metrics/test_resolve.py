@@ -95,6 +95,8 @@ def test_two_different_rates_of_one_name_are_an_error():
         ("FPR", "'false_positive_rate'"),
         ("npv", "'negative_predictive_value'"),
         ("mae", "'mean_absolute_error'"),
+        ("AUC", "'roc_auc'"),
+        ("macro_f1", "'f1_macro'"),
     ],
 )
 def test_an_unknown_name_is_an_error_that_says_what_may_have_been_meant(metric, meant):
@@ -278,7 +280,7 @@ def test_another_name_is_the_same_metric(name, ours):
     assert resolve_metrics(name) == resolve_metrics(ours)
 
 
-@pytest.mark.parametrize("name", sk.get_scorer_names())
+@pytest.mark.parametrize("name", [name for name in sk.get_scorer_names() if name not in INSTEAD])
 def test_every_scorer_of_scikit_learn_is_found_by_its_name_and_as_an_object(name):
     (metric,) = resolve_metrics(name)
     scorer = sk.get_scorer(name)
@@ -329,13 +331,6 @@ def test_an_argument_that_says_what_holds_anyway_changes_nothing():
     assert resolve_metrics(partial(sk.zero_one_loss, normalize=True)) == resolve_metrics("zero_one_loss")
 
 
-def test_the_same_name_with_other_labels_is_another_metric():
-    metrics = ["f1_macro", partial(sk.f1_score, average="macro", labels=[0, 1])]
-    with pytest.raises(ValueError, match="two different metrics 'f1_macro'"):
-        names(metrics)
-    assert names({"all": metrics[0], "some": metrics[1]}) == ["all", "some"]
-
-
 def test_other_names_say_which_disparity_they_are(confused):
     table = confused({"a": (30, 10, 8, 20), "b": (25, 14, 12, 14)})
     expected = FairnessTest.from_table(table, metric="selection_rate", disparity="ratio")
@@ -376,3 +371,59 @@ def test_a_difference_of_a_negated_scorer_has_the_sign_of_the_metric(compas):
     )
     assert negated.disparity_ == plain.disparity_
     assert negated.comparisons_["metric"].tolist() == ["log_loss"]
+
+
+@pytest.mark.parametrize(("name", "plain"), [("f2", "f2"), ("f0.5_macro", "f0.5_macro"), ("g_mean", "geometric_mean")])
+def test_any_name_may_say_difference_or_ratio(name, plain):
+    (difference,) = resolve_metrics(f"{name}_difference")
+    (ratio,) = resolve_metrics(f"{name}_ratio")
+    assert (difference.name, difference.disparity) == (plain, None)
+    assert (ratio.name, ratio.disparity) == (plain, "ratio")
+
+
+@pytest.mark.parametrize("name", ["f0.12345678_macro", "f10000000", "f0_weighted"])
+def test_every_digit_of_beta_is_in_the_name(name):
+    assert names(name) == [name]
+
+
+def test_arguments_that_make_another_metric_are_in_its_name():
+    f1, kappa = partial(sk.f1_score, average="macro"), sk.cohen_kappa_score
+    metrics = [f1, partial(f1, labels=[0, 1]), partial(f1, labels=np.array([0, 2])), partial(f1, zero_division=0)]
+    assert names([*metrics, kappa, partial(kappa, labels=["a", "b"])]) == [
+        "f1_macro",
+        "f1_macro(labels=[0, 1])",
+        "f1_macro(labels=[0, 2])",
+        "f1_macro(zero_division=0.0)",
+        "cohen_kappa",
+        "cohen_kappa(labels=['a', 'b'])",
+    ]
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        partial(sk.cohen_kappa_score, weights="cubic"),
+        partial(sk.f1_score, average="macro", labels=[]),
+        partial(sk.cohen_kappa_score, labels=[]),
+        partial(sk.fbeta_score, beta=-1),
+        partial(sk.fbeta_score, beta="two"),
+        partial(sk.recall_score, average="macro", zero_division=2),
+        partial(sk.recall_score, average="macro", zero_division="none"),
+    ],
+)
+def test_arguments_that_scikit_learn_refuses_are_refused(metric):
+    y = np.tile([0, 1, 1], 10)
+    with pytest.raises(ValueError, match="metric cannot be computed in group 'a': "):
+        FairnessTest.from_predictions(y, y[::-1], sensitive_features=["a", "b"] * 15, metric=metric, n_resamples=9)
+
+
+def test_a_scorer_is_computed_from_what_it_asks_of_a_model():
+    known, other = sk.make_scorer(sk.roc_auc_score, response_method="predict_proba"), sk.make_scorer(sk.roc_auc_score)
+    assert resolve_metrics(known) == resolve_metrics("roc_auc")
+    (metric,) = resolve_metrics(other)
+    assert (metric.name, metric.responses, metric.reads) == ("roc_auc_score", ("predict",), {"y_true", "y_pred"})
+
+
+@pytest.mark.parametrize("name", ["roc_auc_ovr", "roc_auc_ovo_weighted"])
+def test_averages_over_two_classes_of_the_auc_are_the_auc(name):
+    assert resolve_metrics(name) == resolve_metrics("roc_auc") == resolve_metrics(sk.get_scorer(name))
