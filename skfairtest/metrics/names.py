@@ -25,6 +25,7 @@ __all__ = [
     "known_function",
     "known_functions",
     "of_scorer",
+    "responses_of",
     "similar",
     "with_beta",
 ]
@@ -249,6 +250,20 @@ def known_function(function: Callable[..., Any]) -> Known | None:
     return None if metric is None else (metric, disparity)
 
 
+def responses_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return what of a model a function is computed from: of a known one with any other arguments, what it always is.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from sklearn.metrics import roc_auc_score
+    >>> responses_of(partial(roc_auc_score, max_fpr=0.1))
+    ('decision_function', 'predict_proba')
+    """
+    known = known_functions().get(_key(function.func if isinstance(function, functools.partial) else function))
+    return _responses(None if known is None else known[1]())
+
+
 def _missing(function: Callable[..., Any], given: Iterable[str]) -> str:
     """Return the name of an argument that a function of scikit-learn cannot do without, and that is not given."""
     parameters = list(inspect.signature(function).parameters.values())[2:]
@@ -290,7 +305,7 @@ def of_scorer(scorer: Any) -> Callable[..., Any] | ScoreMetric | None:
     return ScoreMetric(name_of(function), function, response=responses)
 
 
-def _responses(metric: str | BuiltIn) -> tuple[str, ...]:
+def _responses(metric: str | BuiltIn | None) -> tuple[str, ...]:
     """Return what of a model a known metric is computed from."""
     found = SCORES.get(metric) if isinstance(metric, str) else metric
     return ("predict",) if found is None else found.responses

@@ -14,6 +14,7 @@ from skfairtest.metrics.names import (
     function_called,
     known_function,
     of_scorer,
+    responses_of,
     similar,
     with_beta,
 )
@@ -105,7 +106,7 @@ def _function(function: Callable[..., Any], disparity: str) -> list[Metric]:
         return _compared(name, found, says, disparity)
     if "sensitive_features" in parameters_of(function) | parameters_of(type(function).__call__):
         return [from_function(name, function)]
-    return [ScoreMetric(name, function)]
+    return [ScoreMetric(name, function, response=responses_of(function))]
 
 
 def _compared(name: str, metrics: list[Metric], says: str | None, disparity: str) -> list[Metric]:

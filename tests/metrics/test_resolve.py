@@ -8,6 +8,7 @@ import fairlearn.metrics as fair
 import numpy as np
 import pytest
 import sklearn.metrics as sk
+from sklearn.linear_model import LogisticRegression
 
 from skfairtest import FairnessTest, Rate, ScoreMetric, power
 from skfairtest.metrics import CRITERIA, RATES, resolve_metrics
@@ -324,6 +325,21 @@ def test_an_argument_that_changes_the_metric_leaves_a_function_of_its_own(functi
     (metric,) = resolve_metrics(function)
     assert type(metric) is ScoreMetric
     assert metric.evaluate is function
+
+
+@pytest.mark.filterwarnings("ignore:.*rests on few people:UserWarning", "ignore:.*resamples:UserWarning")
+@pytest.mark.parametrize(
+    "function", [partial(sk.roc_auc_score, max_fpr=0.5), partial(sk.log_loss, normalize=False), sk.roc_auc_score]
+)
+def test_a_function_of_scores_is_given_scores_whatever_its_arguments(function):
+    rng = np.random.default_rng(5)
+    X, groups = rng.normal(size=(200, 2)), np.tile(["a", "b"], 100)
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    model = LogisticRegression().fit(X, y)
+    found = FairnessTest(model, metric=function, n_resamples=1, random_state=0).fit(X, y, sensitive_features=groups)
+    score = model.predict_proba(X)[:, 1]
+    expected = [function(y[groups == group], score[groups == group]) for group in ("a", "b")]
+    np.testing.assert_allclose(found.by_group_["value"], expected)
 
 
 def test_an_argument_that_says_what_holds_anyway_changes_nothing():
