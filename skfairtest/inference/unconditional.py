@@ -195,8 +195,8 @@ def unconditional_log_p(  # type: ignore[no-untyped-def]
         return float(unconditional_log_p(x1, d1, x2, d2, alternative)[0])
     fisher = conditional_log_p(x1, d1, x2, d2, alternative)
     few, many = np.minimum(d1, d2), np.maximum(d1, d2)
-    out = np.zeros(len(fisher))
-    tested = fisher < -1.001 * EQUAL  # else no outcome lies outside the tail
+    out = np.minimum(fisher, 0.0)
+    tested = fisher < -1.001 * EQUAL  # else no outcome lies outside the tail, whose largest probability is 1
     for side in ("two-sided",) if alternative == "two-sided" else ("less", "greater"):
         # One-sided, "greater" is "less" of the other group.
         own = tested if side == "two-sided" else tested & ((d1 <= d2) == (side == alternative))
