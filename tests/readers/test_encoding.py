@@ -120,3 +120,30 @@ def test_numpy_strings_of_variable_width():
 @pytest.mark.parametrize("dtype", [np.float16, np.longdouble])
 def test_unusual_floats(dtype):
     assert_encodes(np.array([1.5, 0.0], dtype=dtype), [1.5, 0.0])
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1000])
+def test_columns_longer_than_a_chunk_are_numbered_like_short_ones(monkeypatch, chunk):
+    rng = np.random.default_rng(5)
+    numbers = rng.integers(-40, 300, 500)
+    columns = [
+        numbers,
+        numbers.astype(np.int16),
+        numbers % 2 == 0,
+        numbers.astype(str),
+        np.array([f"{'é' * (n % 5)} {n}" for n in numbers]),
+        np.char.encode(numbers.astype(str), "ascii").astype("S8"),
+    ]
+    monkeypatch.setattr(encoding, "_CHUNK", chunk)
+    for values in columns:
+        levels, codes, n_missing = encode(values)
+        expected, places = np.unique(values, return_inverse=True)
+        assert (list(levels), n_missing) == (expected.tolist(), 0)
+        np.testing.assert_array_equal(codes, places)
+        assert codes.dtype == np.min_scalar_type(len(levels) - 1)
+
+
+def test_two_texts_of_one_fingerprint_are_told_apart_in_whichever_chunk_they_are(monkeypatch):
+    monkeypatch.setattr(encoding, "_MULTIPLIER", 0)  # every text has the fingerprint 0
+    monkeypatch.setattr(encoding, "_CHUNK", 2)
+    assert_encodes(np.array(["aa", "aa", "bb", "aa"]), ["aa", "aa", "bb", "aa"])
