@@ -569,7 +569,7 @@ def test_groups_that_json_has_no_type_for_are_text(tmp_path, capsys):
 def test_csv_is_the_frame_of_the_audit(people, capsys):
     options = [*BOTH, "--sensitive", "sex", "--sensitive", "city"]
     assert audit(people, *options, "--format", "csv") == 1
-    frame = pd.read_csv(StringIO(capsys.readouterr().out))
+    frame = pd.read_csv(StringIO(capsys.readouterr().out), float_precision="round_trip")
     assert frame["feature"].unique().tolist() == ["sex", "city", "sex x city"]
     assert frame["p_value"].dtype == float
     assert frame["concern"].dtype == bool
