@@ -569,7 +569,7 @@ def test_groups_that_json_has_no_type_for_are_text(tmp_path, capsys):
 def test_csv_is_the_frame_of_the_audit(people, capsys):
     options = [*BOTH, "--sensitive", "sex", "--sensitive", "city"]
     assert audit(people, *options, "--format", "csv") == 1
-    frame = pd.read_csv(StringIO(capsys.readouterr().out), float_precision="round_trip")
+    frame = pd.read_csv(StringIO(written := capsys.readouterr().out))
     assert frame["feature"].unique().tolist() == ["sex", "city", "sex x city"]
     assert frame["p_value"].dtype == float
     assert frame["concern"].dtype == bool
@@ -577,7 +577,9 @@ def test_csv_is_the_frame_of_the_audit(people, capsys):
     audit(people, *options, "--format", "json")
     found = json.loads(capsys.readouterr().out)
     rows = [row for part in found["parts"] for row in part["comparisons"]]
-    assert frame["p_value"].tolist() == [row["p_value"] for row in rows]
+    # The reader of pandas rounds some last digits.
+    p_values = [float(row["p_value"]) for row in csv.DictReader(StringIO(written))]
+    assert p_values == [row["p_value"] for row in rows]
     assert frame["sentence"].tolist() == [row["sentence"] for row in rows]
 
 
