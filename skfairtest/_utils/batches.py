@@ -5,6 +5,28 @@ import numpy as np
 from skfairtest._utils.typing import Integers
 
 
+def starts(sizes: Integers) -> Integers:
+    """Return where each of several rows begins that are laid end to end.
+
+    Examples
+    --------
+    >>> starts(np.array([2, 1, 3])).tolist()
+    [0, 2, 3]
+    """
+    return np.asarray(np.cumsum(sizes) - sizes)
+
+
+def places(sizes: Integers) -> Integers:
+    """Return the place of each element within its row, of rows that are laid end to end.
+
+    Examples
+    --------
+    >>> places(np.array([2, 1, 3])).tolist()
+    [0, 1, 0, 0, 1, 2]
+    """
+    return np.asarray(np.arange(int(sizes.sum())) - np.repeat(starts(sizes), sizes))
+
+
 def batches(n: int, at_most: int) -> list[slice]:
     """Cut n things into slices of at most so many (of one at least); they depend on nothing else.
 

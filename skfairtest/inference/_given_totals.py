@@ -17,7 +17,7 @@ import numpy as np
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import log_choose
 from skfairtest.inference._tails import Tails
-from skfairtest.inference.conditional import TIE
+from skfairtest.inference.conditional import TIE, mode_of
 from skfairtest.inference.unconditional import largest_probabilities
 
 #: Null outcomes less probable than exp(-30) times the level are counted as rejected without being looked at.
@@ -51,7 +51,7 @@ def width_held(d1: int, d2: int) -> float:
 def given_totals(d1: int, d2: int, m: Integers, alpha: float, alternative: str) -> GivenTotals:
     """Null distribution given each total in m, for a test at a level; at level 0 no outcome is left out."""
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
-    mode = (m + 1) * (d1 + 1) // (d1 + d2 + 2)
+    mode = mode_of(d1, d2, m)
     choose1, choose2, choose = log_choose(d1), log_choose(d2), log_choose(d1 + d2)[m]
     floor = float(np.log(alpha)) - _NEGLIGIBLE if alpha > 0 else -np.inf
 

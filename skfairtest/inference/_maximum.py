@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from skfairtest._utils.batches import places
 from skfairtest._utils.typing import Floats, Integers
 
 
@@ -69,7 +70,7 @@ def certified_maxima(
     every = np.arange(len(start))
     pieces = np.clip(2 * (length(every, stop) - length(every, start)), 8, 256).astype(np.int64)
     which = np.repeat(every, pieces + 1)
-    step = np.arange(len(which)) - np.repeat(np.cumsum(pieces + 1) - (pieces + 1), pieces + 1)
+    step = places(pieces + 1)
     points = np.where(step == pieces[which], stop[which], start[which] + step * ((stop - start) / pieces)[which])
     ends = at(which, points)
     best, evaluations, out = np.zeros(len(start)), pieces + 1, np.empty(len(start))

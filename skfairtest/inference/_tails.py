@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from skfairtest._utils.batches import places, starts
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference._discrete import hypergeometric_log_pmf
-from skfairtest.inference.conditional import TIE, first_above
+from skfairtest.inference.conditional import TIE, first_above, mode_of
 
 #: Fisher p-values that differ by less than this, relatively, are equal; rounding only ever enlarges the tail.
 EQUAL = 1e-9
@@ -36,11 +37,6 @@ class Tails:
     people: Integers  # (pairs,) N
     masses: Floats  # N + 1 of each pair, one pair after the other, in [0, 1]
 
-    @property
-    def first(self) -> Integers:
-        """Where the masses of each pair begin."""
-        return np.concatenate([[0], np.cumsum(self.people + 1)[:-1]])
-
 
 def tails_given_totals(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> Tails:
     """Return the tails of pairs with d1 <= d2 and Fisher p-values of less than 1.
@@ -50,11 +46,10 @@ def tails_given_totals(d1: Integers, d2: Integers, log_p: Floats, alternative: s
     people, half = d1 + d2, (d1 + d2) // 2
     below = _lower_half(d1, d2, log_p, alternative)
     above = below if alternative == "two-sided" else _lower_half(d1, d2, log_p, _OTHER[alternative])
-    starts = np.cumsum(half + 1) - (half + 1)
-    parts = []
-    for start, n, last in zip(starts.tolist(), people.tolist(), half.tolist(), strict=True):
-        parts += [below[start : start + last + 1], above[start : start + n - last][::-1]]
-    return Tails(people, np.minimum(np.concatenate(parts), 1.0))
+    halves = []
+    for start, n, last in zip(starts(half + 1).tolist(), people.tolist(), half.tolist(), strict=True):
+        halves += [below[start : start + last + 1], above[start : start + n - last][::-1]]
+    return Tails(people, np.minimum(np.concatenate(halves), 1.0))
 
 
 _OTHER = {"less": "greater", "greater": "less"}
@@ -67,11 +62,11 @@ def _lower_half(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> 
     block = max(1, int(np.sqrt((width * totals).sum() / _CALLS)))
     blocks = -(-totals // block)
     pair = np.repeat(np.arange(len(d1)), blocks)
-    m = block * (np.arange(len(pair)) - np.repeat(np.cumsum(blocks) - blocks, blocks))
+    m = block * places(blocks)
     length = np.minimum(block, totals[pair] - m)
     order = np.argsort(-length, kind="stable")
     pair, m, length = pair[order], m[order], length[order]
-    place = (np.cumsum(totals) - totals)[pair] + m
+    place = starts(totals)[pair] + m
     blocks_of = d1[pair], d2[pair], m, log_p[pair], alternative
     left, right, mass = _walk(*blocks_of)
     out = np.empty(int(totals.sum()))
@@ -161,27 +156,28 @@ class _Ends:
 
     def release(self) -> None:
         """Leave outcomes out that are not less probable than one of the other side that is not in the tail."""
-        rows = np.flatnonzero((self.outer_left >= self.log_right - TIE) | (self.outer_right >= self.log_left - TIE))
-        while len(rows):
+        rows: Integers | slice = slice(None)
+        while True:
             from_left = self.outer_left[rows] >= self.log_right[rows] - TIE
-            self._leave(rows[from_left], left=True)
-            self._leave(rows[~from_left], left=False)
-            out = (self.outer_left[rows] >= self.log_right[rows] - TIE) | (
-                self.outer_right[rows] >= self.log_left[rows] - TIE
-            )
-            rows = rows[out]
+            from_right = self.outer_right[rows] >= self.log_left[rows] - TIE
+            left, right = np.flatnonzero(from_left), np.flatnonzero(from_right & ~from_left)
+            if not isinstance(rows, slice):
+                left, right = rows[left], rows[right]
+            if not len(left) + len(right):
+                return
+            self._leave(left, left=True)
+            self._leave(right, left=False)
+            rows = np.concatenate([left, right])
 
     def _leave(self, rows: Integers, *, left: bool) -> None:
-        log, d1, m = self.log, self.d1[rows], self.m[rows]
-        fewer = self.d2[rows] - m
         if left:
-            self.left[rows] = x = self.left[rows] - 1
+            self.left[rows] -= 1
             self.log_left[rows] = own = self.outer_left[rows]
-            self.outer_left[rows] = own + log[x] + log[fewer + x] - log[m - x + 1] - log[d1 - x + 1]
+            self.outer_left[rows] = self._below(rows, self.left[rows], own)
         else:
-            self.right[rows] = x = self.right[rows] + 1
+            self.right[rows] += 1
             self.log_right[rows] = own = self.outer_right[rows]
-            self.outer_right[rows] = own + log[m - x] + log[d1 - x] - log[x + 1] - log[fewer + x + 1]
+            self.outer_right[rows] = self._above(rows, self.right[rows], own)
         self.mass[rows] = np.maximum(self.mass[rows] - np.exp(own), 0.0)
 
     def take(self) -> None:
@@ -204,18 +200,24 @@ class _Ends:
             rows = kept
 
     def _enter(self, rows: Integers, *, left: bool) -> None:
-        log, d1, m = self.log, self.d1[rows], self.m[rows]
-        fewer = self.d2[rows] - m
         if left:
-            x, own = self.left[rows], self.log_left[rows]
-            self.outer_left[rows] = own
-            self.log_left[rows] = own + log[m - x] + log[d1 - x] - log[x + 1] - log[fewer + x + 1]
-            self.left[rows] = x + 1
+            self.outer_left[rows] = own = self.log_left[rows]
+            self.log_left[rows] = self._above(rows, self.left[rows], own)
+            self.left[rows] += 1
         else:
-            x, own = self.right[rows], self.log_right[rows]
-            self.outer_right[rows] = own
-            self.log_right[rows] = own + log[x] + log[fewer + x] - log[m - x + 1] - log[d1 - x + 1]
-            self.right[rows] = x - 1
+            self.outer_right[rows] = own = self.log_right[rows]
+            self.log_right[rows] = self._below(rows, self.right[rows], own)
+            self.right[rows] -= 1
+
+    def _above(self, rows: Integers, x: Integers, log_x: Floats) -> Floats:
+        """Return the logarithm of the probability of x + 1 from that of x."""
+        log, d1, m = self.log, self.d1[rows], self.m[rows]
+        return np.asarray(log_x + log[m - x] + log[d1 - x] - log[x + 1] - log[self.d2[rows] - m + x + 1])
+
+    def _below(self, rows: Integers, x: Integers, log_x: Floats) -> Floats:
+        """Return the logarithm of the probability of x - 1 from that of x."""
+        log, d1, m = self.log, self.d1[rows], self.m[rows]
+        return np.asarray(log_x + log[x] + log[self.d2[rows] - m + x] - log[m - x + 1] - log[d1 - x + 1])
 
 
 def _walk(
@@ -229,7 +231,7 @@ def _walk(
         The outermost outcomes that are not in the tail, and its mass.
     """
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
-    mode = (m + 1) * (d1 + 1) // (d1 + d2 + 2)
+    mode = mode_of(d1, d2, m)
     floor = log_p - _NEGLIGIBLE
     left = low if alternative == "greater" else first_above(floor, low, mode, d1, d2, m)
     right = high if alternative == "less" else first_above(floor, high, mode, d1, d2, m)

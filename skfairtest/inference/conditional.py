@@ -40,7 +40,8 @@ def support(d1: int, d2: int, m: int) -> tuple[int, int]:
     return max(0, m - d2), min(d1, m)
 
 
-def _mode(d1: Integers, d2: Integers, m: Integers) -> Integers:
+def mode_of(d1: Integers | int, d2: Integers | int, m: Integers) -> Integers:
+    """Return the most probable number of the m events that fall on group 1."""
     return (m + 1) * (d1 + 1) // (d1 + d2 + 2)
 
 
@@ -69,16 +70,12 @@ def _log_outward(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats
 
 def _log_upper_tail(x: Integers, d1: Integers, d2: Integers, m: Integers) -> Floats:
     """Log P(X >= x); a tail that holds the mode is the complement of the other one."""
-    beyond = x > _mode(d1, d2, m)
-    out = np.where(x <= np.maximum(0, m - d2), 0.0, -np.inf)
-    inner = (x > np.maximum(0, m - d2)) & (x <= np.minimum(d1, m))
-    for rows, outward in ((inner & beyond, True), (inner & ~beyond, False)):
-        own = x[rows], d1[rows], d2[rows], m[rows]
-        if outward:
-            out[rows] = _log_outward(*own)
-        else:
-            x_, d1_, d2_, m_ = own
-            out[rows] = np.log1p(-np.exp(_log_outward(m_ - x_ + 1, d2_, d1_, m_)))
+    low, mode = np.maximum(0, m - d2), mode_of(d1, d2, m)
+    out = np.where(x <= low, 0.0, -np.inf)
+    inner = (x > low) & (x <= np.minimum(d1, m))
+    far, near = inner & (x > mode), inner & (x <= mode)
+    out[far] = _log_outward(x[far], d1[far], d2[far], m[far])
+    out[near] = np.log1p(-np.exp(_log_outward((m - x + 1)[near], d2[near], d1[near], m[near])))
     return out
 
 
@@ -144,7 +141,7 @@ def conditional_log_p(x1, d1, x2, d2, alternative="two-sided"):  # type: ignore[
         return _log_lower_tail(x1, d1, d2, m)
     swap = x1 * d2 > x2 * d1  # the groups, so that the outcome observed lies in the lower tail
     x1, d1, d2 = np.where(swap, x2, x1), np.where(swap, d2, d1), np.where(swap, d1, d2)
-    mode = _mode(d1, d2, m)
+    mode = mode_of(d1, d2, m)
     level = hypergeometric_log_pmf(x1, d1, d2, m) + TIE
     upper = first_above(level, np.minimum(d1, m), mode, d1, d2, m) + 1
     log_p = log_both_tails(x1, upper, d1, d2, m)

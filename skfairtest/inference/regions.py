@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import bdtr
 from scipy.stats import norm
 
+from skfairtest._utils.batches import places
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf
 from skfairtest.inference._given_totals import given_totals, raised_level, width_held
@@ -45,8 +46,7 @@ def one_minus_kept(first: Floats, second: Floats, m: Integers, lower: Integers, 
     seen = np.flatnonzero(first > 1e-20)
     lower, upper = np.maximum(lower, seen[0]), np.minimum(upper, seen[-1])
     sizes = np.maximum(upper - lower + 1, 0)
-    starts = np.cumsum(sizes) - sizes
-    x1 = np.arange(sizes.sum()) - np.repeat(starts - lower, sizes)
+    x1 = places(sizes) + np.repeat(lower, sizes)
     kept = float(first[x1] @ second[np.repeat(m, sizes) - x1])
     return min(1.0, max(0.0, 1 - kept))
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.special import factorial
 
-from skfairtest._utils.batches import parts
+from skfairtest._utils.batches import parts, starts
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference._maximum import certified_maxima
 from skfairtest.inference._tails import EQUAL, Tails, tails_given_totals
@@ -56,9 +56,10 @@ class TailProbability:
         self.people, self._root = tails.people, np.sqrt(tails.people)
         # The rarer of the event and its absence is counted: the masses are read from their end beyond 45 degrees.
         self._masses = np.concatenate([tails.masses, tails.masses[::-1], np.zeros(int(tails.people.max()) + 1)])
-        self._first = np.stack([tails.first, 2 * len(tails.masses) - tails.first - tails.people - 1])
+        first = starts(tails.people + 1)
+        self._first = np.stack([first, 2 * len(tails.masses) - first - tails.people - 1])
         cells = (self._root * np.pi / 4).astype(np.int64) + 1
-        self._cell = np.stack([np.cumsum(cells) - cells, np.cumsum(cells) - cells + cells.sum()])
+        self._cell = np.stack([starts(cells), starts(cells) + cells.sum()])
         self._known = np.zeros(2 * int(cells.sum()), dtype=bool)
         self._series = np.empty((len(self._known), _ORDER))
 
@@ -69,8 +70,8 @@ class TailProbability:
         out, cell = np.empty(len(angle)), (self._root[pair] * angle).astype(np.int64)
         near = (cell < _NEAR) | (self.people[pair] > MANY)
         out[near] = self._moments(pair[near], mirrored[near], angle[near], 1)[:, 0]
-        far = np.flatnonzero(~near)
-        if len(far):
+        far = ~near
+        if far.any():
             out[far] = self._expanded(pair[far], mirrored[far], angle[far], cell[far])
         return out
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom, boschloo_exact, fisher_exact, hypergeom
 
+from skfairtest._utils.batches import starts
 from skfairtest.inference import _tails
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.unconditional import CAP, TailProbability, unconditional_log_p, within_cap
@@ -219,7 +220,7 @@ def test_the_tail_given_a_total_is_the_enumerated_mass(monkeypatch, calls, alter
     }[alternative]
     observed = np.array([each[outcome] for each, outcome in zip(p, outcomes, strict=True)])
     tails = _tails.tails_given_totals(*np.array(designs).T, np.log(observed), alternative)
-    for (d1, d2), each, level, first in zip(designs, p, observed, tails.first, strict=True):
+    for (d1, d2), each, level, first in zip(designs, p, observed, starts(tails.people + 1), strict=True):
         for m in range(d1 + d2 + 1):
             expected = sum(
                 comb(d1, x) * comb(d2, m - x)
