@@ -234,9 +234,10 @@ def known_function(function: Callable[..., Any]) -> Known | None:
         if function.args:
             return None
         given, function = function.keywords, function.func
-    if _key(function) not in known_functions():
+    known = known_functions().get(_key(function))
+    if known is None:
         return None
-    _, computes, disparity = known_functions()[_key(function)]
+    _, computes, disparity = known
     own = {name: value for name, value in given.items() if not _is_default(function, name, value)}
     try:
         bound = inspect.signature(computes).bind(**own)

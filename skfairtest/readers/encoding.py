@@ -66,6 +66,13 @@ def small(codes: Positions, n: int) -> Positions:
     return codes.astype(np.min_scalar_type(max(n - 1, 0)), copy=False)
 
 
+def first_of_each(codes: Positions, n: int) -> NDArray[np.intp]:
+    """Return where each of the codes 0..n - 1 comes first."""
+    first = np.zeros(n, dtype=np.intp)
+    first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
+    return first
+
+
 def _as_numpy(values: Any) -> NDArray[Any] | None:
     """Return the NumPy array that holds the values already, or None: nothing is converted."""
     if isinstance(values, np.ndarray):
@@ -170,8 +177,7 @@ def _encode_fixed_width(
         own = words[part]
         codes_here, uniques = pd.factorize(own.astype(np.uint64, copy=False) @ multipliers)
         new = ~np.isin(uniques, seen)
-        first = np.empty(uniques.size, dtype=np.intp)
-        first[codes_here[::-1]] = np.arange(len(own) - 1, -1, -1)
+        first = first_of_each(codes_here, uniques.size)
         seen, examples = np.append(seen, uniques[new]), np.concatenate([examples, own[first[new]]])
         order = np.argsort(seen, kind="stable")
         place = order[np.searchsorted(seen, uniques, sorter=order)]

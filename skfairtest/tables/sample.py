@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, read_groups
+from skfairtest.readers.encoding import first_of_each
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
 from skfairtest.tables.axes import CELL_NAMES, Key, check_names
 from skfairtest.tables.count_table import CountTable, key_labels, table_of
@@ -164,7 +165,7 @@ class Kinds:
             place, kinds = _divided(place, values.column)
             if kinds > most:
                 return None
-        example = _first_of_each(place, kinds)
+        example = first_of_each(place, kinds)
         return Kinds({name: values.take(example) for name, values in self.values.items()}, None), place
 
     def _take(self, place: Positions) -> "Kinds":
@@ -420,7 +421,7 @@ class Sample:
             place, kinds = _divided(place, column)
             if kinds > FEW_KINDS and (kinds > MOST_KINDS or kinds * SHARED_BY > people):
                 return None
-        example = _first_of_each(place, kinds)
+        example = first_of_each(place, kinds)
         n_groups = len(self.groups)
         together = self._together() * kinds + place
         shape = (len(self.strata), n_groups, kinds)
@@ -459,10 +460,3 @@ def _divided(place: Positions, column: Column | Numbers) -> tuple[Positions, int
     together = place * (int(codes.max(initial=0)) + 1) + codes.reshape(-1)
     found, place = np.unique(together, return_inverse=True)
     return place.reshape(-1), len(found)
-
-
-def _first_of_each(place: Positions, kinds: int) -> Positions:
-    """Return where each kind comes first."""
-    first = np.zeros(kinds, dtype=np.intp)
-    first[place[::-1]] = np.arange(len(place) - 1, -1, -1)
-    return first
