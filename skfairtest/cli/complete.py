@@ -1,6 +1,6 @@
 """What the shell offers when the tab key is pressed: metrics, and the columns of the file that was named.
 
-Whoever presses it waits, so nothing here imports NumPy or anything that does, unless the file is a Parquet file.
+The answer is waited for, so nothing here imports NumPy or anything that does, unless the file is a Parquet file.
 """
 
 from __future__ import annotations

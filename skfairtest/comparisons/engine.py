@@ -1,4 +1,4 @@
-"""From a question and people to a result: what every test of groups runs, whoever asks."""
+"""From a question and people to a result: what all tests of groups, frames and scorers run."""
 
 from __future__ import annotations
 

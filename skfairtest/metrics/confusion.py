@@ -102,7 +102,7 @@ class ClassScores(Functional):
         return _fewest(np.asarray(counts, dtype=float) @ (self.given > 0))
 
     def informative(self, counts: Floats) -> Floats:
-        """Return the people who are right or wrong in every class, or meet a class's condition, whoever are fewest.
+        """Return how many people are right, are wrong, or meet a class's condition, whichever is fewest.
 
         Independent shares are counted with one right and one wrong more than there are.
         """
@@ -192,6 +192,6 @@ class Kappa(Functional):
         return np.minimum(_fewest(counts @ self.true), _fewest(counts @ self.predicted))
 
     def informative(self, counts: Floats) -> Floats:
-        """Return the people who agree, or disagree, or are in the smallest class, whoever are fewest."""
+        """Return how many people agree, disagree, or are in the smallest class, whichever is fewest."""
         apart = counts @ (self.apart > 0)
         return np.asarray(np.minimum(self.effective(counts), np.minimum(apart, counts @ self.counted - apart)))

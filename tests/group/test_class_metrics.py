@@ -144,7 +144,7 @@ def test_many_permutations_of_a_metric_on_counts_call_no_function(people, metric
 def test_a_binary_f_score_is_permuted_among_those_who_count_in_it(people):
     test = run(people, "f2", "positive", "yes", n_resamples=99)
     assert test.within_ == "condition"
-    # Whoever is truly negative and predicted negative changes nothing.
+    # People who are truly negative and predicted negative change nothing.
     negative = pd.DataFrame({"positive": 0, "yes": 0, "sex": ["f"] * 500 + ["m"] * 20})
     more = run(pd.concat([people, negative]), "f2", "positive", "yes", n_resamples=99)
     assert more.disparity_ == test.disparity_
