@@ -6,10 +6,12 @@ import functools
 import math
 import unicodedata
 from collections.abc import Sequence
+from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 __all__ = [
-    "display_width", "enumerated", "escape", "isolated", "label", "name_of", "pluralize", "printable", "shorten",
+    "display_width", "enumerated", "escape", "isolated", "label", "name_of", "pluralize", "printable", "rounded_up",
+    "shorten",
 ]  # fmt: skip
 
 #: Marks that keep the direction of what stands between them from what stands around them.
@@ -143,6 +145,18 @@ def pluralize(count: int, one: str, several: str | None = None) -> str:
     ('1 comparison', '1,200 comparisons')
     """
     return f"{count:,} {one if count == 1 else several or one + 's'}"
+
+
+def rounded_up(number: float) -> str:
+    """Write a positive number with one digit that is not too small, as limits have to be.
+
+    Examples
+    --------
+    >>> rounded_up(0.00034), rounded_up(0.0998), rounded_up(2.0)
+    ('0.0004', '0.1', '2')
+    """
+    digit = Decimal(10) ** Decimal(number).adjusted()
+    return f"{float((Decimal(number) / digit).to_integral_value(ROUND_CEILING) * digit):g}"
 
 
 def enumerated(names: Sequence[str]) -> str:

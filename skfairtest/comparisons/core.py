@@ -255,6 +255,8 @@ class Measurement:
         What its standard error is; "none" where it has none.
     doubtful : tuple of (group, reason)
         Where the null distribution is only approximate.
+    binning_error : float
+        How far bins of scores may have moved a group's value.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -262,6 +264,7 @@ class Measurement:
     values: GroupValues | None = None
     variance: str | None = "none"
     doubtful: tuple[tuple[Any, str], ...] = ()
+    binning_error: float = 0.0
 
 
 @dataclass(frozen=True)

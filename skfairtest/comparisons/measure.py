@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import seed_sequence
+from skfairtest.comparisons.binning import binning_error
 from skfairtest.comparisons.contrasts import (
     Design,
     Known,
@@ -66,6 +68,7 @@ def measure(
     Measured
         Comparisons in the order metric, pooled before strata, contrast.
     """
+    settings = _for_people(sample, settings)
     design, excluded = _design(sample, metrics, settings, pos_label, classes, sets)
     counted: list[tuple[Counted, bool]] = []  # whether it has a condition on the labels that all rates read
     others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
@@ -99,7 +102,10 @@ def measure(
             if isinstance(metric, Omnibus):
                 by_metric[metric.name] = measure_omnibus(design, metric, kinds, own)
             else:
-                by_metric[metric.name] = measure_studentized(design, _evaluation(design, metric, kinds), known, own)
+                made_of = _evaluation(design, metric, kinds)
+                measurement = measure_studentized(design, made_of, known, own)
+                error = binning_error(made_of, sample.score_bins)
+                by_metric[metric.name] = replace(measurement, binning_error=error)
             advance()
     comparisons = [comparison for metric in metrics for comparison in by_metric[metric.name].comparisons]
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
@@ -108,6 +114,22 @@ def measure(
     return Measured(
         settings, tuple(comparisons), tuple(excluded), blocks, sample, tuple(metrics), design.pos_label, by_metric
     )
+
+
+def _for_people(sample: Sample, settings: Settings) -> Settings:
+    """Return how people are tested of whose weights only sums are known: asymptotically, as they tell no more."""
+    if not sample.summed:
+        return settings
+    asked = settings.question.method
+    if asked not in ("auto", "asymptotic") or settings.asked_variance not in ("auto", "delta", "score"):
+        name, value = (
+            ("method", asked) if asked not in ("auto", "asymptotic") else ("variance", settings.asked_variance)
+        )
+        raise ParameterError(
+            f"{name}={value!r} resamples people with their weights, of which the table knows only sums: use "
+            f"{name}='auto', which is the asymptotic test of weighted values"
+        )
+    return replace(settings, question=replace(settings.question, method="asymptotic"))
 
 
 def _design(
@@ -126,6 +148,10 @@ def _design(
         check_clusters(sample, settings)
     kept = kept_groups(sample, excluded, settings, len(metrics))
     check_how_many(sample, len(kept), len(metrics), settings)
+    excluded += [
+        Exclusion(None, group, None, stratum, f"fewer than {least} people: left out of the table before", 0, 0, 0)
+        for group, stratum, least in sample.suppressed
+    ]
     for metric in metrics:
         if isinstance(metric, Omnibus):
             check_omnibus(metric, settings)

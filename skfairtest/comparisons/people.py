@@ -224,6 +224,65 @@ class GroupsTest(ReportMixin):
                 _check_cells(sample, metrics, cells_read(metrics, settings))
             return test._fit_sample(sample, settings, metrics, test._seed(), "a table of counts")
 
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        y_true: str | None = None,
+        y_pred: str | None = None,
+        sensitive_features: str | Sequence[str],
+        control_features: str | Sequence[str] | None = None,
+        sample_weight: str | None = None,
+        y_score: str | None = None,
+        score_bins: Any = None,
+        prediction_threshold: float | None = None,
+        **params: Any,
+    ) -> Self:
+        """Test the people of a frame, whom its engine counts: they need not fit into memory.
+
+        Parameters
+        ----------
+        frame : frame
+            Of pandas, polars (eager or lazy), pyarrow (a table or a dataset), DuckDB (a relation), PySpark, Dask or
+            ibis: one row per person.
+        y_true, y_pred : str, optional
+            The columns of labels.
+        sensitive_features, control_features : str or sequence of str
+            The columns of groups and strata.
+        sample_weight, y_score, score_bins, prediction_threshold : optional
+            As of `CountTable.from_frame`.
+        **params
+            Parameters of the test.
+
+        Returns
+        -------
+        test
+            The fitted test: ``from_table(CountTable.from_frame(...))``.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from skfairtest import FairnessTest
+        >>> people = pl.LazyFrame({"sex": list("ffffmmmm"), "hired": [1, 1, 1, 1, 0, 0, 0, 0]})
+        >>> FairnessTest.from_frame(
+        ...     people, y_pred="hired", sensitive_features="sex", metric="selection_rate"
+        ... ).p_value_
+        0.0078125...
+        """
+        table = CountTable.from_frame(
+            frame,
+            y_true=y_true,
+            y_pred=y_pred,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            sample_weight=sample_weight,
+            y_score=y_score,
+            score_bins=score_bins,
+            prediction_threshold=prediction_threshold,
+        )
+        return cls.from_table(table, **params)
+
     def _people(
         self, X: Any, y: Any, y_score: Any, columns: dict[str, Any], predict_params: dict[str, Any] | None = None
     ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skfairtest._utils.text import rounded_up
 from skfairtest.comparisons.core import Measured
 from skfairtest.metrics import Omnibus, Rate
 from skfairtest.report.sentences import Setup
@@ -44,6 +45,14 @@ def _people(measured: Measured, sample: Sample) -> str:
     told = []
     if sample.weight is not None:
         told.append("Values are weighted by sample_weight, and standard errors allow for it.")
+    if sample.summed:
+        told.append("Of weights only sums are known: tests and intervals are asymptotic.")
+    error = max((one.binning_error for one in measured.by_metric.values()), default=0.0)
+    if error and sample.score_bins is not None:
+        told.append(
+            f"Scores are in {len(sample.score_bins):,} bins, which moves no group's value by more than "
+            f"{rounded_up(error)}."
+        )
     if sample.clusters is not None:
         methods = {one.evidence.method for one in measured.comparisons}
         how = [what for method, what in CLUSTERS.items() if method in methods]

@@ -140,6 +140,8 @@ class FairnessTest(GroupsTest):
         What was run. `variance_` and `within_` are dicts where metrics differ in them.
     n_resamples_ : int
         How many resamples were drawn.
+    binning_error_ : float
+        The most by which bins of scores may have moved a group's value, where a table has bins; else 0.
     groups_ : list
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
@@ -289,6 +291,7 @@ class FairnessTest(GroupsTest):
         self.within_ = permuted_within(metrics, settings, clustered=sample.clusters is not None)
         self.adjust_ = verdict.adjust
         self.n_resamples_ = verdict.n_resamples
+        self.binning_error_ = max((one.binning_error for one in measured.by_metric.values()), default=0.0)
         self.groups_ = list(sample.group_labels)
         self.n_samples_ = sample.n_samples
         self._setup, self._values = setup_of(measured, verdict.adjust), values_frame(measured)

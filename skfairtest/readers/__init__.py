@@ -22,12 +22,14 @@ from skfairtest.readers.predictions import (
     predictions_from_X,
     scores,
 )
+from skfairtest.readers.score_bins import ScoreBins
 
 __all__ = [
     "MAX_GROUPS",
     "WARN_GROUPS",
     "Column",
     "Numbers",
+    "ScoreBins",
     "as_floats",
     "as_model_input",
     "as_numbers",

@@ -44,8 +44,8 @@ def check_names(control_names: Sequence[str], sensitive_names: Sequence[str], ce
             )
 
 
-def check_cells(columns: Sequence[Column]) -> None:
-    """Check that y_true and y_pred are labels, and that y_score has few distinct numbers.
+def check_cells(columns: Sequence[Column], *, binned: bool = False) -> None:
+    """Check that y_true and y_pred are labels, and that y_score has few distinct numbers unless they are in bins.
 
     Raises
     ------
@@ -57,10 +57,11 @@ def check_cells(columns: Sequence[Column]) -> None:
             check_labels(column, column.name)
         elif not all(isinstance(level, (int, float)) for level in column.levels):
             raise ParameterError(f"y_score must hold numbers, found {listed(column.levels, 3)}.")
-        elif len(column.levels) > MAX_SCORES:
+        elif len(column.levels) > MAX_SCORES and not binned:
             raise ParameterError(
                 f"y_score has {len(column.levels):,} distinct values; a table of counts takes at "
-                f"most {MAX_SCORES}. Round the scores, or test them row by row."
+                f"most {MAX_SCORES}. Put them into bins (CountTable.from_frame with score_bins=1024), or test them row "
+                "by row."
             )
 
 

@@ -1,34 +1,27 @@
 """The table that the data is: strata x groups x cells of numbers of people."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from os import PathLike
+from typing import Any, Self
 
-import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike
-from sklearn.utils import Bunch
-
-from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Integers
 from skfairtest.readers.columns import (
     MAX_GROUPS,
     WARN_GROUPS,
-    Column,
     check_level_count,
     check_same_people,
     read_column,
     read_groups,
 )
 from skfairtest.readers.containers import one_column
-from skfairtest.readers.levels import listed
-from skfairtest.tables.axes import CELL_NAMES, Key, check_cells, check_names, column_values, key_columns
-from skfairtest.tables.counting import as_counts, name_list, read_counted
-from skfairtest.tables.rows import Rows, arrange, distinct_levels, join_rows, tally
+from skfairtest.readers.engines import Question, count_frame
+from skfairtest.readers.score_bins import check_edges
+from skfairtest.tables.counting import name_list, read_counted
+from skfairtest.tables.counts import Counts
+from skfairtest.tables.rows import Rows, tally
+from skfairtest.tables.storage import Stored, read_stored, write_stored
 
 
-@dataclass(frozen=True, init=False, eq=False, repr=False)
-class CountTable:
+class CountTable(Counts):
     """How many people there are of each kind: strata x groups x cells.
 
     A fairness metric sees a person only through the group and (y_true, y_pred), so this small
@@ -61,6 +54,12 @@ class CountTable:
         What the three axes stand for, sorted. Only combinations that somebody has.
     control_names, sensitive_names, cell_names : tuple of str
         What the positions in these tuples are.
+    weights : ndarray of shape (S, G, K, 2) or None
+        Where people have weights, the sums of these and of their squares.
+    score_bins : ScoreBins or None
+        Where scores are in bins, which they are.
+    suppressed : tuple of (label, label or None, int)
+        Groups that `suppress` left out, the stratum, and how many people they would have needed.
 
     Raises
     ------
@@ -81,62 +80,6 @@ class CountTable:
            [0, 1, 1]])
     """
 
-    counts: Integers
-    strata: tuple[Key, ...]
-    groups: tuple[Key, ...]
-    cells: tuple[Key, ...]
-    cell_names: tuple[str, ...]
-    sensitive_names: tuple[str, ...]
-    control_names: tuple[str, ...] = field(default=())
-
-    __hash__: ClassVar[None]  # type: ignore[assignment]  # equality is by value, of an array
-
-    def __init__(
-        self,
-        counts: ArrayLike,
-        *,
-        groups: Sequence[Key],
-        cells: Sequence[Key],
-        sensitive_names: Sequence[str],
-        cell_names: Sequence[str] = ("y_true", "y_pred"),
-        strata: Sequence[Key] = ((),),
-        control_names: Sequence[str] = (),
-    ) -> None:
-        array = np.asarray(counts)
-        axes = {"strata": strata, "groups": groups, "cells": cells}
-        names = {"strata": control_names, "groups": sensitive_names, "cells": cell_names}
-        expected = tuple(len(keys) for keys in axes.values())
-        if array.shape != expected:
-            raise ParameterError(
-                f"counts has shape {array.shape}, but strata, groups and cells have lengths {expected}."
-            )
-        numbers = as_counts(array.ravel().tolist(), "counts")
-        columns: list[Column] = []
-        for (axis, keys), place in zip(axes.items(), np.indices(array.shape), strict=True):
-            columns += key_columns(keys, names[axis], axis, place.ravel())
-        self._set(Rows(tuple(columns), numbers), control_names, sensitive_names, cell_names)
-
-    def _set(
-        self, rows: Rows, control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str]
-    ) -> None:
-        check_names(control_names, sensitive_names, cell_names)
-        check_cells(rows.columns[len(control_names) + len(sensitive_names) :])
-        counts, (strata, groups, cells) = arrange(rows, len(control_names), len(sensitive_names))
-        counts.flags.writeable = False
-        self.__dict__.update(
-            counts=counts,
-            strata=strata,
-            groups=groups,
-            cells=cells,
-            cell_names=tuple(cell_names),
-            sensitive_names=tuple(sensitive_names),
-            control_names=tuple(control_names),
-        )
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self.counts.flags.writeable = False  # pickling forgets it
-
     # Building -------------------------------------------------------------------------------
 
     @classmethod
@@ -148,7 +91,7 @@ class CountTable:
         y_score: Any = None,
         sensitive_features: Any,
         control_features: Any = None,
-    ) -> "CountTable":
+    ) -> Self:
         """Count people from one row per person.
 
         Parameters
@@ -185,7 +128,7 @@ class CountTable:
         cells = {name: read_column(values, name, name=name) for name, values in columns.items()}
         sensitive, control = read_groups(sensitive_features, control_features)
         check_same_people({**cells, "sensitive_features": sensitive, "control_features": control})
-        return table_of(
+        return cls.of_rows(
             tally([*control, *sensitive, *cells.values()]),
             [column.name for column in control],
             [column.name for column in sensitive],
@@ -204,7 +147,7 @@ class CountTable:
         y_score: str | None = None,
         sensitive_features: str | Iterable[str],
         control_features: str | Iterable[str] | None = None,
-    ) -> "CountTable":
+    ) -> Self:
         """Take counts that somebody else has made.
 
         Parameters
@@ -256,230 +199,124 @@ class CountTable:
         labels = [read_column(column, role, name=role) for role, column in zip(cells, labels, strict=True)]
         for column in features[len(control) :]:
             check_level_count(column, "sensitive_features", MAX_GROUPS, WARN_GROUPS)
-        return table_of(Rows((*features, *labels), counts), control, sensitive, list(cells))
+        return cls.of_rows(Rows((*features, *labels), counts), control, sensitive, list(cells))
 
-    # Looking --------------------------------------------------------------------------------
-
-    @property
-    def n_samples(self) -> int:
-        """The number of people."""
-        return int(self.counts.sum())
-
-    @property
-    def labels(self) -> list[Any]:
-        """The labels in y_true and y_pred together, sorted."""
-        places = [i for i, name in enumerate(self.cell_names) if name != "y_score"]
-        seen = [cell[place] for cell in self.cells for place in places]
-        return distinct_levels(seen)
-
-    @property
-    def group_labels(self) -> list[Any]:
-        """The groups: values of one sensitive feature, tuples for several."""
-        return key_labels(self.groups)
-
-    @property
-    def stratum_labels(self) -> list[Any]:
-        """The strata: values of one control feature, tuples for several or none."""
-        return key_labels(self.strata)
-
-    def __repr__(self) -> str:
-        """Say what was counted, in one line."""
-        strata = _counted(len(self.strata), "stratum", "strata", self.control_names)
-        parts = [
-            f"{self.n_samples:,} {'person' if self.n_samples == 1 else 'people'}",
-            *([strata] if self.control_names else []),
-            _counted(len(self.groups), "group", "groups", self.sensitive_names),
-            _counted(len(self.cells), "cell", "cells", self.cell_names),
-        ]
-        return f"CountTable({', '.join(parts)})"
-
-    def __eq__(self, other: object) -> bool:
-        """Compare by value; how the tables were built does not matter."""
-        if not isinstance(other, CountTable):
-            return NotImplemented
-        mine, its = ({**vars(table), "counts": None} for table in (self, other))
-        return mine == its and np.array_equal(self.counts, other.counts)
-
-    def to_rows(self) -> Rows:
-        """Return the combinations that somebody has, with their counts.
-
-        Returns
-        -------
-        Rows
-            The control features, the sensitive features and the cells.
-        """
-        occupied = np.nonzero(self.counts)
-        columns = [
-            *key_columns(self.strata, self.control_names, "strata", occupied[0]),
-            *key_columns(self.groups, self.sensitive_names, "groups", occupied[1]),
-            *key_columns(self.cells, self.cell_names, "cells", occupied[2]),
-        ]
-        return Rows(tuple(columns), self.counts[occupied])
-
-    def to_frame(self) -> pd.DataFrame:
-        """Write the table in long form.
-
-        Returns
-        -------
-        DataFrame
-            One row per combination that somebody has: the control features, the sensitive
-            features, the cells and "count", which `from_counts` reads back.
-        """
-        rows = self.to_rows()
-        columns = {column.name: column_values(column) for column in rows.columns}
-        return pd.DataFrame({**columns, "count": rows.counts})
-
-    def expand(self) -> Bunch:
-        """Write one row per person.
-
-        Returns
-        -------
-        Bunch
-            `y_true`, `y_pred` and `y_score` (arrays of length `n_samples`, or None),
-            `sensitive_features` (DataFrame) and `control_features` (DataFrame or None), which
-            `from_predictions` reads back.
-        """
-        rows = self.to_rows()
-        people = {column.name: column_values(column).repeat(rows.counts) for column in rows.columns}
-        return Bunch(
-            **{name: people[name].to_numpy() if name in people else None for name in CELL_NAMES},
-            sensitive_features=pd.DataFrame({n: people[n] for n in self.sensitive_names}),
-            control_features=(pd.DataFrame({n: people[n] for n in self.control_names}) if self.control_names else None),
-        )
-
-    # Rearranging ----------------------------------------------------------------------------
-
-    def merge(self, *others: "CountTable") -> "CountTable":
-        """Add tables of other people, such as the shards of a large data set.
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        y_true: str | None = None,
+        y_pred: str | None = None,
+        sensitive_features: str | Iterable[str],
+        control_features: str | Iterable[str] | None = None,
+        sample_weight: str | None = None,
+        y_score: str | None = None,
+        score_bins: Any = None,
+        prediction_threshold: float | None = None,
+    ) -> Self:
+        """Let the engine of a frame count people: only the counts come into Python's memory.
 
         Parameters
         ----------
-        *others : CountTable
-            Tables of the same columns; their values may differ.
+        frame : frame
+            Of pandas, polars (eager or lazy), pyarrow (a table or a dataset), DuckDB (a relation), PySpark, Dask or
+            ibis: one row per person.
+        y_true, y_pred : str, optional
+            The columns of labels.
+        sensitive_features, control_features : str or sequence of str
+            The columns of groups and strata.
+        sample_weight : str, optional
+            The column of weights. The table keeps the sums of weights and of their squares, from which weighted
+            metrics have asymptotic tests.
+        y_score : str, optional
+            The column of scores; with more than 1000 different ones also `score_bins`.
+        score_bins : int, array-like of edges or ScoreBins, optional
+            How scores are put into bins: a number of bins of about equally many people, whose edges are found in the
+            data first; the edges between bins; or the `score_bins` of another table, which both tables need if they
+            are to be added. Tests say how far bins may have moved a value.
+        prediction_threshold : float, optional
+            With `y_score` and without `y_pred`: predictions are 1 from this score on, else 0. Scores themselves are
+            then counted only with `score_bins`.
 
         Returns
         -------
         CountTable
-            The table of everybody.
+            The same as from the rows in memory, for any engine and any order of the rows.
 
         Raises
         ------
         ValueError
-            If the tables have other columns.
-        """
-        for other in others:
-            _check_mergeable(self, other)
-        rows = join_rows([table.to_rows() for table in (self, *others)])
-        return table_of(rows, self.control_names, self.sensitive_names, self.cell_names)
-
-    def __add__(self, other: object) -> "CountTable":
-        """Merge two tables of different people."""
-        return self.merge(other) if isinstance(other, CountTable) else NotImplemented
-
-    def regroup(
-        self, sensitive_features: str | Iterable[str] | None = None, control_features: str | Iterable[str] | None = None
-    ) -> "CountTable":
-        """Group by fewer features, or let them change roles.
-
-        Parameters
-        ----------
-        sensitive_features, control_features : str or sequence of str, optional
-            The features by which to group and to stratify, from either role. None keeps those
-            that have the role and are not named for the other one; an empty sequence of
-            control features keeps none.
-
-        Returns
-        -------
-        CountTable
-            The same people; features that are not named are summed over.
-
-        Raises
-        ------
-        ValueError
-            If there is no such feature, or one would have both roles.
+            If a column is not there, values are missing, or a column has too many distinct values.
 
         Examples
         --------
-        >>> table = CountTable.from_predictions(
-        ...     y_pred=[0, 1, 1],
-        ...     sensitive_features={"sex": ["f", "m", "m"], "age": ["old", "old", "young"]},
-        ... )
-        >>> table.regroup("sex", control_features="age")
-        CountTable(3 people, 2 strata of age, 2 groups of sex, 2 cells of y_pred)
+        >>> import polars as pl
+        >>> people = pl.LazyFrame({"sex": list("ffmm"), "hired": [0, 1, 1, 1]})
+        >>> CountTable.from_frame(people, y_pred="hired", sensitive_features="sex")
+        CountTable(4 people, 2 groups of sex, 2 cells of y_pred)
         """
         sensitive = name_list(sensitive_features, "sensitive_features")
         control = name_list(control_features, "control_features")
-        features = (*self.sensitive_names, *self.control_names)
-        for parameter, names in (("sensitive_features", sensitive), ("control_features", control)):
-            for name in names:
-                if name not in features:
-                    raise ParameterError(
-                        f"{parameter}={name!r} is not a feature of the table, which has {listed(features)}."
-                    )
-        if sensitive_features is None:
-            sensitive = tuple(n for n in self.sensitive_names if n not in control)
-        if control_features is None:
-            control = tuple(n for n in self.control_names if n not in sensitive)
-        rows = self.to_rows().select([*control, *sensitive, *self.cell_names])
-        return table_of(rows, control, sensitive, self.cell_names)
+        labels = {name: column for name, column in (("y_true", y_true), ("y_pred", y_pred)) if column is not None}
+        found = count_frame(
+            frame,
+            Question(
+                (
+                    *(("control_features", name) for name in control),
+                    *(("sensitive_features", name) for name in sensitive),
+                ),
+                labels,
+                sample_weight,
+                y_score,
+                None if score_bins is None else check_edges(score_bins),
+                prediction_threshold,
+            ),
+        )
+        for column in found.columns[len(control) : len(control) + len(sensitive)]:
+            check_level_count(column, "sensitive_features", MAX_GROUPS, WARN_GROUPS)
+        cells = [column.name for column in found.columns[len(control) + len(sensitive) :]]
+        return cls.of_rows(
+            Rows(tuple(found.columns), found.counts, found.weights), control, sensitive, cells, found.bins
+        )
 
-    def marginal(self, cell_names: str | Iterable[str]) -> "CountTable":
-        """Sum over some of y_true, y_pred and y_score.
+    # Storing --------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the table to a file, all at once: there is never half a file.
 
         Parameters
         ----------
-        cell_names : str or sequence of str
-            Those to keep.
-
-        Returns
-        -------
-        CountTable
-            The same people in fewer cells.
+        path : str or path
+            ``.json``, which needs nothing else, or ``.parquet``, which needs pyarrow.
 
         Raises
         ------
         ValueError
-            If the table has no such cells.
-
-        Examples
-        --------
-        >>> table = CountTable.from_predictions([0, 1], [1, 1], sensitive_features=["f", "m"])
-        >>> table.marginal("y_pred").cells
-        ((1,),)
+            If the path has another ending, or a label is of a type that files do not know.
         """
-        asked = name_list(cell_names, "cell_names")
-        for name in asked:
-            if name not in self.cell_names:
-                raise ParameterError(
-                    f"cell_names={name!r} is not among the cells, which are {listed(self.cell_names)}."
-                )
-        kept = [name for name in self.cell_names if name in asked]
-        rows = self.to_rows().select([*self.control_names, *self.sensitive_names, *kept])
-        return table_of(rows, self.control_names, self.sensitive_names, kept)
+        names = self.control_names, self.sensitive_names, self.cell_names
+        write_stored(Stored(self.to_rows(), *names, self.score_bins, self.suppressed), path)
 
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Self:
+        """Read a table that `save` wrote.
 
-def table_of(
-    rows: Rows, control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str]
-) -> CountTable:
-    """Return the table of rows, whose columns are the control features, the sensitive features, then the cells."""
-    table = CountTable.__new__(CountTable)
-    table._set(rows, control_names, sensitive_names, cell_names)
-    return table
+        Parameters
+        ----------
+        path : str or path
+            The file.
 
+        Returns
+        -------
+        CountTable
+            Equal to the one that was saved, with the types of its labels.
 
-def key_labels(keys: Sequence[Key]) -> list[Any]:
-    """Return keys as people name them: single values bare, several as a tuple."""
-    return [key[0] if len(key) == 1 else key for key in keys]
-
-
-def _counted(number: int, one: str, several: str, names: Sequence[str]) -> str:
-    return f"{number:,} {one if number == 1 else several} of {' x '.join(names)}"
-
-
-def _check_mergeable(table: CountTable, other: Any) -> None:
-    if not isinstance(other, CountTable):
-        raise ValueError(f"merge takes CountTables, found {type(other).__name__}.")
-    for what in ("sensitive_names", "control_names", "cell_names"):
-        mine, its = getattr(table, what), getattr(other, what)
-        if mine != its:
-            raise ValueError(f"tables to merge must have the same columns; {what} are {mine} and {its}.")
+        Raises
+        ------
+        ValueError
+            If it is no such file, of a later version, damaged, or contradicts itself.
+        """
+        stored = read_stored(path)
+        names = stored.control_names, stored.sensitive_names, stored.cell_names
+        return cls.of_rows(stored.rows, *names, stored.score_bins, stored.suppressed)

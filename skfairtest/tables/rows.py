@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from skfairtest._utils.typing import Booleans, Integers, Positions
+from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import Column
 from skfairtest.readers.encoding import small
 from skfairtest.readers.levels import sort_levels, unify_numbers
@@ -24,15 +24,28 @@ _INT_LIMIT = 1 << 62
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Columns of equal length, and how many people each row stands for."""
+    """Columns of equal length, and how many people each row stands for.
+
+    Where people have weights, `weights` (n, 2) holds the sums of these and of their squares.
+    """
 
     columns: tuple[Column, ...]
     counts: Integers
+    weights: Floats | None = None
 
     def select(self, names: Sequence[str]) -> "Rows":
         """Keep the columns of these names, in this order; rows may then repeat."""
         by_name = {column.name: column for column in self.columns}
-        return Rows(tuple(by_name[name] for name in names), self.counts)
+        return Rows(tuple(by_name[name] for name in names), self.counts, self.weights)
+
+    def take(self, rows: Booleans | Positions) -> "Rows":
+        """Return some of the rows, with the levels that occur in them."""
+        columns = tuple(used(column, rows) for column in self.columns)
+        return Rows(columns, self.counts[rows], None if self.weights is None else self.weights[rows])
+
+    def negated(self) -> "Rows":
+        """Return the rows with which these are taken away."""
+        return Rows(self.columns, -self.counts, None if self.weights is None else -self.weights)
 
 
 def distinct_levels(values: Sequence[Any]) -> list[Any]:
@@ -107,6 +120,7 @@ def join_rows(parts: Sequence[Rows]) -> Rows:
     return Rows(
         tuple(map(_join_columns, zip(*(part.columns for part in parts), strict=True))),
         np.concatenate([part.counts for part in parts]),
+        None if parts[0].weights is None else np.concatenate([p.weights for p in parts if p.weights is not None]),
     )
 
 
@@ -118,7 +132,9 @@ def _join_columns(columns: Sequence[Column]) -> Column:
     return Column(columns[0].name, tuple(levels), np.concatenate(codes))
 
 
-def arrange(rows: Rows, n_control: int, n_sensitive: int) -> tuple[Integers, list[tuple[tuple[Any, ...], ...]]]:
+def arrange(
+    rows: Rows, n_control: int, n_sensitive: int
+) -> tuple[Integers, Floats | None, list[tuple[tuple[Any, ...], ...]]]:
     """Spread rows over a dense array of strata x groups x cells, everything sorted.
 
     Parameters
@@ -132,6 +148,8 @@ def arrange(rows: Rows, n_control: int, n_sensitive: int) -> tuple[Integers, lis
     -------
     counts : ndarray of shape (S, G, K), dtype int64
         The sums; combinations that nobody has in any row are left out.
+    weights : ndarray of shape (S, G, K, 2) or None
+        The sums of weights and of their squares, where people have weights.
     axes : list of three tuples of tuples
         What the strata, groups and cells are.
 
@@ -159,7 +177,11 @@ def arrange(rows: Rows, n_control: int, n_sensitive: int) -> tuple[Integers, lis
         )
     dense = np.zeros(shape, dtype=np.int64)
     np.add.at(dense, tuple(places), counts)
-    return dense, axes
+    if rows.weights is None:
+        return dense, None, axes
+    weights = np.zeros((*shape, 2))
+    np.add.at(weights, tuple(places), rows.weights[occupied])
+    return dense, weights, axes
 
 
 def used(column: Column, rows: Booleans | Positions) -> Column:

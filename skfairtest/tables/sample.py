@@ -18,14 +18,19 @@ from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, read_groups
 from skfairtest.readers.encoding import first_of_each
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
+from skfairtest.readers.score_bins import ScoreBins
 from skfairtest.tables.axes import CELL_NAMES, Key, check_names
-from skfairtest.tables.count_table import CountTable, key_labels, table_of
+from skfairtest.tables.count_table import CountTable
+from skfairtest.tables.counts import key_labels
 from skfairtest.tables.rows import Rows, combine, distinct_keys, distinct_levels, tally, used
+from skfairtest.tables.suppression import Suppressed
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
 #: So few kinds are counted whoever shares them.
 FEW_KINDS = 64
+#: Weights that differ by less than this share of their mean are one weight.
+SAME = 1e-7
 #: So many people tell already whether there are too many different numbers.
 LOOKED_AT = 20_000
 
@@ -193,6 +198,12 @@ class Sample:
         What each person counts.
     clusters : Column or None
         Who belongs together.
+    score_bins : ScoreBins or None
+        The bins that scores are in.
+    summed : bool
+        Whether of weights only sums are known, so that `weight` stands for people who have these sums.
+    suppressed : tuple of (label, label or None, int)
+        Groups that were left out of a table, of which stratum, and how many people they would have needed.
     """
 
     columns: Mapping[str, Column | Numbers]
@@ -201,6 +212,9 @@ class Sample:
     counts: Integers | None = None
     weight: Numbers | None = None
     clusters: Column | None = None
+    score_bins: ScoreBins | None = None
+    summed: bool = False
+    suppressed: tuple[Suppressed, ...] = ()
 
     @classmethod
     def from_predictions(
@@ -250,13 +264,19 @@ class Sample:
     @classmethod
     def from_table(cls, table: CountTable) -> "Sample":
         """Read the people of a table."""
-        rows = table.to_rows()
+        rows, weight = table.to_rows(), None
+        if rows.weights is not None:
+            rows, weight = _with_these_sums(rows)
         by_name = {column.name: column for column in rows.columns}
         return cls(
             {name: by_name[name] for name in table.cell_names},
             tuple(by_name[name] for name in table.sensitive_names),
             tuple(by_name[name] for name in table.control_names),
             rows.counts,
+            None if weight is None else read_weights(weight),
+            score_bins=table.score_bins,
+            summed=weight is not None,
+            suppressed=table.suppressed,
         )
 
     def regroup(self, sensitive_features: Sequence[str]) -> "Sample":
@@ -286,6 +306,9 @@ class Sample:
             None if self.counts is None else self.counts[rows],
             of(self.weight),
             of(self.clusters),
+            self.score_bins,
+            self.summed,
+            tuple(found for found in self.suppressed if found[1] == key_labels([stratum])[0]),
         )
         return people, rows
 
@@ -304,7 +327,7 @@ class Sample:
         labels = {name: self.labels_of(name) for name in CELL_NAMES if name in wanted}
         columns = (*self.control, *self.sensitive, *labels.values())
         rows = tally(columns) if self.counts is None else Rows(columns, self.counts)
-        return table_of(rows, self.control_names, self.sensitive_names, list(labels))
+        return CountTable.of_rows(rows, self.control_names, self.sensitive_names, list(labels))
 
     def labels_of(self, name: str) -> Column:
         """Return a column as labels, however many there are."""
@@ -414,12 +437,14 @@ class Sample:
         place: Positions = np.zeros(len(self.sensitive[0]), dtype=np.intp)
         kinds = 1
         people = self.n_samples
+        # What is counted already is kept so: it may be a billion people.
+        most = MOST_KINDS if self.counts is None else len(self.counts)
         weights = {} if self.weight is None else {"weight": self.weight}
         for column in (*columns.values(), *weights.values()):
             if isinstance(column, Numbers) and len(np.unique(column.values[:LOOKED_AT])) > MOST_KINDS:
                 return None
             place, kinds = _divided(place, column)
-            if kinds > FEW_KINDS and (kinds > MOST_KINDS or kinds * SHARED_BY > people):
+            if kinds > FEW_KINDS and (kinds > most or kinds * SHARED_BY > people):
                 return None
         example = first_of_each(place, kinds)
         n_groups = len(self.groups)
@@ -452,6 +477,32 @@ class Sample:
             None if self.weight is None else self.weight.values[order],
             None if self.clusters is None else self.clusters.codes[order].astype(np.intp),
         )
+
+
+def _with_these_sums(rows: Rows) -> tuple[Rows, Floats]:
+    """Return two rows in place of each, and the weights of their people, which have the sums and squares of the row.
+
+    Of n people a part have one weight, and the others another one. Everything that is computed of people with weights
+    asymptotically depends on these sums alone, so that people stand for others whose weights nobody knows.
+    """
+    assert rows.weights is not None
+    n, (total, squares) = rows.counts, rows.weights.T
+    mean = total / n
+    spread = np.sqrt(np.maximum(squares / n - mean**2, 0.0))
+    spread[spread < SAME * mean] = 0.0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        effective = np.where(squares > 0, total**2 / squares, n)
+    # No weight is negative as long as no more people than these have the larger one.
+    larger = np.clip(np.floor(np.minimum(n / 2, effective)), 1, n).astype(np.int64)
+    rest = n - larger
+    with np.errstate(invalid="ignore", divide="ignore"):
+        up = np.where(rest > 0, np.sqrt(rest / larger), 0.0)
+        down = np.where(rest > 0, np.sqrt(larger / rest), 0.0)
+    weights = np.stack([mean + spread * up, np.maximum(mean - spread * down, 0.0)])
+    both = np.stack([larger, rest])
+    kept = np.flatnonzero(both.ravel() > 0)
+    columns = tuple(replace(column, codes=np.tile(column.codes, 2)[kept]) for column in rows.columns)
+    return Rows(columns, both.ravel()[kept]), weights.ravel()[kept]
 
 
 def _divided(place: Positions, column: Column | Numbers) -> tuple[Positions, int]:

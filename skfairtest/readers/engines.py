@@ -1,0 +1,419 @@
+"""Frames of any engine -> counts: the engine groups and counts, and only the groups come back.
+
+Everything goes through narwhals, so that one reader serves frames in memory, lazy frames, databases and clusters. The
+engines' differences end here: what they call missing, signed zeros, types of counts, the order of rows.
+"""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
+from skfairtest.readers.columns import MAX_GROUPS, Column, check_level_count, read_column
+from skfairtest.readers.labels import check_labels
+from skfairtest.readers.levels import listed
+from skfairtest.readers.score_bins import ALL_BITS, MOST_EDGES, LikeScores, ScoreBins
+
+__all__ = ["Aggregated", "Question", "count_frame"]
+
+#: People who are looked at before anybody is counted.
+LOOKED_AT = 10_000
+#: More groups than this do not come back.
+MOST_ROWS = 5_000_000
+#: Significant bits with which the search for bins starts, and how many different rounded scores it may end with.
+FIRST_BITS, MOST_SCORES = 6, 1 << 16
+#: Bits of rounded scores beside edges that were given: the means of bins are as exact.
+EDGE_BITS = 11
+#: Beyond these numbers rounding overflows.
+LARGEST_SCORE = 1e250
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is counted: columns of a frame, each with the parameter that names it.
+
+    Parameters
+    ----------
+    features : tuple of (str, str)
+        Parameter and column of control and sensitive features.
+    labels : mapping of str to str
+        The columns of ``y_true`` and ``y_pred``.
+    weight, score : str or None
+        Columns of numbers.
+    bins : int, ndarray, ScoreBins or None
+        How scores are put into bins; None: every score by itself.
+    threshold : float or None
+        From which score on a prediction is 1.
+    """
+
+    features: tuple[tuple[str, str], ...]
+    labels: Mapping[str, str]
+    weight: str | None = None
+    score: str | None = None
+    bins: int | Floats | ScoreBins | None = None
+    threshold: float | None = None
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """Parameter and column of all that people are grouped by as it is."""
+        return [*self.features, *self.labels.items()]
+
+    @property
+    def keeps_scores(self) -> bool:
+        """Whether scores are counted, and not only compared with a threshold."""
+        return self.score is not None and (self.bins is not None or self.threshold is None)
+
+    def called(self, parameter: str, name: str) -> str:
+        """Return what a column is called in a table."""
+        return parameter if parameter in self.labels else name
+
+    @property
+    def columns(self) -> list[tuple[str, str]]:
+        """Parameter and column of everything that is read."""
+        numbers = {"y_score": self.score, "sample_weight": self.weight}
+        return self.keys + [(parameter, name) for parameter, name in numbers.items() if name is not None]
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregated:
+    """What an engine has counted.
+
+    Parameters
+    ----------
+    columns : list of Column
+        The features, then ``y_true``, ``y_pred`` and ``y_score``, as far as asked: one value per row.
+    counts : ndarray of shape (n,), dtype int64
+        How many people each row stands for.
+    weights : ndarray of shape (n, 2) or None
+        The sums of their weights, and of the squares of these.
+    bins : ScoreBins or None
+        The bins of the scores.
+    """
+
+    columns: list[Column]
+    counts: Integers
+    weights: Floats | None
+    bins: ScoreBins | None
+
+
+def count_frame(frame: Any, question: Question) -> Aggregated:
+    """Let the engine of a frame count people.
+
+    Parameters
+    ----------
+    frame : frame
+        What narwhals knows, eager or lazy, or a ``pyarrow.dataset``.
+    question : Question
+        What is counted.
+
+    Raises
+    ------
+    ValueError
+        If a column is not there, has missing values or too many different ones, or holds no numbers where it must.
+    """
+    with _quiet():
+        people = _opened(frame)
+        schema = people.collect_schema()
+        _check_schema(schema, question)
+        _look_at(people, schema, question)
+        scores = None if question.score is None else _Scores(question.score)
+        if scores is not None and question.keeps_scores:
+            scores = _scores_of(people, scores, question.bins)
+        found = _collected(_grouped(people, schema, question, scores))
+        return _read(found, question, scores)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep what engines say of their own future from a user who cannot change it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
+
+
+def _opened(frame: Any) -> "nw.LazyFrame[Any]":
+    module = type(frame).__module__
+    if module.startswith("pyarrow."):
+        frame = _by_polars(frame)
+    known = nw.from_native(frame, pass_through=True)
+    if not isinstance(known, nw.DataFrame | nw.LazyFrame):
+        raise ParameterError(
+            f"frame must be a data frame of pandas, polars, pyarrow, DuckDB, PySpark, Dask or ibis; found type "
+            f"{module}.{type(frame).__name__}"
+        )
+    return known.lazy()
+
+
+def _by_polars(frame: Any) -> Any:
+    """Return pyarrow's data for polars: pyarrow groups floats a hundred times as slowly, and datasets not at all."""
+    dataset = hasattr(frame, "scanner")
+    try:
+        import polars
+    except ModuleNotFoundError:
+        if not dataset:
+            return frame
+        raise ParameterError(
+            "frame is a pyarrow dataset, which is read by polars: install it, or pass frame.to_table()."
+        ) from None
+    return polars.scan_pyarrow_dataset(frame) if dataset else polars.from_arrow(frame)
+
+
+def _check_schema(schema: Mapping[str, Any], question: Question) -> None:
+    for parameter, name in question.columns:
+        if name not in schema:
+            raise ParameterError(f"{parameter}={name!r} is not a column of frame, which has {listed(schema)}.")
+        if parameter in ("y_score", "sample_weight") and not schema[name].is_numeric():
+            raise ParameterError(f"{parameter}={name!r} must hold numbers; the column is of type {schema[name]}.")
+
+
+def _look_at(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question) -> None:
+    """Refuse, by the first people alone, what has too many values to be counted."""
+    keys = {f"key{place}": _key(schema, name) for place, (_, name) in enumerate(question.keys)}
+    first = _collected(people.head(LOOKED_AT).select(**keys))
+    if not len(first):
+        raise ParameterError("frame has no rows.")
+    for place, (parameter, name) in enumerate(question.keys):
+        values = first[f"key{place}"].drop_nulls()
+        if not len(values):
+            continue
+        column = read_column(values.to_native(), parameter, name=question.called(parameter, name))
+        if parameter in question.labels:
+            check_labels(column, parameter)
+        else:
+            check_level_count(column, parameter, MAX_GROUPS, None)
+
+
+def _key(schema: Mapping[str, Any], name: str) -> "nw.Expr":
+    """Return a column as groups are made of it: no signed zeros, and one kind of missing value."""
+    values = nw.col(name)
+    return _present(values + 0.0) if schema[name].is_float() else values
+
+
+def _present(numbers: "nw.Expr") -> "nw.Expr":
+    """Return floats with null in place of NaN, which engines put above every number, or below, or nowhere."""
+    return nw.when(~numbers.is_nan()).then(numbers)
+
+
+# Scores -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _Scores:
+    """How scores are grouped: rounded to some bits, or by edges that were given, or both."""
+
+    column: str
+    bits: int | None = ALL_BITS
+    unit: bool = False
+    edges: Floats | None = None
+
+    @property
+    def score(self) -> "nw.Expr":
+        return _present(nw.col(self.column).cast(nw.Float64) + 0.0)
+
+    @property
+    def keys(self) -> "dict[str, nw.Expr]":
+        keys = {}
+        if self.bits is not None:
+            keys["rounded"] = self._rounded(self.bits)
+        if self.edges is not None:
+            above = [(self.score >= edge).cast(nw.Int64) for edge in self.edges.tolist()]
+            keys["bin"] = sum(above, self.score * 0.0)  # null where the score is
+        return keys
+
+    def _rounded(self, bits: int) -> "nw.Expr":
+        if bits == ALL_BITS:
+            return self.score
+        near_zero = _rounded(self.score, bits)
+        if not self.unit:
+            return near_zero
+        # The distance from 1 is exact above one half.
+        return nw.when(self.score <= 0.5).then(near_zero).otherwise(1.0 - _rounded(1.0 - self.score, bits))
+
+
+def _rounded(numbers: "nw.Expr", bits: int) -> "nw.Expr":
+    """Round floats to some significant bits (Veltkamp's splitting).
+
+    Multiplication and subtraction of floats are the same everywhere, to the last bit; logarithms are not.
+    """
+    large = numbers * float(2 ** (ALL_BITS - bits) + 1)
+    return large - (large - numbers)
+
+
+def _scores_of(people: "nw.LazyFrame[Any]", plain: _Scores, bins: int | Floats | ScoreBins | None) -> _Scores:
+    """Find out how scores are to be grouped."""
+    column = plain.column
+    ends = _collected(people.select(plain.score.min().alias("low"), plain.score.max().alias("high")))
+    low, high = _numbers(ends, "low")[0], _numbers(ends, "high")[0]
+    if max(abs(low), abs(high)) > LARGEST_SCORE:
+        raise ParameterError(f"y_score={column!r} must hold finite numbers; found {low:g} to {high:g}.")
+    if bins is None or np.isnan(low):  # where all are missing, this is said later
+        return plain
+    unit = bool(low >= 0 and high <= 1)
+    if isinstance(bins, ScoreBins):
+        if bins.unit and not unit:
+            raise ParameterError(
+                f"score_bins are bins of probabilities, between 0 and 1; y_score={column!r} has {low:g} to {high:g}."
+            )
+        one_by_one = bins.bits == ALL_BITS and len(bins.edges) <= MOST_EDGES
+        return _Scores(column, None, edges=bins.edges) if one_by_one else _Scores(column, bins.bits, bins.unit)
+    if isinstance(bins, np.ndarray):
+        return _Scores(column, EDGE_BITS, unit, bins)
+    return _fine_enough(people, column, bins, unit)
+
+
+def _fine_enough(people: "nw.LazyFrame[Any]", column: str, n_bins: int, unit: bool) -> _Scores:
+    """Find with how many bits no more than half a bin's people share a rounded score, unless it is one score."""
+    scores = _Scores(column, FIRST_BITS, unit)
+    while True:
+        alike = people.select(scores.score.alias("score"), **scores.keys)
+        ends = {"low": nw.col("score").min(), "high": nw.col("score").max()}
+        found = _collected(alike.group_by("rounded").agg(nw.len().alias("count"), **ends))
+        counts, low, high = (_numbers(found, name) for name in ("count", "low", "high"))
+        several, bits = low < high, scores.bits or ALL_BITS
+        most = counts[several].max(initial=0.0) * 2 * n_bins / counts.sum()
+        if most <= 1 or bits == ALL_BITS:
+            return scores
+        more = min(int(np.ceil(np.log2(most))), ALL_BITS - bits)
+        while more and np.minimum(counts[several], 2.0**more).sum() + (~several).sum() > max(MOST_SCORES, 4 * n_bins):
+            more -= 1
+        if not more:
+            return scores
+        scores = _Scores(column, bits + more, unit)
+
+
+# Counting -----------------------------------------------------------------------------------
+
+
+def _grouped(
+    people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question, scores: _Scores | None
+) -> "nw.LazyFrame[Any]":
+    """Ask for the counts, and for all else that is to be known of each group."""
+    keys = {f"key{place}": _key(schema, name) for place, (_, name) in enumerate(question.keys)}
+    read: dict[str, nw.Expr] = {}
+    known: dict[str, nw.Expr] = {"count": nw.len()}
+    if scores is not None and question.threshold is not None:
+        below = nw.when(scores.score < question.threshold).then(nw.lit(0))
+        keys["decided"] = nw.when(scores.score >= question.threshold).then(nw.lit(1)).otherwise(below)
+    if scores is not None and question.keeps_scores:
+        keys |= scores.keys
+        read["score"] = scores.score
+        known |= {"low": nw.col("score").min(), "high": nw.col("score").max()}
+    if question.weight is not None:
+        weight = _present(nw.col(question.weight).cast(nw.Float64))
+        read |= {
+            "weight": weight,
+            "square": weight * weight,
+            "missing": nw.when(weight.is_null()).then(nw.lit(1)).otherwise(nw.lit(0)),
+        }
+        known |= {name: nw.col(name).sum() for name in ("weight", "square", "missing")}
+        known["least"] = nw.col("weight").min()
+    counted = people.select(**keys, **read).group_by(*keys).agg(*(each.alias(name) for name, each in known.items()))
+    return counted.head(MOST_ROWS + 1)
+
+
+def _collected(asked: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
+    """Run a query; polars does so in batches, so that the memory does not depend on how many people there are."""
+    if asked.implementation.is_polars():
+        native = asked.to_native()
+        try:
+            return nw.from_native(native.collect(engine="streaming"), eager_only=True)
+        except (TypeError, ValueError):  # older versions
+            return nw.from_native(native.collect(), eager_only=True)
+    return asked.collect()
+
+
+def _numbers(found: "nw.DataFrame[Any]", name: str) -> Floats:
+    """Return a column as floats, NaN where it is null."""
+    return np.array([np.nan if value is None else value for value in found[name].to_list()], dtype=float)
+
+
+def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None) -> Aggregated:
+    """Check what has come back, and give it the form that counts have."""
+    if len(found) > MOST_ROWS:
+        names = listed(name for _, name in question.columns)
+        raise ParameterError(
+            f"frame has more than {MOST_ROWS:,} combinations of {names}: group the values of the features, or pass "
+            "score_bins."
+        )
+    counts = _numbers(found, "count").astype(np.int64)
+    columns = []
+    for place, (parameter, name) in enumerate(question.keys):
+        values = found[f"key{place}"]
+        _check_present(parameter, name, counts, values.is_null().to_numpy())
+        columns.append(read_column(values.to_native(), parameter, name=question.called(parameter, name)))
+    weights = None if question.weight is None else _read_weights(found, question.weight, counts)
+    if scores is None:
+        return Aggregated(columns, counts, weights, None)
+    if question.threshold is not None:
+        decided = _numbers(found, "decided")
+        _check_present("y_score", scores.column, counts, np.isnan(decided))
+        columns.append(read_column(decided.astype(np.int64), "y_pred"))
+    if not question.keeps_scores:
+        return Aggregated(columns, counts, weights, None)
+    low, high = _numbers(found, "low"), _numbers(found, "high")
+    _check_present("y_score", scores.column, counts, np.isnan(low))
+    if question.bins is None:
+        return Aggregated([*columns, read_column(low, "y_score")], counts, weights, None)
+    given = _numbers(found, "bin").astype(np.intp) if scores.edges is not None else None
+    rounded = low if scores.bits is None else _numbers(found, "rounded")
+    bins, codes = _binned(question.bins, scores, rounded, counts, low, high, given)
+    return Aggregated([*columns, Column("y_score", tuple(bins.values.tolist()), codes)], counts, weights, bins)
+
+
+def _binned(
+    asked: int | Floats | ScoreBins,
+    scores: _Scores,
+    rounded: Floats,
+    counts: Integers,
+    low: Floats,
+    high: Floats,
+    place: Positions | None,
+) -> tuple[ScoreBins, Positions]:
+    """Return the bins, and in which of them each row is."""
+    if isinstance(asked, ScoreBins):
+        place = np.searchsorted(asked.edges, rounded, side="right") if place is None else place
+        return asked.seen(place, low, high), place
+    groups = LikeScores.joined(rounded, counts, low, high, place)
+    if isinstance(asked, np.ndarray):
+        assert place is not None
+        return ScoreBins.made(asked, groups), place
+    bins = ScoreBins.made(groups.quantiles(asked), groups, bits=scores.bits or ALL_BITS, unit=scores.unit)
+    return bins, np.searchsorted(bins.edges, rounded, side="right")
+
+
+def _check_present(parameter: str, name: str, counts: Integers, missing: Booleans) -> None:
+    number = int(counts[missing].sum())
+    if number:
+        raise ParameterError(
+            f"{parameter} (column {name!r}) has {number:,} missing value{'s' if number > 1 else ''} among "
+            f"{int(counts.sum()):,}: leave these people out of the frame, or give missing a name of its own, such as "
+            "'unknown'."
+        )
+
+
+def _read_weights(found: "nw.DataFrame[Any]", name: str, counts: Integers) -> Floats:
+    missing, least = _numbers(found, "missing"), _numbers(found, "least")
+    if missing.any():
+        number = int(missing.sum())
+        raise ParameterError(
+            f"sample_weight (column {name!r}) has {number:,} missing value{'s' if number > 1 else ''} among "
+            f"{int(counts.sum()):,}: leave these people out of the frame."
+        )
+    if (least < 0).any():
+        raise ParameterError(
+            f"sample_weight (column {name!r}) has negative weights, the smallest {least.min():g}: weights say how many "
+            "people each stands for, and are at least 0."
+        )
+    sums = np.stack([_numbers(found, "weight"), _numbers(found, "square")], axis=1)
+    if not np.isfinite(sums).all():
+        raise ParameterError(f"sample_weight (column {name!r}) holds weights whose squares are infinite: rescale them.")
+    if not sums[:, 0].any():
+        raise ParameterError(f"sample_weight (column {name!r}) is 0 for everybody: nobody would be counted.")
+    return sums

@@ -1,0 +1,195 @@
+"""Scores in bins: which scores share one, what stands for them, and how far they lie apart."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Floats, Integers, Positions
+
+__all__ = ["ALL_BITS", "MOST_EDGES", "LikeScores", "ScoreBins", "check_edges"]
+
+#: Significant bits of a float: rounding to these changes nothing.
+ALL_BITS = 53
+#: Edges that a score is compared with one by one.
+MOST_EDGES = 256
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreBins:
+    """Bins of scores, such as a table has whose scores were counted by an engine.
+
+    A score is first rounded to `bits` significant bits, which every engine does alike, and lies in the bin between two
+    edges, the lower of which is part of it. Tables of different days or places have to share their bins to be added:
+    hand the bins of one, ``table.score_bins``, to `CountTable.from_frame` for the other.
+
+    Parameters
+    ----------
+    edges : ndarray of shape (B - 1,)
+        Where one bin ends and the next begins, in increasing order.
+    values : ndarray of shape (B,)
+        What stands for the scores of each bin: their mean when the bins were made.
+    low, high : ndarray of shape (B,)
+        The smallest and the largest score that was counted in each bin; NaN where nobody was.
+    bits : int
+        Significant bits to which scores are rounded; 53 leaves them as they are.
+    unit : bool
+        Whether scores are probabilities: those above one half are then rounded in their distance from 1.
+    """
+
+    edges: Floats
+    values: Floats
+    low: Floats = field(repr=False)
+    high: Floats = field(repr=False)
+    bits: int = ALL_BITS
+    unit: bool = False
+
+    def __len__(self) -> int:
+        """Return the number of bins."""
+        return len(self.values)
+
+    def __repr__(self) -> str:
+        """Say how many bins there are."""
+        return f"ScoreBins({len(self):,} bins from {np.nanmin(self.low):g} to {np.nanmax(self.high):g})"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by value."""
+        if not isinstance(other, ScoreBins):
+            return NotImplemented
+        return self.fits(other) and all(
+            np.array_equal(mine, its, equal_nan=True) for mine, its in ((self.low, other.low), (self.high, other.high))
+        )
+
+    __hash__ = None  # type: ignore[assignment]  # equality is by value, of arrays
+
+    @property
+    def exact(self) -> bool:
+        """Whether every bin holds one score only."""
+        return bool(((self.low == self.high) | np.isnan(self.low)).all())
+
+    def fits(self, other: "ScoreBins") -> bool:
+        """Tell whether scores lie in the same bins of both."""
+        same = (self.bits, self.unit) == (other.bits, other.unit)
+        return same and np.array_equal(self.edges, other.edges) and np.array_equal(self.values, other.values)
+
+    def merge(self, other: "ScoreBins") -> "ScoreBins":
+        """Return the bins of both tables' people.
+
+        Raises
+        ------
+        ValueError
+            If they are other bins.
+        """
+        if not self.fits(other):
+            raise ParameterError(
+                "score_bins of tables to add are different: count the second with score_bins=first.score_bins"
+            )
+        return replace(self, low=np.fmin(self.low, other.low), high=np.fmax(self.high, other.high))
+
+    def seen(self, place: Positions, low: Floats, high: Floats) -> "ScoreBins":
+        """Return the same bins with the smallest and the largest scores that were now seen in them."""
+        least, most = np.full(len(self), np.inf), np.full(len(self), -np.inf)
+        np.minimum.at(least, place, low)
+        np.maximum.at(most, place, high)
+        empty = least > most
+        return replace(self, low=np.where(empty, np.nan, least), high=np.where(empty, np.nan, most))
+
+    @classmethod
+    def made(cls, edges: Floats, groups: "LikeScores", *, bits: int = ALL_BITS, unit: bool = False) -> "ScoreBins":
+        """Make bins with these edges, of people in groups of like scores.
+
+        What stands for a bin in which nobody is lies in its middle, or at its only edge.
+        """
+        ends = np.concatenate([np.nextafter(edges[:1], -np.inf), edges, edges[-1:]]) if len(edges) else np.zeros(2)
+        middle = ends[:-1] / 2 + ends[1:] / 2
+        middle[:1], middle[-1:] = ends[:1], ends[-1:]
+        bins = cls(edges, middle, middle, middle, bits, unit).seen(groups.place(edges), groups.low, groups.high)
+        place = groups.place(edges)
+        people = np.bincount(place, weights=groups.counts, minlength=len(bins))
+        total = np.bincount(place, weights=groups.counts * (groups.low / 2 + groups.high / 2), minlength=len(bins))
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.clip(total / people, bins.low, bins.high)  # of one score that score, to the last digit
+        return replace(bins, values=np.where(people > 0, mean, middle))
+
+
+@dataclass(frozen=True, eq=False)
+class LikeScores:
+    """Groups of people with like scores, sorted: sums over them do not depend on the order in which an engine counts.
+
+    Parameters
+    ----------
+    rounded : ndarray of shape (n,)
+        Their score, rounded; with edges that were given the bin is told apart before.
+    counts, low, high : ndarray of shape (n,)
+        How many people there are, and their smallest and largest score.
+    bin : ndarray of shape (n,) or None
+        The bin of each group, where it is known.
+    """
+
+    rounded: Floats
+    counts: Integers
+    low: Floats
+    high: Floats
+    bin: Positions | None = None
+
+    @classmethod
+    def joined(
+        cls, rounded: Floats, counts: Integers, low: Floats, high: Floats, place: Positions | None
+    ) -> "LikeScores":
+        """Put people together who have the same rounded score in the same bin."""
+        bins = np.zeros(len(rounded), dtype=np.intp) if place is None else place
+        order = np.lexsort((rounded, bins))
+        change = (np.diff(rounded[order]) != 0) | (np.diff(bins[order]) != 0)
+        start = np.concatenate([[0], np.flatnonzero(change) + 1])
+        return cls(
+            rounded[order][start],
+            np.add.reduceat(counts[order], start),
+            np.minimum.reduceat(low[order], start),
+            np.maximum.reduceat(high[order], start),
+            None if place is None else bins[order][start],
+        )
+
+    def place(self, edges: Floats) -> Positions:
+        """Return the bin of each group."""
+        return np.searchsorted(edges, self.rounded, side="right") if self.bin is None else self.bin
+
+    def quantiles(self, n_bins: int) -> Floats:
+        """Return the edges of bins of about equally many people; of few scores each has its own bin."""
+        if len(self.rounded) <= n_bins:
+            return self.rounded[1:]
+        middle = np.cumsum(self.counts) - self.counts / 2
+        slot = np.floor(middle * (n_bins / self.counts.sum()))
+        return np.asarray(self.rounded[1:][np.diff(slot) > 0])
+
+
+def check_edges(score_bins: Any) -> "int | Floats | ScoreBins":
+    """Check what says how scores are put into bins.
+
+    Raises
+    ------
+    ValueError
+        If it is no number of bins, no increasing edges and no bins.
+    """
+    if isinstance(score_bins, ScoreBins):
+        return score_bins
+    if isinstance(score_bins, int | np.integer) and not isinstance(score_bins, bool):
+        if score_bins < 2:
+            raise ParameterError(f"score_bins must be at least 2; found {score_bins}")
+        return int(score_bins)
+    if isinstance(score_bins, Sequence | np.ndarray) and not isinstance(score_bins, str):
+        edges = np.asarray(score_bins)
+        if edges.ndim == 1 and edges.size and edges.dtype.kind in "iuf":
+            edges = edges.astype(float) + 0.0
+            if len(edges) > MOST_EDGES:
+                raise ParameterError(
+                    f"score_bins holds {len(edges):,} edges, more than {MOST_EDGES}: pass the number of bins, whose "
+                    "edges are found in the data, or the score_bins of another table"
+                )
+            if np.isfinite(edges).all() and (np.diff(edges) > 0).all():
+                return edges
+    raise ParameterError(
+        "score_bins must be a number of bins of about equally many people, the increasing edges between bins, or "
+        f"the score_bins of another table; found {score_bins!r}"
+    )

@@ -1,0 +1,466 @@
+"""Counts of people by stratum, group and cell: what they are, and what can be done with them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+from sklearn.utils import Bunch
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.readers.columns import (
+    Column,
+    read_column,
+)
+from skfairtest.readers.levels import listed
+from skfairtest.readers.score_bins import ScoreBins
+from skfairtest.tables.axes import CELL_NAMES, Key, check_cells, check_names, column_values, key_columns
+from skfairtest.tables.counting import as_counts, name_list
+from skfairtest.tables.rows import Rows, arrange, distinct_levels, join_rows
+from skfairtest.tables.suppression import Suppressed, check_small_cells, merged_groups, too_few
+
+#: What the sums of weights and of their squares are called in a frame.
+SUMS = ("weight", "squared_weight")
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Counts:
+    """The numbers of a `CountTable`, whose docstring describes them."""
+
+    counts: Integers
+    strata: tuple[Key, ...]
+    groups: tuple[Key, ...]
+    cells: tuple[Key, ...]
+    cell_names: tuple[str, ...]
+    sensitive_names: tuple[str, ...]
+    control_names: tuple[str, ...] = field(default=())
+    weights: Floats | None = field(default=None)
+    score_bins: ScoreBins | None = field(default=None)
+    suppressed: tuple[Suppressed, ...] = field(default=())
+
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # equality is by value, of an array
+
+    def __init__(
+        self,
+        counts: ArrayLike,
+        *,
+        groups: Sequence[Key],
+        cells: Sequence[Key],
+        sensitive_names: Sequence[str],
+        cell_names: Sequence[str] = ("y_true", "y_pred"),
+        strata: Sequence[Key] = ((),),
+        control_names: Sequence[str] = (),
+    ) -> None:
+        array = np.asarray(counts)
+        axes = {"strata": strata, "groups": groups, "cells": cells}
+        names = {"strata": control_names, "groups": sensitive_names, "cells": cell_names}
+        expected = tuple(len(keys) for keys in axes.values())
+        if array.shape != expected:
+            raise ParameterError(
+                f"counts has shape {array.shape}, but strata, groups and cells have lengths {expected}."
+            )
+        numbers = as_counts(array.ravel().tolist(), "counts")
+        columns: list[Column] = []
+        for (axis, keys), place in zip(axes.items(), np.indices(array.shape), strict=True):
+            columns += key_columns(keys, names[axis], axis, place.ravel())
+        self._set(Rows(tuple(columns), numbers), control_names, sensitive_names, cell_names)
+
+    def _set(
+        self,
+        rows: Rows,
+        control_names: Sequence[str],
+        sensitive_names: Sequence[str],
+        cell_names: Sequence[str],
+        score_bins: ScoreBins | None = None,
+        suppressed: tuple[Suppressed, ...] = (),
+    ) -> None:
+        check_names(control_names, sensitive_names, cell_names)
+        check_cells(rows.columns[len(control_names) + len(sensitive_names) :], binned=score_bins is not None)
+        counts, weights, (strata, groups, cells) = arrange(rows, len(control_names), len(sensitive_names))
+        self.__dict__.update(
+            counts=counts,
+            strata=strata,
+            groups=groups,
+            cells=cells,
+            cell_names=tuple(cell_names),
+            sensitive_names=tuple(sensitive_names),
+            control_names=tuple(control_names),
+            weights=weights,
+            score_bins=score_bins if "y_score" in cell_names else None,
+            suppressed=suppressed,
+        )
+        self._freeze()
+
+    @classmethod
+    def of_rows(
+        cls,
+        rows: Rows,
+        control_names: Sequence[str],
+        sensitive_names: Sequence[str],
+        cell_names: Sequence[str],
+        score_bins: ScoreBins | None = None,
+        suppressed: tuple[Suppressed, ...] = (),
+    ) -> Self:
+        """Make a table of rows that are read already.
+
+        Parameters
+        ----------
+        rows : Rows
+            Their columns are the control features, the sensitive features, then the cells.
+        control_names, sensitive_names, cell_names : sequence of str
+            What the columns are.
+        score_bins : ScoreBins, optional
+            The bins of the scores.
+        suppressed : tuple, optional
+            Groups that were left out.
+
+        Returns
+        -------
+        CountTable
+            Combinations that occur several times are added up.
+
+        Raises
+        ------
+        ValueError
+            If there is nobody, names mean two things, or labels are none.
+        """
+        table = cls.__new__(cls)
+        table._set(rows, control_names, sensitive_names, cell_names, score_bins, suppressed)
+        return table
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._freeze()  # which pickling forgets
+
+    def _freeze(self) -> None:
+        for array in (self.counts, self.weights):
+            if array is not None:
+                array.flags.writeable = False
+
+    # Looking --------------------------------------------------------------------------------
+
+    @property
+    def n_samples(self) -> int:
+        """The number of people."""
+        return int(self.counts.sum())
+
+    @property
+    def labels(self) -> list[Any]:
+        """The labels in y_true and y_pred together, sorted."""
+        places = [i for i, name in enumerate(self.cell_names) if name != "y_score"]
+        seen = [cell[place] for cell in self.cells for place in places]
+        return distinct_levels(seen)
+
+    @property
+    def group_labels(self) -> list[Any]:
+        """The groups: values of one sensitive feature, tuples for several."""
+        return key_labels(self.groups)
+
+    @property
+    def stratum_labels(self) -> list[Any]:
+        """The strata: values of one control feature, tuples for several or none."""
+        return key_labels(self.strata)
+
+    def __repr__(self) -> str:
+        """Say what was counted, in one line."""
+        strata = _counted(len(self.strata), "stratum", "strata", self.control_names)
+        parts = [
+            f"{self.n_samples:,} {'person' if self.n_samples == 1 else 'people'}",
+            *([strata] if self.control_names else []),
+            _counted(len(self.groups), "group", "groups", self.sensitive_names),
+            _counted(len(self.cells), "cell", "cells", self.cell_names),
+        ]
+        return f"CountTable({', '.join(parts)})"
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by value; how the tables were built does not matter."""
+        if not isinstance(other, Counts):
+            return NotImplemented
+        mine, its = ({**vars(table), "counts": None, "weights": None} for table in (self, other))
+        if mine != its or not np.array_equal(self.counts, other.counts):
+            return False
+        if self.weights is None or other.weights is None:
+            return self.weights is other.weights
+        return np.array_equal(self.weights, other.weights)
+
+    def to_rows(self) -> Rows:
+        """Return the combinations that somebody has, with their counts.
+
+        Returns
+        -------
+        Rows
+            The control features, the sensitive features and the cells.
+        """
+        occupied = np.nonzero(self.counts)
+        columns = [
+            *key_columns(self.strata, self.control_names, "strata", occupied[0]),
+            *key_columns(self.groups, self.sensitive_names, "groups", occupied[1]),
+            *key_columns(self.cells, self.cell_names, "cells", occupied[2]),
+        ]
+        return Rows(tuple(columns), self.counts[occupied], None if self.weights is None else self.weights[occupied])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Write the table in long form.
+
+        Returns
+        -------
+        DataFrame
+            One row per combination that somebody has: the control features, the sensitive
+            features, the cells and "count", which `from_counts` reads back; where people have
+            weights also "weight" and "squared_weight", the sums of these and of their squares.
+        """
+        rows = self.to_rows()
+        columns = {column.name: column_values(column) for column in rows.columns}
+        sums = {} if rows.weights is None else dict(zip(SUMS, rows.weights.T, strict=True))
+        return pd.DataFrame({**columns, "count": rows.counts, **sums})
+
+    def expand(self) -> Bunch:
+        """Write one row per person.
+
+        Returns
+        -------
+        Bunch
+            `y_true`, `y_pred` and `y_score` (arrays of length `n_samples`, or None),
+            `sensitive_features` (DataFrame) and `control_features` (DataFrame or None), which
+            `from_predictions` reads back.
+
+        Raises
+        ------
+        ValueError
+            If people have weights.
+        """
+        if self.weights is not None:
+            raise ValueError("the table knows sums of weights, and not the weight of any person: it has no rows.")
+        rows = self.to_rows()
+        people = {column.name: column_values(column).repeat(rows.counts) for column in rows.columns}
+        return Bunch(
+            **{name: people[name].to_numpy() if name in people else None for name in CELL_NAMES},
+            sensitive_features=pd.DataFrame({n: people[n] for n in self.sensitive_names}),
+            control_features=(pd.DataFrame({n: people[n] for n in self.control_names}) if self.control_names else None),
+        )
+
+    # Arithmetic -----------------------------------------------------------------------------
+
+    def merge(self, *others: Self) -> Self:
+        """Add tables of other people, such as the days or the shards of a large data set.
+
+        Parameters
+        ----------
+        *others : CountTable
+            Tables of the same columns; their values may differ, the bins of scores may not.
+
+        Returns
+        -------
+        CountTable
+            The table of everybody.
+
+        Raises
+        ------
+        ValueError
+            If the tables have other columns, other bins of scores, or only some have weights.
+        """
+        bins = self.score_bins
+        for other in others:
+            _check_mergeable(self, other)
+            if bins is not None and other.score_bins is not None:
+                bins = bins.merge(other.score_bins)
+        suppressed = tuple(found for table in (self, *others) for found in table.suppressed)
+        return self._with(join_rows([table.to_rows() for table in (self, *others)]), bins, suppressed)
+
+    def __add__(self, other: object) -> Self:
+        """Merge two tables of different people."""
+        return self.merge(other) if isinstance(other, type(self)) else NotImplemented
+
+    def __sub__(self, other: object) -> Self:
+        """Take the people of a table away, such as a day that was counted twice.
+
+        Raises
+        ------
+        ValueError
+            If they are not all in this table.
+        """
+        if not isinstance(other, type(self)):
+            return NotImplemented
+        _check_mergeable(self, other)
+        mine, its = self.to_rows(), other.to_rows()
+        rows = join_rows([mine, its.negated()])
+        left = self._with(rows, self.score_bins, self.suppressed).to_rows()
+        if (left.counts < 0).any():
+            worst = int(left.counts.argmin())
+            kind = {column.name: column.levels[column.codes[worst]] for column in left.columns}
+            raise ValueError(
+                f"the table to subtract has {-int(left.counts[worst]):,} people more of {kind} than this one: they are "
+                "not part of it."
+            )
+        return self._with(left, self.score_bins, self.suppressed)
+
+    def suppress(self, minimum_cell: int, *, small: str = "exclude") -> Self:
+        """Prepare the table for being shared: no cell of it counts fewer people, unless nobody.
+
+        Groups are left out or merged by their size alone, which says nothing of their labels: tests of the groups that
+        remain stay valid. Leaving out small *cells* would not be: a group would stay only if it happens to have enough
+        events. A table that still has such cells is refused.
+
+        Parameters
+        ----------
+        minimum_cell : int
+            The smallest number of people that may be told.
+        small : {"exclude", "merge"}, default="exclude"
+            What becomes of groups with fewer people: they are left out and listed in `suppressed` and in the
+            ``excluded_`` of tests, or become one group, "(other)", if they have enough people together.
+
+        Returns
+        -------
+        CountTable
+            The table that may be shared.
+
+        Raises
+        ------
+        ValueError
+            If cells with fewer people remain, which is said with what to do.
+
+        Examples
+        --------
+        >>> from skfairtest import CountTable
+        >>> counts = {("f", 0): 80, ("f", 1): 20, ("m", 0): 50, ("m", 1): 50, ("x", 1): 3}
+        >>> table = CountTable.from_counts(
+        ...     counts, names=("sex", "hired"), y_pred="hired", sensitive_features="sex"
+        ... )
+        >>> shared = table.suppress(10)
+        >>> shared, shared.suppressed
+        (CountTable(200 people, 2 groups of sex, 2 cells of y_pred), (('x', None, 10),))
+        """
+        names = merged_groups(self.counts, self.groups, minimum_cell, small)
+        place = np.nonzero(self.counts)
+        kept = [names[stratum][group] for stratum, group in zip(*place[:2], strict=True)]
+        rows = self.to_rows()
+        n_control = len(self.control_names)
+        features = [read_column([key[i] for key in kept], "groups", name=n) for i, n in enumerate(self.sensitive_names)]
+        columns = (*rows.columns[:n_control], *features, *rows.columns[n_control + len(features) :])
+        table = self._with(replace(rows, columns=columns), self.score_bins, self.suppressed)
+        small_groups = too_few(table.counts, minimum_cell)
+        left_out = tuple(
+            (table.group_labels[group], table.stratum_labels[stratum] if n_control else None, int(minimum_cell))
+            for stratum, group in np.argwhere(small_groups).tolist()
+        )
+        if small_groups[table.counts.any(axis=2)].all():
+            raise ParameterError(f"minimum_cell={minimum_cell}: no group has so many people, so nothing remains.")
+        counted = np.nonzero(table.counts)
+        table = self._with(
+            table.to_rows().take(~small_groups[counted[:2]]), self.score_bins, self.suppressed + left_out
+        )
+        check_small_cells(table.counts, table.group_labels, table.cells, minimum_cell)
+        return table
+
+    # Rearranging ----------------------------------------------------------------------------
+
+    def regroup(
+        self, sensitive_features: str | Iterable[str] | None = None, control_features: str | Iterable[str] | None = None
+    ) -> Self:
+        """Group by fewer features, or let them change roles.
+
+        Parameters
+        ----------
+        sensitive_features, control_features : str or sequence of str, optional
+            The features by which to group and to stratify, from either role. None keeps those
+            that have the role and are not named for the other one; an empty sequence of
+            control features keeps none.
+
+        Returns
+        -------
+        CountTable
+            The same people; features that are not named are summed over.
+
+        Raises
+        ------
+        ValueError
+            If there is no such feature, or one would have both roles.
+
+        Examples
+        --------
+        >>> from skfairtest import CountTable
+        >>> table = CountTable.from_predictions(
+        ...     y_pred=[0, 1, 1],
+        ...     sensitive_features={"sex": ["f", "m", "m"], "age": ["old", "old", "young"]},
+        ... )
+        >>> table.regroup("sex", control_features="age")
+        CountTable(3 people, 2 strata of age, 2 groups of sex, 2 cells of y_pred)
+        """
+        sensitive = name_list(sensitive_features, "sensitive_features")
+        control = name_list(control_features, "control_features")
+        features = (*self.sensitive_names, *self.control_names)
+        for parameter, names in (("sensitive_features", sensitive), ("control_features", control)):
+            for name in names:
+                if name not in features:
+                    raise ParameterError(
+                        f"{parameter}={name!r} is not a feature of the table, which has {listed(features)}."
+                    )
+        if sensitive_features is None:
+            sensitive = tuple(n for n in self.sensitive_names if n not in control)
+        if control_features is None:
+            control = tuple(n for n in self.control_names if n not in sensitive)
+        rows = self.to_rows().select([*control, *sensitive, *self.cell_names])
+        return self.of_rows(rows, control, sensitive, self.cell_names, self.score_bins, self.suppressed)
+
+    def marginal(self, cell_names: str | Iterable[str]) -> Self:
+        """Sum over some of y_true, y_pred and y_score.
+
+        Parameters
+        ----------
+        cell_names : str or sequence of str
+            Those to keep.
+
+        Returns
+        -------
+        CountTable
+            The same people in fewer cells.
+
+        Raises
+        ------
+        ValueError
+            If the table has no such cells.
+
+        Examples
+        --------
+        >>> from skfairtest import CountTable
+        >>> table = CountTable.from_predictions([0, 1], [1, 1], sensitive_features=["f", "m"])
+        >>> table.marginal("y_pred").cells
+        ((1,),)
+        """
+        asked = name_list(cell_names, "cell_names")
+        for name in asked:
+            if name not in self.cell_names:
+                raise ParameterError(
+                    f"cell_names={name!r} is not among the cells, which are {listed(self.cell_names)}."
+                )
+        kept = [name for name in self.cell_names if name in asked]
+        rows = self.to_rows().select([*self.control_names, *self.sensitive_names, *kept])
+        return self.of_rows(rows, self.control_names, self.sensitive_names, kept, self.score_bins, self.suppressed)
+
+    def _with(self, rows: Rows, score_bins: ScoreBins | None, suppressed: tuple[Suppressed, ...]) -> Self:
+        names = self.control_names, self.sensitive_names, self.cell_names
+        return self.of_rows(rows, *names, score_bins, suppressed)
+
+
+def key_labels(keys: Sequence[Key]) -> list[Any]:
+    """Return keys as people name them: single values bare, several as a tuple."""
+    return [key[0] if len(key) == 1 else key for key in keys]
+
+
+def _counted(number: int, one: str, several: str, names: Sequence[str]) -> str:
+    return f"{number:,} {one if number == 1 else several} of {' x '.join(names)}"
+
+
+def _check_mergeable(table: Counts, other: Any) -> None:
+    if not isinstance(other, Counts):
+        raise ValueError(f"merge takes CountTables, found {type(other).__name__}.")
+    for what in ("sensitive_names", "control_names", "cell_names"):
+        mine, its = getattr(table, what), getattr(other, what)
+        if mine != its:
+            raise ValueError(f"tables to merge must have the same columns; {what} are {mine} and {its}.")
+    for what in ("weights", "score_bins"):
+        if (getattr(table, what) is None) != (getattr(other, what) is None):
+            raise ValueError(f"tables to merge must be of one kind; only one of them has {what}.")

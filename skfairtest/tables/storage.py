@@ -1,0 +1,246 @@
+"""Tables in files: JSON, or Parquet that other programs read as a frame of counts.
+
+A file says which version of the form it has, and of which type every label is: 1, True, 1.0 and "1" are told apart, and
+so are dates and times.
+"""
+
+import datetime
+import json
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Integers
+from skfairtest.readers.columns import Column
+from skfairtest.readers.score_bins import ScoreBins
+from skfairtest.tables.rows import Rows
+from skfairtest.tables.suppression import Suppressed
+
+__all__ = ["Stored", "read_stored", "write_stored"]
+
+FORMAT, VERSION = "skfairtest.CountTable", 1
+BINS = ("edges", "values", "low", "high")
+#: What a label of each type is in a file, and how it is read again.
+TYPES: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "bool": (bool, bool, bool),
+    "int": (int, str, int),
+    "float": (float, float.hex, float.fromhex),
+    "str": (str, str, str),
+    "timestamp": (pd.Timestamp, lambda value: value.isoformat(), pd.Timestamp),
+    "timedelta": (pd.Timedelta, lambda value: value.isoformat(), pd.Timedelta),
+    "datetime": (datetime.datetime, datetime.datetime.isoformat, datetime.datetime.fromisoformat),
+    "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
+    "decimal": (Decimal, str, Decimal),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Stored:
+    """What a file holds: everything that makes a table."""
+
+    rows: Rows
+    control_names: tuple[str, ...]
+    sensitive_names: tuple[str, ...]
+    cell_names: tuple[str, ...]
+    score_bins: ScoreBins | None = None
+    suppressed: tuple[Suppressed, ...] = field(default=())
+
+
+def write_stored(stored: Stored, path: str | os.PathLike[str]) -> None:
+    """Write a file, all at once.
+
+    Raises
+    ------
+    ValueError
+        If its ending is not known, or a label has no form in files.
+    """
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "control_names": list(stored.control_names),
+        "sensitive_names": list(stored.sensitive_names),
+        "cell_names": list(stored.cell_names),
+        "levels": [[_tagged(level) for level in column.levels] for column in stored.rows.columns],
+        "score_bins": None if stored.score_bins is None else _bins_to_json(stored.score_bins),
+        "suppressed": [[_tagged(group), _tagged(stratum), least] for group, stratum, least in stored.suppressed],
+    }
+    writer = {".json": _write_json, ".parquet": _write_parquet}.get(Path(path).suffix)
+    if writer is None:
+        raise ParameterError(f"path must end in .json or .parquet; found {os.fspath(path)!r}.")
+    folder, name = os.path.split(os.path.abspath(path))
+    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    try:
+        os.fchmod(handle, 0o666 & ~_umask())
+        os.close(handle)
+        writer(header, stored.rows, temporary)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read_stored(path: str | os.PathLike[str]) -> Stored:
+    """Read a file.
+
+    Raises
+    ------
+    ValueError
+        If it is no such file, of a later version, or damaged.
+    """
+    reader = {".json": _read_json, ".parquet": _read_parquet}.get(Path(path).suffix)
+    if reader is None:
+        raise ParameterError(f"path must end in .json or .parquet; found {os.fspath(path)!r}.")
+    try:
+        header, codes, counts, weights = reader(path)
+        if not isinstance(header, Mapping) or header.get("format") != FORMAT:
+            raise ValueError("it was not written by CountTable.save")
+        if header["version"] > VERSION:
+            raise ValueError(f"its form is version {header['version']}; this version of skfairtest reads {VERSION}")
+        names = [tuple(header[name]) for name in ("control_names", "sensitive_names", "cell_names")]
+        levels = [tuple(map(_untagged, column)) for column in header["levels"]]
+        columns = _columns([name for each in names for name in each], levels, codes)
+        if len(counts) == 0 or (counts < 0).any() or any(len(column) != len(counts) for column in columns):
+            raise ValueError("its counts do not fit its rows")
+        return Stored(
+            Rows(columns, counts, weights),
+            names[0],
+            names[1],
+            names[2],
+            None if header["score_bins"] is None else _bins_from_json(header["score_bins"]),
+            tuple((_untagged(group), _untagged(stratum), least) for group, stratum, least in header["suppressed"]),
+        )
+    except OSError:
+        raise
+    except Exception as error:
+        raise ParameterError(
+            f"path={os.fspath(path)!r} holds no table of counts: {type(error).__name__}: {error}."
+        ) from error
+
+
+def _columns(names: Sequence[str], levels: Sequence[tuple[Any, ...]], codes: Sequence[Any]) -> tuple[Column, ...]:
+    if not len(names) == len(levels) == len(codes):
+        raise ValueError("its columns do not fit their names")
+    columns = []
+    for name, values, column in zip(names, levels, codes, strict=True):
+        place = np.asarray(column, dtype=np.intp)
+        if len(place) and not 0 <= place.min() <= place.max() < len(values):
+            raise ValueError(f"column {name!r} holds values that are not listed")
+        columns.append(Column(name, values, place))
+    return tuple(columns)
+
+
+def _tagged(value: Any) -> Any:
+    """Return a label as its type and how it is written; a tuple as a list of these."""
+    if value is None:
+        return None
+    if isinstance(value, tuple):
+        return ["tuple", [_tagged(each) for each in value]]
+    for name, (kind, write, _) in TYPES.items():
+        if isinstance(value, kind):
+            return [name, write(value)]
+    raise ParameterError(
+        f"the label {value!r} is of type {type(value).__name__}, which files do not know: replace it by text."
+    )
+
+
+def _untagged(tagged: Any) -> Any:
+    if tagged is None:
+        return None
+    name, written = tagged
+    return tuple(map(_untagged, written)) if name == "tuple" else TYPES[name][2](written)
+
+
+def _bins_to_json(bins: ScoreBins) -> dict[str, Any]:
+    arrays = {
+        name: [each.hex() for each in getattr(bins, name).tolist()] for name in ("edges", "values", "low", "high")
+    }
+    return {**arrays, "bits": bins.bits, "unit": bins.unit}
+
+
+def _bins_from_json(written: Mapping[str, Any]) -> ScoreBins:
+    edges, values, low, high = (np.array([float.fromhex(x) for x in written[name]]) for name in BINS)
+    if not len(edges) + 1 == len(values) == len(low) == len(high):
+        raise ValueError("its bins of scores do not fit each other")
+    return ScoreBins(edges, values, low, high, written["bits"], written["unit"])
+
+
+# The two kinds of files ---------------------------------------------------------------------
+
+_Read = tuple[Any, list[Any], Integers, Any]
+
+
+def _write_json(header: Mapping[str, Any], rows: Rows, path: str) -> None:
+    body = {
+        "codes": [column.codes.tolist() for column in rows.columns],
+        "counts": rows.counts.tolist(),
+        "weights": None if rows.weights is None else rows.weights.tolist(),
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**header, **body}, file, ensure_ascii=False)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _read_json(path: str | os.PathLike[str]) -> _Read:
+    with open(path, encoding="utf-8") as file:
+        found = json.load(file)
+    if not isinstance(found, Mapping) or "counts" not in found:
+        raise ValueError("it was not written by CountTable.save")
+    weights = None if found["weights"] is None else np.array(found["weights"], dtype=float).reshape(-1, 2)
+    return found, found["codes"], np.array(found["counts"], dtype=np.int64), weights
+
+
+def _write_parquet(header: Mapping[str, Any], rows: Rows, path: str) -> None:
+    pyarrow, parquet = _arrow()
+    columns = {column.name: pyarrow.array(column.codes.astype(np.int32)) for column in rows.columns}
+    arrays = {}
+    for column in rows.columns:
+        kinds = {type(level) for level in column.levels}
+        plain = len(kinds) == 1 and kinds <= {bool, int, float, str}
+        values = list(column.levels) if plain else [str(level) for level in column.levels]
+        arrays[column.name] = pyarrow.array(values).take(columns[column.name])
+        arrays[f"{column.name} (code)"] = columns[column.name]
+    arrays["count"] = pyarrow.array(rows.counts)
+    if rows.weights is not None:
+        arrays["weight"], arrays["squared_weight"] = map(pyarrow.array, np.ascontiguousarray(rows.weights.T))
+    table = pyarrow.table(list(arrays.values()), names=list(arrays))
+    table = table.replace_schema_metadata({"skfairtest": json.dumps(header, ensure_ascii=False)})
+    parquet.write_table(table, path)
+
+
+def _read_parquet(path: str | os.PathLike[str]) -> _Read:
+    _, parquet = _arrow()
+    table = parquet.ParquetFile(path).read()
+    written = (table.schema.metadata or {}).get(b"skfairtest")
+    if written is None:
+        raise ValueError("it was not written by CountTable.save")
+    header = json.loads(written)
+    names = [*header["control_names"], *header["sensitive_names"], *header["cell_names"]]
+    codes = [table[f"{name} (code)"].to_numpy() for name in names]
+    sums = [table[name].to_numpy() for name in ("weight", "squared_weight") if name in table.column_names[-2:]]
+    return header, codes, table["count"].to_numpy(), np.stack(sums, axis=1) if sums else None
+
+
+def _arrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ModuleNotFoundError:
+        raise ParameterError(
+            'path ends in .parquet, which needs pyarrow: install "skfairtest[report]", or use .json.'
+        ) from None
+    return pyarrow, pyarrow.parquet
