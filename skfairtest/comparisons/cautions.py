@@ -54,7 +54,7 @@ def cautions(measured: Measured) -> list[str]:
             f"{metric} of {label(group)} {why}{more}: p-values and intervals of its comparisons are approximate, "
             f"and may be too small; {_remedy(measured, metric)}"
         )
-    small = [e for e in measured.excluded if e.metric is None]
+    small = [e for e in measured.excluded if e.metric is None and e.n]
     if small:
         names = ", ".join(dict.fromkeys(label(e.group if e.other is None else e.other) for e in small))
         found.append(f"sensitive_features: {names} left out of comparisons, having fewer than 2 people; see excluded_")

@@ -120,15 +120,13 @@ def _for_people(sample: Sample, settings: Settings) -> Settings:
     """Return how people are tested of whose weights only sums are known: asymptotically, as they tell no more."""
     if not sample.summed:
         return settings
-    asked = settings.question.method
-    if asked not in ("auto", "asymptotic") or settings.asked_variance not in ("auto", "delta", "score"):
-        name, value = (
-            ("method", asked) if asked not in ("auto", "asymptotic") else ("variance", settings.asked_variance)
-        )
-        raise ParameterError(
-            f"{name}={value!r} resamples people with their weights, of which the table knows only sums: use "
-            f"{name}='auto', which is the asymptotic test of weighted values"
-        )
+    asked = {"variance": settings.asked_variance, "method": settings.question.method}
+    for name, known in (("variance", ("auto", "delta", "score")), ("method", ("auto", "asymptotic"))):
+        if asked[name] not in known:
+            raise ParameterError(
+                f"{name}={asked[name]!r} looks at people with their weights, of which the table knows only sums: use "
+                f"{name}='auto', which is the asymptotic test of weighted values"
+            )
     return replace(settings, question=replace(settings.question, method="asymptotic"))
 
 

@@ -58,6 +58,9 @@ PRECISION = 1e-5
 #: What the frame shows of one metric: per combination of control features, the value of every group.
 Shown = Mapping[Key, Mapping[Key, Any]]
 
+#: Columns of labels, one of which may be the positive one.
+LABELS = ("y_true", "y_pred")
+
 
 def check_test_params(test_params: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """Return checked parameters of the tests, and what is wrong with them where one of the disparities is tested.
@@ -174,6 +177,9 @@ class Cells:
         self._unsaid: dict[tuple[int, Key, str, str], list[tuple[str, type[Warning]]]] = {}
         if isinstance(people, str):
             return
+        if people.counts is not None:  # a table, which nobody can take apart
+            self.counted = people
+            return
         read = {name: read_labels(values, name) for name, values in (("y_true", y_true), ("y_pred", y_pred))}
         labels = {name: column for name, column in read.items() if column is not None}
         if labels:
@@ -274,8 +280,8 @@ class Cells:
         assert self.counted is not None
         counted = self.counted
         if recode is not None:
-            labels = {name: _recoded(counted.labels_of(name), recode) for name in counted.columns}
-            counted = replace(counted, columns=labels)
+            labels = {name: _recoded(counted.labels_of(name), recode) for name in LABELS if name in counted.columns}
+            counted = replace(counted, columns={**counted.columns, **labels})
         people, _ = counted.within(level)
         for column in people.sensitive:
             check_level_count(column, "sensitive_features", MAX_GROUPS, WARN_GROUPS)
@@ -297,9 +303,7 @@ class Cells:
         if known is None:
             return None
         if self.counted is not None and not metric.params and known.reads <= set(self.counted.columns):
-            recode = self._recode(
-                known, [self.counted.labels_of(name) for name in self.counted.columns if name in known.reads]
-            )
+            recode = self._recode(known, [self.counted.labels_of(name) for name in LABELS if name in known.reads])
             if known.asks and recode is None:
                 return None
             return partial(self._of_counted, level, recode)

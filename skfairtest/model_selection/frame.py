@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from fairlearn.metrics import MetricFrame
+from fairlearn.metrics import MetricFrame, count
 
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError
@@ -16,11 +16,13 @@ from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.frames import COMPARISON_COLUMNS
 from skfairtest.model_selection._frame_cells import DISPARITIES, METHODS, Cell, Cells, check_test_params
 from skfairtest.model_selection._frame_document import frame_document
-from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated
+from skfairtest.model_selection._frame_metrics import MetricOf, as_evaluated, check_of_counts, sum_of_weights
 from skfairtest.model_selection._frame_people import read_features_of
+from skfairtest.readers import Column
 from skfairtest.report.document import Block
 from skfairtest.report.text import plain
-from skfairtest.tables import Sample
+from skfairtest.tables import CountTable, Sample
+from skfairtest.tables.axes import column_values
 
 __all__ = ["SignificanceFrame"]
 
@@ -174,6 +176,20 @@ class SignificanceFrame(MetricFrame):
             )
         except ValueError as error:  # MetricFrame can make do with what a test cannot
             people = str(error)
+        tested = [
+            MetricOf(
+                name,
+                function,
+                {key: as_evaluated(values) for key, values in params_of.get(name, {}).items() if values is not None},
+            )
+            for name, function in functions.items()
+        ]
+        self._prepare(tested, people, as_evaluated(y_true), as_evaluated(y_pred), params, seed)
+
+    def _prepare(
+        self, tested: list[MetricOf], people: Sample | str, y_true: Any, y_pred: Any, params: Any, seed: Any
+    ) -> None:
+        """Keep what the tests of the values shown need."""
         n_control = len(self.control_levels or ())
         if not len(self.by_group):
             raise ParameterError("y_true is empty: at least one person is needed")
@@ -183,25 +199,102 @@ class SignificanceFrame(MetricFrame):
                 "sensitive_features or control_features holds tuples, which MetricFrame takes for several features: "
                 "pass a DataFrame with a column for each part, or write the tuples as text"
             )
-        tested, shown = [], []
-        for name, function in functions.items():
-            own = {key: as_evaluated(values) for key, values in params_of.get(name, {}).items() if values is not None}
-            tested.append(MetricOf(name, function, own))
+        shown = []
+        for metric in tested:
             values: dict[Any, dict[Any, Any]] = {}
-            for label, value in (self.by_group[name] if several else self.by_group).items():
+            found = self.by_group[metric.name] if isinstance(self.by_group, pd.DataFrame) else self.by_group
+            for label, value in found.items():
                 key = label if isinstance(label, tuple) else (label,)
                 values.setdefault(key[:n_control], {})[key[n_control:]] = value
             shown.append(values)
         self._cells = Cells(
             tested,
             people,
-            as_evaluated(y_true),
-            as_evaluated(y_pred),
+            y_true,
+            y_pred,
             levels=self._levels(),
             shown=shown,
             params=params,
             seed=seed,
         )
+
+    @classmethod
+    def from_table(
+        cls,
+        table: CountTable,
+        *,
+        metrics: Callable[..., Any] | dict[str, Callable[..., Any]],
+        random_state: Any = None,
+        test_params: dict[str, Any] | None = None,
+    ) -> Self:
+        """Show metrics of people who were counted, such as by `CountTable.from_frame`, with tests.
+
+        Parameters
+        ----------
+        table : CountTable
+            People by stratum, group and cell: its control features become those of the frame. Where it has no
+            ``y_pred``, metrics are handed the ``y_score`` in its place.
+        metrics : callable or dict of callables
+            As in MetricFrame: functions that take ``sample_weight``, and ``fairlearn.metrics.count``.
+        random_state : int, RandomState or None
+            Seed of every test.
+        test_params : dict, optional
+            Parameters of `FairnessTest`.
+
+        Returns
+        -------
+        SignificanceFrame
+            What a frame of the rows would show. Functions that `FairnessTest` does not know have a test where they
+            read nothing but labels.
+
+        Raises
+        ------
+        ValueError
+            If a function takes no weights, or a parameter is not usable.
+
+        Examples
+        --------
+        >>> from fairlearn.metrics import selection_rate
+        >>> from skfairtest import SignificanceFrame
+        >>> from skfairtest.datasets import load_berkeley
+        >>> table = load_berkeley(as_table=True).regroup(control_features=())
+        >>> frame = SignificanceFrame.from_table(table, metrics=selection_rate)
+        >>> frame.by_group.round(3)
+        sex
+        Female    0.304
+        Male      0.445
+        Name: selection_rate, dtype: float64
+        >>> frame.p_values() < 1e-20
+        True
+        """
+        if not isinstance(table, CountTable):
+            raise ParameterError(f"table must be a CountTable; found {type(table).__name__}")
+        check_seed(random_state)
+        frame = cls.__new__(cls)
+        params, frame._not_tested = check_test_params(test_params)
+        rows = table.to_rows()
+        columns = {column.name: column for column in rows.columns}
+        y_pred = next(columns[name].values for name in ("y_pred", "y_score", "y_true") if name in columns)
+        y_true = columns["y_true"].values if "y_true" in columns else y_pred
+        mass = rows.counts if rows.weights is None else rows.weights[:, 0]
+        functions = metrics if isinstance(metrics, dict) else {None: metrics}
+        check_of_counts(functions)
+        weights = {"sample_weight": mass}
+        shown = {name: sum_of_weights if function is count else function for name, function in functions.items()}
+        MetricFrame.__init__(
+            frame,
+            metrics=shown if isinstance(metrics, dict) else shown[None],
+            y_true=y_true,
+            y_pred=y_pred,
+            sensitive_features=_as_frame(table.sensitive_names, columns),
+            control_features=_as_frame(table.control_names, columns) if table.control_names else None,
+            sample_params=dict.fromkeys(shown, weights) if isinstance(metrics, dict) else weights,
+        )
+        if not isinstance(metrics, dict):
+            functions = {frame.by_group.name: metrics}
+        tested = [MetricOf(name, function, {}) for name, function in functions.items()]
+        frame._prepare(tested, Sample.from_table(table), y_true, y_pred, params, random_state)
+        return frame
 
     def p_values(self, method: str = "between_groups", disparity: str = "difference") -> Any:
         """Return a p-value for each number that ``difference()`` or ``ratio()`` shows.
@@ -493,3 +586,7 @@ def _as_lists(features: Any) -> Any:
     if not isinstance(features, dict):
         return features
     return {name: list(column) if isinstance(column, Iterator) else column for name, column in features.items()}
+
+
+def _as_frame(names: Sequence[str], columns: Mapping[str, Column]) -> pd.DataFrame:
+    return pd.DataFrame({name: column_values(columns[name]) for name in names})

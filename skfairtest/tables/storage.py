@@ -152,7 +152,7 @@ def _tagged(value: Any) -> Any:
     for name, (kind, write, _) in TYPES.items():
         if isinstance(value, kind):
             return [name, write(value)]
-    raise ParameterError(
+    raise ValueError(
         f"the label {value!r} is of type {type(value).__name__}, which files do not know: replace it by text."
     )
 
@@ -209,9 +209,9 @@ def _write_parquet(header: Mapping[str, Any], rows: Rows, path: str) -> None:
     columns = {column.name: pyarrow.array(column.codes.astype(np.int32)) for column in rows.columns}
     arrays = {}
     for column in rows.columns:
-        kinds = {type(level) for level in column.levels}
-        plain = len(kinds) == 1 and kinds <= {bool, int, float, str}
-        values = list(column.levels) if plain else [str(level) for level in column.levels]
+        # What Arrow has no type for is shown as text: only the codes are read again.
+        plain = column.values.dtype != object
+        values = np.array(column.levels) if plain else [str(level) for level in column.levels]
         arrays[column.name] = pyarrow.array(values).take(columns[column.name])
         arrays[f"{column.name} (code)"] = columns[column.name]
     arrays["count"] = pyarrow.array(rows.counts)

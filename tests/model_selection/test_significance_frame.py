@@ -41,7 +41,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from skfairtest import FairnessTest, SignificanceFrame
+from skfairtest import CountTable, FairnessTest, SignificanceFrame
+from skfairtest.datasets import load_compas
 
 # fairlearn's own metrics, and the functions from which it derives its disparities.
 OF_LABELS = {
@@ -678,3 +679,47 @@ def test_a_frame_with_control_features_shows_a_p_value_for_each_level():
     assert "\n  <b>   p-value" in repr(frame)
     assert "\n  x     p-value" in repr(frame)
     assert "<bdi>&lt;b&gt;</bdi>" in frame._repr_html_()
+
+
+@pytest.fixture(scope="module")
+def published():
+    found = load_compas()
+    return found.sensitive_features.assign(truth=found.y_true, risk=found.y_pred, decile=found.decile_score)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.parametrize("control", [None, "age_cat"])
+def test_a_frame_of_a_table_is_that_of_its_rows(published, control):
+    names = ["selection_rate", "true_positive_rate", "accuracy_score", "count"]
+    metrics = {name: OF_LABELS[name] for name in names}
+    asked = {"sensitive_features": "sex", "control_features": control}
+    table = CountTable.from_frame(published, y_true="truth", y_pred="risk", **asked)
+    frame = SignificanceFrame.from_table(table, metrics=metrics, random_state=0)
+    columns = {parameter: published[[name]] for parameter, name in asked.items() if name is not None}
+    expected = SignificanceFrame(
+        metrics=metrics, y_true=published["truth"], y_pred=published["risk"], random_state=0, **columns
+    )
+    pd.testing.assert_frame_equal(frame.by_group, expected.by_group, check_dtype=False)
+    for method in ("between_groups", "to_overall"):
+        same(frame.p_values(method), expected.p_values(method))
+        same(frame.difference(method=method).astype(float), expected.difference(method=method).astype(float))
+    same(pickle.loads(pickle.dumps(frame)).p_values(), frame.p_values())
+
+
+def test_a_frame_of_a_table_of_scores_takes_them_for_predictions(published):
+    table = CountTable.from_frame(published, y_true="truth", y_score="decile", sensitive_features="sex")
+    frame = SignificanceFrame.from_table(table, metrics=roc_auc_score, random_state=0, test_params={"n_resamples": 99})
+    expected = SignificanceFrame(
+        metrics=roc_auc_score, y_true=published["truth"], y_pred=published["decile"],
+        sensitive_features=published["sex"], random_state=0, test_params={"n_resamples": 99},
+    )  # fmt: skip
+    assert frame.p_values() == expected.p_values()
+    assert frame.by_group.tolist() == pytest.approx(expected.by_group.tolist(), abs=1e-12)
+
+
+def test_a_frame_of_a_table_needs_functions_of_weights(published):
+    table = CountTable.from_frame(published, y_true="truth", y_pred="risk", sensitive_features="sex")
+    with pytest.raises(ValueError, match="metrics: the function 'own' takes no sample_weight"):
+        SignificanceFrame.from_table(table, metrics={"own": own_cost})
+    with pytest.raises(ValueError, match="table must be a CountTable; found DataFrame"):
+        SignificanceFrame.from_table(published, metrics=selection_rate)

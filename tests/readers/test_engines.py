@@ -1,0 +1,465 @@
+"""One reader serves every engine: the same table, hence the same test, whoever counts."""
+
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from benchmarks.make_compas_counts import data_folder
+from skfairtest import CountTable, FairnessAudit, FairnessTest
+from skfairtest.datasets import load_compas
+from skfairtest.readers import engines
+from skfairtest.readers.score_bins import ScoreBins
+from tests.readers.engine_frames import EVERY_ENGINE, frame_of
+
+# What engines warn of is theirs: some say what their next version will do.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def compas():
+    found = load_compas()
+    return found.sensitive_features.assign(reoffended=found.y_true, risk=found.y_pred, decile=found.decile_score)
+
+
+def synthetic(n, seed=0):
+    """People with everything that engines treat differently."""
+    rng = np.random.default_rng(seed)
+    qualified = rng.random(n) < 0.4
+    score = 1 / (1 + np.exp(-(rng.normal(size=n) + qualified)))
+    return pd.DataFrame(
+        {
+            "name": rng.choice(["Zoë", "日本", "a b", "", "NULL", "nan"], n),
+            "flag": rng.integers(0, 2, n).astype(bool),
+            "zero": rng.choice([0.0, -0.0, 1.5], n),
+            "kind": pd.Categorical(rng.choice(["low", "high"], n), categories=["high", "never", "low"]),
+            "year": rng.choice(np.array([1, 2, 10], dtype=np.int16), n),
+            "qualified": qualified,
+            "approved": score > 0.6,
+            "score": score,
+            "steep": score**40,
+            "weight": rng.lognormal(sigma=0.6, size=n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def people():
+    return synthetic(20_000)
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_an_engine_counts_as_memory_does(engine, compas, people, tmp_path):
+    table = CountTable.from_frame(
+        frame_of(engine, compas, tmp_path),
+        y_true="reoffended",
+        y_pred="risk",
+        sensitive_features=["race", "sex"],
+        control_features="age_cat",
+    )
+    expected = CountTable.from_predictions(
+        compas["reoffended"],
+        compas["risk"],
+        sensitive_features=compas[["race", "sex"]],
+        control_features=compas[["age_cat"]],
+    )
+    assert table == expected
+    features = ["name", "flag", "zero", "kind", "year"]
+    table = CountTable.from_frame(
+        frame_of(engine, people, tmp_path), y_true="qualified", y_pred="approved", sensitive_features=features
+    )
+    expected = CountTable.from_predictions(people["qualified"], people["approved"], sensitive_features=people[features])
+    assert table == expected
+    assert [list(map(type, group)) for group in table.groups] == [list(map(type, g)) for g in expected.groups]
+    assert table.counts.dtype == np.int64
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_scores_are_in_the_same_bins_on_every_engine(engine, people, tmp_path):
+    frame = frame_of(engine, people, tmp_path)
+    for column, bins in (("score", 128), ("steep", 128), ("score", [0.1, 0.25, 0.5, 0.9])):
+        asked = {"y_true": "qualified", "y_score": column, "sensitive_features": "kind"}
+        table = CountTable.from_frame(frame, score_bins=bins, **asked)
+        assert table == CountTable.from_frame(people, score_bins=bins, **asked)
+        again = CountTable.from_frame(frame, score_bins=table.score_bins, **asked)
+        assert again == table
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_weights_are_summed(engine, people, tmp_path):
+    frame = frame_of(engine, people, tmp_path)
+    table = CountTable.from_frame(frame, y_pred="approved", sensitive_features="kind", sample_weight="weight")
+    assert table.groups == (("high",), ("low",))
+    assert table.cells == ((False,), (True,))
+    for group, kind in enumerate(("high", "low")):
+        for cell in (0, 1):
+            chosen = people[(people["kind"] == kind) & (people["approved"] == bool(cell))]["weight"]
+            expected = [chosen.sum(), (chosen**2).sum()]
+            np.testing.assert_allclose(table.weights[0, group, cell], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_a_threshold_makes_predictions(engine, people, tmp_path):
+    table = CountTable.from_frame(
+        frame_of(engine, people, tmp_path),
+        y_true="qualified",
+        y_score="score",
+        prediction_threshold=0.6,
+        sensitive_features="flag",
+    )
+    decided = (people["score"] >= 0.6).astype(int)
+    assert table == CountTable.from_predictions(people["qualified"], decided, sensitive_features=people[["flag"]])
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+@pytest.mark.parametrize(
+    ("column", "parameter"),
+    [
+        ("name", "sensitive_features"),
+        ("zero", "sensitive_features"),
+        ("approved", "y_pred"),
+        ("score", "y_score"),
+        ("weight", "sample_weight"),
+    ],
+)
+def test_missing_values_are_counted_and_refused(engine, column, parameter, people, tmp_path):
+    few = people.iloc[:500].drop(columns="kind").astype({"approved": object, "name": object})
+    few.loc[[3, 70, 499], column] = None
+    if engine == "dask":
+        few = few.convert_dtypes(dtype_backend="pyarrow")
+    asked = {"y_pred": "approved", "sensitive_features": "name"}
+    if column == "zero":
+        asked["sensitive_features"] = "zero"
+    if parameter == "y_score":
+        asked["y_score"], asked["score_bins"] = "score", 16
+    if parameter == "sample_weight":
+        asked["sample_weight"] = "weight"
+    with pytest.raises(ValueError, match=rf"{parameter} \(column '{column}'\) has 3 missing values among 500"):
+        CountTable.from_frame(frame_of(engine, few, tmp_path), **asked)
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb", "pyarrow", pytest.param("pyspark", marks=pytest.mark.slow)])
+def test_nan_and_null_are_one_kind_of_missing(engine, tmp_path):
+    table = pa.table({"group": pa.array([1.0, np.nan, None, 2.0] * 5), "hired": [0, 1] * 10})
+    with pytest.raises(ValueError, match="10 missing values among 20"):
+        CountTable.from_frame(frame_of(engine, table, tmp_path), y_pred="hired", sensitive_features="group")
+
+
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_only_groups_leave_the_engine(engine, people, tmp_path, monkeypatch):
+    collected = []
+    run = engines._collected
+
+    def recorded(asked):
+        found = run(asked)
+        collected.append((len(found), found.columns))
+        return found
+
+    monkeypatch.setattr(engines, "_collected", recorded)
+    monkeypatch.setattr(engines, "LOOKED_AT", 100)
+    CountTable.from_frame(
+        frame_of(engine, people, tmp_path), y_true="qualified", y_pred="approved", sensitive_features="kind"
+    )
+    assert [rows for rows, _ in collected] == [100, 8]
+    assert collected[1][1] == ["key0", "key1", "key2", "count"]
+
+
+PLANS = {
+    "polars lazy": (lambda native: native.explain(), r"AGGREGATE[\s\S]*"),
+    "pyarrow dataset": (lambda native: native.explain(), r"AGGREGATE[\s\S]*PROJECT(\[| )"),
+    "duckdb": (lambda native: native.explain(), r"(?i)hash.group.by"),
+    "ibis": (lambda native: str(__import__("ibis").to_sql(native)), r"GROUP BY"),
+    "dask": (lambda native: native.expr.tree_repr(), r"GroupbyAggregation|Groupby"),
+    "pyspark": (
+        lambda native: native._jdf.queryExecution().executedPlan().toString(),
+        r"HashAggregate[\s\S]*HashAggregate",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "engine", [pytest.param(name, marks=pytest.mark.slow) if name == "pyspark" else name for name in PLANS]
+)
+def test_the_plan_groups_in_the_engine_and_reads_only_what_is_asked(engine, people, tmp_path):
+    described, pattern = PLANS[engine]
+    asked = engines.Question((("sensitive_features", "year"),), {"y_pred": "approved"})
+    opened = engines._opened(frame_of(engine, people, tmp_path))
+    query = engines._grouped(opened, opened.collect_schema(), asked, None)
+    plan = described(query.to_native())
+    assert re.search(pattern, plan), plan
+    if engine in ("duckdb", "pyspark"):  # which show what is scanned
+        scanned = re.split(r"(?i)parquet.scan|FileScan", plan)[-1].split("PushedFilters")[0]
+        assert "approved" in scanned
+        assert "weight" not in scanned
+
+
+def test_people_in_any_order_give_one_table(people):
+    shuffled = people.sample(frac=1, random_state=0)
+    asked = {"y_true": "qualified", "y_score": "score", "score_bins": 64, "sensitive_features": "name"}
+    assert CountTable.from_frame(people, **asked) == CountTable.from_frame(shuffled, **asked)
+
+
+def test_a_column_may_be_truth_and_prediction(compas):
+    table = CountTable.from_frame(compas, y_true="risk", y_pred="risk", sensitive_features="sex")
+    assert table.cells == ((0, 0), (1, 1))
+
+
+# What is refused -----------------------------------------------------------------------------
+
+
+def test_columns_have_to_be_there(people):
+    with pytest.raises(ValueError, match="y_pred='aproved' is not a column of frame, which has 'name', 'flag'"):
+        CountTable.from_frame(people, y_pred="aproved", sensitive_features="name")
+
+
+def test_what_is_no_frame_is_refused():
+    for nothing in (None, [1, 2], np.zeros((3, 2)), {"a": [1]}, "people.parquet"):
+        with pytest.raises(ValueError, match="frame must be a data frame of pandas, polars"):
+            CountTable.from_frame(nothing, y_pred="a", sensitive_features="b")
+
+
+def test_what_would_explode_is_refused_before_anybody_is_counted(people, monkeypatch):
+    monkeypatch.setattr(engines, "_grouped", lambda *_: pytest.fail("people were grouped"))
+    with pytest.raises(ValueError, match=r"column 'score' has 10,000 distinct values, more than 100"):
+        CountTable.from_frame(people, y_pred="approved", sensitive_features="score")
+    with pytest.raises(ValueError, match="y_pred looks like scores"):
+        CountTable.from_frame(people, y_pred="score", sensitive_features="kind")
+    with pytest.raises(ValueError, match="frame has no rows"):
+        CountTable.from_frame(people.iloc[:0], y_pred="approved", sensitive_features="kind")
+
+
+def test_more_groups_than_come_back_are_refused(people, monkeypatch):
+    monkeypatch.setattr(engines, "MOST_ROWS", 50)
+    with pytest.raises(ValueError, match="more than 50 combinations of 'kind', 'qualified', 'score'"):
+        CountTable.from_frame(people, y_true="qualified", y_score="score", score_bins=128, sensitive_features="kind")
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0, -2.0, 1.0, 1.0], "negative weights, the smallest -2"),
+        ([0.0] * 4, "is 0 for everybody"),
+        ([1.0, np.inf, 1.0, 1.0], "squares are infinite"),
+        (["a"] * 4, "must hold numbers"),
+    ],
+)
+def test_weights_are_checked(weights, message):
+    frame = pd.DataFrame({"w": weights, "g": list("abab"), "p": [0, 1, 1, 0]})
+    with pytest.raises(ValueError, match=message):
+        CountTable.from_frame(frame, y_pred="p", sensitive_features="g", sample_weight="w")
+
+
+@pytest.mark.parametrize(
+    ("bins", "message"),
+    [
+        (1, "score_bins must be at least 2"),
+        ([0.5, 0.2], "increasing edges"),
+        ("quantile", "increasing edges"),
+        (True, "increasing edges"),
+        ([np.nan, 1.0], "increasing edges"),
+        (np.linspace(0, 1, 500), "500 edges, more than 256"),
+    ],
+)
+def test_bins_are_checked(bins, message, people):
+    with pytest.raises(ValueError, match=message):
+        CountTable.from_frame(people, y_true="qualified", y_score="score", score_bins=bins, sensitive_features="kind")
+
+
+def test_infinite_scores_are_refused():
+    frame = pd.DataFrame({"s": [0.1, np.inf, 0.3, 0.4], "g": list("abab"), "y": [0, 1, 1, 0]})
+    with pytest.raises(ValueError, match="y_score='s' must hold finite numbers"):
+        CountTable.from_frame(frame, y_true="y", y_score="s", score_bins=2, sensitive_features="g")
+
+
+def test_many_scores_ask_for_bins(people):
+    with pytest.raises(ValueError, match=r"y_score has 20,000 distinct values.*score_bins=1024"):
+        CountTable.from_frame(people, y_true="qualified", y_score="score", sensitive_features="kind")
+
+
+# Bins ----------------------------------------------------------------------------------------
+
+
+def test_few_scores_have_a_bin_each(compas):
+    asked = {"y_true": "reoffended", "y_score": "decile", "sensitive_features": "race"}
+    binned, plain = (CountTable.from_frame(compas, score_bins=bins, **asked) for bins in (1024, None))
+    assert binned.score_bins.exact
+    assert binned.cells == plain.cells
+    assert np.array_equal(binned.counts, plain.counts)
+    asked["sensitive_features"] = "sex"
+    binned = CountTable.from_frame(compas, score_bins=1024, **asked)
+    assert FairnessTest.from_table(binned, metric="roc_auc", method="asymptotic").binning_error_ == 0
+
+
+def test_the_score_one_is_in_the_last_bin():
+    frame = pd.DataFrame(
+        {"s": np.linspace(0, 1, 1001), "g": ["a", "b", "a"] * 333 + ["a", "b"], "y": [0, 1] * 500 + [1]}
+    )
+    for bins in (10, [0.25, 0.5, 1.0]):
+        table = CountTable.from_frame(frame, y_true="y", y_score="s", score_bins=bins, sensitive_features="g")
+        assert table.score_bins.high[-1] == 1.0
+        assert table.n_samples == 1001
+    assert table.score_bins.low[-1] == 1.0  # an edge belongs to the bin above it
+
+
+@pytest.mark.parametrize("column", ["score", "steep"])
+@pytest.mark.parametrize("metric", ["roc_auc", "brier_score", "log_loss", "calibration", "average_precision"])
+def test_binning_moves_values_less_than_it_says(people, column, metric):
+    asked = {"metric": metric, "method": "asymptotic"}
+    exact = FairnessTest.from_predictions(
+        people["qualified"], None, y_score=people[column], sensitive_features=people["name"], **asked
+    )
+    table = CountTable.from_frame(people, y_true="qualified", y_score=column, score_bins=256, sensitive_features="name")
+    binned = FairnessTest.from_table(table, **asked)
+    moved = (exact.by_group_["value"] - binned.by_group_["value"]).abs().max()
+    assert 0 < moved <= binned.binning_error_
+    assert f"Scores are in {len(table.score_bins):,} bins" in str(binned)
+    statistics = pd.concat([exact.comparisons_["statistic"], binned.comparisons_["statistic"]], axis=1, keys=["e", "b"])
+    # A few of the highest scores decide on the average precision.
+    assert (statistics["e"] - statistics["b"]).abs().max() < (0.15 if metric == "average_precision" else 0.05)
+
+
+@pytest.mark.parametrize("power", [1, 40])
+def test_a_thousand_bins_give_the_area_to_four_digits(power):
+    people = synthetic(200_000, seed=1)
+    score = people["score"] ** power
+    table = CountTable.from_frame(
+        people.assign(score=score), y_true="qualified", y_score="score", score_bins=1024, sensitive_features="flag"
+    )
+    test = FairnessTest.from_table(table, metric="roc_auc", method="asymptotic")
+    for flag, value in test.by_group_["value"].items():
+        chosen = people["flag"] == flag
+        assert abs(value - roc_auc_score(people["qualified"][chosen], score[chosen])) < 1e-4
+    exact = FairnessTest.from_predictions(
+        people["qualified"], None, y_score=score, sensitive_features=people["flag"], metric="roc_auc",
+        method="asymptotic",
+    )  # fmt: skip
+    assert test.statistic_ == pytest.approx(exact.statistic_, rel=0.01)
+
+
+def test_bins_of_scores_near_one_are_fine():
+    # Saturated probabilities: nearly all of them within a millionth of 1.
+    rng = np.random.default_rng(0)
+    score = 1 - rng.random(5_000) ** 4 * 1e-6
+    frame = pd.DataFrame({"s": score, "g": rng.integers(0, 2, 5_000), "y": rng.integers(0, 2, 5_000)})
+    table = CountTable.from_frame(frame, y_true="y", y_score="s", score_bins=100, sensitive_features="g")
+    sizes = np.bincount(np.searchsorted(table.score_bins.low, score, side="right") - 1)
+    assert len(table.score_bins) == 100
+    assert sizes.max() < 100
+
+
+def test_bins_with_an_atom():
+    rng = np.random.default_rng(0)
+    score = np.where(rng.random(4_000) < 0.3, 0.5, 0.5 + rng.normal(size=4_000) * 1e-9)
+    frame = pd.DataFrame({"s": score, "g": rng.integers(0, 2, 4_000), "y": rng.integers(0, 2, 4_000)})
+    table = CountTable.from_frame(frame, y_true="y", y_score="s", score_bins=50, sensitive_features="g")
+    assert 30 < len(table.score_bins) <= 50
+
+
+def test_days_with_shared_bins_add_up(people):
+    asked = {"y_true": "qualified", "y_score": "score", "sensitive_features": "kind"}
+    first = CountTable.from_frame(people.iloc[:8_000], score_bins=64, **asked)
+    second = CountTable.from_frame(people.iloc[8_000:], score_bins=first.score_bins, **asked)
+    both = CountTable.from_frame(people, score_bins=first.score_bins, **asked)
+    assert first + second == both
+    assert (both - second).n_samples == 8_000
+    other = CountTable.from_frame(people.iloc[8_000:], score_bins=64, **asked)
+    with pytest.raises(ValueError, match=r"score_bins of tables to add are different"):
+        first + other
+
+
+def test_bins_of_probabilities_refuse_other_scores(people):
+    asked = {"y_true": "qualified", "sensitive_features": "kind"}
+    bins = CountTable.from_frame(people, y_score="score", score_bins=64, **asked).score_bins
+    assert isinstance(bins, ScoreBins)
+    with pytest.raises(
+        ValueError, match="score_bins are bins of probabilities, between 0 and 1; y_score='year' has 1 to 10"
+    ):
+        CountTable.from_frame(people, y_score="year", score_bins=bins, **asked)
+
+
+# Tests of what was counted -------------------------------------------------------------------
+
+
+def test_a_test_of_a_frame_is_that_of_its_rows(compas):
+    asked = {"metric": "equalized_odds", "random_state": 0}
+    columns = {"y_true": "reoffended", "y_pred": "risk", "sensitive_features": "race"}
+    test = FairnessTest.from_frame(pl.from_pandas(compas).lazy(), **columns, **asked)
+    expected = FairnessTest.from_predictions(
+        compas["reoffended"], compas["risk"], sensitive_features=compas["race"], **asked
+    )
+    assert test.p_value_ == expected.p_value_
+    pd.testing.assert_frame_equal(test.comparisons_, expected.comparisons_)
+    columns["sensitive_features"] = ["race", "sex"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        audit = FairnessAudit.from_frame(pl.from_pandas(compas), **columns, metrics="selection_rate")
+        expected = FairnessAudit.from_predictions(
+            compas["reoffended"], compas["risk"], sensitive_features=compas[["race", "sex"]], metrics="selection_rate"
+        )
+    pd.testing.assert_frame_equal(audit.results_, expected.results_)
+
+
+@pytest.mark.parametrize("metric", ["selection_rate", "equalized_odds", "accuracy", "f1", "balanced_accuracy"])
+def test_sums_of_weights_give_the_weighted_asymptotic_test(people, metric):
+    columns = ["value_group", "disparity", "standard_error", "statistic", "p_value", "ci_low", "ci_high"]
+    exact = FairnessTest.from_predictions(
+        people["qualified"], people["approved"], sensitive_features=people["name"], sample_weight=people["weight"],
+        metric=metric, method="asymptotic",
+    )  # fmt: skip
+    summed = FairnessTest.from_frame(
+        people, y_true="qualified", y_pred="approved", sensitive_features="name", sample_weight="weight", metric=metric
+    )
+    assert summed.method_ == "asymptotic"
+    pd.testing.assert_frame_equal(summed.comparisons_[columns], exact.comparisons_[columns], rtol=1e-9)
+    assert "Of weights only sums are known" in str(summed)
+
+
+@pytest.mark.parametrize("asked", [{"method": "permutation"}, {"method": "bootstrap"}, {"variance": "bootstrap"}])
+def test_sums_of_weights_cannot_be_resampled(people, asked):
+    table = CountTable.from_frame(people, y_pred="approved", sensitive_features="kind", sample_weight="weight")
+    (name,) = asked
+    with pytest.raises(ValueError, match=rf"{name}='{asked[name]}' looks at people with their weights"):
+        FairnessTest.from_table(table, metric="selection_rate", **asked)
+
+
+# Large ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_a_million_people_on_every_engine(engine, tmp_path):
+    people = synthetic(1_000_000, seed=2)
+    features = ["name", "flag", "zero", "kind"]
+    asked = {"y_true": "qualified", "sensitive_features": features}
+    frame = frame_of(engine, people, tmp_path)
+    table = CountTable.from_frame(frame, y_pred="approved", **asked)
+    expected = CountTable.from_predictions(people["qualified"], people["approved"], sensitive_features=people[features])
+    assert table == expected
+    p_values = [FairnessTest.from_table(t.regroup("name"), metric="equalized_odds").p_value_ for t in (table, expected)]
+    assert p_values[0] == p_values[1]
+    asked["sensitive_features"] = "flag"
+    binned = CountTable.from_frame(frame, y_score="steep", score_bins=1024, **asked)
+    assert binned == CountTable.from_frame(pl.from_pandas(people), y_score="steep", score_bins=1024, **asked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", EVERY_ENGINE)
+def test_adult_on_every_engine(engine, tmp_path):
+    path = data_folder() / "adult.csv.gz"
+    if not path.exists():
+        pytest.skip("adult.csv.gz is not here")
+    adult = pd.read_csv(path, keep_default_na=False)
+    income = adult.columns[-1]
+    features = ["sex", "race"]
+    table = CountTable.from_frame(frame_of(engine, adult, tmp_path), y_true=income, sensitive_features=features)
+    assert table == CountTable.from_predictions(adult[income], sensitive_features=adult[features])
+    assert table.n_samples == len(adult)

@@ -1,0 +1,253 @@
+"""Tables in files, taken away from each other, and prepared for being shared."""
+
+import datetime
+import json
+import multiprocessing
+import os
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfairtest import CountTable, FairnessTest
+from skfairtest.datasets import load_berkeley
+from skfairtest.tables import storage
+
+LABELS = st.booleans() | st.integers(-(10**30), 10**30) | st.floats(allow_nan=False) | st.text(max_size=5) | st.dates()
+SUFFIXES = ["json", "parquet"]
+
+
+def counted(counts, **columns):
+    names = ("sex", "hired")
+    return CountTable.from_counts(counts, names=names, y_pred="hired", sensitive_features="sex", **columns)
+
+
+HIRED = {("f", 0): 80, ("f", 1): 20, ("m", 0): 50, ("m", 1): 50, ("x", 1): 3}
+
+
+# Files ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@given(groups=st.lists(LABELS, min_size=1, max_size=4), counts=st.lists(st.integers(1, 2**40), min_size=4, max_size=4))
+def test_what_is_saved_is_what_is_loaded(suffix, groups, counts, tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables") / f"table.{suffix}"
+    table = CountTable.from_counts(
+        {"group": groups, "label": ["no", "yes", "no", "yes"][: len(groups)], "count": counts[: len(groups)]},
+        y_true="label",
+        sensitive_features="group",
+    )
+    table.save(path)
+    again = CountTable.load(path)
+    assert again == table
+    assert [list(map(type, key)) for key in again.groups] == [list(map(type, key)) for key in table.groups]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.DatetimeIndex([pd.Timestamp("2020-01-01"), pd.Timestamp("2021-05-05T12:00:00.000000001")]),
+        pd.to_timedelta(["1 days", "2 hours"]),
+        [datetime.datetime(2020, 1, 1, 3), datetime.datetime(2021, 1, 1)],
+        [Decimal("1.10"), Decimal("2")],
+        [1, "1"],
+        [-0.0, 5e-324],
+    ],
+)
+def test_types_of_labels_are_kept(labels, suffix, tmp_path):
+    table = CountTable.from_predictions(y_pred=[0, 1], sensitive_features={"when": labels})
+    table.save(tmp_path / f"t.{suffix}")
+    again = CountTable.load(tmp_path / f"t.{suffix}")
+    assert again == table
+    assert [type(key[0]) for key in again.groups] == [type(key[0]) for key in table.groups]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_strata_weights_bins_and_what_was_left_out_are_kept(suffix, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "g": rng.choice(list("ab"), 500),
+            "h": rng.integers(0, 2, 500),
+            "s": rng.random(500),
+            "y": rng.integers(0, 2, 500),
+            "w": rng.random(500),
+        }
+    )
+    table = CountTable.from_frame(
+        frame, y_true="y", y_score="s", score_bins=[0.2, 0.7], sensitive_features="g", control_features="h",
+        sample_weight="w",
+    )  # fmt: skip
+    for made in (table, table.suppress(1), counted(HIRED).suppress(10)):
+        made.save(tmp_path / f"t.{suffix}")
+        assert CountTable.load(tmp_path / f"t.{suffix}") == made
+
+
+def test_other_programs_read_the_parquet_file(tmp_path):
+    table = load_berkeley(as_table=True)
+    table.save(tmp_path / "t.parquet")
+    read = pd.read_parquet(tmp_path / "t.parquet")
+    shown = table.to_frame()
+    pd.testing.assert_frame_equal(read[list(shown)], shown, check_dtype=False)
+
+
+def test_a_file_of_a_later_version_says_so(tmp_path):
+    path = tmp_path / "t.json"
+    counted(HIRED).save(path)
+    later = {**json.loads(path.read_text()), "version": storage.VERSION + 1}
+    path.write_text(json.dumps(later))
+    with pytest.raises(ValueError, match=r"t\.json.*its form is version 2; this version of skfairtest reads 1"):
+        CountTable.load(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[:-30],
+        lambda text: "{}",
+        lambda text: "[]",
+        lambda text: text.replace('"counts": [', '"counts": [-'),
+        lambda text: text.replace('"counts": [', '"counts": [7, '),
+        lambda text: text.replace('"codes": [[', '"codes": [[9, '),
+        lambda text: text.replace('["str", "f"]', '["shoe", "f"]'),
+    ],
+)
+def test_a_damaged_file_is_no_table(damage, tmp_path):
+    path = tmp_path / "t.json"
+    counted(HIRED).save(path)
+    path.write_text(damage(path.read_text()))
+    with pytest.raises(ValueError, match=r"t\.json' holds no table of counts"):
+        CountTable.load(path)
+
+
+def test_a_parquet_file_of_others_is_no_table(tmp_path):
+    pd.DataFrame({"count": [1]}).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"it was not written by CountTable\.save"):
+        CountTable.load(tmp_path / "t.parquet")
+    (tmp_path / "u.parquet").write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match="holds no table of counts"):
+        CountTable.load(tmp_path / "u.parquet")
+
+
+def test_paths_have_to_say_which_form(tmp_path):
+    for call in (counted(HIRED).save, CountTable.load):
+        with pytest.raises(ValueError, match=r"path must end in \.json or \.parquet"):
+            call(tmp_path / "table.csv")
+    with pytest.raises(FileNotFoundError):
+        CountTable.load(tmp_path / "missing.json")
+
+
+def test_labels_of_unknown_types_are_refused_and_leave_no_file(tmp_path):
+    table = CountTable.from_predictions(y_pred=[0, 1], sensitive_features={"g": [frozenset("a"), frozenset("b")]})
+    with pytest.raises(ValueError, match="is of type frozenset, which files do not know"):
+        table.save(tmp_path / "t.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_replaced_all_at_once(tmp_path, monkeypatch):
+    path = tmp_path / "t.json"
+    before = counted(HIRED)
+    before.save(path)
+    monkeypatch.setattr(storage.json, "dump", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        load_berkeley(as_table=True).save(path)
+    assert CountTable.load(path) == before
+    assert os.listdir(tmp_path) == ["t.json"]
+
+
+def test_tables_reach_other_processes():
+    table = counted(HIRED)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(CountTable.suppress, (table, 10)) == table.suppress(10)
+
+
+# Taking away ---------------------------------------------------------------------------------
+
+
+def test_subtracting_undoes_adding():
+    first, second = counted({("f", 0): 3, ("m", 1): 4}), counted({("f", 1): 2, ("m", 1): 4})
+    assert (first + second) - second == first
+
+
+def test_people_who_are_not_there_cannot_be_taken_away():
+    with pytest.raises(ValueError, match=r"has 1 people more of \{'sex': 'm', 'y_pred': 1\} than this one"):
+        counted({("f", 0): 3, ("m", 1): 4}) - counted({("m", 1): 5})
+
+
+def test_tables_of_other_columns_do_not_add():
+    with pytest.raises(ValueError, match="same columns; control_names"):
+        counted(HIRED) - load_berkeley(as_table=True)
+    assert counted(HIRED).__sub__(3) is NotImplemented
+
+
+def test_tables_with_and_without_weights_do_not_add():
+    frame = pd.DataFrame({"sex": list("fm"), "hired": [0, 1], "w": [1.0, 2.0]})
+    asked = {"y_pred": "hired", "sensitive_features": "sex"}
+    weighted, plain = (CountTable.from_frame(frame, sample_weight=w, **asked) for w in ("w", None))
+    with pytest.raises(ValueError, match="only one of them has weights"):
+        weighted + plain
+    twice = weighted + weighted
+    np.testing.assert_array_equal(twice.weights, 2 * weighted.weights)
+    assert (twice - weighted) == weighted
+    with pytest.raises(ValueError, match="it has no rows"):
+        weighted.expand()
+    assert list(weighted.to_frame()) == ["sex", "y_pred", "count", "weight", "squared_weight"]
+
+
+# Sharing -------------------------------------------------------------------------------------
+
+
+def test_small_groups_are_left_out_and_listed():
+    shared = counted(HIRED).suppress(10)
+    assert shared.groups == (("f",), ("m",))
+    assert shared.suppressed == (("x", None, 10),)
+    test = FairnessTest.from_table(shared, metric="selection_rate")
+    (left_out,) = test.excluded_.to_dict("records")
+    assert left_out["group"] == "x"
+    assert left_out["reason"] == "fewer than 10 people: left out of the table before"
+    pair = FairnessTest.from_table(counted({k: n for k, n in HIRED.items() if k[0] != "x"}), metric="selection_rate")
+    assert test.p_value_ == pair.p_value_
+
+
+def test_small_groups_are_merged():
+    counts = {("f", 0): 80, ("f", 1): 20, ("x", 1): 10, ("y", 1): 9, ("m", 0): 40, ("m", 1): 15}
+    shared = counted(counts).suppress(11, small="merge")
+    assert shared.groups == (("(other)",), ("f",), ("m",))
+    assert shared.counts[0].tolist() == [[0, 19], [80, 20], [40, 15]]
+    assert shared.suppressed == ()
+    # Too few even together: left out, under the name that they share.
+    few = counted({("f", 0): 80, ("f", 1): 20, ("x", 1): 2, ("y", 0): 3, ("m", 0): 40}).suppress(13, small="merge")
+    assert few.suppressed == (("(other)", None, 13),)
+
+
+def test_small_groups_of_one_stratum_are_left_out_of_it():
+    data = {
+        "sex": ["f", "m", "f", "m"], "town": ["A", "A", "B", "B"], "hired": [1, 1, 1, 1], "count": [30, 40, 3, 50],
+    }  # fmt: skip
+    table = CountTable.from_counts(data, y_pred="hired", sensitive_features="sex", control_features="town")
+    shared = table.suppress(10)
+    assert shared.suppressed == (("f", "B", 10),)
+    assert shared.n_samples == 120
+
+
+def test_small_cells_of_large_groups_are_refused():
+    with pytest.raises(ValueError, match=r"minimum_cell=10: 1 cells of the table have fewer people, such as \(1,\) of"):
+        counted({("f", 0): 80, ("f", 1): 4, ("m", 0): 50, ("m", 1): 50}).suppress(10)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"minimum_cell": 0}, "whole number of people"),
+        ({"minimum_cell": True}, "whole number of people"),
+        ({"minimum_cell": 10, "small": "hide"}, "small"),
+        ({"minimum_cell": 1000}, "no group has so many people"),
+    ],
+)
+def test_what_suppress_cannot_do(asked, message):
+    with pytest.raises(ValueError, match=message):
+        counted(HIRED).suppress(**asked)
