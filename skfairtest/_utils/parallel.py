@@ -2,10 +2,48 @@
 
 from __future__ import annotations
 
-from sklearn.utils.parallel import Parallel
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from joblib.parallel import get_active_backend
+from sklearn.utils.parallel import Parallel, delayed
+
+T = TypeVar("T")
 
 
-def parallel(n_jobs: int | None) -> Parallel:
+def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:
+    """Call a function with each piece of work; give the results in the order of the pieces, as they come.
+
+    The processes of one machine share large arrays, and take one piece after the other. What a cluster's workers are
+    to know has to be sent: each gets all of its pieces at once, and the function with its data once.
+
+    Parameters
+    ----------
+    call : callable
+        What is done, with the data that it is done to.
+    pieces : iterable of tuple
+        The arguments of each call.
+    n_jobs : int or None
+        Processes; None: as joblib is configured.
+    """
+    backend, _ = get_active_backend()
+    if type(backend).__module__ == "joblib._parallel_backends":
+        yield from _parallel(n_jobs)(delayed(call)(*piece) for piece in pieces)
+        return
+    listed = list(pieces)
+    workers: int = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured
+    shares = [share for share in np.array_split(np.arange(len(listed)), workers) if len(share)]
+    for results in _parallel(n_jobs)(delayed(_several)(call, [listed[i] for i in share]) for share in shares):
+        yield from results
+
+
+def _several(call: Callable[..., T], pieces: Sequence[tuple[Any, ...]]) -> list[T]:
+    return [call(*piece) for piece in pieces]
+
+
+def _parallel(n_jobs: int | None) -> Parallel:
     """Return what runs delayed calls and gives their results one by one, as they come where the backend can do that."""
     try:
         return Parallel(n_jobs=n_jobs, return_as="generator")

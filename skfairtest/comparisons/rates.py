@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from sklearn.utils.parallel import delayed
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.parallel import parallel
+from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import progress
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds, new_hypotheses
@@ -341,8 +340,8 @@ def _answers(made: Counted, nulls: list[RateNull], settings: Settings, new: list
             out[place] = answer(nulls[place].pair, nulls[place].scale, question, found)
         # What takes no time is not worth a process.
         n_jobs = 1 if question.method == "asymptotic" else settings.n_jobs
-        jobs = (delayed(answer)(nulls[place].pair, nulls[place].scale, question) for place in others)
-        for place, tested in zip(others, parallel(n_jobs)(jobs), strict=True):
+        pieces = ((nulls[place].pair, nulls[place].scale, question) for place in others)
+        for place, tested in zip(others, in_parallel(answer, pieces, n_jobs), strict=True):
             out[place] = tested
             advance()
     return out

@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.parallel import delayed
 
-from skfairtest._utils.parallel import parallel
+from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import duration, progress
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest.comparisons.settings import Settings
@@ -63,10 +62,8 @@ def resample(
         rounds = range(0, len(sizes), ROUND) if settings.adaptive else [0]
         for start in rounds:
             stop = start + ROUND if settings.adaptive else len(sizes)
-            jobs = (
-                delayed(draw)(size, chunk) for size, chunk in zip(sizes[start:stop], seeds[start:stop], strict=True)
-            )
-            for result in parallel(settings.n_jobs)(jobs):
+            pieces = zip(sizes[start:stop], seeds[start:stop], strict=True)
+            for result in in_parallel(draw, pieces, settings.n_jobs):
                 out.append(result)
                 advance()
                 if watch is not None:

@@ -14,9 +14,8 @@ import numpy as np
 import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils.parallel import delayed
 
-from skfairtest._utils.parallel import parallel
+from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import duration, progress
 from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
@@ -214,11 +213,7 @@ def move(
     found: list[Moved] = []
     with progress("unfair examples", len(blocks), show) as advance:
         pieces = ((metric, starts.take(people)) for metric, people in blocks)
-        if len(blocks) == 1 or effective_n_jobs(n_jobs) == 1:  # type: ignore[arg-type]
-            parts: Any = (work(*piece) for piece in pieces)
-        else:
-            parts = parallel(n_jobs)(delayed(work)(*piece) for piece in pieces)
-        for part in parts:
+        for part in in_parallel(work, pieces, 1 if len(blocks) == 1 else n_jobs):
             found.append(part)
             advance()
     order = np.argsort(np.concatenate([people for _, people in blocks]), kind="stable")

@@ -1,0 +1,66 @@
+"""Work is divided in any number of ways, and the result is one."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import joblib
+import pytest
+
+from skfairtest._utils import parallel
+from skfairtest._utils.parallel import in_parallel
+
+ROOT = Path(__file__).resolve().parents[2]
+PIECES = [(number,) for number in range(7)]
+
+
+def square(number):
+    return number**2
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+@pytest.mark.parametrize("n_jobs", [1, 2, None])
+def test_results_come_in_order(backend, n_jobs):
+    with joblib.parallel_config(backend=backend):
+        assert list(in_parallel(square, PIECES, n_jobs)) == [number**2 for (number,) in PIECES]
+
+
+def test_a_cluster_is_sent_its_share_at_once(monkeypatch):
+    class Cluster(joblib._parallel_backends.ThreadingBackend):
+        """A backend of somebody else."""
+
+    joblib.register_parallel_backend("cluster", Cluster)
+    several = []
+    run = parallel._several
+    monkeypatch.setattr(parallel, "_several", lambda call, pieces: several.append(len(pieces)) or run(call, pieces))
+    with joblib.parallel_config(backend="cluster", n_jobs=3):
+        assert list(in_parallel(square, PIECES, None)) == [number**2 for (number,) in PIECES]
+        assert list(in_parallel(square, PIECES[:1], None)) == [0]
+        assert list(in_parallel(square, [], None)) == []
+    assert several == [3, 2, 2, 1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("backend", "needed"), [("dask", ["distributed"]), ("ray", ["ray"]), ("spark", ["pyspark", "joblibspark"])]
+)
+def test_a_cluster_gives_the_local_result_and_receives_data_once(backend, needed, tmp_path):
+    modules = [pytest.importorskip(name) for name in needed]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
+    if backend == "spark":  # one machine stands for several: names need not be known elsewhere
+        environment |= {"SPARK_HOME": str(Path(modules[0].__file__).parent), "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [sys.executable, "-m", "tests._utils.cluster_script", backend, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300, check=False)
+    if "JAVA_GATEWAY_EXITED" in done.stderr:
+        pytest.skip("Spark needs Java")
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["cluster"] == found["local"]
+    assert found["results"] == [number + 300_000 for number in range(20)]
+    # Of twenty pieces each worker has ten: their data come once or twice, not ten times.
+    received = Counter(path.name.split("-")[0] for path in tmp_path.iterdir())
+    assert received
+    assert max(received.values()) <= 4, received
