@@ -87,22 +87,22 @@ def measure(engine, path):
     """Print the figures of one engine as JSON: this is a process of its own."""
     frame, bare = scanned(engine, path)
     table = CountTable.from_frame(frame, **COLUMNS)
-    started_with = peak()
     before, ours = [], []
     for _ in range(REPETITIONS):
         before.append(seconds(bare))
         ours.append(seconds(lambda: CountTable.from_frame(frame, **COLUMNS)))
-    binned = seconds(lambda: CountTable.from_frame(frame, y_score="score", score_bins=1024, **COLUMNS))
     FairnessTest.from_table(table, random_state=0)
     times = [seconds(lambda: FairnessTest.from_table(table, random_state=0)) for _ in range(REPETITIONS)]
+    counted_with = peak()
+    binned = seconds(lambda: CountTable.from_frame(frame, y_score="score", score_bins=1024, **COLUMNS))
     figures = {
         "group_by_seconds": round(statistics.median(before), 3),
         "from_frame_seconds": round(statistics.median(ours), 3),
         "ratio": round(statistics.median(ours) / statistics.median(before), 3),
-        "scores_seconds": round(binned, 3),
         "test_seconds": round(statistics.median(times), 4),
-        "peak_megabytes": round(peak()),
-        "after_first_count_megabytes": round(started_with),
+        "peak_megabytes": round(counted_with),
+        "scores_seconds": round(binned, 3),
+        "scores_peak_megabytes": round(peak()),
     }
     print(json.dumps(figures))
 

@@ -104,7 +104,7 @@ def measure(
             else:
                 made_of = _evaluation(design, metric, kinds)
                 measurement = measure_studentized(design, made_of, known, own)
-                error = binning_error(made_of, sample.score_bins)
+                error = binning_error(made_of, sample)
                 by_metric[metric.name] = replace(measurement, binning_error=error)
             advance()
     comparisons = [comparison for metric in metrics for comparison in by_metric[metric.name].comparisons]

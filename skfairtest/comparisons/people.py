@@ -190,7 +190,8 @@ class GroupsTest(ReportMixin):
         Parameters
         ----------
         table : CountTable
-            People by stratum, group and cell; its cells must hold what the metrics read.
+            People by stratum, group and cell; its cells must hold what the metrics read. Scores are predictions where
+            it has no others and the metrics read nothing else.
         **params
             Parameters of the test.
 
@@ -221,7 +222,10 @@ class GroupsTest(ReportMixin):
         with renaming("metric", cls._of):
             settings, metrics = test._check()
             if metrics is not None:
-                _check_cells(sample, metrics, cells_read(metrics, settings))
+                needed = cells_read(metrics, settings)
+                if cls._scores_are_predictions and "y_pred" in needed and "y_score" not in needed:
+                    sample = sample.with_scores_as_predictions()
+                _check_cells(sample, metrics, needed)
             return test._fit_sample(sample, settings, metrics, test._seed(), "a table of counts")
 
     @classmethod

@@ -284,6 +284,14 @@ class Sample:
         kept = tuple(column for column in self.sensitive if column.name in sensitive_features)
         return replace(self, sensitive=kept)
 
+    def with_scores_as_predictions(self) -> "Sample":
+        """Return the same people; where they have scores and no predictions, these are their predictions."""
+        if "y_pred" in self.columns or "y_score" not in self.columns:
+            return self
+        names = {"y_score": "y_pred"}
+        columns = {names.get(name, name): column for name, column in self.columns.items()}
+        return replace(self, columns={name: replace(column, name=name) for name, column in columns.items()})
+
     def within(self, stratum: Key) -> "tuple[Sample, Positions]":
         """Return the people of one stratum as people without strata, and their rows.
 

@@ -327,6 +327,20 @@ def test_binning_moves_values_less_than_it_says(people, column, metric):
     assert (statistics["e"] - statistics["b"]).abs().max() < (0.15 if metric == "average_precision" else 0.05)
 
 
+def test_means_of_numbers_are_tested_from_bins(people):
+    loss = people.assign(loss=(people["qualified"] - people["score"]) ** 2 * 1_000)
+    asked = {"metric": "mean_prediction", "method": "asymptotic"}
+    exact = FairnessTest.from_predictions(None, loss["loss"], sensitive_features=loss["name"], **asked)
+    table = CountTable.from_frame(loss, y_score="loss", score_bins=512, sensitive_features="name")
+    binned = FairnessTest.from_table(table, **asked)
+    moved = (exact.by_group_["value"] - binned.by_group_["value"]).abs().max()
+    assert 0 < moved <= binned.binning_error_ < 3
+    assert binned.statistic_ == pytest.approx(exact.statistic_, rel=0.01)
+    # So few people that nobody shares a bin: the error is still told.
+    few = CountTable.from_frame(loss.iloc[:600], y_score="loss", score_bins=512, sensitive_features="flag")
+    assert FairnessTest.from_table(few, **asked).binning_error_ > 0
+
+
 @pytest.mark.parametrize("power", [1, 40])
 def test_a_thousand_bins_give_the_area_to_four_digits(power):
     people = synthetic(200_000, seed=1)
