@@ -175,8 +175,7 @@ def _check_schema(schema: Mapping[str, Any], question: Question) -> None:
 
 def _look_at(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question) -> None:
     """Refuse, by the first people alone, what has too many values to be counted."""
-    keys = {f"key{place}": _key(schema, name) for place, (_, name) in enumerate(question.keys)}
-    first = _collected(people.head(LOOKED_AT).select(**keys))
+    first = _collected(people.head(LOOKED_AT).select(**_keys(people, schema, question)))
     if not len(first):
         raise ParameterError("frame has no rows.")
     for place, (parameter, name) in enumerate(question.keys):
@@ -190,10 +189,19 @@ def _look_at(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Q
             check_level_count(column, parameter, MAX_GROUPS, None)
 
 
-def _key(schema: Mapping[str, Any], name: str) -> "nw.Expr":
-    """Return a column as groups are made of it: no signed zeros, and one kind of missing value."""
-    values = nw.col(name)
-    return _present(values + 0.0) if schema[name].is_float() else values
+def _keys(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question) -> "dict[str, nw.Expr]":
+    """Return columns as groups are made of them: no signed zeros, and one kind of missing value."""
+    # The categories of polars are text, which older versions do not compare batch by batch.
+    text = people.implementation.is_polars()
+    keys = {}
+    for place, (_, name) in enumerate(question.keys):
+        values, kind = nw.col(name), schema[name]
+        if kind.is_float():
+            values = _present(values + 0.0)
+        elif text and kind == nw.Categorical:
+            values = values.cast(nw.String)
+        keys[f"key{place}"] = values
+    return keys
 
 
 def _present(numbers: "nw.Expr") -> "nw.Expr":
@@ -295,7 +303,7 @@ def _grouped(
     people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question, scores: _Scores | None
 ) -> "nw.LazyFrame[Any]":
     """Ask for the counts, and for all else that is to be known of each group."""
-    keys = {f"key{place}": _key(schema, name) for place, (_, name) in enumerate(question.keys)}
+    keys = _keys(people, schema, question)
     read: dict[str, nw.Expr] = {}
     known: dict[str, nw.Expr] = {"count": nw.len()}
     if scores is not None and question.threshold is not None:
@@ -320,13 +328,16 @@ def _grouped(
 
 def _collected(asked: "nw.LazyFrame[Any]") -> "nw.DataFrame[Any]":
     """Run a query; polars does so in batches, so that the memory does not depend on how many people there are."""
-    if asked.implementation.is_polars():
-        native = asked.to_native()
-        try:
-            return nw.from_native(native.collect(engine="streaming"), eager_only=True)
-        except (TypeError, ValueError):  # older versions
-            return nw.from_native(native.collect(), eager_only=True)
-    return asked.collect()
+    if not asked.implementation.is_polars():
+        return asked.collect()
+    from polars.exceptions import PanicException, PolarsError
+
+    native = asked.to_native()
+    try:
+        found = native.collect(engine="streaming")
+    except (TypeError, ValueError, PolarsError, PanicException):  # older versions cannot, or not everything
+        found = native.collect()
+    return nw.from_native(found, eager_only=True)
 
 
 def _numbers(found: "nw.DataFrame[Any]", name: str) -> Floats:

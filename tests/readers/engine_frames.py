@@ -25,9 +25,13 @@ def _file(data, folder):
     return path
 
 
+#: Connections, which older versions close as soon as nobody has them any more.
+OPEN = []
+
+
 def _duckdb(data, folder):
-    connection = pytest.importorskip("duckdb").connect()
-    return connection.from_parquet(str(_file(data, folder)))
+    OPEN.append(pytest.importorskip("duckdb").connect())
+    return OPEN[-1].from_parquet(str(_file(data, folder)))
 
 
 def _ibis(data, folder):
