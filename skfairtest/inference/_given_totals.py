@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfairtest._utils.batches import parts, places, starts
 from skfairtest._utils.typing import Floats, Integers
@@ -208,7 +209,8 @@ def nearly_raised_levels(d1: Integers, d2: Integers, alpha: float) -> Floats:
     looked_at = [_totals_looked_at(*pair) for pair in designs.tolist()]
     sizes = np.array([len(m) for m in looked_at])
     least, rows, values = np.empty(int(sizes.sum())), [], []
-    for own, given in given_totals_in_parts(*np.repeat(designs, sizes, axis=0).T, np.concatenate(looked_at), alpha):
+    small, large = np.repeat(designs, sizes, axis=0).T
+    for own, given in given_totals_in_parts(small, large, np.concatenate(looked_at), alpha):
         low, high = ((given.p_values <= p).sum(axis=1) for p in (alpha * 0.999, min(1.0, 20 * alpha)))
         least[own] = given.p_values[np.arange(len(own)), low - 1] * (low > 0)
         between = np.repeat(np.arange(len(own)), high - low)
@@ -255,7 +257,7 @@ def _nearly_raised(people: int, m: Integers, least: Floats, row: Integers, value
     root = float(np.sqrt(people))
     choose, steps = log_choose(people)[m], np.diff(np.r_[m[0], (m[1:] + m[:-1]) / 2, m[-1]])
 
-    def weights(angles: Floats) -> tuple[Integers, Floats]:
+    def weights(angles: NDArray[Any]) -> tuple[Integers, Floats]:
         """Return the totals that are likely at event probabilities, and their probabilities."""
         first, last = (
             np.searchsorted(m, people * np.sin(np.clip(angles + way * 3 / root, 0, np.pi / 2)) ** 2) for way in (-1, 1)
@@ -266,7 +268,7 @@ def _nearly_raised(people: int, m: Integers, least: Floats, row: Integers, value
         some = m[place]
         return place, np.exp(choose[place] + some * np.log(p) + (people - some) * np.log1p(-p)) * steps[place]
 
-    step = np.pi / 4 / (int(2.5 * root) + 9)
+    step = float(np.pi / 4 / (int(2.5 * root) + 9))
     angles = step * np.arange(1, int(2.5 * root) + 10)
     places, likely = weights(angles)
 
@@ -277,7 +279,7 @@ def _nearly_raised(people: int, m: Integers, least: Floats, row: Integers, value
         found = np.einsum("ij,ij->i", likely, masses[places])
         largest = int(found.argmax())
         if 0.95 * alpha < found[largest] <= alpha:
-            around, likely_around = weights(angles[largest] + step * np.linspace(-1, 1, 17)[1:-1])
+            around, likely_around = weights(angles[largest] + np.linspace(-step, step, 17)[1:-1])
             return bool(np.einsum("ij,ij->i", likely_around, masses[around]).max() <= alpha)
         if found[largest] > alpha:  # at lower levels what is less stays less
             kept = found > 0.9 * alpha

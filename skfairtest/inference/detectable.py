@@ -141,7 +141,9 @@ def detectable_rates(
         some = [tables[i] for i in own.tolist()]
         powers_at = _powers_of(some, question, alpha, tail, accuracy)
         near = QUICK if equality and accuracy == "quick" else NEAR
-        sizes[:, own] = _searched_sizes(powers_at, some, question, signs, sizes[:, own], gaps[:, own], power, tail, near)
+        sizes[:, own] = _searched_sizes(
+            powers_at, some, question, signs, sizes[:, own], gaps[:, own], power, tail, near
+        )
     found = np.fmax(sizes[0], sizes[-1])
     found = np.where(np.isnan(found), np.inf, found)
     return np.where(p2 == 0, np.nan, found) if ratio else found
@@ -214,8 +216,8 @@ def _searched_gaps(
     p2 = np.array([table.other for table in tables])
     null = p2.copy()
     if question.margin_bounds is not None:
-        bounds = [to_rest(question, table.share).margin_bounds or (other, other) for table, other in zip(tables, p2)]
-        edge = np.where(sign > 0, *np.array(bounds).T[::-1])
+        low, high = np.array([to_rest(question, table.share).margin_bounds for table in tables], float).T
+        edge = np.where(sign > 0, high, low)
         null = np.clip(edge * p2 if question.disparity == "ratio" else p2 + edge, 0.0, 1.0)
     inwards = question.alternative == "equivalence"
     room, way = (np.abs(null - p2), -sign) if inwards else (np.where(sign > 0, 1 - null, null), sign)

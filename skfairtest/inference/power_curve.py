@@ -6,7 +6,8 @@ The outcomes that a test keeps are found for some totals of events only, and Bos
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -36,7 +37,9 @@ class _Likely:
         self.origin = starts(sizes) - self.first
         x, n, p = places(sizes) + np.repeat(self.first, sizes), np.repeat(d, sizes), np.repeat(p, sizes)
         log, tiny = log_factorials(int(d.max())), 1e-300
-        logs = log[n] - log[x] - log[n - x] + x * np.log(np.maximum(p, tiny)) + (n - x) * np.log(np.maximum(1 - p, tiny))
+        logs = (
+            log[n] - log[x] - log[n - x] + x * np.log(np.maximum(p, tiny)) + (n - x) * np.log(np.maximum(1 - p, tiny))
+        )
         self.probability = np.exp(logs)
 
 
@@ -56,7 +59,9 @@ class PowerCurves:
 
     Examples
     --------
-    >>> curves = PowerCurves(np.array([93]), np.array([93]), np.array([0.3]), 0.05, ["unconditional"])
+    >>> curves = PowerCurves(
+    ...     np.array([93]), np.array([93]), np.array([0.3]), 0.05, ["unconditional"]
+    ... )
     >>> curves.at(np.array([0]), np.array([0.5])).round(2)  # by power(): 0.7906
     array([0.79])
     """
@@ -130,6 +135,7 @@ class PowerCurves:
                 continue
             own, total = pair[rows], m[rows]
             d1, d2, place = self.d1[own], self.d2[own], self._first[own] + total
+            kept: Iterable[tuple[Any, tuple[Integers, Integers]]]
             if scored:
                 kept = [(slice(None), score_limits(d1, d2, total, self.alpha, "two-sided"))]
             else:

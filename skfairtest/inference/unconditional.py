@@ -50,8 +50,9 @@ class TailProbability:
 
     Angles are cut into cells one standard deviation of the total wide. In a cell the probability of every total is that
     near its centre, where a whole number of events is expected, times an exponential of the total, so that the sum over
-    totals is a power series, whose coefficients are found once. Close to an event probability of 0 or 1, where cells are wide against it, and for very many people,
-    whose maximum is wanted less precisely and is found with few evaluations, the sum itself is taken.
+    totals is a power series, whose coefficients are found once. Close to an event probability of 0 or 1, where cells
+    are wide against it, and for very many people, whose maximum is wanted less precisely and is found with few
+    evaluations, the sum itself is taken.
     """
 
     def __init__(self, tails: Tails) -> None:
@@ -209,6 +210,8 @@ def unconditional_log_p(  # type: ignore[no-untyped-def]
     few, many = np.minimum(d1, d2), np.maximum(d1, d2)
     out = np.minimum(fisher, 0.0)
     tested = fisher < -1.001 * EQUAL  # else no outcome lies outside the tail, whose largest probability is 1
+    for _ in range(int((~tested).sum())):
+        advance()
     for side in ("two-sided",) if alternative == "two-sided" else ("less", "greater"):
         # One-sided, "greater" is "less" of the other group.
         own = tested if side == "two-sided" else tested & ((d1 <= d2) == (side == alternative))
