@@ -14,10 +14,46 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.metrics.functionals import BalancedAccuracy, Functional, ratio_of
+from skfairtest.metrics.functionals import BalancedAccuracy, Functional, correction, per_person, ratio_of
 
 
-class ClassScores(Functional):
+def one_more(true: Positions, predicted: Positions) -> Floats:
+    """Return how many people more, of each kind, make one right and one wrong more in every true class.
+
+    The one who is wrong is shared out among the wrong labels that anybody of the class is predicted to have.
+    """
+    size = int(max(true.max(initial=0), predicted.max(initial=0))) + 1
+    pairs, pair, kinds = np.unique(true * size + predicted, return_inverse=True, return_counts=True)
+    alike = 2 * (pairs // size) + (pairs // size == pairs % size)
+    return np.asarray((1.0 / np.bincount(alike)[alike] / kinds)[pair])
+
+
+class OfLabels(Functional):
+    """A metric of true and predicted labels, with its variance at counts plus one of right and of wrong in every class.
+
+    The plug-in variance of a group without errors is 0: such a group's value then differs from any other however few
+    people it has, and a group that makes many errors is compared with resamples that look infinitely far away.
+    """
+
+    error = "delta (counts plus one)"
+
+    def __init__(self, true: Positions, predicted: Positions) -> None:
+        self.more = one_more(true, predicted)
+
+    def more_of(self, counts: Floats) -> Floats:
+        """Return how many people more, of each kind, the variance is taken at."""
+        return self.more
+
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and its smoothed variance."""
+        counts = np.asarray(counts, dtype=float)
+        value, smooth = self.values(counts), counts + self.more_of(counts)
+        parts = self.parts(smooth)[1]
+        variance = (parts * per_person(parts, smooth)).sum(axis=-1) * correction(counts)
+        return value, np.where(np.isnan(value), np.nan, variance)
+
+
+class ClassScores(OfLabels):
     """Average over classes of ratios of counts, such as macro or weighted F1.
 
     A class that nobody of a group is in, or is predicted to be in, is left out of the group's average, as in
@@ -25,6 +61,8 @@ class ClassScores(Functional):
 
     Parameters
     ----------
+    true, predicted : ndarray of int, shape (K,)
+        Labels as codes.
     event, given : ndarray of float, shape (K, C)
         What each kind of people adds to the numerator and to the denominator of each class's ratio.
     member : ndarray of bool, shape (K, C)
@@ -43,6 +81,8 @@ class ClassScores(Functional):
 
     def __init__(
         self,
+        true: Positions,
+        predicted: Positions,
         event: Floats,
         given: Floats,
         member: Booleans,
@@ -52,6 +92,7 @@ class ClassScores(Functional):
         undefined: float | None = None,
         absent: bool = True,
     ) -> None:
+        super().__init__(true, predicted)
         self.event, self.given = event.astype(float), given.astype(float)
         self.member, self.present = member.astype(float), (member | called).astype(float)
         self.weighted, self.undefined, self.absent = weighted, undefined, absent
@@ -71,6 +112,13 @@ class ClassScores(Functional):
             share = np.where(np.isnan(ratio), 0.0, share)
         ratio = np.where(share > 0, ratio, 0.0)
         return ratio, np.where(empty, np.inf, below), ratio_of(share, share.sum(axis=-1, keepdims=True))
+
+    def more_of(self, counts: Floats) -> Floats:
+        """Return one of right and of wrong in every class; of a class that nobody is in nothing, if it is left out."""
+        gone = counts @ self.present == 0
+        if not (self.absent and gone.any()):
+            return self.more
+        return np.where(gone.astype(float) @ self.present.T > 0, 0.0, self.more)
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return the average and each cell's part of its error."""
@@ -147,7 +195,7 @@ def _geometric(shares: Floats) -> Floats:
         return np.asarray(np.exp(np.log(shares).mean(axis=-1)))
 
 
-class Kappa(Functional):
+class Kappa(OfLabels):
     """Cohen's kappa of true and predicted labels: one minus the disagreement over that of independent labels.
 
     Parameters
@@ -166,6 +214,8 @@ class Kappa(Functional):
         self, true: Positions, predicted: Positions, disagreement: NDArray[Any], counted: Booleans | None = None
     ) -> None:
         everybody = np.ones(len(true), dtype=bool) if counted is None else counted
+        super().__init__(true, predicted)
+        self.more[~everybody] = 0.0
         classes = np.arange(len(disagreement))
         self.counted = everybody.astype(float)
         self.true = ((true[:, None] == classes) & everybody[:, None]).astype(float)
@@ -195,3 +245,42 @@ class Kappa(Functional):
         """Return how many people agree, disagree, or are in the smallest class, whichever is fewest."""
         apart = counts @ (self.apart > 0)
         return np.asarray(np.minimum(self.effective(counts), np.minimum(apart, counts @ self.counted - apart)))
+
+
+class Matthews(OfLabels):
+    """Matthews' correlation coefficient of true and predicted labels (R_K for several classes)."""
+
+    bounds = (-1.0, 1.0)
+
+    def __init__(self, true: Positions, predicted: Positions) -> None:
+        super().__init__(true, predicted)
+        classes = np.union1d(true, predicted)
+        self.true = (true[:, None] == classes).astype(float)
+        self.predicted = (predicted[:, None] == classes).astype(float)
+        self.right = (true == predicted).astype(float)
+        self._true, self._predicted = np.searchsorted(classes, true), np.searchsorted(classes, predicted)
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the coefficient and each cell's part of its error."""
+        n = masses.sum(axis=-1)
+        t, p, c = masses @ self.true, masses @ self.predicted, masses @ self.right
+        above = n * c - (t * p).sum(axis=-1)
+        b, d = n**2 - (p**2).sum(axis=-1), n**2 - (t**2).sum(axis=-1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            root = np.sqrt(b * d)
+            value = np.where((b > 0) & (d > 0), above / root, np.nan)
+            n_, c_ = n[..., None], c[..., None]
+            d_above = c_ + n_ * self.right - t[..., self._predicted] - p[..., self._true]
+            d_b, d_d = 2 * (n_ - p[..., self._predicted]), 2 * (n_ - t[..., self._true])
+            slope = d_above / root[..., None] - value[..., None] / 2 * (d_b / b[..., None] + d_d / d[..., None])
+        return value, np.where(masses > 0, masses * slope, 0.0)
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the size of the smallest true or predicted class that anybody is in."""
+        margins = np.concatenate([counts @ self.true, counts @ self.predicted], axis=-1)
+        return np.asarray(margins.min(axis=-1))
+
+    def informative(self, counts: Floats) -> Floats:
+        """Return the people who are predicted wrongly, or right, or are in the smallest class, whoever are fewest."""
+        right = counts @ self.right
+        return np.asarray(np.minimum(self.effective(counts), np.minimum(right, counts.sum(axis=-1) - right)))

@@ -11,9 +11,9 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.metrics.average_precision import AveragePrecision
-from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa
+from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews
 from skfairtest.metrics.determination import Determination
-from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Matthews, Mean, Share
+from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Mean, Share
 from skfairtest.metrics.score_metric import Cells, Context, ScoreMetric, shared_codes
 from skfairtest.readers.levels import listed, sort_levels
 
@@ -218,7 +218,9 @@ class OfClasses:
         if self.average in ("positive", "micro"):
             return Share(event.sum(axis=1), given.sum(axis=1))
         weighted, absent = self.average == "weighted", self.labels is None
-        return ClassScores(event, given, member, called, weighted=weighted, undefined=self.undefined, absent=absent)
+        return ClassScores(
+            *_codes(context), event, given, member, called, weighted=weighted, undefined=self.undefined, absent=absent
+        )
 
 
 @dataclass(frozen=True)
