@@ -296,7 +296,7 @@ def number_cells():
         for people in sizes:
             yield Cell(
                 f"average_precision/{value:g}/{_sizes(people)}", "area", "average_precision", people, (first, same),
-                None if max(people) > 1000 else (first, other), 300 if max(people) > 1000 else 1000, 199,
+                None if max(people) > 1000 else (first, other), 200 if max(people) > 1000 else 600, 199,
                 competitors=False, quick=people == (200, 200) and value == 0.7,
             )  # fmt: skip
     for law in ("normal", "exponential"):
@@ -306,7 +306,7 @@ def number_cells():
                 yield Cell(
                     f"r2/normal, {law}, {value:g}/{_sizes(people)}", "explained", "r2", people, null,
                     None if max(people) > 1000 else (null[0], (law, 3.0, value - 0.15)),
-                    300 if max(people) > 1000 else 1000, 199, competitors=False,
+                    200 if max(people) > 1000 else 600, 199, competitors=False,
                     quick=people == (200, 200) and value == 0.5 and law == "normal",
                 )  # fmt: skip
 

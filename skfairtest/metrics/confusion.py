@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.metrics.functionals import BalancedAccuracy, Functional, correction, per_person, ratio_of
+from skfairtest.metrics.functionals import BalancedAccuracy, Functional, correction, ratio_of
 
 
 def one_more(true: Positions, predicted: Positions) -> Floats:
@@ -26,6 +27,28 @@ def one_more(true: Positions, predicted: Positions) -> Floats:
     pairs, pair, kinds = np.unique(true * size + predicted, return_inverse=True, return_counts=True)
     alike = 2 * (pairs // size) + (pairs // size == pairs % size)
     return np.asarray((1.0 / np.bincount(alike)[alike] / kinds)[pair])
+
+
+class Incidence:
+    """How much each kind of people counts in each class, (K, C): of many classes mostly zeros, which are not stored."""
+
+    def __init__(self, matrix: NDArray[Any]) -> None:
+        self.shape = matrix.shape
+        self._of_kind = csr_array(matrix.astype(float))
+        self._of_class = csr_array(matrix.T.astype(float))
+
+    def sums(self, masses: Floats) -> Floats:
+        """Add kinds of people up by class, (..., K) -> (..., C)."""
+        return self._times(self._of_class, masses)
+
+    def spread(self, values: Floats) -> Floats:
+        """Give each kind of people the values of its classes, (..., C) -> (..., K)."""
+        return self._times(self._of_kind, values)
+
+    @staticmethod
+    def _times(matrix: Any, values: Floats) -> Floats:
+        rows = np.ascontiguousarray(values.reshape(-1, matrix.shape[1]).T)
+        return np.asarray((matrix @ rows).T.reshape(*values.shape[:-1], matrix.shape[0]))
 
 
 class OfLabels(Functional):
@@ -48,9 +71,20 @@ class OfLabels(Functional):
         """Return the metric and its smoothed variance."""
         counts = np.asarray(counts, dtype=float)
         value, smooth = self.values(counts), counts + self.more_of(counts)
-        parts = self.parts(smooth)[1]
-        variance = (parts * per_person(parts, smooth)).sum(axis=-1) * correction(counts)
+        slope = self.slopes(smooth)[1]
+        variance = np.einsum("...k,...k,...k->...", smooth, slope, slope) * correction(counts)
         return value, np.where(np.isnan(value), np.nan, variance)
+
+    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return the metric and its derivative by the mass of each kind of people."""
+        raise NotImplementedError
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and each cell's part of its error."""
+        masses = np.asarray(masses, dtype=float)
+        value, slope = self.slopes(masses)
+        with np.errstate(invalid="ignore"):
+            return value, np.where(masses > 0, masses * slope, 0.0)
 
 
 class ClassScores(OfLabels):
@@ -93,20 +127,22 @@ class ClassScores(OfLabels):
         absent: bool = True,
     ) -> None:
         super().__init__(true, predicted)
-        self.event, self.given = event.astype(float), given.astype(float)
-        self.member, self.present = member.astype(float), (member | called).astype(float)
+        self._event, self._given = Incidence(event), Incidence(given)
+        self._member, self._present = Incidence(member), Incidence(member | called)
+        self._condition, self._right = Incidence(given > 0), (event > 0).any(axis=1).astype(float)
+        self._wrong = ((given > 0) & ~(event > 0)).any(axis=1).astype(float)
         self.weighted, self.undefined, self.absent = weighted, undefined, absent
         #: Whether nobody is in the condition of two classes, which are independent then.
-        self.disjoint = bool(((self.given > 0).sum(axis=1) <= 1).all())
+        self.disjoint = bool(((given > 0).sum(axis=1) <= 1).all())
 
     def _classes(self, masses: Floats) -> tuple[Floats, Floats, Floats]:
         """Return each class's ratio, what it is divided by (infinite of a constant), and its share of the average."""
-        below = masses @ self.given
-        ratio = ratio_of(masses @ self.event, below)
-        share = masses @ self.member if self.weighted else np.ones_like(below)
+        below = self._given.sums(masses)
+        ratio = ratio_of(self._event.sums(masses), below)
+        share = self._member.sums(masses) if self.weighted else np.ones_like(below)
         empty = ~(below > 0)
         if self.absent:
-            share = np.where(masses @ self.present > 0, share, 0.0)
+            share = np.where(self._present.sums(masses) > 0, share, 0.0)
         if self.undefined is not None:
             ratio = np.where(empty, self.undefined, ratio)
             share = np.where(np.isnan(ratio), 0.0, share)
@@ -115,23 +151,26 @@ class ClassScores(OfLabels):
 
     def more_of(self, counts: Floats) -> Floats:
         """Return one of right and of wrong in every class; of a class that nobody is in nothing, if it is left out."""
-        gone = counts @ self.present == 0
+        gone = self._present.sums(counts) == 0
         if not (self.absent and gone.any()):
             return self.more
-        return np.where(gone.astype(float) @ self.present.T > 0, 0.0, self.more)
+        return np.where(self._present.spread(gone.astype(float)) > 0, 0.0, self.more)
 
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the average and each cell's part of its error."""
-        masses = np.asarray(masses, dtype=float)
+    def values(self, masses: Floats) -> Floats:
+        """Return the average."""
+        ratio, _, share = self._classes(np.asarray(masses, dtype=float))
+        return np.asarray((share * ratio).sum(axis=-1))
+
+    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return the average and its derivatives."""
         ratio, below, share = self._classes(masses)
         value = (share * ratio).sum(axis=-1)
         slope = share / below
-        inside = slope @ self.event.T - (slope * ratio) @ self.given.T
+        inside = self._event.spread(slope) - self._given.spread(slope * ratio)
         if self.weighted:
-            total = (masses @ self.member).sum(axis=-1, keepdims=True)
-            inside += ratio_of(np.where(share > 0, ratio - value[..., None], 0.0), total) @ self.member.T
-        with np.errstate(invalid="ignore"):
-            return value, masses * inside
+            total = self._member.sums(masses).sum(axis=-1, keepdims=True)
+            inside += self._member.spread(ratio_of(np.where(share > 0, ratio - value[..., None], 0.0), total))
+        return value, inside
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the average and its variance; that of independent shares at one more event and other in each class."""
@@ -147,7 +186,7 @@ class ClassScores(OfLabels):
 
     def effective(self, counts: Floats) -> Floats:
         """Return how many people meet the condition of the class of which fewest do; absent classes do not count."""
-        return _fewest(np.asarray(counts, dtype=float) @ (self.given > 0))
+        return _fewest(self._condition.sums(np.asarray(counts, dtype=float)))
 
     def informative(self, counts: Floats) -> Floats:
         """Return how many people are right, are wrong, or meet a class's condition, whichever is fewest.
@@ -157,8 +196,7 @@ class ClassScores(OfLabels):
         if self.disjoint and not self.weighted:
             return self.effective(counts)
         counts = np.asarray(counts, dtype=float)
-        right = counts @ (self.event > 0).any(axis=1).astype(float)
-        wrong = counts @ ((self.given > 0) & ~(self.event > 0)).any(axis=1).astype(float)
+        right, wrong = counts @ self._right, counts @ self._wrong
         return np.asarray(np.minimum(self.effective(counts), np.minimum(right, wrong)))
 
 
@@ -218,28 +256,38 @@ class Kappa(OfLabels):
         self.more[~everybody] = 0.0
         classes = np.arange(len(disagreement))
         self.counted = everybody.astype(float)
-        self.true = ((true[:, None] == classes) & everybody[:, None]).astype(float)
-        self.predicted = ((predicted[:, None] == classes) & everybody[:, None]).astype(float)
+        self._true = Incidence((true[:, None] == classes) & everybody[:, None])
+        self._predicted = Incidence((predicted[:, None] == classes) & everybody[:, None])
         self.disagreement = np.asarray(disagreement, dtype=float)
         self.apart = self.disagreement[true, predicted] * self.counted
 
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return kappa and each cell's part of its error."""
-        masses = np.asarray(masses, dtype=float)
-        n, seen = masses @ self.counted, masses @ self.apart
-        by_true, by_predicted = masses @ self.true, masses @ self.predicted
+    def _shares(self, masses: Floats) -> tuple[Floats, ...]:
+        """Return disagreement over that of independent labels, those labels' times n, and what their parts are."""
+        by_true, by_predicted = self._true.sums(masses), self._predicted.sums(masses)
         from_true, from_predicted = by_true @ self.disagreement, by_predicted @ self.disagreement.T
-        expected = (from_true * by_predicted).sum(axis=-1)  # n times that of independent labels
+        expected = (from_true * by_predicted).sum(axis=-1)
+        above = (masses @ self.counted) * (masses @ self.apart)
+        return np.where(expected > 0, ratio_of(above, expected), np.nan), expected, from_true, from_predicted
+
+    def values(self, masses: Floats) -> Floats:
+        """Return kappa."""
+        return np.asarray(1 - self._shares(np.asarray(masses, dtype=float))[0])
+
+    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return kappa and its derivatives."""
+        share, expected, from_true, from_predicted = self._shares(masses)
+        n, seen = masses @ self.counted, masses @ self.apart
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(expected > 0, n * seen / expected, np.nan)
-            d_expected = from_predicted @ self.true.T + from_true @ self.predicted.T
-            d_above = seen[..., None] * self.counted + n[..., None] * self.apart
-            inside = (share[..., None] * d_expected - d_above) / expected[..., None]
-        return 1 - share, np.where(masses > 0, masses * inside, 0.0)
+            each = ratio_of(share, expected)[..., None]
+            slope = self._true.spread(from_predicted * each)
+            slope += self._predicted.spread(from_true * each)
+            slope -= (seen / expected)[..., None] * self.counted
+            slope -= (n / expected)[..., None] * self.apart
+        return 1 - share, slope
 
     def effective(self, counts: Floats) -> Floats:
         """Return the size of the smallest true or predicted class that anybody is in."""
-        return np.minimum(_fewest(counts @ self.true), _fewest(counts @ self.predicted))
+        return np.minimum(_fewest(self._true.sums(counts)), _fewest(self._predicted.sums(counts)))
 
     def informative(self, counts: Floats) -> Floats:
         """Return how many people agree, disagree, or are in the smallest class, whichever is fewest."""
@@ -255,29 +303,38 @@ class Matthews(OfLabels):
     def __init__(self, true: Positions, predicted: Positions) -> None:
         super().__init__(true, predicted)
         classes = np.union1d(true, predicted)
-        self.true = (true[:, None] == classes).astype(float)
-        self.predicted = (predicted[:, None] == classes).astype(float)
+        self._true, self._predicted = (Incidence(codes[:, None] == classes) for codes in (true, predicted))
         self.right = (true == predicted).astype(float)
-        self._true, self._predicted = np.searchsorted(classes, true), np.searchsorted(classes, predicted)
 
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the coefficient and each cell's part of its error."""
-        n = masses.sum(axis=-1)
-        t, p, c = masses @ self.true, masses @ self.predicted, masses @ self.right
-        above = n * c - (t * p).sum(axis=-1)
+    def _ratio(self, masses: Floats) -> tuple[Floats, ...]:
+        """Return the coefficient, what it is divided by and the two factors of that, and both margins."""
+        n, t, p = masses.sum(axis=-1), self._true.sums(masses), self._predicted.sums(masses)
+        above = n * (masses @ self.right) - (t * p).sum(axis=-1)
         b, d = n**2 - (p**2).sum(axis=-1), n**2 - (t**2).sum(axis=-1)
+        root = np.sqrt(np.maximum(b, 0) * np.maximum(d, 0))
+        return np.where((b > 0) & (d > 0), ratio_of(above, root), np.nan), root, b, d, t, p
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the coefficient."""
+        return self._ratio(np.asarray(masses, dtype=float))[0]
+
+    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return the coefficient and its derivatives."""
+        value, root, b, d, t, p = self._ratio(masses)
+        n, right = masses.sum(axis=-1), masses @ self.right
         with np.errstate(invalid="ignore", divide="ignore"):
-            root = np.sqrt(b * d)
-            value = np.where((b > 0) & (d > 0), above / root, np.nan)
-            n_, c_ = n[..., None], c[..., None]
-            d_above = c_ + n_ * self.right - t[..., self._predicted] - p[..., self._true]
-            d_b, d_d = 2 * (n_ - p[..., self._predicted]), 2 * (n_ - t[..., self._true])
-            slope = d_above / root[..., None] - value[..., None] / 2 * (d_b / b[..., None] + d_d / d[..., None])
-        return value, np.where(masses > 0, masses * slope, 0.0)
+            of_all = right / root - value * (n / b + n / d)
+            by_true = ratio_of(p, root[..., None]) - value[..., None] * ratio_of(t, d[..., None])
+            by_predicted = ratio_of(t, root[..., None]) - value[..., None] * ratio_of(p, b[..., None])
+            slope = (n / root)[..., None] * self.right + of_all[..., None]
+            slope -= self._true.spread(by_true)
+            slope -= self._predicted.spread(by_predicted)
+        return value, slope
 
     def effective(self, counts: Floats) -> Floats:
         """Return the size of the smallest true or predicted class that anybody is in."""
-        margins = np.concatenate([counts @ self.true, counts @ self.predicted], axis=-1)
+        counts = np.asarray(counts, dtype=float)
+        margins = np.concatenate([self._true.sums(counts), self._predicted.sums(counts)], axis=-1)
         return np.asarray(margins.min(axis=-1))
 
     def informative(self, counts: Floats) -> Floats:
