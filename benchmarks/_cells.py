@@ -234,7 +234,8 @@ def class_cells():
             effect = (null[0], lower) if worse else (lower, null[1])
             yield Cell(
                 f"classes/{metric}/{classes} classes, {value:g}/{_sizes(people)}", "table", metric, people, null,
-                None if max(people) > 1000 else effect, 2000, 199, competitors=False,
+                None if max(people) > 1000 else effect, 2000, 199,
+                "near" if min(people) >= 200 and value < 0.9 else None, competitors=False,
                 quick=people == (200, 200) and metric in ("f1_macro", "f2"),
             )  # fmt: skip
 
