@@ -41,7 +41,7 @@ def promises(cells, records, *, slack=0.0):
     sums = Promise("enumerated size at most .05 for every pair of denominators that was drawn")
     near = Promise(
         "size at most .065: AUC up to .95, balanced accuracy and mildly skewed losses, with at least 200 people "
-        "per class and group"
+        "per class and group; metrics of classes of value .7, with at least 200 people per group"
     )
     clustered = Promise("size at most .07: groups that mix inside 20 clusters or more, however these are composed")
     covered = Promise(

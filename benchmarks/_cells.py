@@ -7,11 +7,21 @@ scores); negatives are standard normal before the shift. Losses: the name of a l
 """
 
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
+from scipy.integrate import quad
 from scipy.optimize import brentq
 from scipy.special import digamma
 from scipy.stats import norm
+from sklearn.metrics import (
+    cohen_kappa_score,
+    f1_score,
+    fbeta_score,
+    matthews_corrcoef,
+    precision_score,
+    recall_score,
+)
 
 ALPHA = 0.05
 
@@ -149,7 +159,7 @@ def grid_cells():
 
 
 def table_cells():
-    """Balanced accuracy and Matthews' coefficient."""
+    """Balanced accuracy and Matthews' coefficient of two classes."""
     equal = (by_truth(0.7, 0.9, 0.3), by_truth(0.3, 0.8, 0.2), by_truth(0.3, 0.7, 0.2))
     high = (by_truth(0.7, 0.99, 0.03), by_truth(0.3, 0.98, 0.02), by_truth(0.3, 0.93, 0.02))
     for label, (first, same, other), sizes in (
@@ -169,6 +179,65 @@ def table_cells():
             f"mcc/.5/{_sizes(people)}", "table", "matthews_corrcoef", people, (first, same),
             None if people[1] > 1000 else (first, other), quick=people == (200, 200),
         )  # fmt: skip
+
+
+# Metrics of classes ----------------------------------------------------------------------------------------
+
+#: Shares of the true classes in both groups.
+SHARES = {2: ((0.5, 0.5), (0.8, 0.2)), 3: ((0.4, 0.3, 0.3), (0.6, 0.25, 0.15))}
+VALUES = {
+    **{
+        f"{kind}_{average}": partial(function, average=average, zero_division=0)
+        for kind, function in (("precision", precision_score), ("recall", recall_score), ("f1", f1_score))
+        for average in ("macro", "weighted")
+    },
+    "f2": partial(fbeta_score, beta=2),
+    "matthews_corrcoef": matthews_corrcoef,
+    "cohen_kappa": cohen_kappa_score,
+    "geometric_mean": lambda y_true, y_pred, sample_weight: float(
+        np.prod(recall_score(y_true, y_pred, average=None, sample_weight=sample_weight)) ** (1 / len(set(y_true)))
+    ),
+}
+
+
+def of_classes(shares, metric, value):
+    """Probabilities of (true, predicted) classes of which a metric has a value: all are right equally often.
+
+    Who is wrong is predicted another class by its share.
+    """
+    n, shares = len(shares), np.asarray(shares)
+    true, predicted = np.indices((n, n)).reshape(2, -1)
+
+    def table(right):
+        wrong = np.where(np.eye(n) > 0, 0.0, shares)
+        rows = (1 - right) * wrong / wrong.sum(axis=1, keepdims=True) + right * np.eye(n)
+        return (shares[:, None] * rows).ravel()
+
+    found = brentq(lambda right: VALUES[metric](true, predicted, sample_weight=table(right)) - value, 0.05, 0.9999)
+    return tuple(table(found))
+
+
+def class_cells():
+    """Metrics of several classes with ordinary and with few errors; the classes' shares differ."""
+    ordinary, few = [(60, 1000), (1000, 60), (200, 200), (1000, 10000)], [(40, 800), (800, 40), (100, 1000), (200, 200)]
+    designs = [("f2", 2, 0.7, ordinary)]
+    designs += [(metric, 3, 0.7, ordinary) for metric in VALUES if metric not in ("f2", "recall_weighted")]
+    designs += [("f1_macro", 2, 0.95, few), ("matthews_corrcoef", 2, 0.95, few)]
+    designs += [(metric, 3, 0.95, few) for metric in ("f1_macro", "f1_weighted", "cohen_kappa", "geometric_mean")]
+    for metric, classes, value, sizes in designs:
+        shares = SHARES[classes]
+        null = tuple(of_classes(own, metric, value) for own in shares)
+        for people in sizes:
+            # The smaller group, or the first of two, is worse.
+            worse = int(people[1] < people[0])
+            lower = of_classes(shares[worse], metric, value - (0.15 if min(people) < 200 else 0.1))
+            effect = (null[0], lower) if worse else (lower, null[1])
+            yield Cell(
+                f"classes/{metric}/{classes} classes, {value:g}/{_sizes(people)}", "table", metric, people, null,
+                None if max(people) > 1000 else effect, 2000, 199,
+                "near" if min(people) >= 200 and value < 0.9 else None, competitors=False,
+                quick=people == (200, 200) and metric in ("f1_macro", "f2"),
+            )  # fmt: skip
 
 
 # Scores ----------------------------------------------------------------------------------------------------
@@ -204,6 +273,43 @@ def area_cells():
                (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, "near", competitors=False)  # fmt: skip
     yield Cell("auc/base .4, .25/0.9/10000-10000", "area", "roc_auc", (10000, 10000),
                (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, "near", competitors=False)  # fmt: skip
+
+
+def average_precision_of(base, mean):
+    """Average precision of scores that are normal in both classes, of standard deviation 1."""
+
+    def precision(score):
+        right, wrong = base * norm.sf(score - mean), (1 - base) * norm.sf(score)
+        return norm.pdf(score - mean) * right / (right + wrong)
+
+    return float(quad(precision, mean - 8, mean + 8, limit=200)[0])
+
+
+def of_precision(base, value):
+    return (base, float(brentq(lambda mean: average_precision_of(base, mean) - value, 0.0, 8.0)), 1.0, 0.0)
+
+
+def number_cells():
+    """Average precision and R squared; base rates, or spreads and laws of the numbers, differ."""
+    sizes = [(60, 600), (600, 60), (200, 200), (300, 3000)]
+    for value in (0.7, 0.9):
+        first, same, other = of_precision(0.5, value), of_precision(0.2, value), of_precision(0.2, value - 0.15)
+        for people in sizes:
+            yield Cell(
+                f"average_precision/{value:g}/{_sizes(people)}", "area", "average_precision", people, (first, same),
+                None if max(people) > 1000 else (first, other), 200 if max(people) > 1000 else 600, 199,
+                competitors=False, quick=people == (200, 200) and value == 0.7,
+            )  # fmt: skip
+    for law in ("normal", "exponential"):
+        for value in (0.5, 0.9):
+            null = (("normal", 1.0, value), (law, 3.0, value))
+            for people in sizes:
+                yield Cell(
+                    f"r2/normal, {law}, {value:g}/{_sizes(people)}", "explained", "r2", people, null,
+                    None if max(people) > 1000 else (null[0], (law, 3.0, value - 0.15)),
+                    200 if max(people) > 1000 else 600, 199, competitors=False,
+                    quick=people == (200, 200) and value == 0.5 and law == "normal",
+                )  # fmt: skip
 
 
 # Losses ----------------------------------------------------------------------------------------------------
@@ -428,5 +534,8 @@ def share_cells():
 
 def all_cells():
     """Every design, in the order in which they are shown."""
-    makers = (rate_cells, grid_cells, family_cells, table_cells, area_cells, loss_cells, row_cells, share_cells)
+    makers = (
+        rate_cells, grid_cells, family_cells, table_cells, class_cells, area_cells, number_cells, loss_cells, row_cells,
+        share_cells,
+    )  # fmt: skip
     return [cell for maker in makers for cell in maker()]

@@ -4,13 +4,13 @@ A judge is called with (cell, population, number of data sets, rng) and returns,
 p-values and limits. NaN: no test is possible, which is no rejection.
 """
 
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
 import numpy as np
 from scipy.stats import norm
 
 from benchmarks import _competitors as competitors
-from benchmarks._cells import ALPHA, LAWS
+from benchmarks._cells import ALPHA, LAWS, average_precision_of
 from skfairtest.inference import two_sides
 from skfairtest.inference._discrete import binomial_log_pmf, hypergeometric_log_pmf
 from skfairtest.inference.conditional import conditional_log_p
@@ -26,9 +26,14 @@ from skfairtest.inference.rates import Pair, Scale, limits_of_all
 from skfairtest.inference.resampling import monte_carlo_p
 from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.unconditional import unconditional_log_p
+from skfairtest.metrics import Context, resolve_metrics
 from skfairtest.metrics.auc import RankedScores
-from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Matthews, Mean
+from skfairtest.metrics.average_precision import AveragePrecision
+from skfairtest.metrics.determination import Determination
+from skfairtest.metrics.functionals import Auc, Functional, Mean
 from skfairtest.metrics.rates import RATES
+from skfairtest.readers import read_values
+from skfairtest.tables.sample import Values
 
 Z = float(norm.isf(ALPHA / 2))
 NONE = (np.nan, np.nan)
@@ -54,7 +59,7 @@ class Outcomes(dict):
 
 
 def draw_tables(people, population, size, rng):
-    """Counts (size, G, 4)."""
+    """Counts (size, G, cells)."""
     cells = [rng.multinomial(n, _normed(q), size=size) for n, q in zip(people, population, strict=True)]
     return np.stack(cells, axis=1)
 
@@ -236,28 +241,33 @@ def studentized(stratum, size, rng):
     return (p, *interval), monte_carlo_p(raw(drawn), estimate, "two-sided")[0]
 
 
-def table_functional(metric):
-    """The metric of four cells, and where labels are permuted."""
-    if metric == "balanced_accuracy":
-        return BalancedAccuracy(TRUE, TRUE == PREDICTED), TRUE
-    return Matthews(TRUE, PREDICTED), np.zeros(4, dtype=int)
+@cache
+def table_functional(metric, n_cells=4):
+    """The metric of the cells of true and predicted classes, and where labels are permuted."""
+    true, predicted = np.indices((int(np.sqrt(n_cells)),) * 2).reshape(2, -1)
+    (declared,) = resolve_metrics(metric)
+    kinds = {name: Values(read_values(codes, name)) for name, codes in (("y_true", true), ("y_pred", predicted))}
+    functional = declared.functional(Context(kinds, 1 if declared.needs_pos_label else None))
+    if declared.within == "condition":
+        return functional, np.where(functional.given > 0, 0, -1)
+    return functional, {"y_true": true, "y_pred": predicted}.get(declared.within, np.zeros(n_cells, dtype=int))
 
 
 def judge_tables(cell, population, size, rng):
-    """Balanced accuracy and Matthews' coefficient."""
-    functional, block = table_functional(cell.metric)
-    everywhere, out = np.zeros(4, dtype=int), Outcomes()
+    """Metrics of true and predicted classes."""
+    functional, block = table_functional(cell.metric, len(population[0]))
+    everywhere, out = np.zeros(len(block), dtype=int), Outcomes()
     for counts in draw_tables(cell.people, population, size, rng):
         if np.isnan(functional.values(counts.astype(float))).any():
             continue
-        default, raw = studentized(Stratum(functional, counts, block), cell.resamples, rng)
+        default, _ = studentized(Stratum(functional, counts, block), cell.resamples, rng)
         out.add("permutation", *default)
-        if block.any():
-            plain, raw = studentized(Stratum(PlugIn(functional), counts, everywhere), cell.resamples, rng)
-            out.add("kdd", plain[0])
+        plain, raw = studentized(Stratum(PlugIn(functional), counts, everywhere), cell.resamples, rng)
+        out.add("kdd", plain[0])
         out.add("raw", raw)
-        for name, scheme in competitors.SCHEMES.items():
-            out.add(name, *scheme(competitors.Table(counts), functional.values, cell.resamples, rng))
+        if cell.competitors:
+            for name, scheme in competitors.SCHEMES.items():
+                out.add(name, *scheme(competitors.Table(counts), functional.values, cell.resamples, rng))
     return out.arrays()
 
 
@@ -275,14 +285,20 @@ def draw_scores(people, population, rng):
 
 
 def judge_areas(cell, population, size, rng):
-    """AUC of two groups: labels permuted within the true label."""
+    """AUC of two groups, labels permuted within the true label; average precision, labels permuted everywhere."""
     out = Outcomes()
     for _ in range(size):
         group, truth, score = draw_scores(cell.people, population, rng)
         if any(len(np.unique(truth[group == g])) < 2 for g in (0, 1)):
             continue
-        functional = Auc(truth, score)
         counts = np.stack([group == 0, group == 1]).astype(np.int64)
+        if cell.metric == "average_precision":
+            functional, block = AveragePrecision(truth, score), np.zeros(len(truth), dtype=int)
+            default, raw = studentized(Stratum(functional, counts, block, rows=True), cell.resamples, rng)
+            out.add("permutation", *default)
+            out.add("raw", raw)
+            continue
+        functional = Auc(truth, score)
         stratum = Stratum(functional, counts, truth.astype(int), rows=True)
         default, _ = studentized(stratum, cell.resamples, rng)
         out.add("permutation", *default)
@@ -340,7 +356,27 @@ def judge_losses(cell, population, size, rng):
     return out.arrays()
 
 
+def judge_explained(cell, population, size, rng):
+    """R squared: errors are normal and independent of the numbers."""
+    out, group = Outcomes(), np.repeat(np.arange(2), cell.people)
+    counts = np.stack([group == 0, group == 1]).astype(np.int64)
+    for _ in range(size):
+        y, error = np.empty(len(group)), rng.normal(size=len(group))
+        for g, (law, spread, share) in enumerate(population):
+            own = group == g
+            y[own] = spread * (
+                rng.exponential(size=own.sum()) - 1 if law == "exponential" else rng.normal(size=own.sum())
+            )
+            error[own] *= spread * np.sqrt(1 - share)
+        stratum = Stratum(Determination(y, y - error), counts, np.zeros(len(y), dtype=int), rows=True)
+        default, raw = studentized(stratum, cell.resamples, rng)
+        out.add("permutation", *default)
+        out.add("raw", raw)
+    return out.arrays()
+
+
 JUDGES = {
+    "explained": judge_explained,
     "rate": judge_rates,
     "grid": judge_grid,
     "table": judge_tables,
@@ -357,7 +393,11 @@ def true_values(cell, population):
     if cell.kind in ("rate", "grid"):
         return [float(rate_value(cell.metric)(_normed(q))) for q in population]
     if cell.kind == "table":
-        return [float(table_functional(cell.metric)[0].values(_normed(q))) for q in population]
+        return [float(table_functional(cell.metric, len(q))[0].values(_normed(q))) for q in population]
+    if cell.kind == "explained":
+        return [share for _, _, share in population]
+    if cell.metric == "average_precision":
+        return [average_precision_of(base, mean) for base, mean, _, _ in population]
     if cell.kind == "area":
         return [float(norm.cdf(mean / np.hypot(1.0, spread))) for _, mean, spread, _ in population]
     if cell.kind == "follow":

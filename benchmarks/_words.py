@@ -50,8 +50,8 @@ The methods:
 - *score, permuted* and *score, normal*: the score statistic against permutations of all labels, and against the
   normal law.
 - *KDD'20 plug-in*: all labels permuted, the difference over its plug-in standard error (DiCiccio et al. 2020). For
-  Matthews' coefficient and mean losses it is what runs by default. *un-studentized*: all labels permuted, the bare
-  difference.
+  mean losses, average precision and R squared it is what runs by default. *un-studentized*: all labels permuted, the
+  bare difference.
 - *studentized bootstrap* and *basic bootstrap*: people resampled within groups; the former is `method="bootstrap"`.
 - *LiFT*: LinkedIn's scheme, which divides the observed difference by its bootstrap deviation and the permuted ones by
   theirs.
@@ -105,6 +105,26 @@ SECTIONS = [
         "mcc",
         "Matthews' correlation coefficient",
         "Base rates .5 and .1, coefficient .5 in both groups.",
+    ),
+    (
+        "classes",
+        "Metrics of classes",
+        "True classes have shares .5 and .5 in the first group, .8 and .2 in the second; of three classes .4, .3 and "
+        ".3, and .6, .25 and .15. All classes are predicted rightly equally often, as often as gives the value named. "
+        "With 40 people and a value of .95 a group makes about two errors: what rests on fewer than ten is cautioned. "
+        "Power: of .1 less in the smaller group, .15 where that has fewer than 200 people.",
+    ),
+    (
+        "average_precision",
+        "Average precision",
+        "Base rates .5 and .2, normal scores that are as far apart as gives the value named. Power: of .15 less in the "
+        "second group.",
+    ),
+    (
+        "r2",
+        "R squared",
+        "Normal numbers in the first group; in the second numbers with the law named, three times as far apart, and so "
+        "are the errors. Power: of .15 less in the second group.",
     ),
     (
         "mean_squared_error",

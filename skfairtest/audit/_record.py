@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.cautions import cautions
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.detectable import minimum_detectable
@@ -49,7 +50,7 @@ def record_of(
             n_found=sum(finding.concern for finding in findings),
             pos_label=results[0].measured.pos_label,
         ),
-        parts=tuple(_part_of(result) for result in results),
+        parts=tuple(map(_part_of, results, minimum_detectable(results))),
         leading=verdict.leading,
         null_distribution=null_histogram_of(results[part].findings[row]),
         not_compared=tuple(not_compared),
@@ -57,11 +58,11 @@ def record_of(
     )
 
 
-def _part_of(result: Result) -> AuditPart:
+def _part_of(result: Result, detectable: Floats) -> AuditPart:
     measured, sample = result.measured, result.measured.sample
     assert sample is not None
     comparisons = comparisons_frame(result.findings)
-    comparisons["minimum_detectable"] = minimum_detectable(result)
+    comparisons["minimum_detectable"] = detectable
     comparisons["verdict"] = np.where(comparisons["concern"].astype(bool), FOUND, NOT_FOUND)
     return AuditPart(
         sample.sensitive_names,

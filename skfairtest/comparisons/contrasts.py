@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import combinations
@@ -142,7 +142,7 @@ class Design:
         return equality, (1 if first < second else -1) * (-1 if what[1] else 1)
 
 
-def new_hypotheses(estimates: Sequence[Estimate], known: Known) -> list[int]:
+def new_hypotheses(estimates: Sequence[Estimate], known: Container[Hashable]) -> list[int]:
     """Return the places of comparisons whose hypothesis has not been tested yet, each once."""
     places = (places[0] for places in distinct([estimate.hypothesis for estimate in estimates]))
     return [place for place in places if estimates[place].hypothesis not in known]

@@ -81,6 +81,7 @@ def detectable_sizes(
     return np.where(impossible, np.inf, sizes)
 
 
-def minimum_detectable(result: Result) -> Floats:
-    """Return sizes of disparities that the comparisons of a result would have found with the usual power."""
-    return detectable_sizes([Supposed.of(finding, result) for finding in result.findings])
+def minimum_detectable(results: Sequence[Result]) -> list[Floats]:
+    """Return sizes of disparities that the comparisons of each result would have found with the usual power."""
+    sizes = detectable_sizes([Supposed.of(finding, result) for result in results for finding in result.findings])
+    return np.split(sizes, np.cumsum([len(result.findings) for result in results])[:-1])

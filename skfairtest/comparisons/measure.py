@@ -23,11 +23,12 @@ from skfairtest.comparisons.contrasts import (
 from skfairtest.comparisons.core import Comparison, Exclusion, Measured, Measurement
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.omnibus import check_omnibus, measure_omnibus
-from skfairtest.comparisons.rates import Counted, count, needs_draws, test_rate
+from skfairtest.comparisons.rates import Counted, count, needs_draws, test_enumerated, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
 from skfairtest.inference.rates import blocks_of
-from skfairtest.metrics import BuiltIn, Context, Mean, Metric, Omnibus, Rate, ScoreMetric
+from skfairtest.metrics import BuiltIn, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
+from skfairtest.metrics.rate import f1_of_jaccard, f1_slope
 from skfairtest.metrics.standard import STANDARD
 from skfairtest.readers import as_numbers, check_labels, check_magnitude, resolve_pos_label
 from skfairtest.tables import Kinds, Sample
@@ -94,10 +95,20 @@ def measure(
     whole = settings.within != "auto" or settings.question.method == "bootstrap"
     by_metric: dict[str, Measurement] = {}
     known: Known = {}
-    with progress(" x ".join(sample.sensitive_names), len(counted) + len(others), bool(settings.verbose)) as advance:
-        for (made, _), own in zip(counted, seed.spawn(len(counted)), strict=True):
-            by_metric[made.rate.name] = test_rate(made, settings, known, seed if whole else own, draw=draw)
+    # Enumerated tests are done all at once; a part of their own have the rates of which there is more to do.
+    rates = [made for made, _ in counted]
+    more = [draw or len(made.enumerated()) < len(made.estimates) for made in rates]
+    total = sum(more) + len(others) + (not all(more))
+    with progress(" x ".join(sample.sensitive_names), total, bool(settings.verbose)) as advance:
+        enumerated = test_enumerated(rates, settings)
+        if not all(more):
             advance()
+        for made, tested, further, own in zip(rates, enumerated, more, seed.spawn(len(rates)), strict=True):
+            by_metric[made.rate.name] = test_rate(
+                made, settings, known, seed if whole else own, draw=draw, enumerated=tested
+            )
+            if further:
+                advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
             if isinstance(metric, Omnibus):
                 by_metric[metric.name] = measure_omnibus(design, metric, kinds, own)
@@ -190,10 +201,10 @@ def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classe
     ValueError
         If a metric asks for it and it is not known, or the label asked for is not there.
     """
-    asking = [metric for metric in metrics if metric.needs_pos_label]
-    for name in sorted(frozenset().union(*(metric.reads for metric in asking))):
+    of_labels = [metric for metric in metrics if _is_of_labels(metric)]
+    for name in sorted(frozenset().union(*(metric.reads for metric in of_labels))):
         if name != "y_score" and name in sample.columns:
-            _check_labels(sample, name, asking)
+            _check_labels(sample, name, of_labels)
     labels = _labels_asked(sample, metrics)
     if any(metric.needs_pos_label for metric in metrics):
         return resolve_pos_label(labels, asked, classes)
@@ -207,19 +218,26 @@ def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classe
         return None
 
 
-def _check_labels(sample: Sample, name: str, asking: Sequence[Metric]) -> None:
+def _is_of_labels(metric: Metric) -> bool:
+    return isinstance(metric, Rate) or (isinstance(metric, BuiltIn) and not metric.positive.startswith("if"))
+
+
+def _check_labels(sample: Sample, name: str, metrics: Sequence[Metric]) -> None:
     """Refuse numbers where metrics ask for labels, and where the truth is numbers say which metrics are for these."""
     try:
         check_labels(sample.labels_of(name), name)
     except ParameterError as error:
-        truth = None if name == "y_true" else sample.columns.get("y_true")
-        if truth is None or as_numbers(truth) is None or len(np.unique(truth.values)) <= 2:
+        truth = sample.columns.get("y_true")
+        numbers = None if truth is None else as_numbers(truth)
+        if numbers is None or len(np.unique(numbers)) <= 2:
             raise
-        metrics = ", ".join(repr(number) for number in (*STANDARD["continuous"], "r2"))
+        if name == "y_true" and numbers.min() >= 0 and numbers.max() <= 1:  # scores in the wrong place
+            raise
+        of_numbers = ", ".join(repr(number) for number in (*STANDARD["continuous"], "r2"))
         raise ParameterError(
-            f"{name} holds numbers, as a regressor predicts them, and {', '.join(m.name for m in asking)} cannot be "
-            f"computed without labels. Metrics of numbers are {metrics}; for a rate turn true values and predictions "
-            "into decisions, as in y_true >= threshold"
+            f"{name} holds numbers, as a regressor predicts them, and {', '.join(m.name for m in metrics)} cannot be "
+            f"computed without labels. Metrics of numbers are {of_numbers}; for a rate turn true values and "
+            "predictions into decisions, as in y_true >= threshold"
         ) from error
 
 
@@ -336,20 +354,33 @@ def _positive_for(design: Design, metric: ScoreMetric) -> Any:
 def _as_rate(
     design: Design, metric: ScoreMetric, kinds: Kinds
 ) -> tuple[Rate, tuple[np.ndarray, np.ndarray, np.ndarray, dict[str, np.ndarray]]] | None:
-    """Return a mean of zeros and ones as the rate that it is: it has an exact test. None for everything else."""
+    """Return a mean of zeros and ones, or a share of those who meet a condition, as the rate that it is.
+
+    It has an exact test. None for everything else.
+    """
     if not isinstance(metric, BuiltIn) or not is_counted(design.sample, design.settings) or kinds.counts is None:
         return None
     n = kinds.counts.shape[2]
     functional = metric.functional(Context(kinds.values, _positive_for(design, metric)))
-    if type(functional) is not Mean:
-        return None
-    z = functional.z + functional.centre
-    ones = np.abs(z - 1) < 1e-12
-    if not (ones | (np.abs(z) < 1e-12)).all() or (z.any() and not ones.any()):  # numbers may all be small
-        return None
     rate = Rate(metric.name, "y_pred", None, disparity=metric.disparity)
+    if type(functional) is Share:
+        event, given = functional.event > 0, functional.given > 0
+        of_others = set(functional.given[given & ~event].tolist())
+        if (functional.event[event] != 1).any() or (functional.given[event] != 1).any() or len(of_others) > 1:
+            return None
+        if of_others == {0.5}:  # F1 = 2 J / (1 + J)
+            rate = replace(rate, value=f1_of_jaccard, slope=f1_slope)
+        elif not of_others <= {1.0}:
+            return None
+    elif type(functional) is Mean:
+        z = functional.z + functional.centre
+        event, given = np.abs(z - 1) < 1e-12, np.ones(n, dtype=bool)
+        if not (event | (np.abs(z) < 1e-12)).all() or (z.any() and not event.any()):  # numbers may all be small
+            return None
+    else:
+        return None
     roles = {name: getattr(values.column, "codes", np.zeros(n, dtype=np.intp)) for name, values in kinds.values.items()}
-    return rate, (kinds.counts, ones, np.ones(n, dtype=bool), roles)
+    return rate, (kinds.counts, event, given, roles)
 
 
 def _evaluation(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> Evaluation:

@@ -144,6 +144,12 @@ class Counted:
         """How the metric follows from the rate."""
         return scale_of(self.rate)
 
+    def enumerated(self) -> list[int]:
+        """Return the places of comparisons whose exact test is that the two rates of one stratum are equal."""
+        if self.question.margin_bounds is not None or self.question.method not in ("auto", "exact"):
+            return []
+        return [place for place, null in enumerate(self.nulls) if len(null.pair.x1) == 1]
+
 
 def scale_of(rate: Rate) -> Scale:
     """Return how a metric follows from its rate."""
@@ -248,12 +254,41 @@ def rate_table(made: Counted, settings: Settings) -> RateTable:
     return RateTable(counts, event, given, tuple(tuple(b.tolist()) for b in blocks if len(b)))
 
 
+#: Log p-values and labels of tests of equality, by the comparison's place.
+Tested = dict[int, tuple[float, str]]
+
+
+def test_enumerated(counted: Sequence[Counted], settings: Settings) -> list[Tested]:
+    """Test what all rates together have `enumerated`, all at once, and each hypothesis once."""
+    out: list[Tested] = [{} for _ in counted]
+    found, asked = set[Hashable](), []
+    for made, tested in zip(counted, out, strict=True):
+        places = made.enumerated()
+        new = new_hypotheses([made.estimates[place] for place in places], found)
+        asked += [(made.nulls[places[i]].pair, tested, places[i]) for i in new]
+        found.update(made.estimates[place].hypothesis for place in places)
+        found.discard(None)
+    if asked:
+        with progress("rates", len(asked), bool(settings.verbose)) as advance:
+            answers = equalities([pair for pair, _, _ in asked], settings.question.alternative, advance)
+        for (_, tested, place), answered in zip(asked, answers, strict=True):
+            tested[place] = answered
+    return out
+
+
 def test_rate(
-    made: Counted, settings: Settings, known: Known, seed: np.random.SeedSequence, *, draw: bool
+    made: Counted,
+    settings: Settings,
+    known: Known,
+    seed: np.random.SeedSequence,
+    *,
+    draw: bool,
+    enumerated: Tested,
 ) -> Measurement:
     """Test each comparison of one rate; draw tables where a resampled method or max-T needs them.
 
-    A hypothesis is tested once: further comparisons with it take the p-value of the first.
+    A hypothesis is tested once: further comparisons with it take the p-value of the first. `enumerated` has been
+    tested already.
     """
     if not made.estimates:
         return Measurement((), made.excluded, made.values, settings.variance)
@@ -277,7 +312,7 @@ def test_rate(
         ]
     elif draw:
         draws = _permute(made, table, contrasts, settings, seed, new)
-    answers = {} if method in ("permutation", "bootstrap") else _answers(made, nulls, settings, new)
+    answers = {} if method in ("permutation", "bootstrap") else _answers(made, nulls, settings, new, enumerated)
     comparisons = []
     for place, (estimate, null) in enumerate(zip(made.estimates, nulls, strict=True)):
         sign, first = known.get(estimate.hypothesis, (1, None)) if estimate.hypothesis is not None else (1, None)
@@ -329,21 +364,20 @@ def _permute(
     return dict(zip(new, drawn.T, strict=True))
 
 
-def _answers(made: Counted, nulls: list[RateNull], settings: Settings, new: list[int]) -> dict[int, Answer]:
-    question, out = made.question, {}
-    exact = question.margin_bounds is None and question.method != "asymptotic"
-    batch = [place for place in new if exact and len(nulls[place].pair.x1) == 1]
-    others = sorted(set(new).difference(batch))
-    with progress(made.rate.name, len(new), bool(settings.verbose)) as advance:
-        known = equalities([nulls[place].pair for place in batch], question.alternative, advance) if batch else []
-        for place, found in zip(batch, known, strict=True):
-            out[place] = answer(nulls[place].pair, nulls[place].scale, question, found)
+def _answers(
+    made: Counted, nulls: list[RateNull], settings: Settings, new: list[int], enumerated: Tested
+) -> dict[int, Answer]:
+    question = made.question
+    out = {place: answer(nulls[place].pair, nulls[place].scale, question, found) for place, found in enumerated.items()}
+    others = [place for place in new if place not in out]
+    if others:
         # What takes no time is not worth a process.
         n_jobs = 1 if question.method == "asymptotic" else settings.n_jobs
         pieces = ((nulls[place].pair, nulls[place].scale, question) for place in others)
-        for place, tested in zip(others, in_parallel(answer, pieces, n_jobs), strict=True):
-            out[place] = tested
-            advance()
+        with progress(made.rate.name, len(others), bool(settings.verbose)) as advance:
+            for place, tested in zip(others, in_parallel(answer, pieces, n_jobs), strict=True):
+                out[place] = tested
+                advance()
     return out
 
 

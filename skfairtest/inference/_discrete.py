@@ -80,7 +80,12 @@ def _log_factorials(n: int) -> Floats:
     return np.asarray(gammaln(np.arange(n + 1) + 1.0))
 
 
+def log_factorials(n: int) -> Floats:
+    """Logarithms of 0!, 1!, ... up to n! at least."""
+    return _log_factorials(2 ** max(12, n.bit_length()))
+
+
 def log_choose(n: int) -> Floats:
     """Logarithms of the binomial coefficients of n."""
-    log = _log_factorials(2 ** max(12, n.bit_length()))
+    log = log_factorials(n)
     return np.asarray(log[n] - log[: n + 1] - log[n::-1])

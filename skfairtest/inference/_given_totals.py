@@ -8,83 +8,143 @@ probabilities. Statistica Neerlandica 24, 1-35.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
+from skfairtest._utils.batches import parts, places, starts
 from skfairtest._utils.typing import Floats, Integers
-from skfairtest.inference._discrete import log_choose
+from skfairtest.inference._discrete import log_choose, log_factorials
 from skfairtest.inference._tails import Tails
 from skfairtest.inference.conditional import TIE, mode_of
 from skfairtest.inference.unconditional import largest_probabilities
 
 #: Null outcomes less probable than exp(-30) times the level are counted as rejected without being looked at.
 _NEGLIGIBLE = 30.0
+#: Outcomes held at the same time, of many pairs.
+_AT_ONCE = 50_000
 
 
 @dataclass(frozen=True)
 class GivenTotals:
-    """Null probabilities and conditional p-values of the outcomes near the middle of every total's support."""
+    """Null probabilities of the outcomes near the middle of every total's support, and conditional p-values."""
 
     left: Integers  # (totals,) first outcome held
-    p_values: Floats  # (totals, width); infinite beyond the last outcome held
-    probabilities: Floats
+    probabilities: Floats  # (totals, width); 0 beyond the last outcome held
+    climbing: Floats  # the same in the order in which outcomes are rejected
+    p_values: Floats  # in that order
+    two_sided: bool
 
-    def kept(self, level: float) -> tuple[Integers, Integers]:
-        """First and last outcome with a p-value above `level`, per total."""
-        kept = (self.p_values > level * (1 + 1e-9)) & np.isfinite(self.p_values)
+    def kept(self, level: float | Floats) -> tuple[Integers, Integers]:
+        """First and last outcome with a p-value above a level, or each total's own, per total."""
+        rejected = (self.p_values <= np.reshape(level, (-1, 1)) * (1 + 1e-9)).sum(axis=1)
+        if not self.two_sided:
+            return self.left, self.left + self.p_values.shape[1] - 1 - rejected
+        padded = np.column_stack([np.zeros(len(self.left)), self.climbing])
+        kept = self.probabilities > np.take_along_axis(padded, rejected[:, None], axis=1)
         return self.left + kept.argmax(axis=1), self.left + kept.shape[1] - 1 - kept[:, ::-1].argmax(axis=1)
 
     def masses(self, level: float) -> Floats:
         """Null mass of the outcomes with a p-value of at most `level`, per total; what is not held counts too."""
-        kept = np.where(self.p_values > level, self.probabilities, 0.0).sum(axis=1)
+        kept = np.where(self.p_values > level, self.climbing, 0.0).sum(axis=1)
         return np.asarray(np.clip(1 - kept, 0.0, 1.0))
 
 
-def width_held(d1: int, d2: int) -> float:
+@overload
+def width_held(d1: int, d2: int) -> float: ...
+@overload
+def width_held(d1: Integers, d2: Integers) -> Floats: ...
+def width_held(d1, d2):  # type: ignore[no-untyped-def]
     """About how many outcomes of one total are held."""
-    return float(min(d1, d2, 8 * np.sqrt(d1 / (d1 + d2) * d2) + 10) + 1)
+    return np.minimum(np.minimum(d1, d2), 8 * np.sqrt(d1 / (d1 + d2) * d2) + 10) + 1
+
+
+@dataclass(frozen=True)
+class _Totals:
+    """Totals m of pairs of groups, (totals,), with the first and last outcome that is not negligible."""
+
+    d1: Integers
+    d2: Integers
+    m: Integers
+    log: Floats  # logarithms of factorials
+    left: Integers
+    right: Integers
+
+    @classmethod
+    def of(cls, d1: Integers | int, d2: Integers | int, m: Integers, alpha: float) -> _Totals:
+        d1, d2, m = (np.asarray(a, np.int64) for a in np.broadcast_arrays(d1, d2, m))
+        log = log_factorials(int((d1 + d2).max()))
+        floor = np.log(alpha) - _NEGLIGIBLE if alpha > 0 else -np.inf
+        mode, totals = mode_of(d1, d2, m), cls(d1, d2, m, log, m, m)
+        constant = totals.constants()
+        low, high = np.maximum(0, m - d2), np.minimum(d1, m)
+
+        def first_likely(end: Integers) -> Integers:
+            """Per total, the outcome nearest to an end of the support that is not negligible."""
+            outer, inner = end, mode
+            while True:
+                middle = (inner + outer) // 2
+                above = constant - totals.denominators(middle) > floor
+                stay = (middle == inner) | (middle == outer)
+                if stay.all():
+                    return np.where(constant - totals.denominators(outer) > floor, outer, inner)
+                inner, outer = np.where(above & ~stay, middle, inner), np.where(above | stay, outer, middle)
+
+        return replace(totals, left=first_likely(low), right=first_likely(high))
+
+    def constants(self) -> Floats:
+        """Logarithms of what all outcomes of a total have in common."""
+        log, people = self.log, self.d1 + self.d2
+        return np.asarray(log[self.d1] + log[self.d2] - log[people] + log[self.m] + log[people - self.m])
+
+    def denominators(self, x: Integers) -> Floats:
+        """Logarithms of what the probability of an outcome is divided by; x is (totals,) or (totals, k)."""
+        d1, d2, m = (a.reshape(-1, *[1] * (x.ndim - 1)) for a in (self.d1, self.d2, self.m))
+        log = self.log
+        found = log[x]
+        found += log[d1 - x]
+        rest = m - x
+        found += log[rest]
+        found += log[np.subtract(d2, rest, out=rest)]
+        return np.asarray(found)
+
+    def take(self, rows: Integers) -> _Totals:
+        """Return some of the totals."""
+        return replace(self, **{name: value[rows] for name, value in vars(self).items() if name != "log"})
+
+    def given(self, alternative: str) -> GivenTotals:
+        """Return the null distribution given each of these totals."""
+        x = self.left[:, None] + np.arange(int((self.right - self.left).max()) + 1)
+        held = x <= self.right[:, None]
+        np.minimum(x, self.right[:, None], out=x)
+        probability = self.constants()[:, None] - self.denominators(x)
+        np.exp(probability, out=probability)
+        probability *= held
+        two_sided = alternative == "two-sided"
+        climbing = np.sort(probability, axis=1) if two_sided else probability[:, ::-1]
+        p = np.cumsum(climbing, axis=1)
+        if two_sided:  # given a total no more than two outcomes are equally probable
+            tied = climbing[:, 1:] <= climbing[:, :-1] * (1 + TIE)
+            np.copyto(p[:, :-1], p[:, 1:], where=tied)
+        return GivenTotals(self.left, probability, climbing, p, two_sided)
 
 
 def given_totals(d1: int, d2: int, m: Integers, alpha: float, alternative: str) -> GivenTotals:
     """Null distribution given each total in m, for a test at a level; at level 0 no outcome is left out."""
-    low, high = np.maximum(0, m - d2), np.minimum(d1, m)
-    mode = mode_of(d1, d2, m)
-    choose1, choose2, choose = log_choose(d1), log_choose(d2), log_choose(d1 + d2)[m]
-    floor = float(np.log(alpha)) - _NEGLIGIBLE if alpha > 0 else -np.inf
+    return _Totals.of(d1, d2, m, alpha).given(alternative)
 
-    def first_likely(end: Integers) -> Integers:
-        """Per total, the outcome nearest to an end of the support that is not negligible."""
-        outer, inner = end, mode
-        while True:
-            middle = (inner + outer) // 2
-            above = choose1[middle] + choose2[m - middle] - choose > floor
-            stay = (middle == inner) | (middle == outer)
-            if stay.all():
-                return np.where(choose1[outer] + choose2[m - outer] - choose > floor, outer, inner)
-            inner, outer = np.where(above & ~stay, middle, inner), np.where(above | stay, outer, middle)
 
-    left, right = first_likely(low), first_likely(high)
-    x = left[:, None] + np.arange(int((right - left).max()) + 1)
-    held = x <= right[:, None]
-    x = np.minimum(x, right[:, None])
-    probability = np.exp(choose1[x] + choose2[m[:, None] - x] - choose[:, None])
-    probability = np.where(held, probability, 0.0)
-    if alternative == "greater":
-        p = np.cumsum(probability[:, ::-1], axis=1)[:, ::-1]
-    else:
-        order = np.argsort(np.where(held, probability, np.inf), axis=1, kind="stable")
-        climbing = np.take_along_axis(probability, order, axis=1)
-        p = np.cumsum(climbing, axis=1)
-        # Given a total no more than two outcomes are equally probable.
-        tied = (climbing[:, 1:] <= climbing[:, :-1] * (1 + TIE)) & (climbing[:, 1:] > 0)
-        p[:, :-1] = np.where(tied, p[:, 1:], p[:, :-1])
-        sorted_p = p
-        p = np.empty_like(sorted_p)
-        np.put_along_axis(p, order, sorted_p, axis=1)
-    return GivenTotals(left, np.where(held, p, np.inf), probability)
+def given_totals_in_parts(
+    d1: Integers, d2: Integers, m: Integers, alpha: float
+) -> Iterator[tuple[Integers, GivenTotals]]:
+    """Yield the two-sided null distributions given totals of many pairs, and which totals they belong to."""
+    totals = _Totals.of(d1, d2, m, alpha)
+    rows = np.argsort(totals.right - totals.left, kind="stable")
+    for part in parts((totals.right - totals.left)[rows] + 1, _AT_ONCE):
+        yield rows[part], totals.take(rows[part]).given("two-sided")
 
 
 def _last(fits: Callable[[int], bool], inside: int, outside: int) -> int:
@@ -138,45 +198,93 @@ def raised_level(given: GivenTotals, alpha: float, alternative: str) -> float:
 _OUTCOMES, _TOTALS = 40_000, 700
 
 
-@lru_cache(maxsize=4096)
-def nearly_raised_level(d1: int, d2: int, alpha: float) -> float:
-    """Boschloo's raised level of a two-sided test within about a tenth, which moves its power by less than .01.
+def nearly_raised_levels(d1: Integers, d2: Integers, alpha: float) -> Floats:
+    """Boschloo's raised levels of two-sided tests within about a tenth, which moves their power by less than .01.
 
-    The largest probability of the tail is looked for at event probabilities a third of a standard deviation apart, and
-    again around the largest. It is summed over all totals of events where they are few, else over some no more than a
-    third of a standard deviation apart. Designs with very many outcomes are made smaller first, and what the level is
-    raised by is shrunk with the square root of the smaller group.
+    Designs with very many outcomes are made smaller first, and what the level is raised by is shrunk with the square
+    root of the smaller group.
     """
-    small, large = sorted((d1, d2))
+    smaller = np.array([_smaller(*sorted(pair)) for pair in zip(d1.tolist(), d2.tolist(), strict=True)])
+    designs, design = np.unique(smaller, axis=0, return_inverse=True)
+    looked_at = [_totals_looked_at(*pair) for pair in designs.tolist()]
+    sizes = np.array([len(m) for m in looked_at])
+    least, rows, values = np.empty(int(sizes.sum())), [], []
+    small, large = np.repeat(designs, sizes, axis=0).T
+    for own, given in given_totals_in_parts(small, large, np.concatenate(looked_at), alpha):
+        low, high = ((given.p_values <= p).sum(axis=1) for p in (alpha * 0.999, min(1.0, 20 * alpha)))
+        least[own] = given.p_values[np.arange(len(own)), low - 1] * (low > 0)
+        between = np.repeat(np.arange(len(own)), high - low)
+        rows.append(own[between])
+        values.append(given.p_values[between, low[between] + places(high - low)])
+    row, value = np.concatenate(rows), np.concatenate(values)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((value, owner[row]))
+    row, value = row[order], value[order]
+    first, bounds = starts(sizes), np.searchsorted(owner[row], np.arange(len(sizes) + 1))
+    found = np.array(
+        [
+            _nearly_raised(sum(pair), m, least[start : start + len(m)], row[low:high] - start, value[low:high], alpha)
+            for pair, m, start, low, high in zip(
+                designs.tolist(), looked_at, first.tolist(), bounds[:-1].tolist(), bounds[1:].tolist(), strict=True
+            )
+        ]
+    )[design.reshape(-1)]
+    return np.asarray(alpha + (found - alpha) * np.sqrt(smaller[:, 0] / np.minimum(d1, d2)))
+
+
+def _smaller(small: int, large: int) -> tuple[int, int]:
     while 12 * np.sqrt(small + large) * width_held(small, large) > _OUTCOMES:
         # On the size of a far larger group the level hardly depends.
         small, large = (small if large > 8 * small else small // 2), large // 2
+    return small, large
+
+
+def _totals_looked_at(small: int, large: int) -> Integers:
+    """Return all totals where they are few, else some no more than a third of a standard deviation apart."""
     people = small + large
     most = float(np.sqrt(min(people, people / 2 + 5 * np.sqrt(people))))
     fine = max(6.0, min(_TOTALS, _OUTCOMES / width_held(small, large)) / most)
     m = np.unique((np.arange(int(fine * most) + 2) / fine) ** 2 // 1).astype(np.int64)
-    m = m[m <= people]
-    given = given_totals(small, large, m, alpha, "two-sided")
-    steps = np.diff(np.r_[m[0], (m[1:] + m[:-1]) / 2, m[-1]])
-    angles = np.linspace(0, np.pi / 4, int(5 * np.sqrt(people)) + 10)[1:]
+    return m[m <= people]
 
-    def weights(angles: Floats) -> Floats:
+
+def _nearly_raised(people: int, m: Integers, least: Floats, row: Integers, value: Floats, alpha: float) -> float:
+    """Raise a level to the largest p-value at which the tail, at no event probability, has more than the level.
+
+    Event probabilities are looked at half a standard deviation apart, and again around the largest. `least` are the
+    masses of the tail without the p-values, which are in increasing order, each with the place of its total in m.
+    """
+    root = float(np.sqrt(people))
+    choose, steps = log_choose(people)[m], np.diff(np.r_[m[0], (m[1:] + m[:-1]) / 2, m[-1]])
+
+    def weights(angles: NDArray[Any]) -> tuple[Integers, Floats]:
+        """Return the totals that are likely at event probabilities, and their probabilities."""
+        first, last = (
+            np.searchsorted(m, people * np.sin(np.clip(angles + way * 3 / root, 0, np.pi / 2)) ** 2) for way in (-1, 1)
+        )
+        width = min(len(m), int((last - first).max()) + 1)
+        place = np.minimum(first, len(m) - width)[:, None] + np.arange(width)
         p = np.sin(angles)[:, None] ** 2
-        logs = log_choose(people)[m] + m * np.log(p) + (people - m) * np.log1p(-p)
-        return np.asarray(np.exp(logs) * steps)
+        some = m[place]
+        return place, np.exp(choose[place] + some * np.log(p) + (people - some) * np.log1p(-p)) * steps[place]
 
-    everywhere = weights(angles)
+    step = float(np.pi / 4 / (int(2.5 * root) + 9))
+    angles = step * np.arange(1, int(2.5 * root) + 10)
+    places, likely = weights(angles)
 
-    def fits(level: float) -> bool:
-        masses = given.masses(level * (1 + 1e-9))
-        found = everywhere @ masses
-        place = int(found.argmax())
-        if not 0.99 * alpha < found[place] <= alpha:
-            return bool(found[place] <= alpha)
-        around = np.linspace(angles[max(0, place - 1)], angles[min(len(angles) - 1, place + 1)], 17)
-        return bool((weights(around) @ masses).max() <= alpha)
+    def fits(i: int) -> bool:
+        nonlocal angles, places, likely
+        masses, stop = least.copy(), int(np.searchsorted(value, value[i] * (1 + 1e-9), "right"))
+        masses[row[:stop]] = value[:stop]  # of several p-values of one total the last one stays
+        found = np.einsum("ij,ij->i", likely, masses[places])
+        largest = int(found.argmax())
+        if 0.95 * alpha < found[largest] <= alpha:
+            around, likely_around = weights(angles[largest] + np.linspace(-step, step, 17)[1:-1])
+            return bool(np.einsum("ij,ij->i", likely_around, masses[around]).max() <= alpha)
+        if found[largest] > alpha:  # at lower levels what is less stays less
+            kept = found > 0.9 * alpha
+            angles, places, likely = angles[kept], places[kept], likely[kept]
+        return bool(found[largest] <= alpha)
 
-    candidates = _candidates(given, alpha)
-    last = _last(lambda i: fits(float(candidates[i])), -1, len(candidates))
-    found = alpha if last < 0 else float(candidates[last])
-    return alpha + (found - alpha) * float(np.sqrt(small / min(d1, d2)))
+    last = _last(fits, -1, len(value))
+    return alpha if last < 0 else float(value[last])

@@ -24,12 +24,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from skfairtest._utils.typing import Booleans, Floats
+from skfairtest._utils.batches import parts
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.margin_regions import to_rest
 from skfairtest.inference.power import comparison_power
-from skfairtest.inference.power_curve import PowerCurve
+from skfairtest.inference.power_curve import PowerCurves
 from skfairtest.inference.power_normal import estimate_power, normal_power, values_tested
-from skfairtest.inference.power_search import NEAR, smallest_distance
+from skfairtest.inference.power_search import NEAR, smallest_distance, smallest_distances
 from skfairtest.inference.rates import Question, identity
 from skfairtest.inference.regions import reference_of
 
@@ -42,6 +43,8 @@ NORMAL_EVENTS = 100.0
 QUICK = 0.007
 #: Where the normal approximation of one direction is this far below the other's, the other is the farther one.
 NEARER = 0.6
+#: People of the comparisons that are searched at the same time.
+_PEOPLE = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -130,63 +133,103 @@ def detectable_rates(
             for row, sign in zip(gaps.tolist(), signs, strict=True)
         ]
     )
-    searched = _few(p2, n1, n2, np.fmin(gaps[0], gaps[-1])) & (accuracy == "quick")
-    for i in np.flatnonzero(searched | (accuracy == "exact") | (not equality)).tolist():
-        power_at = _power_of(tables[i], question, alpha, tail, accuracy)
-        distances = np.log(sizes[:, i]) if ratio else sizes[:, i].copy()
-        sizes[:, i] = np.nan
-        for way in np.argsort(-np.nan_to_num(distances, nan=np.inf)):
-            if equality and not np.isnan(sizes[:, i]).all() and distances[way] < NEARER * np.fmax.reduce(distances):
-                continue  # clearly the nearer one
-            near = QUICK if equality and accuracy == "quick" else NEAR
-            start = float(gaps[way, i]) if equality else np.nan
-            gap = _searched_gap(power_at, tables[i], question, signs[way], power, start, tail, near)
-            sizes[way, i] = tables[i].size(gap, signs[way], question.disparity)
+    few = _few(p2, n1, n2, np.fmin(gaps[0], gaps[-1])) & (accuracy == "quick")
+    searched = np.flatnonzero(few | (accuracy == "exact") | (not equality))
+    searched = searched[np.argsort((n1 + n2)[searched], kind="stable")]
+    for part in parts((n1 + n2)[searched].astype(np.int64) + 1, _PEOPLE):
+        own = searched[part]
+        some = [tables[i] for i in own.tolist()]
+        powers_at = _powers_of(some, question, alpha, tail, accuracy)
+        near = QUICK if equality and accuracy == "quick" else NEAR
+        sizes[:, own] = _searched_sizes(
+            powers_at, some, question, signs, sizes[:, own], gaps[:, own], power, tail, near
+        )
     found = np.fmax(sizes[0], sizes[-1])
     found = np.where(np.isnan(found), np.inf, found)
     return np.where(p2 == 0, np.nan, found) if ratio else found
 
 
-def _power_of(
-    table: TwoRates, question: Question, alpha: float, tail: float, accuracy: str
-) -> Callable[[float], float]:
-    """Return the power at a rate of the group."""
-    d1, d2, p2 = int(table.d_group), int(table.d_other), table.other
-    if accuracy == "exact":
-        return lambda p1: comparison_power(d1, d2, p1, p2, question, alpha, table.share)[0]
-    if question.margin_bounds is None:
-        return PowerCurve(d1, d2, p2, 2 * tail, reference_of(question.method, d1, d2)).at
-    rest = to_rest(question, table.share)
-    return lambda p1: normal_power(p1, table.d_group, p2, table.d_other, rest, alpha)
+def _powers_of(
+    tables: Sequence[TwoRates], question: Question, alpha: float, tail: float, accuracy: str
+) -> Callable[[Integers, Floats], Floats]:
+    """Return the powers of some of the tables at rates of their groups."""
+    d1, d2 = (np.array([int(getattr(table, name)) for table in tables]) for name in ("d_group", "d_other"))
+    p2 = np.array([table.other for table in tables])
+    if accuracy != "exact" and question.margin_bounds is None:
+        reference = [reference_of(question.method, *pair) for pair in zip(d1.tolist(), d2.tolist(), strict=True)]
+        return PowerCurves(d1, d2, p2, 2 * tail, reference).at
+
+    def power_at(table: TwoRates, p1: float) -> float:
+        if accuracy == "exact":
+            people = int(table.d_group), int(table.d_other)
+            return comparison_power(*people, p1, table.other, question, alpha, table.share)[0]
+        rest = to_rest(question, table.share)
+        return normal_power(p1, table.d_group, table.other, table.d_other, rest, alpha)
+
+    return lambda which, p1: np.array(
+        [power_at(tables[i], own) for i, own in zip(which.tolist(), p1.tolist(), strict=True)]
+    )
 
 
-def _searched_gap(
-    power_at: Callable[[float], float],
-    table: TwoRates,
+def _searched_sizes(
+    powers_at: Callable[[Integers, Floats], Floats],
+    tables: Sequence[TwoRates],
     question: Question,
-    sign: int,
+    signs: tuple[int, ...],
+    sizes: Floats,
+    gaps: Floats,
     power: float,
-    start: float,
     tail: float,
     near: float,
-) -> float:
-    """Find the distance of the group's rate above (sign 1) or below (-1) the others'; NaN if there is none."""
-    null = p2 = table.other
+) -> Floats:
+    """Find the sizes of disparities both ways, from those by normal approximation; NaN if there is none."""
+    equality, out = question.margin_bounds is None, np.full_like(sizes, np.nan)
+    distances = np.log(sizes) if question.disparity == "ratio" else sizes
+    farthest = np.fmax.reduce(distances)
+    for way in np.argsort(-np.nan_to_num(distances, nan=np.inf), axis=0, kind="stable"):
+        nearer = distances[way, np.arange(len(tables))] < NEARER * farthest  # clearly
+        own = np.flatnonzero(~(nearer & ~np.isnan(out).all(axis=0) & equality))
+        some, sign = [tables[i] for i in own.tolist()], np.array(signs)[way[own]]
+        start = gaps[way[own], own] if equality else np.full(len(own), np.nan)
+        found = _searched_gaps(
+            lambda which, p1, own=own: powers_at(own[which], p1),  # type: ignore[misc]
+            some, question, sign, power, start, tail, near,
+        )  # fmt: skip
+        out[way[own], own] = [
+            table.size(gap, up, question.disparity)
+            for table, gap, up in zip(some, found.tolist(), sign.tolist(), strict=True)
+        ]
+    return out
+
+
+def _searched_gaps(
+    powers_at: Callable[[Integers, Floats], Floats],
+    tables: Sequence[TwoRates],
+    question: Question,
+    sign: Integers,
+    power: float,
+    start: Floats,
+    tail: float,
+    near: float,
+) -> Floats:
+    """Find distances of the groups' rates above (sign 1) or below (-1) the others'; NaN if there is none."""
+    p2 = np.array([table.other for table in tables])
+    null = p2.copy()
     if question.margin_bounds is not None:
-        low, high = to_rest(question, table.share).margin_bounds or (p2, p2)
-        edge = high if sign > 0 else low
-        null = min(1.0, max(0.0, edge * p2 if question.disparity == "ratio" else p2 + edge))
+        low, high = np.array([to_rest(question, table.share).margin_bounds for table in tables], float).T
+        edge = np.where(sign > 0, high, low)
+        null = np.clip(edge * p2 if question.disparity == "ratio" else p2 + edge, 0.0, 1.0)
     inwards = question.alternative == "equivalence"
-    room, way = (abs(null - p2), -sign) if inwards else ((1 - null if sign > 0 else null), sign)
-    found = smallest_distance(
-        lambda gap: power_at(min(1.0, max(0.0, null + way * gap))),
+    room, way = (np.abs(null - p2), -sign) if inwards else (np.where(sign > 0, 1 - null, null), sign)
+    found = smallest_distances(
+        lambda which, gap: powers_at(which, np.clip(null[which] + way[which] * gap, 0.0, 1.0)),
         power,
         room,
         start=start,
-        at_null=tail if null == p2 else None,
+        at_null=np.where(null == p2, tail, np.nan),
         near=near,
     )
-    return abs(null - p2) + (-found if inwards else found)
+    return np.asarray(np.abs(null - p2) + (-found if inwards else found))
 
 
 def _normal_gap(p2: Floats, n1: Floats, n2: Floats, sign: int, z: float, beyond: float) -> Floats:

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 from scipy.special import ndtri
 
+from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference.power_designs import Computed
 
 #: Largest group that is searched for.
@@ -74,64 +75,80 @@ def smallest_size(power_at: Callable[[int], Computed], target: float, start: int
 
 
 def smallest_distance(
-    power_at: Callable[[float], float],
-    target: float,
-    room: float,
-    *,
-    start: float = np.nan,
-    at_null: float | None = None,
-    near: float = NEAR,
+    power_at: Callable[[float], float], target: float, room: float, *, start: float = np.nan, near: float = NEAR
 ) -> float:
-    """Return the distance from the null hypothesis at which a power is the one wanted, by false position.
+    """Return the distance from the null hypothesis at which one power is the one wanted: see `smallest_distances`."""
+    found = smallest_distances(
+        lambda _, distances: np.array([power_at(float(distances[0]))]),
+        target,
+        np.array([room]),
+        start=np.array([start]),
+        near=near,
+    )
+    return float(found[0])
+
+
+def smallest_distances(
+    power_at: Callable[[Integers, Floats], Floats],
+    target: float,
+    room: Floats,
+    *,
+    start: Floats,
+    at_null: Floats | None = None,
+    near: float = NEAR,
+) -> Floats:
+    """Return the distances from the null hypothesis at which powers are the one wanted, by false position.
 
     Parameters
     ----------
     power_at : callable
-        Power at a distance; it rises with it.
+        (which, at which distances) -> powers, all of shape (n,); each rises with its distance.
     target : float
         Power wanted.
-    room : float
+    room : ndarray, shape (k,)
         Largest distance there can be.
-    start : float, optional
-        Where to begin; the largest distance by default.
-    at_null : float, optional
-        About the power at a distance of 0, if it is known.
+    start : ndarray, shape (k,)
+        Where to begin; NaN: at the largest distance.
+    at_null : ndarray, shape (k,), optional
+        About the power at a distance of 0, where it is known; NaN where it is not.
     near : float
         How near to the power wanted the search ends, on the scale of normal quantiles.
 
     Returns
     -------
-    float
+    ndarray, shape (k,)
         NaN if no distance has the power.
     """
-    wanted = float(ndtri(target))
 
-    def excess(power: float) -> float:
-        return float(ndtri(min(1 - 1e-12, max(1e-12, power)))) - wanted
+    def excess(power: Floats) -> Floats:
+        return np.asarray(ndtri(np.clip(power, 1e-12, 1 - 1e-12)) - ndtri(target))
 
-    if room <= 0:
-        return np.nan
-    low, below = 0.0, excess(power_at(0.0) if at_null is None else at_null)
-    if below >= 0:
-        return low
+    out, rows = np.full(len(room), np.nan), np.flatnonzero(room > 0)
+    null = np.full(len(room), np.nan) if at_null is None else at_null.copy()
+    unknown = rows[np.isnan(null[rows])]
+    if len(unknown):
+        null[unknown] = power_at(unknown, np.zeros(len(unknown)))
+    below = excess(null)
+    out[rows[below[rows] >= 0]] = 0.0
+    rows = rows[below[rows] < 0]
     rise = -below
-    high, above = room, np.nan
-    distance = start if np.isfinite(start) else room
+    low, high, above = np.zeros(len(room)), room.copy(), np.full(len(room), np.nan)
+    distance = np.where(np.isfinite(start), start, room)
     for attempt in range(TRIES):
-        found = excess(power_at(distance))
-        if abs(found) <= near:
-            return distance
-        if found > 0:
-            high, above = distance, found
-        elif distance >= room:
-            return np.nan
-        else:
-            low, below = distance, found
-        if np.isnan(above):
-            # On to where a straight line from the null hypothesis has the power, or to the end.
-            distance = min(room, max(distance * rise / max(rise + found, 1e-9), 1.05 * distance))
-        elif attempt > 6:
-            distance = (low + high) / 2
-        else:
-            distance = low + (high - low) * below / (below - above)
-    return high
+        if not len(rows):
+            return out
+        found = excess(power_at(rows, distance[rows]))
+        ended = np.abs(found) <= near
+        out[rows[ended]] = distance[rows[ended]]
+        ended |= (found <= 0) & (distance[rows] >= room[rows])  # no distance has the power
+        rows, found = rows[~ended], found[~ended]
+        over, under = rows[found > 0], rows[found <= 0]
+        high[over], above[over] = distance[over], found[found > 0]
+        low[under], below[under] = distance[under], found[found <= 0]
+        # On to where a straight line from the null hypothesis has the power, or to the end.
+        onwards = np.maximum(distance[rows] * rise[rows] / np.maximum(rise[rows] + found, 1e-9), 1.05 * distance[rows])
+        share = 0.5 if attempt > 6 else below[rows] / (below[rows] - above[rows])
+        between = low[rows] + (high[rows] - low[rows]) * share
+        distance[rows] = np.where(np.isnan(above[rows]), np.minimum(room[rows], onwards), between)
+    out[rows] = high[rows]
+    return out

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from scipy.special import ndtri
@@ -267,12 +266,17 @@ def _unreachable(pair: Pair, disparity: str, edge: float, side: str) -> float | 
 def equalities(
     pairs: Sequence[Pair], alternative: str, advance: Callable[[], None] = lambda: None
 ) -> list[tuple[float, str]]:
-    """Log p-values and labels of the exact tests that both rates are equal, in one stratum, all at once."""
+    """Log p-values and labels of the exact tests that both rates are equal, in one stratum, all at once.
+
+    `advance` is called after each pair.
+    """
     x1, d1, x2, d2 = (np.concatenate([getattr(pair, n) for pair in pairs]) for n in ("x1", "d1", "x2", "d2"))
     whole = within_cap(d1, d2)
     log_p = np.empty(len(pairs))
-    for rows, test in ((whole, partial(unconditional_log_p, advance=advance)), (~whole, conditional_log_p)):
-        log_p[rows] = test(x1[rows], d1[rows], x2[rows], d2[rows], alternative)
+    log_p[~whole] = conditional_log_p(x1[~whole], d1[~whole], x2[~whole], d2[~whole], alternative)
+    for _ in range(int((~whole).sum())):
+        advance()
+    log_p[whole] = unconditional_log_p(x1[whole], d1[whole], x2[whole], d2[whole], alternative, advance)
     labels = np.where(whole, "exact unconditional", "exact conditional")
     return list(zip(log_p.tolist(), labels.tolist(), strict=True))
 

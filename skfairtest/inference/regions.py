@@ -145,7 +145,7 @@ def equality_region(
     m = np.arange(d1 + d2 + 1, dtype=np.int64)
     low = np.maximum(0, m - d2)
     if reference == "asymptotic":
-        return _as_region(d1, d2, *_score_limits(d1, d2, m, alpha, alternative), alternative)
+        return _as_region(d1, d2, *score_limits(d1, d2, m, alpha, alternative), alternative)
     if alternative == "less":
         swapped = equality_region(d2, d1, alpha, "greater", reference)
         assert isinstance(swapped, FirstRegion)
@@ -193,7 +193,7 @@ def large_equality_power(
         return None
     first, second = _binomial(d1, p1), _binomial(d2, p2)
     if reference == "asymptotic":
-        lower, upper = _score_limits(d1, d2, m, alpha, alternative)
+        lower, upper = score_limits(d1, d2, m, alpha, alternative)
     else:
         level = _level_of_many(d1, d2, alpha, alternative) if reference == "unconditional" else alpha
         lower, upper = given_totals(d1, d2, m, alpha, alternative).kept(level)
@@ -227,7 +227,7 @@ def kept_outcomes(d1: int, d2: int, m: Integers, alpha: float, reference: str) -
     (array([0, 3]), array([0, 7]))
     """
     if reference == "asymptotic":
-        return _score_limits(d1, d2, m, alpha, "two-sided")
+        return score_limits(d1, d2, m, alpha, "two-sided")
     if reference == "conditional":
         return given_totals(d1, d2, m, alpha, "two-sided").kept(alpha)
     region = equality_region(d1, d2, alpha)
@@ -235,7 +235,9 @@ def kept_outcomes(d1: int, d2: int, m: Integers, alpha: float, reference: str) -
     return region.lower[m], region.upper[m]
 
 
-def _score_limits(d1: int, d2: int, m: Integers, alpha: float, alternative: str) -> tuple[Integers, Integers]:
+def score_limits(
+    d1: Integers | int, d2: Integers | int, m: Integers, alpha: float, alternative: str
+) -> tuple[Integers, Integers]:
     """First and last outcome, per total, that the score test does not reject."""
     low, high = np.maximum(0, m - d2), np.minimum(d1, m)
     z = float(norm.isf(alpha / 2 if alternative == "two-sided" else alpha))

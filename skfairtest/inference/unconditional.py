@@ -28,9 +28,11 @@ CAP = 10_000_000
 #: Beyond this many people the maximum is certified to 1e-6, else to 1e-9.
 MANY = 100_000
 #: People of the pairs whose tails are held in memory at the same time; elements of the terms of their sums.
-_PEOPLE, _TERMS = 1_000_000, 32_000
+_PEOPLE, _TERMS = 1_000_000, 100_000
 #: Cells next to an event probability of 0 that have no power series; terms of those of the others.
 _NEAR, _ORDER = 4, 28
+#: Totals looked at beyond nine and a half standard deviations.
+_BEYOND = 30
 _FACTORIALS = factorial(np.arange(_ORDER))
 
 
@@ -47,17 +49,19 @@ class TailProbability:
     """Probability of some pairs' tails as a function of the common event probability sin(angle)**2.
 
     Angles are cut into cells one standard deviation of the total wide. In a cell the probability of every total is that
-    at its centre times an exponential of the total, so that the sum over totals is a power series, whose coefficients
-    are found once. Close to an event probability of 0 or 1, where cells are wide against it, and for very many people,
-    whose maximum is wanted less precisely and is found with few evaluations, the sum itself is taken.
+    near its centre, where a whole number of events is expected, times an exponential of the total, so that the sum over
+    totals is a power series, whose coefficients are found once. Close to an event probability of 0 or 1, where cells
+    are wide against it, and for very many people, whose maximum is wanted less precisely and is found with few
+    evaluations, the sum itself is taken.
     """
 
     def __init__(self, tails: Tails) -> None:
         self.people, self._root = tails.people, np.sqrt(tails.people)
         # The rarer of the event and its absence is counted: the masses are read from their end beyond 45 degrees.
-        self._masses = np.concatenate([tails.masses, tails.masses[::-1], np.zeros(int(tails.people.max()) + 1)])
+        around = np.zeros(int(tails.people.max()) + 2 * _BEYOND)
+        self._masses = np.concatenate([around, tails.masses, tails.masses[::-1], around])
         first = starts(tails.people + 1)
-        self._first = np.stack([first, 2 * len(tails.masses) - first - tails.people - 1])
+        self._first = len(around) + np.stack([first, 2 * len(tails.masses) - first - tails.people - 1])
         cells = (self._root * np.pi / 4).astype(np.int64) + 1
         self._cell = np.stack([starts(cells), starts(cells) + cells.sum()])
         self._known = np.zeros(2 * int(cells.sum()), dtype=bool)
@@ -69,20 +73,20 @@ class TailProbability:
         angle = np.where(mirrored, np.pi / 2 - angle, angle)
         out, cell = np.empty(len(angle)), (self._root[pair] * angle).astype(np.int64)
         near = (cell < _NEAR) | (self.people[pair] > MANY)
-        out[near] = self._moments(pair[near], mirrored[near], angle[near], 1)[:, 0]
+        out[near] = self._moments(pair[near], mirrored[near], np.sin(angle[near]) ** 2, 1)[:, 0]
         far = ~near
         if far.any():
             out[far] = self._expanded(pair[far], mirrored[far], angle[far], cell[far])
         return out
 
     def _expanded(self, pair: Integers, mirrored: Integers, angle: Floats, cell: Integers) -> Floats:
-        place, centre = self._cell[mirrored, pair] + cell, (cell + 0.5) / self._root[pair]
+        place, people = self._cell[mirrored, pair] + cell, self.people[pair]
+        p = np.rint(people * np.sin((cell + 0.5) / self._root[pair]) ** 2) / people
         new, where = np.unique(place, return_index=True)
         where = where[~self._known[new]]
-        self._series[place[where]] = self._moments(pair[where], mirrored[where], centre[where], _ORDER)
+        self._series[place[where]] = self._moments(pair[where], mirrored[where], p[where], _ORDER)
         self._known[place[where]] = True
-        people, p = self.people[pair], np.sin(centre) ** 2
-        tilt = 2 * (np.log(np.tan(angle)) - np.log(np.tan(centre)))
+        tilt = 2 * np.log(np.tan(angle)) - np.log(p / (1 - p))
         step = np.sqrt(people * p * (1 - p)) * tilt
         series = self._series[place]
         value = series[:, -1].copy()
@@ -91,35 +95,43 @@ class TailProbability:
             value += coefficient
         return np.asarray(value * np.exp(people * (p * tilt - np.log1p(p * np.expm1(tilt)))))
 
-    def _moments(self, pair: Integers, mirrored: Integers, angle: Floats, order: int) -> Floats:
-        """Return E[H Z^k] / k! for k < order, (n, order), with Z the standardized total."""
-        p, q = np.sin(angle) ** 2, np.cos(angle) ** 2
-        people = self.people[pair]
-        mean, spread = people * p, np.sqrt(people * p * q)
-        first = np.maximum(0, (mean - 9.5 * spread - 20).astype(np.int64))
-        width = np.minimum(people, (mean + 9.5 * spread + 30).astype(np.int64)) - first + 1
-        origin = self._first[mirrored, pair] + first
-        out, rows = np.empty((len(pair), order)), np.argsort(width)
-        reciprocals = 1.0 / np.arange(1, int(self.people.max()) + int(width.max(initial=1)) + 1)
-        for part in parts(width[rows], _TERMS):
-            own, longest = rows[part], int(width[rows[part][-1]])
-            n, odds = people[own, None], (p[own] / q[own])[:, None]
-            weights = np.ones((len(own), longest))
+    def _moments(self, pair: Integers, mirrored: Integers, p: Floats, order: int) -> Floats:
+        """Return E[H Z^k] / k! for k < order, (n, order), with Z the standardized total.
+
+        Of more than one order, at event probabilities at which a whole number of events is expected.
+        """
+        people, odds = self.people[pair], p / (1 - p)
+        absent = np.divide(1.0, odds, out=np.zeros_like(p), where=p > 0)
+        spread = np.sqrt(people * p * (1 - p))
+        centre, reach = np.rint(people * p).astype(np.int64), (9.5 * spread).astype(np.int64) + _BEYOND
+        origin, most = self._first[mirrored, pair] + centre, int(reach.max(initial=0))
+        out, rows = np.empty((len(pair), order)), np.argsort(reach, kind="stable")
+        reciprocals = 1.0 / np.arange(1, int(people.max(initial=0)) + most + 2)
+
+        def outwards(start: Integers, n: Integers, odds: Floats, out: Floats) -> None:
             # Bin(m + 1) / Bin(m) = (N - m) / (m + 1) odds; no total lies beyond N, where that would be negative.
-            ratios = sliding_window_view(reciprocals, longest - 1)[first[own]]
-            ratios *= (n + 1) * odds
-            ratios -= odds
+            ratios = sliding_window_view(reciprocals, out.shape[1])[start]
+            ratios *= ((n + 1) * odds)[:, None]
+            ratios -= odds[:, None]
             np.maximum(ratios, 0.0, out=ratios)
-            np.cumprod(ratios, axis=1, out=weights[:, 1:])
+            np.cumprod(ratios, axis=1, out=out)
+
+        powers = np.vander(np.arange(-most, most + 1.0), order, increasing=True)
+        for part in parts(2 * reach[rows] + 1, _TERMS):
+            own, far = rows[part], int(reach[rows[part][-1]])
+            n, weights = people[own], np.ones((len(own), 2 * far + 1))
+            outwards(centre[own], n, odds[own], weights[:, far + 1 :])
+            outwards(n - centre[own], n, absent[own], weights[:, far - 1 :: -1])
+            weights[np.arange(2 * far + 1) < (far - centre[own])[:, None]] = 0.0
             total = weights.sum(axis=1)
-            weights *= sliding_window_view(self._masses, longest)[origin[own]]
-            out[own, 0] = weights.sum(axis=1) / total
-            if order > 1:
-                z = (np.arange(longest) + (first[own] - mean[own])[:, None]) / spread[own, None]
-                for k in range(1, order):
-                    weights *= z
-                    out[own, k] = weights.sum(axis=1) / total
-        return np.asarray(out / _FACTORIALS[:order])
+            weights *= sliding_window_view(self._masses, 2 * far + 1)[origin[own] - far]
+            if order == 1:
+                out[own, 0] = weights.sum(axis=1) / total
+                continue
+            out[own] = weights @ powers[most - far : most + far + 1] / total[:, None]
+        if order > 1:
+            out *= np.vander(1 / spread, order, increasing=True) / _FACTORIALS
+        return out
 
 
 def largest_probabilities(tails: Tails, *, two_sided: bool, relative: float | Floats) -> Floats:
@@ -198,6 +210,8 @@ def unconditional_log_p(  # type: ignore[no-untyped-def]
     few, many = np.minimum(d1, d2), np.maximum(d1, d2)
     out = np.minimum(fisher, 0.0)
     tested = fisher < -1.001 * EQUAL  # else no outcome lies outside the tail, whose largest probability is 1
+    for _ in range(int((~tested).sum())):
+        advance()
     for side in ("two-sided",) if alternative == "two-sided" else ("less", "greater"):
         # One-sided, "greater" is "less" of the other group.
         own = tested if side == "two-sided" else tested & ((d1 <= d2) == (side == alternative))

@@ -12,12 +12,82 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.metrics.functionals import BalancedAccuracy, Functional, ratio_of
+from skfairtest.metrics.functionals import BalancedAccuracy, Functional, correction, ratio_of
 
 
-class ClassScores(Functional):
+def one_more(true: Positions, predicted: Positions) -> Floats:
+    """Return how many people more, of each kind, make one right and one wrong more in every true class.
+
+    The one who is wrong is shared out among the wrong labels that anybody of the class is predicted to have.
+    """
+    size = int(max(true.max(initial=0), predicted.max(initial=0))) + 1
+    pairs, pair, kinds = np.unique(true * size + predicted, return_inverse=True, return_counts=True)
+    alike = 2 * (pairs // size) + (pairs // size == pairs % size)
+    return np.asarray((1.0 / np.bincount(alike)[alike] / kinds)[pair])
+
+
+class Incidence:
+    """How much each kind of people counts in each class, (K, C): of many classes mostly zeros, which are not stored."""
+
+    def __init__(self, matrix: NDArray[Any]) -> None:
+        self.shape = matrix.shape
+        self._of_kind = csr_array(matrix.astype(float))
+        self._of_class = csr_array(matrix.T.astype(float))
+
+    def sums(self, masses: Floats) -> Floats:
+        """Add kinds of people up by class, (..., K) -> (..., C)."""
+        return self._times(self._of_class, masses)
+
+    def spread(self, values: Floats) -> Floats:
+        """Give each kind of people the values of its classes, (..., C) -> (..., K)."""
+        return self._times(self._of_kind, values)
+
+    @staticmethod
+    def _times(matrix: Any, values: Floats) -> Floats:
+        rows = np.ascontiguousarray(values.reshape(-1, matrix.shape[1]).T)
+        return np.asarray((matrix @ rows).T.reshape(*values.shape[:-1], matrix.shape[0]))
+
+
+class OfLabels(Functional):
+    """A metric of true and predicted labels, with its variance at counts plus one of right and of wrong in every class.
+
+    The plug-in variance of a group without errors is 0: such a group's value then differs from any other however few
+    people it has, and a group that makes many errors is compared with resamples that look infinitely far away.
+    """
+
+    error = "delta (counts plus one)"
+
+    def __init__(self, true: Positions, predicted: Positions) -> None:
+        self.more = one_more(true, predicted)
+
+    def more_of(self, counts: Floats) -> Floats:
+        """Return how many people more, of each kind, the variance is taken at."""
+        return self.more
+
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and its smoothed variance."""
+        counts = np.asarray(counts, dtype=float)
+        value, smooth = self.values(counts), counts + self.more_of(counts)
+        slope = self.slopes(smooth)[1]
+        variance = np.einsum("...k,...k,...k->...", smooth, slope, slope) * correction(counts)
+        return value, np.where(np.isnan(value), np.nan, variance)
+
+    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return the metric and its derivative by the mass of each kind of people."""
+        raise NotImplementedError
+
+    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return the metric and each cell's part of its error."""
+        masses = np.asarray(masses, dtype=float)
+        value, slope = self.slopes(masses)
+        with np.errstate(invalid="ignore"):
+            return value, np.where(masses > 0, masses * slope, 0.0)
+
+
+class ClassScores(OfLabels):
     """Average over classes of ratios of counts, such as macro or weighted F1.
 
     A class that nobody of a group is in, or is predicted to be in, is left out of the group's average, as in
@@ -25,6 +95,8 @@ class ClassScores(Functional):
 
     Parameters
     ----------
+    true, predicted : ndarray of int, shape (K,)
+        Labels as codes.
     event, given : ndarray of float, shape (K, C)
         What each kind of people adds to the numerator and to the denominator of each class's ratio.
     member : ndarray of bool, shape (K, C)
@@ -43,6 +115,8 @@ class ClassScores(Functional):
 
     def __init__(
         self,
+        true: Positions,
+        predicted: Positions,
         event: Floats,
         given: Floats,
         member: Booleans,
@@ -52,38 +126,51 @@ class ClassScores(Functional):
         undefined: float | None = None,
         absent: bool = True,
     ) -> None:
-        self.event, self.given = event.astype(float), given.astype(float)
-        self.member, self.present = member.astype(float), (member | called).astype(float)
+        super().__init__(true, predicted)
+        self._event, self._given = Incidence(event), Incidence(given)
+        self._member, self._present = Incidence(member), Incidence(member | called)
+        self._condition, self._right = Incidence(given > 0), (event > 0).any(axis=1).astype(float)
+        self._wrong = ((given > 0) & ~(event > 0)).any(axis=1).astype(float)
         self.weighted, self.undefined, self.absent = weighted, undefined, absent
         #: Whether nobody is in the condition of two classes, which are independent then.
-        self.disjoint = bool(((self.given > 0).sum(axis=1) <= 1).all())
+        self.disjoint = bool(((given > 0).sum(axis=1) <= 1).all())
 
     def _classes(self, masses: Floats) -> tuple[Floats, Floats, Floats]:
         """Return each class's ratio, what it is divided by (infinite of a constant), and its share of the average."""
-        below = masses @ self.given
-        ratio = ratio_of(masses @ self.event, below)
-        share = masses @ self.member if self.weighted else np.ones_like(below)
+        below = self._given.sums(masses)
+        ratio = ratio_of(self._event.sums(masses), below)
+        share = self._member.sums(masses) if self.weighted else np.ones_like(below)
         empty = ~(below > 0)
         if self.absent:
-            share = np.where(masses @ self.present > 0, share, 0.0)
+            share = np.where(self._present.sums(masses) > 0, share, 0.0)
         if self.undefined is not None:
             ratio = np.where(empty, self.undefined, ratio)
             share = np.where(np.isnan(ratio), 0.0, share)
         ratio = np.where(share > 0, ratio, 0.0)
         return ratio, np.where(empty, np.inf, below), ratio_of(share, share.sum(axis=-1, keepdims=True))
 
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the average and each cell's part of its error."""
-        masses = np.asarray(masses, dtype=float)
+    def more_of(self, counts: Floats) -> Floats:
+        """Return one of right and of wrong in every class; of a class that nobody is in nothing, if it is left out."""
+        gone = self._present.sums(counts) == 0
+        if not (self.absent and gone.any()):
+            return self.more
+        return np.where(self._present.spread(gone.astype(float)) > 0, 0.0, self.more)
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the average."""
+        ratio, _, share = self._classes(np.asarray(masses, dtype=float))
+        return np.asarray((share * ratio).sum(axis=-1))
+
+    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return the average and its derivatives."""
         ratio, below, share = self._classes(masses)
         value = (share * ratio).sum(axis=-1)
         slope = share / below
-        inside = slope @ self.event.T - (slope * ratio) @ self.given.T
+        inside = self._event.spread(slope) - self._given.spread(slope * ratio)
         if self.weighted:
-            total = (masses @ self.member).sum(axis=-1, keepdims=True)
-            inside += ratio_of(np.where(share > 0, ratio - value[..., None], 0.0), total) @ self.member.T
-        with np.errstate(invalid="ignore"):
-            return value, masses * inside
+            total = self._member.sums(masses).sum(axis=-1, keepdims=True)
+            inside += self._member.spread(ratio_of(np.where(share > 0, ratio - value[..., None], 0.0), total))
+        return value, inside
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
         """Return the average and its variance; that of independent shares at one more event and other in each class."""
@@ -99,7 +186,7 @@ class ClassScores(Functional):
 
     def effective(self, counts: Floats) -> Floats:
         """Return how many people meet the condition of the class of which fewest do; absent classes do not count."""
-        return _fewest(np.asarray(counts, dtype=float) @ (self.given > 0))
+        return _fewest(self._condition.sums(np.asarray(counts, dtype=float)))
 
     def informative(self, counts: Floats) -> Floats:
         """Return how many people are right, are wrong, or meet a class's condition, whichever is fewest.
@@ -109,8 +196,7 @@ class ClassScores(Functional):
         if self.disjoint and not self.weighted:
             return self.effective(counts)
         counts = np.asarray(counts, dtype=float)
-        right = counts @ (self.event > 0).any(axis=1).astype(float)
-        wrong = counts @ ((self.given > 0) & ~(self.event > 0)).any(axis=1).astype(float)
+        right, wrong = counts @ self._right, counts @ self._wrong
         return np.asarray(np.minimum(self.effective(counts), np.minimum(right, wrong)))
 
 
@@ -147,7 +233,7 @@ def _geometric(shares: Floats) -> Floats:
         return np.asarray(np.exp(np.log(shares).mean(axis=-1)))
 
 
-class Kappa(Functional):
+class Kappa(OfLabels):
     """Cohen's kappa of true and predicted labels: one minus the disagreement over that of independent labels.
 
     Parameters
@@ -166,32 +252,92 @@ class Kappa(Functional):
         self, true: Positions, predicted: Positions, disagreement: NDArray[Any], counted: Booleans | None = None
     ) -> None:
         everybody = np.ones(len(true), dtype=bool) if counted is None else counted
+        super().__init__(true, predicted)
+        self.more[~everybody] = 0.0
         classes = np.arange(len(disagreement))
         self.counted = everybody.astype(float)
-        self.true = ((true[:, None] == classes) & everybody[:, None]).astype(float)
-        self.predicted = ((predicted[:, None] == classes) & everybody[:, None]).astype(float)
+        self._true = Incidence((true[:, None] == classes) & everybody[:, None])
+        self._predicted = Incidence((predicted[:, None] == classes) & everybody[:, None])
         self.disagreement = np.asarray(disagreement, dtype=float)
         self.apart = self.disagreement[true, predicted] * self.counted
 
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return kappa and each cell's part of its error."""
-        masses = np.asarray(masses, dtype=float)
-        n, seen = masses @ self.counted, masses @ self.apart
-        by_true, by_predicted = masses @ self.true, masses @ self.predicted
+    def _shares(self, masses: Floats) -> tuple[Floats, ...]:
+        """Return disagreement over that of independent labels, those labels' times n, and what their parts are."""
+        by_true, by_predicted = self._true.sums(masses), self._predicted.sums(masses)
         from_true, from_predicted = by_true @ self.disagreement, by_predicted @ self.disagreement.T
-        expected = (from_true * by_predicted).sum(axis=-1)  # n times that of independent labels
+        expected = (from_true * by_predicted).sum(axis=-1)
+        above = (masses @ self.counted) * (masses @ self.apart)
+        return np.where(expected > 0, ratio_of(above, expected), np.nan), expected, from_true, from_predicted
+
+    def values(self, masses: Floats) -> Floats:
+        """Return kappa."""
+        return np.asarray(1 - self._shares(np.asarray(masses, dtype=float))[0])
+
+    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return kappa and its derivatives."""
+        share, expected, from_true, from_predicted = self._shares(masses)
+        n, seen = masses @ self.counted, masses @ self.apart
         with np.errstate(invalid="ignore", divide="ignore"):
-            share = np.where(expected > 0, n * seen / expected, np.nan)
-            d_expected = from_predicted @ self.true.T + from_true @ self.predicted.T
-            d_above = seen[..., None] * self.counted + n[..., None] * self.apart
-            inside = (share[..., None] * d_expected - d_above) / expected[..., None]
-        return 1 - share, np.where(masses > 0, masses * inside, 0.0)
+            each = ratio_of(share, expected)[..., None]
+            slope = self._true.spread(from_predicted * each)
+            slope += self._predicted.spread(from_true * each)
+            slope -= (seen / expected)[..., None] * self.counted
+            slope -= (n / expected)[..., None] * self.apart
+        return 1 - share, slope
 
     def effective(self, counts: Floats) -> Floats:
         """Return the size of the smallest true or predicted class that anybody is in."""
-        return np.minimum(_fewest(counts @ self.true), _fewest(counts @ self.predicted))
+        return np.minimum(_fewest(self._true.sums(counts)), _fewest(self._predicted.sums(counts)))
 
     def informative(self, counts: Floats) -> Floats:
         """Return how many people agree, disagree, or are in the smallest class, whichever is fewest."""
         apart = counts @ (self.apart > 0)
         return np.asarray(np.minimum(self.effective(counts), np.minimum(apart, counts @ self.counted - apart)))
+
+
+class Matthews(OfLabels):
+    """Matthews' correlation coefficient of true and predicted labels (R_K for several classes)."""
+
+    bounds = (-1.0, 1.0)
+
+    def __init__(self, true: Positions, predicted: Positions) -> None:
+        super().__init__(true, predicted)
+        classes = np.union1d(true, predicted)
+        self._true, self._predicted = (Incidence(codes[:, None] == classes) for codes in (true, predicted))
+        self.right = (true == predicted).astype(float)
+
+    def _ratio(self, masses: Floats) -> tuple[Floats, ...]:
+        """Return the coefficient, what it is divided by and the two factors of that, and both margins."""
+        n, t, p = masses.sum(axis=-1), self._true.sums(masses), self._predicted.sums(masses)
+        above = n * (masses @ self.right) - (t * p).sum(axis=-1)
+        b, d = n**2 - (p**2).sum(axis=-1), n**2 - (t**2).sum(axis=-1)
+        root = np.sqrt(np.maximum(b, 0) * np.maximum(d, 0))
+        return np.where((b > 0) & (d > 0), ratio_of(above, root), np.nan), root, b, d, t, p
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the coefficient."""
+        return self._ratio(np.asarray(masses, dtype=float))[0]
+
+    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return the coefficient and its derivatives."""
+        value, root, b, d, t, p = self._ratio(masses)
+        n, right = masses.sum(axis=-1), masses @ self.right
+        with np.errstate(invalid="ignore", divide="ignore"):
+            of_all = right / root - value * (n / b + n / d)
+            by_true = ratio_of(p, root[..., None]) - value[..., None] * ratio_of(t, d[..., None])
+            by_predicted = ratio_of(t, root[..., None]) - value[..., None] * ratio_of(p, b[..., None])
+            slope = (n / root)[..., None] * self.right + of_all[..., None]
+            slope -= self._true.spread(by_true)
+            slope -= self._predicted.spread(by_predicted)
+        return value, slope
+
+    def effective(self, counts: Floats) -> Floats:
+        """Return the size of the smallest true or predicted class that anybody is in."""
+        counts = np.asarray(counts, dtype=float)
+        margins = np.concatenate([self._true.sums(counts), self._predicted.sums(counts)], axis=-1)
+        return np.asarray(margins.min(axis=-1))
+
+    def informative(self, counts: Floats) -> Floats:
+        """Return the people who are predicted wrongly, or right, or are in the smallest class, whoever are fewest."""
+        right = counts @ self.right
+        return np.asarray(np.minimum(self.effective(counts), np.minimum(right, counts.sum(axis=-1) - right)))

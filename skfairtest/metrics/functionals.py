@@ -371,44 +371,6 @@ class BalancedAccuracy(Functional):
         return self.effective(counts)
 
 
-class Matthews(Functional):
-    """Matthews' correlation coefficient of true and predicted labels (R_K for several classes), delta method."""
-
-    bounds = (-1.0, 1.0)
-
-    def __init__(self, true: Positions, predicted: Positions) -> None:
-        classes = np.union1d(true, predicted)
-        self.true = (true[:, None] == classes).astype(float)
-        self.predicted = (predicted[:, None] == classes).astype(float)
-        self.right = (true == predicted).astype(float)
-        self._true, self._predicted = np.searchsorted(classes, true), np.searchsorted(classes, predicted)
-
-    def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return the coefficient and each cell's part of its error."""
-        n = masses.sum(axis=-1)
-        t, p, c = masses @ self.true, masses @ self.predicted, masses @ self.right
-        above = n * c - (t * p).sum(axis=-1)
-        b, d = n**2 - (p**2).sum(axis=-1), n**2 - (t**2).sum(axis=-1)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            root = np.sqrt(b * d)
-            value = np.where((b > 0) & (d > 0), above / root, np.nan)
-            n_, c_ = n[..., None], c[..., None]
-            d_above = c_ + n_ * self.right - t[..., self._predicted] - p[..., self._true]
-            d_b, d_d = 2 * (n_ - p[..., self._predicted]), 2 * (n_ - t[..., self._true])
-            slope = d_above / root[..., None] - value[..., None] / 2 * (d_b / b[..., None] + d_d / d[..., None])
-        return value, np.where(masses > 0, masses * slope, 0.0)
-
-    def effective(self, counts: Floats) -> Floats:
-        """Return the size of the smallest true or predicted class that anybody is in."""
-        margins = np.concatenate([counts @ self.true, counts @ self.predicted], axis=-1)
-        return np.asarray(margins.min(axis=-1))
-
-    def informative(self, counts: Floats) -> Floats:
-        """Return the people who are predicted wrongly, or right, or are in the smallest class, whoever are fewest."""
-        right = counts @ self.right
-        return np.asarray(np.minimum(self.effective(counts), np.minimum(right, counts.sum(axis=-1) - right)))
-
-
 class Undifferentiated(Functional):
     """A metric of which nothing is known but its values: it has a variance, and no parts."""
 

@@ -55,6 +55,42 @@ OTHER_NAMES: dict[str, tuple[str, str | None]] = {
     "disparate_mistreatment": ("equalized_odds", None),
     "conditional_use_accuracy_equality": ("conditional_use_accuracy", None),
     "accuracy_equality": ("overall_accuracy_equality", None),
+    # Fawcett (2006), An introduction to ROC analysis, and what these are called in other fields.
+    "tpr": ("true_positive_rate", None),
+    "sensitivity": ("true_positive_rate", None),
+    "hit_rate": ("true_positive_rate", None),
+    "fpr": ("false_positive_rate", None),
+    "fall_out": ("false_positive_rate", None),
+    "tnr": ("true_negative_rate", None),
+    "specificity": ("true_negative_rate", None),
+    "fnr": ("false_negative_rate", None),
+    "miss_rate": ("false_negative_rate", None),
+    "ppv": ("precision", None),
+    "positive_predictive_value": ("precision", None),
+    "npv": ("negative_predictive_value", None),
+    "fdr": ("false_discovery_rate", None),
+    "for": ("false_omission_rate", None),
+    "acc": ("accuracy", None),
+    "bacc": ("balanced_accuracy", None),
+    "error_rate": ("zero_one_loss", None),
+    "hamming_loss": ("zero_one_loss", None),  # of one label each
+    "f1_binary": ("f1", None),
+    "dice": ("f1", None),
+    "precision_binary": ("precision", None),
+    "recall_binary": ("true_positive_rate", None),
+    "jaccard_binary": ("jaccard", None),
+    "iou": ("jaccard", None),
+    "mcc": ("matthews_corrcoef", None),
+    "kappa": ("cohen_kappa", None),
+    "auc": ("roc_auc", None),
+    "auroc": ("roc_auc", None),
+    "ap": ("average_precision", None),
+    "logloss": ("log_loss", None),
+    "cross_entropy": ("log_loss", None),
+    "brier": ("brier_score", None),
+    "mae": ("mean_absolute_error", None),
+    "mse": ("mean_squared_error", None),
+    "r_squared": ("r2", None),
     "g_mean": ("geometric_mean", None),
     "geometric_mean_score": ("geometric_mean", None),
 }
@@ -67,11 +103,37 @@ INSTEAD = {
     "conditional_demographic_disparity": "write metric='demographic_parity' and pass the strata as control_features",
     "fbeta": "write which beta, as in metric='f2', 'f0.5' or 'f2_macro', or functools.partial(fbeta_score, beta=2)",
     "fbeta_score": "write which beta, as in metric='f2' or functools.partial(fbeta_score, beta=2)",
+    "f_score": "write which, as in metric='f1', 'f2' or 'f1_macro'",
+    "eod": "write metric='equal_opportunity' or metric='equalized_odds', whichever is meant",
+    **dict.fromkeys(
+        ("ber", "balanced_error_rate", "informedness", "youden", "youden_j"),
+        "it says what balanced accuracy says: write metric='balanced_accuracy'",
+    ),
+    "gini": "it is twice the AUC minus one: write metric='roc_auc'",
+    **dict.fromkeys(
+        ("auprc", "pr_auc", "auc_pr"), "write metric='average_precision', which is the area under the curve in steps"
+    ),
+    **dict.fromkeys(
+        ("ece", "expected_calibration_error", "calibration_error"),
+        "bins reject calibrated scores of many people: write metric='calibration', the mean of y_true minus score",
+    ),
+    **dict.fromkeys(
+        ("rmse", "root_mean_squared_error"),
+        "two groups with one mean squared error have one root of it: write metric='mean_squared_error', or "
+        "'neg_root_mean_squared_error', which takes longer",
+    ),
+    "mape": "write metric='neg_mean_absolute_percentage_error', which is evaluated in each resample and takes longer",
     "four_fifths_rule": "write metric='disparate_impact', disparity='ratio', margin=0.8, if that is meant",
     **dict.fromkeys(
         ("f1_samples", "jaccard_samples", "precision_samples", "recall_samples"),
         "it averages over people who have several labels each; of one label a person write an average over labels, as "
         "in metric='f1_macro'",
+    ),
+    **dict.fromkeys(
+        ("top_k_accuracy", "top_k_accuracy_score"),
+        "of two labels the highest score alone is metric='accuracy', and the two highest are always right; of more "
+        "labels scores are not read: pass as y_pred whether the true label is among the k highest, and write "
+        "metric='selection_rate'",
     ),
     "individual_fairness": "it compares similar people and not groups: use IndividualFairnessTest",
     "consistency": "it compares similar people and not groups: use IndividualFairnessTest",
@@ -121,8 +183,10 @@ def _of_classes(
         return None
     chosen = None if labels is None else tuple(plain_scalar(label) for label in labels)
     if average == "binary":
-        if chosen is not None or pos_label != 1:  # the positive label is the test's
+        if chosen is not None:
             return None
+        if pos_label != 1:  # 1, which need not be said, is the test's positive label
+            return class_score(kind, "positive", beta=beta, labels=(plain_scalar(pos_label),))
         return plain if beta == 1 else class_score(kind, "positive", beta=beta)
     if average not in ("micro", "macro", "weighted") or chosen == ():
         return None
@@ -150,6 +214,10 @@ def _of_two_classes(name: str, *, average: Any = "macro", multi_class: str = "ra
     return name
 
 
+def _top_k(*, k: int = 2) -> str:
+    raise ParameterError(f"metric=top_k_accuracy_score has no test of its own: {INSTEAD['top_k_accuracy']}")
+
+
 @functools.cache
 def known_functions() -> dict[object, tuple[Callable[..., Any], Callable[..., str | BuiltIn | None], str | None]]:
     """Functions that compute a built-in metric, by their keys: the function, what it computes, and which disparity."""
@@ -167,6 +235,7 @@ def known_functions() -> dict[object, tuple[Callable[..., Any], Callable[..., st
         (sk.f1_score, functools.partial(_of_classes, "f1", "f1"), None),
         (sk.fbeta_score, functools.partial(_of_classes, "f1", "f1"), None),
         (sk.cohen_kappa_score, _kappa, None),
+        (sk.top_k_accuracy_score, _top_k, None),
         (sk.roc_auc_score, functools.partial(_of_two_classes, "roc_auc"), None),
         (sk.average_precision_score, functools.partial(_of_two_classes, "average_precision"), None),
     ]

@@ -11,11 +11,11 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.metrics.average_precision import AveragePrecision
-from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa
+from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews
 from skfairtest.metrics.determination import Determination
-from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Matthews, Mean, Share
+from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Mean, Share
 from skfairtest.metrics.score_metric import Cells, Context, ScoreMetric, shared_codes
-from skfairtest.readers.levels import sort_levels
+from skfairtest.readers.levels import listed, sort_levels
 
 UNIT, SIGNED, LOSS, ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)
 EITHER = ("decision_function", "predict_proba")
@@ -151,6 +151,13 @@ def _members(context: Context, labels: tuple[Any, ...] | None) -> tuple[Booleans
     return member, called
 
 
+def _check_seen(context: Context, label: Any) -> None:
+    """Refuse a positive label that nobody has or is predicted to have."""
+    seen = sort_levels({*context.columns["y_true"].levels, *context.columns["y_pred"].levels})
+    if label not in seen:
+        raise ParameterError(f"pos_label={label!r} is not among the labels of y_true and y_pred: {listed(seen)}")
+
+
 def mean_of(z: Callable[[Context], Floats], bounds: tuple[float, float]) -> Callable[[Context], Functional]:
     """Declare the mean of a value of each person."""
     return lambda context: Mean(z(context), bounds)
@@ -189,7 +196,7 @@ class OfClasses:
         That of the positive label alone; of the sums over classes; or the mean over classes, each counting alike, or by
         its true members.
     labels : tuple, optional
-        The classes; all that there are by default.
+        The classes; all that there are by default, or the positive label alone.
     undefined : float, optional
         What the ratio of a class is of which nobody meets the condition; see `ClassScores`.
     """
@@ -202,14 +209,18 @@ class OfClasses:
 
     def __call__(self, context: Context) -> Functional:
         """Return the metric of these kinds of people."""
-        labels = (context.pos_label,) if self.average == "positive" else self.labels
-        member, called = _members(context, labels)
+        own = self.average == "positive" and self.labels is None
+        member, called = _members(context, (context.pos_label,) if own else self.labels)
+        if self.average == "positive" and not own:
+            _check_seen(context, *(self.labels or ()))
         event = (member & called).astype(float)
         given = event + self.wrongly * (called & ~member) + self.missed * (member & ~called)
         if self.average in ("positive", "micro"):
             return Share(event.sum(axis=1), given.sum(axis=1))
         weighted, absent = self.average == "weighted", self.labels is None
-        return ClassScores(event, given, member, called, weighted=weighted, undefined=self.undefined, absent=absent)
+        return ClassScores(
+            *_codes(context), event, given, member, called, weighted=weighted, undefined=self.undefined, absent=absent
+        )
 
 
 @dataclass(frozen=True)
@@ -284,13 +295,17 @@ def class_score(
     elif average == "weighted":
         within = None
     arguments = {"labels": None if labels is None else list(labels), "zero_division": undefined}
+    describes = _AVERAGES[average].format(called)
+    if average == "positive":
+        arguments = {"pos_label": None if labels is None else labels[0]}
+        describes = describes if labels is None else f"the {called} of label {labels[0]!r}"
     return BuiltIn(
         (name if average == "positive" else f"{name}_{average}") + _given(arguments),
         OfClasses(wrongly, missed, average, labels, undefined),
         within=within,
         bounds=UNIT,
-        describes=_AVERAGES[average].format(called),
-        positive="always" if average == "positive" else "never",
+        describes=describes,
+        positive="always" if average == "positive" and labels is None else "never",
         undefined=_NO_CLASS,
     )
 

@@ -287,10 +287,12 @@ def scores(
     """
     found = [response for response in responses if callable(getattr(estimator, response, None))]
     if not found:
+        of_numbers = isinstance(estimator, BaseEstimator) and is_regressor(estimator)
+        predicts = "numbers, such as 'mean_squared_error'" if of_numbers else "labels, such as 'equalized_odds'"
         raise ParameterError(
             f"estimator={type(estimator).__name__}() has no {' and no '.join(responses)}, and {metric} needs scores: "
-            "use a model that has, or a metric of predicted labels, such as 'equalized_odds'; scores of your own are "
-            "passed as X, with estimator=None."
+            f"use a model that has, or a metric of predicted {predicts}; scores of your own are passed as X, with "
+            "estimator=None."
         )
     array = ask(estimator, found[0], X, **given)
     if found[0] == "predict":

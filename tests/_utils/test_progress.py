@@ -3,9 +3,11 @@
 import io
 import sys
 
+import numpy as np
 import pytest
 from rich.console import Console
 
+from skfairtest import FairnessTest
 from skfairtest._utils import progress as _progress
 from skfairtest._utils.progress import Bar, Step, progress, share_of, shown_by
 
@@ -84,3 +86,26 @@ def test_no_bar_goes_back_and_none_is_open_after_a_failure():
 )
 def test_a_share_is_never_more_than_all(steps, share):
     assert share_of(steps) == share
+
+
+class Recorded(Bar):
+    """A bar that is not drawn: it keeps the shares that it would show."""
+
+    def __init__(self):
+        super().__init__()
+        self.shares = []
+
+    def _open(self):
+        self._show = lambda what, share: self.shares.append(share)
+
+
+def test_exact_tests_of_many_groups_go_from_nothing_to_all_one_pair_at_a_time():
+    rng = np.random.default_rng(0)
+    y_true, y_pred, group = rng.integers(0, 2, 300), rng.integers(0, 2, 300), rng.integers(0, 6, 300)
+    bar = Recorded()
+    with shown_by(bar):
+        FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, metric=["accuracy", "zero_one_loss"])
+    assert bar.shares == sorted(bar.shares)
+    assert bar.shares[-1] == 1.0
+    # 15 pairs of groups, of which the error rate's are the accuracy's.
+    assert len(set(bar.shares)) == 16

@@ -81,7 +81,7 @@ def test_it_has_frames_a_picture_and_a_detectable_size(result):
     picture = null_histogram_of(result.leading)
     assert picture.kind == "normal"
     assert sum(picture.extreme) == pytest.approx(picture.p_value, rel=1e-6)
-    sizes = minimum_detectable(result)
+    (sizes,) = minimum_detectable([result])
     errors = np.array([finding.null.spread for finding in result.findings])
     assert sizes == pytest.approx((norm.isf(0.05 / 6) + norm.isf(0.2)) * errors, rel=1e-3)
     assert isinstance(frame, pd.DataFrame)

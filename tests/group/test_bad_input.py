@@ -252,7 +252,9 @@ def test_fractions_are_scores_and_not_labels(argument):
         run(**{argument: [0.1, 0.9, 0.2, 0.3, 0.8, 0.7, 0.4, 0.6]})
 
 
-@pytest.mark.parametrize("metric", ["equalized_odds", "selection_rate", ["f2", "mean_residual"]])
+@pytest.mark.parametrize(
+    "metric", ["equalized_odds", "selection_rate", ["f2", "mean_residual"], "accuracy", "balanced_accuracy", "f1_macro"]
+)
 @pytest.mark.parametrize("truth", [[1.5, 2.5, 0.5, 3.0, 4.5, 1.0, 0.0, 2.0], [3, 1, 4, 1, 5, 9, 2, 6]])
 def test_predictions_of_a_regressor_are_told_the_metrics_of_numbers(metric, truth):
     with pytest.raises(ValueError, match=r"^y_pred holds numbers.*'mean_residual', 'mean_squared_error'.*'r2'"):
@@ -260,6 +262,13 @@ def test_predictions_of_a_regressor_are_told_the_metrics_of_numbers(metric, trut
     X = np.arange(8)[:, None]
     with pytest.raises(ValueError, match=r"^y_pred holds numbers"):
         FairnessTest(LinearRegression().fit(X, truth), metric=metric).fit(X, truth, sensitive_features=list("aabb" * 2))
+
+
+def test_a_metric_of_scores_tells_a_regressor_which_metric_of_its_numbers_there_is():
+    X, truth = np.arange(8)[:, None], np.arange(8) % 2
+    test = FairnessTest(LinearRegression().fit(X, truth), metric="roc_auc")
+    with pytest.raises(ValueError, match=r"has no decision_function.*metric of predicted numbers.*mean_squared_error"):
+        test.fit(X, truth, sensitive_features=list("aabb" * 2))
 
 
 COLUMNS = {

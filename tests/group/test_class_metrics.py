@@ -91,10 +91,22 @@ CASES = {
     **{name: ("truth", "label", function, function) for name, function in FUNCTIONS.items()},
     "f2": ("positive", "yes", "f2", partial(sk.fbeta_score, beta=2)),
     "f0.5": ("positive", "yes", partial(sk.fbeta_score, beta=0.5), partial(sk.fbeta_score, beta=0.5)),
+    "F1 of label 0": ("positive", "yes", partial(sk.f1_score, pos_label=0), partial(sk.f1_score, pos_label=0)),
     "average_precision": ("positive", "score", "average_precision", sk.average_precision_score),
     "r2": ("number", "guess", "r2", sk.r2_score),
 }
 cases = pytest.mark.parametrize("name", CASES)
+
+
+@pytest.mark.parametrize("name", ["f1", "recall", "precision", "jaccard"])
+def test_a_ratio_of_one_label_has_the_exact_test_of_that_label_as_the_positive_one(people, name):
+    of_label = run(people, partial(getattr(sk, f"{name}_score"), pos_label=0), "positive", "yes")
+    positive = run(people, name, "positive", "yes", pos_label=0)
+    assert of_label.method_ == positive.method_ == "exact"
+    assert of_label.p_value_ == pytest.approx(positive.p_value_, rel=1e-12)
+    assert of_label.confidence_interval_ == pytest.approx(positive.confidence_interval_)
+    with pytest.raises(ValueError, match="pos_label=7 is not among the labels of y_true and y_pred: 0, 1"):
+        run(people, partial(getattr(sk, f"{name}_score"), pos_label=7), "positive", "yes")
 
 
 @cases

@@ -211,11 +211,12 @@ def of_matthews(truth, predicted):
     if not np.isfinite(value):
         return np.nan, np.nan
     n, variance = cells.sum(), 0.0
-    for cell in np.flatnonzero(cells):
-        up, down = cells.copy(), cells.copy()
+    smooth = cells + 1  # one more of right and of wrong in both classes
+    for cell in range(4):
+        up, down = smooth.copy(), smooth.copy()
         up[cell] += 1e-6
         down[cell] -= 1e-6
-        variance += cells[cell] * ((phi(up) - phi(down)) / 2e-6) ** 2
+        variance += smooth[cell] * ((phi(up) - phi(down)) / 2e-6) ** 2
     variance *= n / (n - 1)
     return value, variance if variance > 1e-12 else 0.0
 

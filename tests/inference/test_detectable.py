@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 from statsmodels.stats.power import NormalIndPower
 
-from skfairtest.inference._given_totals import given_totals, nearly_raised_level, raised_level
+from skfairtest.inference._given_totals import given_totals, nearly_raised_levels, raised_level
 from skfairtest.inference.detectable import TwoRates, detectable_estimates, detectable_rates
 from skfairtest.inference.power import region_of
 from skfairtest.inference.power_normal import estimate_power, normal_power, values_tested
@@ -98,7 +98,8 @@ def test_among_very_many_people_the_normal_approximation_is_taken():
 @pytest.mark.parametrize("people", [(2, 4), (1, 30), (15, 40), (12, 900), (60, 120), (150, 1500), (400, 400)])
 def test_the_raised_level_that_is_found_fast_is_near_the_certified_one(people, alpha):
     histogram = given_totals(*people, np.arange(sum(people) + 1), alpha, "two-sided")
-    assert nearly_raised_level(*people, alpha) == pytest.approx(raised_level(histogram, alpha, "two-sided"), rel=0.1)
+    (level,) = nearly_raised_levels(*np.array(people)[:, None], alpha)
+    assert level == pytest.approx(raised_level(histogram, alpha, "two-sided"), rel=0.1)
 
 
 def test_too_few_people_could_have_shown_nothing():

@@ -21,10 +21,12 @@ DESIGNS = [(3, 4), (7, 7), (5, 20), (12, 9)]
 def conditional_p_values(d1, d2):
     """Fisher's two-sided p-values of every outcome, (d1 + 1, d2 + 1)."""
     given = given_totals(d1, d2, np.arange(d1 + d2 + 1), 0.0, "two-sided")
-    total, place = np.nonzero(np.isfinite(given.p_values))
+    total, place = np.nonzero(given.probabilities)
     x1 = given.left[total] + place
+    p_values, order = np.empty_like(given.p_values), np.argsort(given.probabilities, axis=1)
+    np.put_along_axis(p_values, order, given.p_values, axis=1)
     out = np.empty((d1 + 1, d2 + 1))
-    out[x1, total - x1] = np.minimum(given.p_values[total, place], 1.0)
+    out[x1, total - x1] = np.minimum(p_values[total, place], 1.0)
     return out
 
 

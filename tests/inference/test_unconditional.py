@@ -11,6 +11,7 @@ from scipy.stats import binom, boschloo_exact, fisher_exact, hypergeom
 from skfairtest._utils.batches import starts
 from skfairtest.inference import _tails
 from skfairtest.inference.conditional import conditional_log_p
+from skfairtest.inference.rates import Pair, equalities
 from skfairtest.inference.unconditional import CAP, TailProbability, unconditional_log_p, within_cap
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -285,3 +286,17 @@ def test_the_last_digits_do_not_depend_on_the_order_of_the_pairs_or_on_which_gro
     order = rng.permutation(500)
     np.testing.assert_array_equal(unconditional_log_p(x1[order], d1[order], x2[order], d2[order]), p[order])
     np.testing.assert_array_equal(unconditional_log_p(x2, d2, x1, d1), p)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_every_pair_counts_as_progress_also_those_that_fishers_test_decides(alternative):
+    # Two alike, two beyond the cap, and two that are enumerated.
+    x1, d1, x2, d2 = np.array([[5, 10, 5, 10], [0, 9, 0, 30], [9, 5_000, 40, 5_000], [1, 1, 3, CAP], [3, 40, 9, 30],
+                               [1, 7, 80, 90]]).T  # fmt: skip
+    calls = []
+    equalities(
+        [Pair(*(np.array([n]) for n in pair)) for pair in zip(x1, d1, x2, d2, strict=True)],
+        alternative,
+        lambda: calls.append(1),
+    )
+    assert len(calls) == 6

@@ -21,9 +21,9 @@ from sklearn.metrics import (
 
 from skfairtest.metrics import Bootstrap, Evaluated, Jackknife, Mean, Robust, Share
 from skfairtest.metrics.average_precision import AveragePrecision
-from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa
+from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews, OfLabels
 from skfairtest.metrics.determination import Determination
-from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Matthews
+from skfairtest.metrics.functionals import Auc, BalancedAccuracy
 from skfairtest.metrics.rate import f1_of_jaccard, f1_slope
 
 RNG = np.random.default_rng(20240521)
@@ -45,7 +45,7 @@ def _share(event, given, *, f1=False):
 def _of_classes(wrongly, missed, true=TRUE3, predicted=PREDICTED3, **options):
     member, called = (codes[:, None] == np.arange(3) for codes in (true, predicted))
     given = (member & called) + wrongly * (called & ~member) + missed * (member & ~called)
-    return ClassScores(member & called, given, member, called, **options)
+    return ClassScores(true, predicted, member & called, given, member, called, **options)
 
 
 def _f_score(beta, true=TRUE, predicted=PREDICTED):
@@ -123,7 +123,7 @@ METRICS = {
 #: Those of which the variance is not that of the parts.
 OWN_VARIANCE = {
     "auc", "balanced accuracy", "balanced accuracy of three", "precision of three, macro", "recall of three, macro",
-    "geometric mean",
+    "geometric mean", *(name for name, (functional, _) in METRICS.items() if isinstance(functional, OfLabels)),
 }  # fmt: skip
 named = pytest.mark.parametrize("name", METRICS)
 
@@ -523,6 +523,35 @@ def test_a_group_that_makes_no_errors_still_has_a_standard_error():
     assert float(variance) > 0
 
 
+@pytest.mark.parametrize(
+    "name", ["matthews of three", "f1 of three, macro", "jaccard of three, weighted", "kappa, None"]
+)
+def test_the_variance_of_a_metric_of_labels_is_that_at_one_right_and_one_wrong_more_in_every_class(name):
+    functional, score = METRICS[name]
+    counts = np.where(TRUE3 == PREDICTED3, COUNTS, 0).astype(float)  # nobody is predicted wrongly
+    more = np.zeros(K)
+    for label in range(3):
+        for right in (True, False):
+            kinds = (label == TRUE3) & ((TRUE3 == PREDICTED3) == right)
+            more[kinds] = 1 / kinds.sum()
+    smooth, step = counts + more, 1e-5
+    slopes = [(score(smooth + step * kind) - score(smooth - step * kind)) / (2 * step) for kind in np.eye(K)]
+    n = counts.sum()
+    value, variance = functional.moments(counts)
+    assert float(value) == pytest.approx(1.0)
+    assert float(variance) == pytest.approx((smooth * np.square(slopes)).sum() * n / (n - 1), rel=1e-6)
+
+
+def test_a_class_that_nobody_is_in_is_not_added_to():
+    functional, few = METRICS["f1 of three, macro"][0], (TRUE3 < 2) & (PREDICTED3 < 2)
+    true, predicted = TRUE3[few], PREDICTED3[few]
+    alone = _of_classes(0.5, 0.5, true, predicted)
+    counts = COUNTS.astype(float)
+    both = functional.moments(np.where(few, counts, 0.0)), alone.moments(counts[few])
+    np.testing.assert_allclose(both[0][0], both[1][0])
+    assert float(both[0][1]) > 0
+
+
 def test_balanced_accuracy_without_one_class_is_undefined():
     functional = BalancedAccuracy(TRUE3, TRUE3 == PREDICTED3)
     value, variance = functional.moments(np.where(TRUE3 == 1, 0, COUNTS).astype(float))
@@ -678,7 +707,7 @@ def test_weights_of_one_change_nothing_but_the_smoothing(name):
     counts = COUNTS.astype(float)
     plain, weighted = functional.moments(counts), Robust(functional, np.ones(K)).moments(counts)
     assert float(plain[0]) == pytest.approx(float(weighted[0]), rel=1e-12)
-    if name in ("mean", "recall", "f1", "matthews", "matthews of three"):
+    if name in ("mean", "recall", "f1"):
         assert float(plain[1]) == pytest.approx(float(weighted[1]), rel=1e-10)
 
 

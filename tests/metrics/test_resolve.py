@@ -92,11 +92,9 @@ def test_two_different_rates_of_one_name_are_an_error():
         ("selection rate", "'selection_rate'"),
         ("equalised_odds", "'equalized_odds'"),
         ("f1_makro", "'f1_macro'"),
-        ("tpr", "'true_positive_rate'"),
         ("FPR", "'false_positive_rate'"),
-        ("npv", "'negative_predictive_value'"),
-        ("mae", "'mean_absolute_error'"),
-        ("AUC", "'roc_auc'"),
+        ("MCC", "'mcc'"),
+        ("AUC", "'auc'"),
         ("macro_f1", "'f1_macro'"),
     ],
 )
@@ -201,7 +199,10 @@ def test_a_copy_of_a_disparity_function_is_the_same_function(name):
 
 def test_every_twin_is_tested_here_and_none_is_missing():
     expected = {id(function) for function in PLAIN} | {id(getattr(fair, name)) for name in DISPARITIES}
-    assert {id(function) for function, _, _ in known_functions().values()} == expected | {id(sk.fbeta_score)}
+    assert {id(function) for function, _, _ in known_functions().values()} == expected | {
+        id(sk.fbeta_score),
+        id(sk.top_k_accuracy_score),
+    }
     assert len(DISPARITIES) >= 16
     generated = {name for name in fair.__all__ if name.endswith(("_difference", "_ratio"))}
     others = {name for name in generated - set(DISPARITIES) if "rate" in name or "parity" in name or "odds" in name}
@@ -275,6 +276,16 @@ def test_equalized_odds_difference_is_the_larger_of_two_largest_differences(comp
         ("equality_of_odds", "equalized_odds"),
         ("separation", "equalized_odds"),
         ("geometric_mean_score", "geometric_mean"),
+        ("tpr", "true_positive_rate"),
+        ("fpr", "false_positive_rate"),
+        ("specificity", "true_negative_rate"),
+        ("ppv", "precision"),
+        ("mcc", "matthews_corrcoef"),
+        ("f1_binary", "f1"),
+        ("auroc", "roc_auc"),
+        ("mae", "mean_absolute_error"),
+        ("mse", "mean_squared_error"),
+        ("hamming_loss", "zero_one_loss"),
     ],
 )
 def test_another_name_is_the_same_metric(name, ours):
@@ -314,7 +325,6 @@ def test_f_scores_are_named_by_their_beta():
     "function",
     [
         partial(sk.f1_score, average=None),
-        partial(sk.f1_score, pos_label="yes"),
         partial(sk.zero_one_loss, normalize=False),
         partial(sk.roc_auc_score, max_fpr=0.1),
         partial(sk.mean_squared_error, multioutput="raw_values"),
@@ -325,6 +335,21 @@ def test_an_argument_that_changes_the_metric_leaves_a_function_of_its_own(functi
     (metric,) = resolve_metrics(function)
     assert type(metric) is ScoreMetric
     assert metric.evaluate is function
+
+
+@pytest.mark.parametrize("metric", [
+    sk.top_k_accuracy_score, partial(sk.top_k_accuracy_score, k=3), sk.get_scorer("top_k_accuracy"),
+])  # fmt: skip
+def test_top_k_accuracy_says_what_to_write_however_it_is_asked_for(metric):
+    with pytest.raises(ValueError, match="whether the true label is among the k highest"):
+        names(metric)
+
+
+def test_a_pos_label_names_the_label_that_is_meant_whatever_is_positive_in_the_test():
+    found = resolve_metrics([partial(sk.f1_score, pos_label="no"), sk.make_scorer(sk.recall_score, pos_label=0), "f1"])
+    assert [metric.name for metric in found] == ["f1(pos_label='no')", "recall(pos_label=0)", "f1"]
+    assert not any(metric.needs_pos_label for metric in found[:2])
+    assert names(partial(sk.fbeta_score, beta=2, pos_label=0)) == ["f2(pos_label=0)"]
 
 
 @pytest.mark.filterwarnings("ignore:.*rests on few people:UserWarning", "ignore:.*resamples:UserWarning")
