@@ -13,6 +13,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import MAX_GROUPS, Column, check_level_count, read_column
@@ -58,6 +59,14 @@ class Question:
     score: str | None = None
     bins: int | Floats | ScoreBins | None = None
     threshold: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.threshold is None:
+            return
+        if not is_number(self.threshold):
+            raise ParameterError(f"prediction_threshold must be a number; found {self.threshold!r}.")
+        if self.score is None or "y_pred" in self.labels:
+            raise ParameterError("prediction_threshold makes predictions of y_score: pass this, and no y_pred.")
 
     @property
     def keys(self) -> list[tuple[str, str]]:
@@ -363,6 +372,7 @@ def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None
     if scores is None:
         return Aggregated(columns, counts, weights, None)
     if question.threshold is not None:
+        _check_zero_one([column for column in columns if column.name == "y_true"])
         decided = _numbers(found, "decided")
         _check_present("y_score", scores.column, counts, np.isnan(decided))
         columns.append(read_column(decided.astype(np.int64), "y_pred"))
@@ -397,6 +407,15 @@ def _binned(
         return ScoreBins.made(asked, groups), place
     bins = ScoreBins.made(groups.quantiles(asked), groups, bits=scores.bits or ALL_BITS, unit=scores.unit)
     return bins, np.searchsorted(bins.edges, rounded, side="right")
+
+
+def _check_zero_one(columns: list[Column]) -> None:
+    for column in columns:
+        if not {0, 1}.issuperset(column.levels):
+            raise ParameterError(
+                f"prediction_threshold makes predictions of 0 and 1; y_true holds {listed(column.levels)}: write the truth "
+                "as 0 and 1 as well, or the predictions in the words of the truth."
+            )
 
 
 def _check_present(parameter: str, name: str, counts: Integers, missing: Booleans) -> None:

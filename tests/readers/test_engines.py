@@ -274,6 +274,20 @@ def test_bins_are_checked(bins, message, people):
         CountTable.from_frame(people, y_true="qualified", y_score="score", score_bins=bins, sensitive_features="kind")
 
 
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"y_score": "score", "prediction_threshold": "half"}, "prediction_threshold must be a number; found 'half'"),
+        ({"prediction_threshold": 0.5}, "makes predictions of y_score: pass this"),
+        ({"y_score": "score", "y_pred": "approved", "prediction_threshold": 0.5}, "pass this, and no y_pred"),
+        ({"y_score": "score", "y_true": "kind", "prediction_threshold": 0.5}, "y_true holds 'high', 'low'"),
+    ],
+)
+def test_thresholds_are_checked(asked, message, people):
+    with pytest.raises(ValueError, match=message):
+        CountTable.from_frame(people, sensitive_features="name", **asked)
+
+
 def test_infinite_scores_are_refused():
     frame = pd.DataFrame({"s": [0.1, np.inf, 0.3, 0.4], "g": list("abab"), "y": [0, 1, 1, 0]})
     with pytest.raises(ValueError, match="y_score='s' must hold finite numbers"):
