@@ -413,8 +413,8 @@ def _check_zero_one(columns: list[Column]) -> None:
     for column in columns:
         if not {0, 1}.issuperset(column.levels):
             raise ParameterError(
-                f"prediction_threshold makes predictions of 0 and 1; y_true holds {listed(column.levels)}: write the truth "
-                "as 0 and 1 as well, or the predictions in the words of the truth."
+                f"prediction_threshold makes predictions of 0 and 1; y_true holds {listed(column.levels)}: write the "
+                "truth as 0 and 1 as well, or the predictions in the words of the truth."
             )
 
 
