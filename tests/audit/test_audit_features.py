@@ -55,7 +55,9 @@ def test_another_order_of_features_changes_no_p_value(people, params):
         for features in (["tree", "moss"], ["moss", "tree"])
     )
     for name in ("tree", "moss"):
-        columns = ["group", "other", "p_value", "p_value_adjusted", "disparity"]
+        # Crossed groups come in another order, with resamples of their own, and Holm's maximum runs over them too.
+        adjusted = [] if "n_resamples" in params else ["p_value_adjusted"]
+        columns = ["group", "other", "p_value", *adjusted, "disparity"]
         ours, theirs = (found.loc[found["feature"] == name, columns] for found in (before, swapped))
         pd.testing.assert_frame_equal(ours.reset_index(drop=True), theirs.reset_index(drop=True), rtol=1e-12)
 
