@@ -32,8 +32,8 @@ from skfairtest.inference.sign_flips import Side, flipped, random_signs
 #: Members held at once, a byte each; functions of masses hold several floats for each.
 MEMBERS = 4_000_000
 MASSES = 500_000
-#: From so many people for each one of the smaller side on, those who are in it are listed.
-MANY_TIMES = 5
+#: Of so many people, and from so many for each one of the smaller side on, those who are in it are listed.
+LISTED_FROM, MANY_TIMES = 5000, 5
 #: So many draws have to lie beyond a critical value.
 FEW_BEYOND = 5
 #: More blocks than this are permuted by sorting random numbers, not one by one.
@@ -163,7 +163,11 @@ class Stratum:
         sizes = [len(block[place]) for place in blocks]
         observed = [np.flatnonzero(self.counts[smaller, place]) for place in blocks]
         listed = MANY_TIMES * sum(map(len, observed)) <= sum(sizes) == len(block)
-        if not listed or any(2 * len(own) > n for own, n in zip(observed, sizes, strict=True)):
+        if (
+            len(block) < LISTED_FROM
+            or not listed
+            or any(2 * len(own) > n for own, n in zip(observed, sizes, strict=True))
+        ):
             return None
         split = self.functional.subset_splitter(blocks)
         return None if split is None else _Few(split, tuple(sizes), tuple(observed), smaller)

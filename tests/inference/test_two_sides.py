@@ -368,7 +368,8 @@ def test_a_billion_people_are_too_many():
 
 @pytest.mark.parametrize("smaller", [0, 1])
 @pytest.mark.parametrize("n_blocks", [1, 2])
-def test_a_side_of_few_people_is_listed_and_drawn_as_any_other(smaller, n_blocks):
+def test_a_side_of_few_people_is_listed_and_drawn_as_any_other(monkeypatch, smaller, n_blocks):
+    monkeypatch.setattr(two_sides, "LISTED_FROM", 0)
     values = np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8])
     block = np.repeat(np.arange(n_blocks), 12 // n_blocks)
     few = np.zeros(12, dtype=int)
@@ -396,6 +397,7 @@ def test_a_side_of_few_people_is_listed_and_drawn_as_any_other(smaller, n_blocks
 @pytest.mark.parametrize("share", [3, 20])
 def test_listing_a_side_or_not_is_the_same_test(monkeypatch, share):
     rng = np.random.default_rng(8)
+    monkeypatch.setattr(two_sides, "LISTED_FROM", 0)
     y, score = np.sort(rng.integers(0, 2, 600)), rng.random(600).round(2)
     order = np.lexsort((score, y))
     y, score = y[order], score[order]
@@ -411,7 +413,8 @@ def test_listing_a_side_or_not_is_the_same_test(monkeypatch, share):
     assert ks_2samp(found[0][1], found[1][1]).pvalue > 1e-3
 
 
-def test_people_who_stay_are_never_listed():
+def test_people_who_stay_are_never_listed(monkeypatch):
+    monkeypatch.setattr(two_sides, "LISTED_FROM", 0)
     few = np.zeros(30, dtype=int)
     few[:3] = 1
     block = np.where(np.arange(30) < 25, 0, -1)
