@@ -14,6 +14,8 @@ from skfairtest._utils.typing import Booleans, Integers
 
 #: People (rows times people) drawn at once: what stays in cache.
 BLOCK = 1 << 18
+#: The same where a row is longer than this, so that there are more than a few rows.
+LONG_ROW, LONG_BLOCK = 1 << 13, 1 << 20
 
 
 def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> NDArray[np.uint8]:
@@ -61,7 +63,7 @@ def memberships(n: int, n_first: int, size: int, rng: np.random.Generator) -> ND
     out = np.zeros((size, n), dtype=np.uint8)
     if n_first == 0:
         return out
-    for rows in batches(size, BLOCK // n):
+    for rows in batches(size, (BLOCK if n <= LONG_ROW else LONG_BLOCK) // n):
         _draw(out[rows], n_first, rng)
     return out
 

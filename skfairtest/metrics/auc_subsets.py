@@ -33,7 +33,7 @@ from skfairtest.metrics.auc import Numbers, both_sides, exact_type, moments_of_s
 #: Whole numbers up to here are exact in float64.
 MOST_EXACT = 1 << 53
 #: People of subsets that are worked through together: what stays in cache.
-TILE = 1 << 16
+TILE = 1 << 17
 
 
 class _Class(NamedTuple):
