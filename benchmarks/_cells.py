@@ -271,6 +271,9 @@ def area_cells():
         )  # fmt: skip
     yield Cell("auc/base .4, .25/0.9/1000-4000", "area", "roc_auc", (1000, 4000),
                (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, "near", competitors=False)  # fmt: skip
+    # A group so small beside the other that its people are listed.
+    yield Cell("auc/base .4, .25/0.9/400-6000", "area", "roc_auc", (400, 6000),
+               (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, "near", competitors=False)  # fmt: skip
     yield Cell("auc/base .4, .25/0.9/10000-10000", "area", "roc_auc", (10000, 10000),
                (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, "near", competitors=False)  # fmt: skip
 

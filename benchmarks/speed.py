@@ -382,7 +382,7 @@ def adults(n):
 
 def audit(options):
     """An audit by the standard metrics against MetricFrame alone, over the same groups and their crossings."""
-    source, groups, y_true, y_pred, score = adults(options.people)
+    source, groups, y_true, y_pred, _ = adults(options.people)
     precision = partial(precision_score, zero_division=0)
     metrics = {
         "selection_rate": selection_rate,
@@ -412,16 +412,40 @@ def audit(options):
     print(f"{len(y_true):,} people ({source}), {', '.join(groups)} and all their crossings.")
     print(f"  MetricFrame, five metrics, {sum(map(len, frames()))} groups, no test {tables:>8.2f} s")
     print(f"  FairnessAudit, {len(found.results_)} comparisons, the first call {first:>8.2f} s (CPU time; goal: 2 s)")
-    for what, more in (
-        ("", {}),
-        (", two processes", {"n_jobs": 2}),
-        (", and by two metrics of scores", {"y_score": score}),
-    ):
+    for what, more in (("", {}), (", two processes", {"n_jobs": 2})):
         seconds = median_seconds(partial(ours, **more), 3)
         rows = len(ours(**more).results_)
         print(f"  FairnessAudit{what}, {rows} comparisons {seconds:>8.2f} s    {seconds / tables:.2f} x MetricFrame")
     page = found.to_html()
     print(f"  to_html                         {median_seconds(found.to_html, 3):>8.2f} s    {len(page) / 1e6:.1f} MB")
+
+
+def audit_of_scores(n, n_jobs):
+    """Audit n people by the metrics of labels and of scores; print how many, comparisons, and wall seconds."""
+    source, groups, y_true, y_pred, score = adults(n)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of groups of one person, and of undefined values
+        start = time.perf_counter()
+        found = FairnessAudit.from_predictions(
+            y_true, y_pred, y_score=score, sensitive_features=groups, random_state=0, n_jobs=n_jobs
+        )
+    print(time.perf_counter() - start, len(found.results_), f"{len(y_true):,} people ({source})", sep="\t")
+
+
+def scores(options):
+    """An audit of scores, whose AUC and calibration are resampled, with one and with two processes."""
+    for n_jobs in (1, 2):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        code = f"from benchmarks import speed; speed.audit_of_scores({options.people}, {n_jobs})"
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        wall, comparisons, people = done.stdout.strip().split("\t")
+        goal = "   (goal: at most 40 s on two cores)" if n_jobs == 2 else ""
+        print(
+            f"  {people}, {comparisons} comparisons, n_jobs={n_jobs}: {float(wall):>8.1f} s, and {spent:.1f} s of CPU "
+            f"with imports{goal}"
+        )
 
 
 def simulated(n=400):
@@ -626,18 +650,21 @@ COMMANDS = {
     "frame": frame,
     "memory": memory,
     "audit": audit,
+    "scores": scores,
     "individual": individual,
     "import": imports,
 }
 #: People, where nobody asks for a number.
-PEOPLE = {"rates": 1_000_000, "audit": 48_842, "individual": 9_000}
+PEOPLE = {"rates": 1_000_000, "audit": 48_842, "scores": 48_842, "individual": 9_000}
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="?", choices=[*COMMANDS, "all"], default="all")
     parser.add_argument(
-        "--people", type=int, help="default: a million for rates, Adult for audit, 9,000 for individual, else 100,000"
+        "--people",
+        type=int,
+        help="default: a million for rates, Adult for audit and scores, 9,000 for individual, else 100,000",
     )
     parser.add_argument("--resamples", type=int, default=400, help="resamples that are timed")
     parser.add_argument("--processes", type=int, default=15, help="processes that are timed of each import")

@@ -78,7 +78,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         Of intervals; one minus it is the level of the audit.
     n_resamples : int or "adaptive", default=9999
         Resamples of each null distribution. With ``method="auto"`` they are more where not even none of them being as
-        extreme would be a finding among so many comparisons: then drawing stops when 20 were, as with "adaptive".
+        extreme would be a finding among so many comparisons: then drawing stops when 20 were, as with "adaptive", or
+        when there are enough for a finding and none was.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     random_state : int, RandomState, Generator or None

@@ -10,7 +10,7 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.linear_form import Resampled
 from skfairtest.inference.rates import Question
 from skfairtest.inference.resampling import monte_carlo_p, oriented
-from skfairtest.inference.two_sides import sequential_p
+from skfairtest.inference.sequential import sequential_p, stopped_p
 
 
 def orient(statistic: float, side: str) -> float:
@@ -22,9 +22,10 @@ def evidence_of_draws(
     draws: Floats, statistic: float, side: str, settings: Settings, method: str, standard_error: float
 ) -> Evidence:
     """Count the draws that are at least as extreme as the data; with adaptive draws those until the answer is known."""
-    found = sequential_p(draws, statistic, side) if settings.adaptive else None
+    found = sequential_p(draws, statistic, side, settings.n_decisive) if settings.adaptive else None
     if found is None:
-        p, n_extreme, n_defined = monte_carlo_p(draws, statistic, side)
+        _, n_extreme, n_defined = monte_carlo_p(draws, statistic, side)
+        p = stopped_p(n_extreme, n_defined, settings.n_decisive)
         n_undefined = len(draws) - n_defined
     else:
         p, n_extreme, n_defined = found

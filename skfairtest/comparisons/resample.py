@@ -4,27 +4,37 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 
+from skfairtest._utils.batches import batches
 from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.progress import duration, progress
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest.comparisons.settings import Settings
-from skfairtest.inference.two_sides import chunk_sizes
+from skfairtest.inference.sequential import looks
 
 T = TypeVar("T")
+Chunks = Sequence[tuple[int, np.random.SeedSequence]]
 #: Seconds foreseen from which on a test is announced.
 LONG = 10.0
 #: Seconds of a first try that are a measurement already, and resamples of a second one.
 SLOW, PROBE = 0.5, 16
 #: Of a test with at least so many chunks the first ones are drawn before it is announced, for so many seconds.
 MANY_CHUNKS, WATCHED = 10, 1.0
-#: Chunks after which a sequential rule looks whether it can stop: a fixed number, whoever draws them.
-ROUND = 4
+#: Calls for each process, where chunks are given to processes together; seconds that are worth handing over.
+CALLS, WORTH = 8, 0.25
+
+
+class Task(NamedTuple):
+    """What is resampled: ``draw(size, seed)``, the seed of its chunks' seeds, and whether chunks so far are enough."""
+
+    draw: Callable[[int, np.random.SeedSequence], Any]
+    seed: np.random.SeedSequence
+    done: Callable[[list[Any]], bool] | None = None
 
 
 def resample(
@@ -36,41 +46,83 @@ def resample(
     done: Callable[[list[T]], bool] | None = None,
     times: int = 1,
 ) -> list[T]:
-    """Draw all resamples, or with ``n_resamples="adaptive"`` as many as `done` asks for.
+    """Draw all resamples of one task; see `resample_all`."""
+    return resample_all([Task(draw, seed, done)], settings, what=what, times=times)[0]
+
+
+def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str, times: int = 1) -> list[list[Any]]:
+    """Draw all resamples of several tasks, or with ``n_resamples="adaptive"`` as many as each asks for.
 
     Parameters
     ----------
-    draw : callable
-        ``draw(size, seed)``.
+    tasks : sequence of Task
+        What is drawn; their chunks are drawn side by side.
     settings : Settings
-        `n_resamples`, `adaptive`, `n_jobs` and `verbose`.
-    seed : SeedSequence
-        Where the chunks' seeds come from.
+        `n_resamples`, `adaptive`, `n_decisive`, `n_jobs` and `verbose`.
     what : str
         What is tested, for messages.
-    done : callable, optional
-        Whether the chunks drawn so far are enough.
     times : int
         How often this is going to be called alike, for the forecast; 0 if the forecast has been made.
+
+    Returns
+    -------
+    list of list
+        The chunks of each task.
     """
-    sizes = chunk_sizes(settings.n_resamples, adaptive=settings.adaptive)
-    seeds = seed.spawn(len(sizes))
-    early = settings.adaptive and done is not None
-    watch = _announced(draw, settings, sizes, what, times) if times and not early else None
-    out: list[T] = []
-    with progress(what, len(sizes), bool(settings.verbose)) as advance:
-        rounds = range(0, len(sizes), ROUND) if settings.adaptive else [0]
-        for start in rounds:
-            stop = start + ROUND if settings.adaptive else len(sizes)
-            pieces = zip(sizes[start:stop], seeds[start:stop], strict=True)
-            for result in in_parallel(draw, pieces, settings.n_jobs):
-                out.append(result)
-                advance()
+    if not tasks:
+        return []
+    sizes = looks(settings.n_resamples, adaptive=settings.adaptive, n_decisive=settings.n_decisive)
+    n_chunks = sum(map(len, sizes))
+    seeds = [iter(task.seed.spawn(n_chunks)) for task in tasks]
+    early = settings.adaptive and all(task.done is not None for task in tasks)
+    watch = None
+    if times and not early:
+        wanted = settings.n_resamples * len(tasks)
+        watch = _announced(tasks[0].draw, settings, n_chunks * len(tasks), sizes[0][0], wanted, what, times)
+    out: list[list[Any]] = [[] for _ in tasks]
+    going, drawn = list(range(len(tasks))), 0
+    with progress(what, n_chunks * len(tasks), bool(settings.verbose)) as advance:
+        for look in sizes:
+            at_once = _chunks_of_a_call(len(look), len(going), settings.n_jobs)
+            calls: list[tuple[int, Chunks]] = [
+                (place, [(size, next(seeds[place])) for size in look[cut]])
+                for place in going
+                for cut in batches(len(look), at_once)
+            ]
+            for (place, chunks), results in zip(calls, _results(tasks, calls, settings), strict=True):
+                out[place] += results
+                drawn += sum(size for size, _ in chunks)
+                for _ in chunks:
+                    advance()
                 if watch is not None:
-                    watch(sum(sizes[: len(out)]))
-            if early and done is not None and done(out):
+                    watch(drawn)
+            going = [place for place in going if not (early and tasks[place].done(out[place]))]  # type: ignore[misc]
+            if not going:
                 break
     return out
+
+
+def _results(tasks: Sequence[Task], calls: list[tuple[int, Chunks]], settings: Settings) -> Iterator[list[Any]]:
+    """Yield what calls give, in their order.
+
+    A look may be short: its first call is made here, and tells whether the others are worth other processes.
+    """
+    started, n_jobs, others = time.perf_counter(), settings.n_jobs, calls
+    if settings.adaptive:
+        (place, chunks), *others = calls
+        yield _draw(tasks[place].draw, chunks)
+        n_jobs = 1 if (time.perf_counter() - started) * len(others) < WORTH else n_jobs
+    yield from in_parallel(_draw, ((tasks[place].draw, chunks) for place, chunks in others), n_jobs)
+
+
+def _draw(draw: Callable[[int, np.random.SeedSequence], Any], chunks: Chunks) -> list[Any]:
+    return [draw(size, seed) for size, seed in chunks]
+
+
+def _chunks_of_a_call(n_chunks: int, n_tasks: int, n_jobs: int | None) -> int:
+    """Return how many chunks of a task one process draws: handing over the people costs something, too."""
+    jobs = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured
+    return 1 if jobs == 1 else -(-n_chunks * n_tasks // (CALLS * jobs))
 
 
 def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any]) -> float:
@@ -97,7 +149,13 @@ def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any]) -> float:
 
 
 def _announced(
-    draw: Callable[[int, np.random.SeedSequence], Any], settings: Settings, sizes: Sequence[int], what: str, times: int
+    draw: Callable[[int, np.random.SeedSequence], Any],
+    settings: Settings,
+    n_chunks: int,
+    first: int,
+    wanted: int,
+    what: str,
+    times: int,
 ) -> Watch | None:
     """Announce what takes long, or return what is going to do so after some of the resamples.
 
@@ -105,11 +163,11 @@ def _announced(
     it is only those that take too long to wait for, or are most of the test, that a forecast rests on.
     """
     each = _seconds_each(draw) / effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: as configured
-    foreseen = times * each * settings.n_resamples
+    foreseen = times * each * wanted
     if foreseen <= LONG:
         return None
-    if times * len(sizes) >= MANY_CHUNKS and each * sizes[0] <= LONG:
-        return Watch(what, settings, times)
+    if times * n_chunks >= MANY_CHUNKS and each * first <= LONG:
+        return Watch(what, settings, times, wanted)
     announce(what, foreseen, settings)
     return None
 
@@ -117,14 +175,14 @@ def _announced(
 class Watch:
     """Announces a test that takes long, by the time that its resamples take; called with how many there are."""
 
-    def __init__(self, what: str, settings: Settings, times: int) -> None:
-        self._what, self._settings, self._times = what, settings, times
+    def __init__(self, what: str, settings: Settings, times: int, wanted: int) -> None:
+        self._what, self._settings, self._times, self._wanted = what, settings, times, wanted
         self._begun = time.perf_counter()
         self._first: tuple[float, int] | None = None
         self._finished = False
 
     def __call__(self, drawn: int) -> None:
-        """Announce the test, if it takes long, as soon as enough resamples have been drawn to tell."""
+        """Announce the test, if it takes long, as soon as enough of the resamples have been drawn to tell."""
         now = time.perf_counter()
         if self._first is None:
             self._first = now, drawn
@@ -133,7 +191,7 @@ class Watch:
         if self._finished or now - begun < WATCHED:
             return
         self._finished = True
-        left = (self._settings.n_resamples - drawn) * (now - begun) / (drawn - before)
+        left = (self._wanted - drawn) * (now - begun) / (drawn - before)
         foreseen = self._times * (now - self._begun + left)
         if foreseen > LONG:
             announce(self._what, foreseen, self._settings)

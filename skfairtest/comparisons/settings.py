@@ -44,6 +44,8 @@ class Settings:
     asked_variance: str | None = "auto"
     adaptive: bool = False
     verbose: int = 0
+    #: Resamples after which adaptive drawing stops if none of them is as extreme as the data.
+    n_decisive: int | None = None
     #: Whether groups are the intersections of an audit, for which `compare` may be "to_parents" as well.
     crossed: bool = False
 

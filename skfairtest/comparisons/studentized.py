@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -29,7 +29,7 @@ from skfairtest.comparisons.evidence import (
     farthest_beyond,
     orient,
 )
-from skfairtest.comparisons.resample import LONG, announce, join, resample
+from skfairtest.comparisons.resample import LONG, Task, announce, join, resample, resample_all
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.sides import TwoSides, evaluate_sides, groups_of
 from skfairtest.inference import two_sides
@@ -38,6 +38,7 @@ from skfairtest.inference.linear_form import Form, resampled
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
+from skfairtest.inference.sequential import sequential_p
 from skfairtest.inference.two_sides import Sides, Statistic
 from skfairtest.metrics import Bootstrap, BuiltIn, Functional, Rate
 
@@ -265,16 +266,14 @@ def _test(
     n_tested = len(new_hypotheses([one.estimate for family in families for one in family.members], {}))
     if method == "bootstrap" or (settings.adjust == "max_t" and n_tested > 1):
         families = _with_samples(made, families, design, seeds[-1])
+    if method == "permutation":
+        # What one comparison takes tells what all of them do.
+        tested = _permuted(made, families, settings, known, seeds, times=0 if announced else 1)
+    else:
+        test = _asymptotic if method == "asymptotic" else _bootstrapped
+        tested = [[test(made, one) for one in family.members] for family in families]
     comparisons: list[Comparison] = []
-    for number, (family, own) in enumerate(zip(families, seeds, strict=False)):
-        if method == "permutation":
-            # What one comparison takes tells what all of them do.
-            times = 0 if number or announced else len(families)
-            found = _permuted(made, family, settings, known, own, times)
-        elif method == "asymptotic":
-            found = [_asymptotic(made, one) for one in family.members]
-        else:
-            found = [_bootstrapped(made, one) for one in family.members]
+    for family, found in zip(families, tested, strict=True):
         for one, (null, evidence) in zip(family.members, found, strict=True):
             if method != "bootstrap" and null.samples is not None:
                 joint, beyond = farthest_beyond(null.samples, question)
@@ -310,53 +309,79 @@ def _at_equality(one: Compared, distance: float, error: float) -> FormNull:
 
 def _permuted(
     made: Evaluation,
-    family: Family,
+    families: Sequence[Family],
     settings: Settings,
     known: Known,
-    seed: np.random.SeedSequence,
+    seeds: Sequence[np.random.SeedSequence],
+    *,
     times: int,
-) -> list[tuple[FormNull, Evidence]]:
-    """Permute labels between two sides, once for the pooled comparison and those of its strata.
+) -> list[list[tuple[FormNull, Evidence]]]:
+    """Permute labels between two sides, once for the pooled comparison of a family and those of its strata.
 
     Equality is one null hypothesis, whether a difference or a ratio is shown, and no logarithm is infinite. A
     hypothesis is tested once: further comparisons with it take the test of the first.
     """
-    statistics, observed, nulls = [], [], []
-    for one in family.members:
-        statistic = Statistic("difference", one.sides.balanced, one.null.studentized)
-        statistics.append(statistic)
-        observed.append(float(statistic(one.sides.tested)))
-        distance, error = (float(v) for v in statistic.distance(one.sides.tested))
-        nulls.append(_at_equality(one, distance, error if one.null.studentized else 1.0))
-    alternative, evidence = made.question.alternative, []
-    draws: list[Floats] = []
-    if new_hypotheses([one.estimate for one in family.members], known):
+    alternative = made.question.alternative
+    tests = [_Permutations.of(family) for family in families]
+    tasks: dict[int, Task] = {}
+    planned = set(known)
+    for number, (family, own) in enumerate(zip(families, seeds, strict=False)):
+        estimates = [one.estimate for one in family.members]
+        if new_hypotheses(estimates, planned):
+            tasks[number] = Task(tests[number].draw(family), own, partial(tests[number].is_done, settings, alternative))
+        planned |= {estimate.hypothesis for estimate in estimates if estimate.hypothesis is not None}
+    drawn = dict(zip(tasks, resample_all(list(tasks.values()), settings, what=made.name, times=times), strict=True))
+    out = []
+    for number, (family, test) in enumerate(zip(families, tests, strict=True)):
+        draws, found = np.concatenate(drawn[number]) if number in drawn else None, []
+        for place, (one, null) in enumerate(zip(family.members, test.nulls, strict=True)):
+            hypothesis, method, error = one.estimate.hypothesis, one.sides.resampling, one.standard_error
+            if hypothesis is not None and hypothesis in known:
+                sign, first = known[hypothesis]
+                evidence = replace(first.mirrored(one.estimate.sign * sign, error), method=method)
+            else:
+                assert draws is not None
+                column, observed = draws[:, place], test.observed[place]
+                evidence = evidence_of_draws(column, observed, alternative, settings, method, error)
+                if hypothesis is not None:
+                    known[hypothesis] = one.estimate.sign, evidence
+            found.append((null, evidence))
+        out.append(found)
+    return out
+
+
+@dataclass(frozen=True)
+class _Permutations:
+    """The statistics of a family's members: how each is computed, what the data say, and its null distribution."""
+
+    statistics: tuple[Statistic, ...]
+    observed: tuple[float, ...]
+    nulls: tuple[FormNull, ...]
+
+    @classmethod
+    def of(cls, family: Family) -> _Permutations:
+        """Evaluate the statistics in the data."""
+        statistics, observed, nulls = [], [], []
+        for one in family.members:
+            statistic = Statistic("difference", one.sides.balanced, one.null.studentized)
+            statistics.append(statistic)
+            observed.append(float(statistic(one.sides.tested)))
+            distance, error = (float(v) for v in statistic.distance(one.sides.tested))
+            nulls.append(_at_equality(one, distance, error if one.null.studentized else 1.0))
+        return cls(tuple(statistics), tuple(observed), tuple(nulls))
+
+    def draw(self, family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
+        """Return what draws the statistics, (size, M)."""
         strata, places = [part.stratum for part in family.sides.parts], family.sides.places
         two_sides.check_size(int(max(stratum.counts.sum() for stratum in strata)))
-        at = [one.sides.places for one in family.members]
-        slices = [slice(places.index(first), places.index(last) + 1) for first, *_, last in ((*a, a[-1]) for a in at)]
+        at = [(one.sides.places[0], one.sides.places[-1]) for one in family.members]
+        slices = [slice(places.index(first), places.index(last) + 1) for first, last in at]
+        return partial(two_sides.draw_statistics, strata, list(zip(slices, self.statistics, strict=True)))
 
-        def columns(parts: list[Moments]) -> list[Floats]:
-            moments = join(parts)
-            return [stat(two_sides.only(moments, where)) for where, stat in zip(slices, statistics, strict=True)]
-
-        def done(parts: list[Moments]) -> bool:
-            tested = zip(observed, columns(parts), strict=True)
-            return all(two_sides.sequential_p(drawn, value, alternative) is not None for value, drawn in tested)
-
-        draw = partial(two_sides.draw_permutations, strata)
-        draws = columns(resample(draw, settings, seed, what=made.name, done=done, times=times))
-    for place, one in enumerate(family.members):
-        hypothesis, method, error = one.estimate.hypothesis, one.sides.resampling, one.standard_error
-        if hypothesis is not None and hypothesis in known:
-            sign, first = known[hypothesis]
-            found = replace(first.mirrored(one.estimate.sign * sign, error), method=method)
-        else:
-            found = evidence_of_draws(draws[place], observed[place], alternative, settings, method, error)
-            if hypothesis is not None:
-                known[hypothesis] = one.estimate.sign, found
-        evidence.append(found)
-    return list(zip(nulls, evidence, strict=True))
+    def is_done(self, settings: Settings, alternative: str, parts: list[Floats]) -> bool:
+        """Return whether the answer of each member is known."""
+        so_far = zip(self.observed, np.concatenate(parts).T, strict=True)
+        return all(sequential_p(drawn, value, alternative, settings.n_decisive) is not None for value, drawn in so_far)
 
 
 def _asymptotic(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:

@@ -29,7 +29,7 @@ from skfairtest.inference.correlation import (
 )
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.resampling import critical_value
-from skfairtest.inference.two_sides import sequential_p
+from skfairtest.inference.sequential import sequential_p
 
 #: Columns of frames, and what they are called in a test of groups.
 COLUMNS = {

@@ -104,18 +104,37 @@ class _Sums:
         self.positives += self._exact(count)
 
     def moments(self) -> tuple[Floats, Floats]:
-        """AUC and its variance, (b,) each: nothing is rounded before the last divisions."""
+        """AUC and its variance, (b,) each."""
         n_pos, n_neg, factor = self.positives, self.negatives, self.factor
-        above = factor * n_pos * n_neg - self.below  # sum of V01 times factor n_pos, of V10 times factor n_neg
         squares = factor**2 * n_pos * n_neg * n_neg - self.steps  # sum of V10^2 times (factor n_neg)^2
-        spread_pos = (n_pos * squares - above * above).astype(np.float64)
-        spread_neg = (n_neg * self.squares - self.below * self.below).astype(np.float64)
-        pos, neg = n_pos.astype(np.float64), n_neg.astype(np.float64)
-        pairs = factor * pos * neg
-        with np.errstate(divide="ignore", invalid="ignore"):
-            part_pos = np.where(pos > 1, spread_pos / (pairs * pairs * (pos - 1)), 0.0)
-            part_neg = np.where(neg > 1, spread_neg / (pairs * pairs * (neg - 1)), 0.0)
-            return above.astype(np.float64) / pairs, np.where(pairs > 0, part_pos + part_neg, np.nan)
+        return moments_of_sums(n_pos, n_neg, self.below, self.squares, squares, factor)
+
+
+def moments_of_sums(
+    n_pos: Numbers, n_neg: Numbers, below: Numbers, squares_neg: Numbers, squares_pos: Numbers, factor: int
+) -> tuple[Floats, Floats]:
+    """AUC and its variance from exact sums, (b,) each: nothing is rounded before the last divisions.
+
+    Parameters
+    ----------
+    n_pos, n_neg : ndarray of int
+        How many people.
+    below, squares_neg : ndarray of int
+        Sum over negatives of the positives below them, and of its square, times `factor` and its square.
+    squares_pos : ndarray of int
+        Sum over positives of the squared number of negatives below them, times the square of `factor`.
+    factor : int
+        2 where ties are counted as halves.
+    """
+    above = factor * n_pos * n_neg - below  # sum of V01 times factor n_pos, of V10 times factor n_neg
+    spread_pos = (n_pos * squares_pos - above * above).astype(np.float64)
+    spread_neg = (n_neg * squares_neg - below * below).astype(np.float64)
+    pos, neg = n_pos.astype(np.float64), n_neg.astype(np.float64)
+    pairs = factor * pos * neg
+    with np.errstate(divide="ignore", invalid="ignore"):
+        part_pos = np.where(pos > 1, spread_pos / (pairs * pairs * (pos - 1)), 0.0)
+        part_neg = np.where(neg > 1, spread_neg / (pairs * pairs * (neg - 1)), 0.0)
+        return above.astype(np.float64) / pairs, np.where(pairs > 0, part_pos + part_neg, np.nan)
 
 
 def _row_dots(a: Numbers, b: Numbers) -> Numbers:
@@ -159,7 +178,7 @@ class RankedScores:
         self.negative_order: Positions = np.argsort(negatives, kind="stable")
         self._positives, self._negatives = positives[self.positive_order], negatives[self.negative_order]
         self.n_positives, self.n_negatives = len(positives), len(negatives)
-        low, high = _both_sides(self._positives, self._negatives)
+        low, high = both_sides(self._positives, self._negatives)
         self._factor = 2 if bool((low < high).any()) else 1
         self._blocks = list(_blocks(low, high))
         self._n_below = int(high[-1]) if self.n_negatives else 0
@@ -186,7 +205,7 @@ class RankedScores:
             What `moments` gives of `positive_members`, `negative_members` and of 1 minus them.
         """
         out = np.empty((4, len(positive_members)))
-        exact = _exact_type(self.n_positives, self.n_negatives)
+        exact = exact_type(self.n_positives, self.n_negatives)
         for rows in self._tiles(len(positive_members)):
             first, second = (_Sums(rows.stop - rows.start, self._factor, exact) for _ in range(2))
             for block in self._blocks:
@@ -223,7 +242,7 @@ class RankedScores:
                 int(counts[rows].sum(axis=1, dtype=np.int64).max(initial=0))
                 for counts in (positive_counts, negative_counts)
             )
-            exact = _exact_type(*totals)
+            exact = exact_type(*totals)
             sums = _Sums(rows.stop - rows.start, self._factor, exact)
             for block in self._blocks:
                 pos, neg = positive_counts[rows, block.positives], negative_counts[rows, block.negatives]
@@ -268,20 +287,20 @@ class RankedScores:
     @cached_property
     def _positives_below(self) -> tuple[Positions, Positions]:
         """For each negative: how many positives are below, and how many are below or tied."""
-        return _both_sides(self._positives, self._negatives)
+        return both_sides(self._positives, self._negatives)
 
     @cached_property
     def _negatives_below(self) -> tuple[Positions, Positions]:
         """For each positive: how many negatives are below, and how many are below or tied."""
-        return _both_sides(self._negatives, self._positives)
+        return both_sides(self._negatives, self._positives)
 
 
-def _both_sides(others: NDArray[Any], scores: NDArray[Any]) -> tuple[Positions, Positions]:
+def both_sides(others: NDArray[Any], scores: NDArray[Any]) -> tuple[Positions, Positions]:
     """For each score, how many others (sorted) are below, and how many are below or equal."""
     return np.searchsorted(others, scores, side="left"), np.searchsorted(others, scores, side="right")
 
 
-def _exact_type(n_positives: int, n_negatives: int) -> type:
+def exact_type(n_positives: int, n_negatives: int) -> type:
     """A type of integers in which no sum of `_Sums` overflows."""
     return np.int64 if n_positives * n_negatives <= MOST_PAIRS else object
 

@@ -35,6 +35,19 @@ def test_speed_benchmark_times_a_frame(capsys):
 
 
 @pytest.mark.slow
+def test_speed_benchmark_times_an_audit_of_scores(capsys):
+    from benchmarks import speed
+
+    assert speed.main(["scores", "--people", "400"]) == 0
+    one, two = capsys.readouterr().out.splitlines()
+    assert "n_jobs=1" in one
+    assert "n_jobs=2" in two
+    assert "400 people" in one
+    assert "goal: at most 40 s" in two
+    assert [line.split(", ")[1] for line in (one, two)] == [two.split(", ")[1]] * 2  # as many comparisons
+
+
+@pytest.mark.slow
 def test_speed_benchmark_times_audits_of_individuals(capsys, monkeypatch):
     from benchmarks import speed
 

@@ -28,7 +28,7 @@ from sklearn.metrics import (
 from skfairtest import FairnessTest, ScoreMetric
 from skfairtest._utils import progress as _progress
 from skfairtest.comparisons import resample as _resample
-from skfairtest.inference import two_sides
+from skfairtest.inference import sequential
 
 MANY = 8000
 FEWER = 3000  # functions of all groups are evaluated anew for every resample
@@ -675,7 +675,7 @@ def test_the_sequential_p_value_is_valid():
     rng = np.random.default_rng(0)
     p = []
     for draws in rng.random((4000, 1500)):
-        found = two_sides.sequential_p(draws[1:], draws[0], "greater")
+        found = sequential.sequential_p(draws[1:], draws[0], "greater")
         p.append((1 + (draws[1:] >= draws[0]).sum()) / 1500 if found is None else found[0])
     p = np.array(p)
     for level in (0.02, 0.05, 0.1, 0.25, 0.5):
@@ -688,11 +688,11 @@ def test_the_sequential_p_value_is_valid():
 
 def test_the_sequential_p_value_passes_over_undefined_draws():
     draws = np.tile([1.0, np.nan, 0.0], 40)
-    p, h, used = two_sides.sequential_p(draws, 0.5, "greater")
+    p, h, used = sequential.sequential_p(draws, 0.5, "greater")
     assert (p, h, used) == (20 / 39, 20, 39)
-    assert two_sides.sequential_p(draws[:50], 0.5, "greater") is None
-    assert two_sides.sequential_p(-draws[:50], -0.5, "less") is None
-    assert two_sides.sequential_p(-draws, -0.5, "less") == (20 / 39, 20, 39)
+    assert sequential.sequential_p(draws[:50], 0.5, "greater") is None
+    assert sequential.sequential_p(-draws[:50], -0.5, "less") is None
+    assert sequential.sequential_p(-draws, -0.5, "less") == (20 / 39, 20, 39)
 
 
 def test_a_long_test_is_announced(monkeypatch):

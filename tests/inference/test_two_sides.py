@@ -6,27 +6,25 @@ from math import comb
 
 import numpy as np
 import pytest
-from scipy.stats import chisquare, norm
+from scipy.stats import chisquare, ks_2samp, norm
 
+from skfairtest.inference import two_sides
 from skfairtest.inference.two_sides import (
-    EXTREME_ENOUGH,
     FEW_BLOCKS,
     Moments,
     Sides,
     Statistic,
     Stratum,
     check_size,
-    chunk_sizes,
     columns,
     critical_values,
     draw_bootstrap,
     draw_permutations,
     limits,
     only,
-    sequential_p,
 )
 from skfairtest.metrics.errors import Robust
-from skfairtest.metrics.functionals import Mean
+from skfairtest.metrics.functionals import Auc, Mean
 
 
 class Recorder:
@@ -39,6 +37,9 @@ class Recorder:
         self.seen.append((first.copy(), second.copy(), shared))
         a, b = first @ self.weights, second @ self.weights
         return a, a + 1, b, b + 2, np.full_like(a, float(shared))
+
+    def subset_splitter(self, blocks):
+        return None
 
     def split(self, members):
         if not self.fast:
@@ -354,51 +355,72 @@ def test_undefined_draws_are_passed_over():
     statistics = np.random.default_rng(2).normal(0, 3, 999)
     with_gaps = np.insert(statistics, np.arange(0, 900, 3), np.nan)
     assert critical_values(with_gaps, "two-sided", 0.05) == critical_values(statistics, "two-sided", 0.05)
-    assert sequential_p(with_gaps, 2.0, "two-sided") == sequential_p(statistics, 2.0, "two-sided")
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("observed", [0.0, 1.0, -1.5, 2.0])
-def test_a_sequential_p_value_counts_until_enough_are_extreme(alternative, observed):
-    statistics = np.random.default_rng(5).normal(size=2000).round(1)
-    extreme = used = 0
-    while extreme < EXTREME_ENOUGH:
-        value = statistics[used]
-        extreme += {
-            "two-sided": abs(value) >= abs(observed),
-            "greater": value >= observed,
-            "less": value <= observed,
-        }[alternative]
-        used += 1
-    assert sequential_p(statistics, observed, alternative) == (EXTREME_ENOUGH / used, EXTREME_ENOUGH, used)
-    assert sequential_p(statistics[: used - 1], observed, alternative) is None
-
-
-def test_a_sequential_p_value_is_valid():
-    # Ranks of the data among exchangeable draws: P(p <= alpha) <= alpha at every alpha.
-    rng = np.random.default_rng(6)
-    found = []
-    for _ in range(3000):
-        statistics = rng.normal(size=401)
-        result = sequential_p(statistics[1:], statistics[0], "greater")
-        found.append(result[0] if result else (1 + (statistics[1:] >= statistics[0]).sum()) / 401)
-    for alpha in (0.01, 0.05, 0.2, 0.5):
-        assert np.mean(np.array(found) <= alpha) <= alpha + 3.5 * np.sqrt(alpha * (1 - alpha) / 3000)
-    assert abs(np.mean(np.array(found) <= 0.2) - 0.2) < 0.03
-
-
-@pytest.mark.parametrize("n", [1, 24, 25, 199, 200, 201, 9999])
-@pytest.mark.parametrize("adaptive", [False, True])
-def test_chunks_add_up(n, adaptive):
-    sizes = chunk_sizes(n, adaptive=adaptive)
-    assert sum(sizes) == n
-    assert min(sizes) > 0
 
 
 def test_a_billion_people_are_too_many():
     check_size(999_999_999)
     with pytest.raises(ValueError, match="asymptotic"):
         check_size(1_000_000_000)
+
+
+# Few people on one side ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("smaller", [0, 1])
+@pytest.mark.parametrize("n_blocks", [1, 2])
+def test_a_side_of_few_people_is_listed_and_drawn_as_any_other(monkeypatch, smaller, n_blocks):
+    monkeypatch.setattr(two_sides, "LISTED_FROM", 0)
+    values = np.array([3.0, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8])
+    block = np.repeat(np.arange(n_blocks), 12 // n_blocks)
+    few = np.zeros(12, dtype=int)
+    few[[1, 7]] = 1
+    stratum = Stratum(Mean(values), np.stack([few, 1 - few] if smaller == 0 else [1 - few, few]), block, rows=True)
+    wanted = Counter()
+    for pair in combinations(range(12), 2):
+        if n_blocks == 1 or (pair[0] < 6) != (pair[1] < 6):
+            inside, outside = values[list(pair)], np.delete(values, pair)
+            sides = (inside, outside) if smaller == 0 else (outside, inside)
+            wanted[tuple(round(v, 9) for s in sides for v in (s.mean(), s.var(ddof=1) / len(s)))] += 1
+    size = 20_000
+    moments = draw_permutations([stratum], size, np.random.SeedSequence(3))
+    found = Counter(zip(*(array[:, 0].round(9).tolist() for array in moments[:4]), strict=True))
+    assert set(found) == set(wanted)
+    expected = size / sum(wanted.values())
+    assert chisquare([found[key] for key in wanted], [expected * wanted[key] for key in wanted]).pvalue > 1e-3
+    seen = stratum.observed()
+    direct = [
+        v for side in stratum.counts for v in (values[side > 0].mean(), values[side > 0].var(ddof=1) / side.sum())
+    ]
+    np.testing.assert_allclose(seen[:4], direct, rtol=1e-13)
+
+
+@pytest.mark.parametrize("share", [3, 20])
+def test_listing_a_side_or_not_is_the_same_test(monkeypatch, share):
+    rng = np.random.default_rng(8)
+    monkeypatch.setattr(two_sides, "LISTED_FROM", 0)
+    y, score = np.sort(rng.integers(0, 2, 600)), rng.random(600).round(2)
+    order = np.lexsort((score, y))
+    y, score = y[order], score[order]
+    first = np.arange(600) % share == 0
+    counts = np.stack([first, ~first]).astype(np.uint8)
+    found = []
+    for many in (1, 10**6):  # list whichever side is smaller, and never
+        monkeypatch.setattr(two_sides, "MANY_TIMES", many)
+        stratum = Stratum(Auc(y == 1, score), counts, y, rows=True)
+        drawn = Statistic("difference", np.ones(1))(draw_permutations([stratum], 4000, np.random.SeedSequence(1)))
+        found.append((stratum.observed(), np.sort(drawn)))
+    assert found[0][0] == found[1][0]
+    assert ks_2samp(found[0][1], found[1][1]).pvalue > 1e-3
+
+
+def test_people_who_stay_are_never_listed(monkeypatch):
+    monkeypatch.setattr(two_sides, "LISTED_FROM", 0)
+    few = np.zeros(30, dtype=int)
+    few[:3] = 1
+    block = np.where(np.arange(30) < 25, 0, -1)
+    stratum = Stratum(Mean(np.arange(30.0)), np.stack([few, 1 - few]), block, rows=True)
+    moments = draw_permutations([stratum], 500, np.random.SeedSequence(3))
+    assert moments.first.max() <= (22 + 23 + 24) / 3
 
 
 # Bootstrap ------------------------------------------------------------------------------------------------------------
