@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 
 import typer
@@ -120,15 +120,19 @@ def demo(
 
 @app.command(help=options.AUDIT_HELP)
 def audit(
-    file: options.File,
+    files: options.Files,
     *,
     y_true: options.Truth = None,
     y_pred: options.Prediction = None,
     y_score: options.Score = None,
-    sensitive: options.Sensitive,
+    sensitive: options.Sensitive = None,
     control: options.Control = None,
     weight: options.Weight = None,
     cluster: options.Cluster = None,
+    threshold: options.Threshold = None,
+    score_bins: options.ScoreBins = None,
+    engine: options.EngineName = None,
+    cache: options.Cache = None,
     metric: options.Metric = None,
     pos_label: options.PosLabel = None,
     compare: options.Compare = "between_groups",
@@ -151,22 +155,23 @@ def audit(
 ) -> Status:
     """Audit a file."""
     _check_level(alpha)
-    if y_pred is None and y_score is None:
-        raise BadInput("--y-pred is missing: name the column of predictions, or --y-score for metrics of scores alone")
-    files = {"--html": html, "--json": json, "--markdown": markdown}
-    check_outputs({"--output": output, **files}, file)
+    reports = {"--html": html, "--json": json, "--markdown": markdown}
     from skfairtest.cli.auditing import (
         audited,
-        audited_people,
+        audited_files,
         check_metrics,
         described,
         resamples,
         write_files,
         written,
     )
-    from skfairtest.cli.files import Columns, read_people
+    from skfairtest.cli.files import Columns
+    from skfairtest.cli.source import Source
 
-    columns = Columns(y_true, y_pred, tuple(sensitive), tuple(control or ()), y_score, weight, cluster)
+    columns = Columns(y_true, y_pred, tuple(sensitive or ()), tuple(control or ()), y_score, weight, cluster)
+    source = Source(tuple(files), columns, engine, cache, score_bins, threshold)
+    source.check()
+    check_outputs({"--output": output, **reports}, source.files)
     params = {
         "metrics": check_metrics(metric or ()),
         "compare": compare,
@@ -181,11 +186,54 @@ def audit(
         "n_jobs": jobs,
     }
     with watched(no_color):
-        result, said = audited(lambda: audited_people(read_people(file, columns), pos_label=pos_label, params=params))
-    record = described(result.record_, file, columns, said)
+        (result, counted), said = audited(lambda: audited_files(source, pos_label=pos_label, params=params))
+    record = described(result.record_, source, said, counted)
     written(record, result, format_, output, every=every, no_color=no_color)
-    write_files(record, files)
+    write_files(record, reports)
+    if counted is not None and counted.failed:
+        return _some_failed(counted.failed)
     return Status.CONCERN if record.verdict.concern else Status.NO_CONCERN
+
+
+@app.command(help=options.COUNT_HELP)
+def count(
+    files: options.Files,
+    *,
+    output: options.Table,
+    y_true: options.Truth = None,
+    y_pred: options.Prediction = None,
+    y_score: options.Score = None,
+    sensitive: options.Sensitive = None,
+    control: options.Control = None,
+    weight: options.Weight = None,
+    threshold: options.Threshold = None,
+    score_bins: options.ScoreBins = None,
+    engine: options.EngineName = None,
+    cache: options.Cache = None,
+    minimum_cell: options.MinimumCell = None,
+    no_color: options.NoColor = False,
+) -> Status:
+    """Count people, and write the table."""
+    if not output.endswith((".json", ".parquet")):
+        raise BadInput(f"--output {output}: name a file that ends in .json or .parquet")
+    from skfairtest.cli.auditing import audited
+    from skfairtest.cli.files import Columns
+    from skfairtest.cli.source import Source, save
+
+    columns = Columns(y_true, y_pred, tuple(sensitive or ()), tuple(control or ()), y_score, weight)
+    source = Source(tuple(files), columns, engine, cache, score_bins, threshold)
+    source.check()
+    check_outputs({"--output": output}, source.files)
+    with watched(no_color):
+        counted, _ = audited(source.counted)
+    write_out(save(counted, output, minimum_cell))
+    return _some_failed(counted.failed) if counted.failed else Status.NO_CONCERN
+
+
+def _some_failed(failed: Mapping[str, str]) -> Status:
+    for reason in failed.values():
+        tell(f"{PROGRAM}: {one_line(reason)}")
+    return Status.BAD_INPUT
 
 
 @app.command(help=options.POWER_HELP)

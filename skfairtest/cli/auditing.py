@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -14,19 +13,33 @@ from skfairtest._utils.text import label, pluralize
 from skfairtest.audit import FairnessAudit
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 from skfairtest.cli.export import to_csv
-from skfairtest.cli.files import Columns, People, cast_pos_label
+from skfairtest.cli.files import People, cast_pos_label, read_people
+from skfairtest.cli.many import Counted
 from skfairtest.cli.output import deliver, tell, write_out
+from skfairtest.cli.source import Source
 from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block, Heading, Paragraph, shortened
 from skfairtest.report.markdown import markdown
 from skfairtest.report.record import AuditRecord
 
-__all__ = ["audited", "audited_people", "check_metrics", "described", "resamples", "write_files", "written"]
+__all__ = [
+    "audited",
+    "audited_files",
+    "audited_people",
+    "check_metrics",
+    "described",
+    "resamples",
+    "write_files",
+    "written",
+]
 
 _MORE = "--all shows all of them, --format csv lists them"
 
 
-def audited(work: Callable[[], FairnessAudit]) -> tuple[FairnessAudit, list[str]]:
+Result = TypeVar("Result")
+
+
+def audited(work: Callable[[], Result]) -> tuple[Result, list[str]]:
     """Run an audit; return it with what the package said meanwhile: each once, and at once, in terms of options."""
     said: dict[str, None] = {}
 
@@ -46,6 +59,18 @@ def audited(work: Callable[[], FairnessAudit]) -> tuple[FairnessAudit, list[str]
     return result, list(said)
 
 
+def audited_files(
+    source: Source, *, pos_label: str | None, params: Mapping[str, Any]
+) -> tuple[FairnessAudit, Counted | None]:
+    """Audit files with the parameters of `FairnessAudit`: one in memory, others by the table of their counts."""
+    if not source.is_counted:
+        people = read_people(source.files[0], source.columns)
+        return audited_people(people, pos_label=pos_label, params=params), None
+    counted = source.counted()
+    label_ = None if pos_label is None else cast_pos_label(pos_label, counted.table.labels)
+    return FairnessAudit.from_table(counted.table, pos_label=label_, **params), counted
+
+
 def audited_people(people: People, *, pos_label: str | None, params: Mapping[str, Any]) -> FairnessAudit:
     """Audit people with the parameters of `FairnessAudit`."""
     return FairnessAudit.from_predictions(
@@ -61,20 +86,22 @@ def audited_people(people: People, *, pos_label: str | None, params: Mapping[str
     )
 
 
-def described(record: AuditRecord, file: str, columns: Columns, said: Sequence[str]) -> AuditRecord:
-    """Say in a record what file it is about, and name options where it names parameters."""
-    name = label(os.path.basename(file))
+def described(record: AuditRecord, source: Source, said: Sequence[str], counted: Counted | None = None) -> AuditRecord:
+    """Say in a record what files it is about, and name options where it names parameters."""
+    name = label(source.name)
     return replace(
         record,
         title=f"Fairness audit of {name}",
         subject=name,
-        about=(_about(record, columns),),
+        about=(_about(record, source, counted),),
         not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
-        warnings=tuple(dict.fromkeys((*record.warnings, *said))),
+        warnings=tuple(dict.fromkeys((*record.warnings, *said, *([] if counted is None else counted.warnings)))),
     )
 
 
-def _about(record: AuditRecord, columns: Columns) -> str:
+def _about(record: AuditRecord, source: Source, counted: Counted | None) -> str:
+    columns = source.columns
+    decided = "" if source.threshold is None else f" (predictions are 1 from {source.threshold:g} on)"
     roles = {
         "true labels": columns.y_true,
         "predictions": columns.y_pred,
@@ -82,10 +109,13 @@ def _about(record: AuditRecord, columns: Columns) -> str:
         "weights": columns.weight,
         "clusters": columns.cluster,
     }
-    read = ", ".join(f"{role} in {label(name)}" for role, name in roles.items() if name is not None)
+    read = ", ".join(f"{role} in {label(name)}" for role, name in roles.items() if name is not None) + decided
+    if counted is not None and (source.tables or counted.n_files > 1):
+        things = ("table of counts", "tables of counts") if source.tables else ("file", "files")
+        read = f"counted in {pluralize(counted.n_files, *things)}" + (f"; {read}" if read else "")
     positive = record.verdict.pos_label
-    counted = "" if positive is None else f" The positive label is {label(positive)}."
-    return f"{record.verdict.n_samples:,} people; {read}.{counted}"
+    said = "" if positive is None else f" The positive label is {label(positive)}."
+    return f"{record.verdict.n_samples:,} people; {read}.{said}"
 
 
 def written(

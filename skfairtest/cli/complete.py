@@ -6,7 +6,9 @@ The answer is waited for, so nothing here imports NumPy or anything that does, u
 from __future__ import annotations
 
 import ast
+import os
 import shlex
+from glob import iglob
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,11 +22,13 @@ __all__ = ["columns_of_file", "metrics_of_audit", "metrics_of_power"]
 
 
 def columns_of_file(context: typer.Context, incomplete: str) -> list[str]:
-    """Offer the columns of FILE that begin like this; those that the shell would read otherwise are not offered."""
+    """Offer the columns of the first file that begin like this, but none that the shell would read otherwise."""
     # An option that waits for its value ends the reading of arguments: what came before them is left over.
     left_over = [argument for argument in context.args if not argument.startswith("-")]
-    path = Path(context.params.get("file") or next(iter(left_over), "")).expanduser()
+    named = next(iter([*(context.params.get("files") or ()), *left_over]), "")
     try:
+        matching = named if os.path.lexists(named) else next(iglob(named, recursive=True), named)
+        path = Path(matching).expanduser()
         # Of anything but a file (a pipe) what is read here would be missing afterwards.
         names = column_names(str(path)) if path.is_file() else []
     except (BadInput, OSError, RuntimeError, ValueError):

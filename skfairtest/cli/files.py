@@ -27,7 +27,17 @@ from skfairtest.cli.errors import BadInput
 from skfairtest.cli.header import first_record, opened, possible_headers
 from skfairtest.readers.levels import plain_scalar, sort_levels, unify_numbers
 
-__all__ = ["Columns", "People", "cast_pos_label", "read_people"]
+__all__ = [
+    "Columns",
+    "People",
+    "cast_pos_label",
+    "check_columns",
+    "check_roles",
+    "inferred",
+    "people_of",
+    "read_people",
+    "split_header",
+]
 
 #: People read at a time, and how often it is shown how far that is.
 _BATCH, _SHOWN = 1 << 16, 100
@@ -64,6 +74,10 @@ class Columns:
         """The columns of numbers, and the option that asks for each."""
         asked = {"--y-score": self.y_score, "--weight": self.weight}
         return {name: option for option, name in asked.items() if name is not None}
+
+    def number(self, name: str) -> str:
+        """Return what the numbers of a column are called where it is read as names as well."""
+        return f"{name} (number)" if name in {*self.labels, *self.names} else name
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -139,22 +153,44 @@ def read_people(path: str, columns: Columns) -> People:
     BadInput
         If the file cannot be read, is malformed, has not these columns, or values are missing or are no numbers.
     """
-    _check_roles(columns)
+    check_roles(columns)
+    return people_of(path, columns, typed=True)[0]
+
+
+def people_of(path: str, columns: Columns, *, typed: bool = False) -> tuple[People, bool]:
+    """Read a file as `read_people` does; return the people, and whether it is text.
+
+    The labels of text are text where they are not `typed`: their type is that of all files together.
+    """
     reading = progress(f"reading {os.path.basename(path)}", _SHOWN, show=False)
     with opened(path) as (source, separator), reading as advance:
         if separator is None:
-            return _read_parquet(source, path, columns, advance)
-        return _read_text(source, path, columns, separator, advance)
+            return _read_parquet(source, path, columns, advance), False
+        return _read_text(source, path, columns, separator, advance, typed=typed), True
 
 
-def _check_roles(columns: Columns) -> None:
+def check_roles(columns: Columns) -> None:
+    """Refuse a column that is to be two features.
+
+    Raises
+    ------
+    BadInput
+        If there is one.
+    """
     features = [*columns.sensitive, *columns.control]
     for name in features:
         if features.count(name) > 1:
             raise BadInput(f"column {name!r} is named twice among --sensitive and --control: give it one role")
 
 
-def _check_columns(path: str, found: Sequence[str], columns: Columns, hint: str = "") -> None:
+def check_columns(path: str, found: Sequence[str], columns: Columns, hint: str = "") -> None:
+    """Check that a file has each column that is asked for, once.
+
+    Raises
+    ------
+    BadInput
+        If it has not, with those that it has.
+    """
     for name, option in columns.options.items():
         count = list(found).count(name)
         if count > 1:
@@ -209,21 +245,25 @@ class _Coded:
 
     def labels(self) -> Any:
         """Return labels: of the type that pandas infers for text that looks like one, else categories."""
-        buffer = io.StringIO()
-        csv.writer(buffer, quoting=csv.QUOTE_ALL).writerows([text] for text in self.places)
-        inferred = pd.read_csv(
-            io.StringIO(buffer.getvalue(), newline=""),
-            header=None,
-            keep_default_na=False,
-            na_values=[""],
-            skip_blank_lines=False,
-        )[0]
-        if inferred.dtype.kind == "f":
-            # Older pandas is not exact in the last place.
-            return np.array([float(text) for text in self.places])[self._array()]
-        if inferred.dtype.kind in "biu" and len(inferred) == len(self.places):
-            return inferred.to_numpy()[self._array()]
-        return self.categories()
+        values = inferred(list(self.places))
+        return self.categories() if values is None else values[self._array()]
+
+
+def inferred(texts: Sequence[str]) -> NDArray[Any] | None:
+    """Return different labels as what pandas takes them for, numbers or truth values; None where that is text."""
+    buffer = io.StringIO()
+    csv.writer(buffer, quoting=csv.QUOTE_ALL).writerows([text] for text in texts)
+    found = pd.read_csv(
+        io.StringIO(buffer.getvalue(), newline=""),
+        header=None,
+        keep_default_na=False,
+        na_values=[""],
+        skip_blank_lines=False,
+    )[0]
+    if found.dtype.kind == "f":
+        # Older pandas is not exact in the last place.
+        return np.array([float(text) for text in texts])
+    return found.to_numpy() if found.dtype.kind in "biu" and len(found) == len(texts) else None
 
 
 def _people(
@@ -268,14 +308,16 @@ def _following(whole: int, advance: Advance) -> Callable[[int], None]:
 # Text ---------------------------------------------------------------------------------------
 
 
-def _read_text(stream: io.TextIOWrapper, path: str, columns: Columns, separator: str, advance: Advance) -> People:
+def _read_text(
+    stream: io.TextIOWrapper, path: str, columns: Columns, separator: str, advance: Advance, *, typed: bool
+) -> People:
     coded = {name: _Coded() for name in (*columns.labels, *columns.names)}
     numbers = {name: array("d") for name in columns.numbers}
     head = first_record(stream, path)
     if not head.strip():
         raise BadInput(f"{path}: the file is empty")
-    separator, header, hint = _split_header(head, columns, separator)
-    _check_columns(path, header, columns, hint)
+    separator, header, hint = split_header(head, columns, separator)
+    check_columns(path, header, columns, hint)
     width, n = len(header), 0
     keep = [(header.index(name), column.places, column.codes.append) for name, column in coded.items()]
     count = [(header.index(name), name, values.append) for name, values in numbers.items()]
@@ -306,7 +348,8 @@ def _read_text(stream: io.TextIOWrapper, path: str, columns: Columns, separator:
         reason = "a quoted value is never closed" if "unexpected end" in str(error) else str(error)
         raise BadInput(f"{path}, line {reader.line_num}: malformed: {reason}") from error
     whole = {name: np.frombuffer(values) for name, values in numbers.items()}
-    return _people(path, columns, n, coded, whole, empty="", labels=lambda name: coded[name].labels())
+    labels = _Coded.labels if typed else _Coded.categories
+    return _people(path, columns, n, coded, whole, empty="", labels=lambda name: labels(coded[name]))
 
 
 def _missing_number(text: str, where: str, name: str, columns: Columns) -> float:
@@ -316,7 +359,7 @@ def _missing_number(text: str, where: str, name: str, columns: Columns) -> float
     raise BadInput(f"{where}: {text!r} in column {name!r} ({columns.numbers[name]}) is not a number{comma}")
 
 
-def _split_header(head: str, columns: Columns, separator: str) -> tuple[str, list[str], str]:
+def split_header(head: str, columns: Columns, separator: str) -> tuple[str, list[str], str]:
     """Split the header by `separator`, or by another one that yields all the columns asked for."""
     headers = possible_headers(head, separator)
     for candidate, found in headers.items():
@@ -338,7 +381,7 @@ def _read_parquet(raw: BinaryIO, path: str, columns: Columns, advance: Advance) 
     try:
         file = pyarrow.parquet.ParquetFile(raw)
         schema = file.schema_arrow
-        _check_columns(path, schema.names, columns)
+        check_columns(path, schema.names, columns)
         for name, option in columns.numbers.items():
             if not _is_number(schema.field(name).type):
                 found = schema.field(name).type

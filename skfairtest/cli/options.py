@@ -30,7 +30,7 @@ DEMO_HELP = """Test the COMPAS scores by race, by sex and by both, with data tha
 The report is also written as a page for the browser: skfairtest-demo.html in this folder. The exit status is 0,
 although there is a concern."""
 
-AUDIT_HELP = f"""Test the predictions in FILE, one row per person.
+AUDIT_HELP = f"""Test the predictions in FILES, one row per person, or in tables that 'skfairtest count' wrote.
 
 Each sensitive column is tested, then their intersections; p-values are corrected for all comparisons together.
 
@@ -42,6 +42,9 @@ Examples:
       --metric selection_rate --pos-label yes
   skfairtest audit people.csv --y-true y --y-score s --y-pred p \\
       --sensitive sex --format json --output audit.json
+  skfairtest audit 'data/**/*.parquet' --y-true y --y-pred p \\
+      --sensitive sex --engine polars --cache counted
+  skfairtest audit table.json
 
 The standard metrics are selection_rate, true_positive_rate, false_positive_rate, precision and accuracy; with --y-score
 also roc_auc and calibration; of numbers mean_prediction, mean_residual, mean_squared_error and mean_absolute_error;
@@ -51,7 +54,29 @@ Where the output is not a terminal, tables are plain text and hold every compari
 is missing: a group may be called NA. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf"; CSV
 marks text that a spreadsheet would take for a formula by an apostrophe.
 
+Several files, and those that an engine or a cache is named for, are counted one by one; then there are no --cluster and
+no more than 1,000 different scores without --score-bins. Where some cannot be read, they are named at the end and the
+status is 2; the others are reported.
+
 {_STATUS}"""
+
+COUNT_HELP = """Count the people in FILES, and write the table: all that an audit needs of them.
+
+\b
+Examples:
+  skfairtest count 'data/**/*.parquet' --y-true y --y-pred p \\
+      --sensitive sex --engine polars --cache counted --output table.json
+  skfairtest audit table.json
+  skfairtest count monday.json tuesday.json --output both.json
+  skfairtest count table.json --minimum-cell 10 --output shared.json
+
+Tables of the same columns are added. With --minimum-cell, groups of fewer people are left out and listed, and a table
+in which fewer people share a cell is refused. Of many files with --score-bins NUMBER, each is read twice: the bins are
+those of all people. To add a table later, count with its bins: --score-bins table.json.
+
+\b
+Exit status: 0, or 2 for bad input, 3 for an internal failure. Where some files cannot be read, they are named at the
+end and the status is 2; the table of the others is written."""
 
 POWER_HELP = """How many people a test needs, or what so many people can show.
 
@@ -77,7 +102,13 @@ NoColor = Annotated[bool, typer.Option("--no-color", help="No colours, as with t
 
 # audit ---------------------------------------------------------------------------------------
 
-File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV (.csv, .csv.gz, .tsv) or Parquet file.")]
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILES...",
+        help="CSV (.csv, .csv.gz, .tsv) or Parquet files, by name or as a quoted pattern, or tables of 'count'.",
+    ),
+]
 
 
 def _column(option: str, text: str) -> typer.models.OptionInfo:
@@ -89,13 +120,33 @@ Truth = Annotated[str | None, _column("--y-true", "The true labels; some metrics
 Prediction = Annotated[str | None, _column("--y-pred", "The predictions or decisions.")]
 Score = Annotated[str | None, _column("--y-score", "Scores of the positive label.")]
 Sensitive = Annotated[
-    list[str], _column("--sensitive", "The groups. Repeat it to test several, and their intersections.")
+    list[str] | None, _column("--sensitive", "The groups. Repeat it to test several, and their intersections.")
 ]
 Control = Annotated[
     list[str] | None, _column("--control", "Compare only people who are alike in this. May be repeated.")
 ]
 Weight = Annotated[str | None, _column("--weight", "How many people each row counts for.")]
 Cluster = Annotated[str | None, _column("--cluster", "Who belongs together, such as the decisions on one person.")]
+EngineName = Annotated[
+    Literal["polars", "duckdb", "spark"] | None,
+    typer.Option("--engine", help="What counts the people, so that files need not fit into memory."),
+]
+Cache = Annotated[
+    str | None,
+    typer.Option("--cache", metavar="DIR", help="Keep the table of each file: an interrupted run continues."),
+]
+ScoreBins = Annotated[
+    str | None,
+    typer.Option(
+        "--score-bins",
+        metavar="BINS",
+        help="Count scores in bins: how many, the edges between them (0.25,0.5), or a table that has them.",
+    ),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option("--threshold", metavar="SCORE", help="Predictions are 1 from this score on; instead of --y-pred."),
+]
 Metric = Annotated[
     list[str] | None,
     typer.Option(
@@ -160,6 +211,16 @@ Html = Annotated[
 Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the record as JSON, too.")]
 Markdown = Annotated[
     str | None, typer.Option("--markdown", metavar="FILE", help="Write a section for a model card, too.")
+]
+
+# count ---------------------------------------------------------------------------------------
+
+Table = Annotated[
+    str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the table: .json or .parquet.")
+]
+MinimumCell = Annotated[
+    int | None,
+    typer.Option("--minimum-cell", metavar="PEOPLE", help="Tell no number of people below this one.", min=1),
 ]
 
 # demo ----------------------------------------------------------------------------------------

@@ -21,37 +21,37 @@ def is_screen() -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def check_outputs(outputs: Mapping[str, str | None], source: str | None = None) -> None:
+def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()) -> None:
     """Refuse files that cannot be written, before anything is computed.
 
     Parameters
     ----------
     outputs : mapping of str to str or None
         The file that each option names, if any.
-    source : str, optional
-        The file that is read.
+    sources : sequence of str
+        The files that are read.
 
     Raises
     ------
     BadInput
-        If a folder is not there or not writable, a file is the one that is read, or two options name the same.
+        If a folder is not there or not writable, a file is one that is read, or two options name the same.
     """
     given = {option: path for option, path in outputs.items() if path is not None}
     seen: dict[str, str] = {}
     for option, path in given.items():
-        other = seen.setdefault(_check_output(option, path, source), option)
+        other = seen.setdefault(_check_output(option, path, sources), option)
         if other != option:
             raise BadInput(f"{option} {path}: is what {other} writes: name another file")
 
 
-def _check_output(option: str, output: str, source: str | None) -> str:
+def _check_output(option: str, output: str, sources: Sequence[str]) -> str:
     path = Path(output)
     try:
         if path.is_dir():
             raise BadInput(f"{option} {output}: is a folder: name a file in it")
         if not path.parent.is_dir():
             raise BadInput(f"{option} {output}: there is no folder {path.parent}")
-        if source is not None and path.exists() and os.path.exists(source) and path.samefile(source):
+        if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
             raise BadInput(f"{option} {output}: is the file to be read: name another one")
         if not os.access(path if path.exists() else path.parent, os.W_OK):
             raise BadInput(f"{option} {output}: may not be written")

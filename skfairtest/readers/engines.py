@@ -19,7 +19,7 @@ from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import MAX_GROUPS, Column, check_level_count, read_column
 from skfairtest.readers.labels import check_labels
 from skfairtest.readers.levels import listed
-from skfairtest.readers.score_bins import ALL_BITS, MOST_EDGES, LikeScores, ScoreBins
+from skfairtest.readers.score_bins import ALL_BITS, FIRST_BITS, MOST_EDGES, LikeScores, ScoreBins, rounded
 
 __all__ = ["Aggregated", "Question", "count_frame"]
 
@@ -27,8 +27,8 @@ __all__ = ["Aggregated", "Question", "count_frame"]
 LOOKED_AT = 10_000
 #: More groups than this do not come back.
 MOST_ROWS = 5_000_000
-#: Significant bits with which the search for bins starts, and how many different rounded scores it may end with.
-FIRST_BITS, MOST_SCORES = 6, 1 << 16
+#: How many different rounded scores the search for bins may end with.
+MOST_SCORES = 1 << 16
 #: Bits of rounded scores beside edges that were given: the means of bins are as exact.
 EDGE_BITS = 11
 #: Beyond these numbers rounding overflows.
@@ -61,6 +61,8 @@ class Question:
     threshold: float | None = None
 
     def __post_init__(self) -> None:
+        if self.bins is not None and self.score is None:
+            raise ParameterError("score_bins is about scores: pass y_score, the column that has them.")
         if self.threshold is None:
             return
         if not is_number(self.threshold):
@@ -247,20 +249,11 @@ class _Scores:
     def _rounded(self, bits: int) -> "nw.Expr":
         if bits == ALL_BITS:
             return self.score
-        near_zero = _rounded(self.score, bits)
+        near_zero: nw.Expr = rounded(self.score, bits)
         if not self.unit:
             return near_zero
         # The distance from 1 is exact above one half.
-        return nw.when(self.score <= 0.5).then(near_zero).otherwise(1.0 - _rounded(1.0 - self.score, bits))
-
-
-def _rounded(numbers: "nw.Expr", bits: int) -> "nw.Expr":
-    """Round floats to some significant bits (Veltkamp's splitting).
-
-    Multiplication and subtraction of floats are the same everywhere, to the last bit; logarithms are not.
-    """
-    large = numbers * float(2 ** (ALL_BITS - bits) + 1)
-    return large - (large - numbers)
+        return nw.when(self.score <= 0.5).then(near_zero).otherwise(1.0 - rounded(1.0 - self.score, bits))
 
 
 def _scores_of(people: "nw.LazyFrame[Any]", plain: _Scores, bins: int | Floats | ScoreBins | None) -> _Scores:

@@ -9,10 +9,12 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Integers, Positions
 
-__all__ = ["ALL_BITS", "MOST_EDGES", "LikeScores", "ScoreBins", "check_edges"]
+__all__ = ["ALL_BITS", "FIRST_BITS", "MOST_EDGES", "LikeScores", "ScoreBins", "check_edges", "rounded"]
 
 #: Significant bits of a float: rounding to these changes nothing.
 ALL_BITS = 53
+#: Significant bits with which the search for bins starts.
+FIRST_BITS = 6
 #: Edges that a score is compared with one by one.
 MOST_EDGES = 256
 
@@ -112,6 +114,40 @@ class ScoreBins:
         with np.errstate(invalid="ignore", divide="ignore"):
             mean = np.clip(total / people, bins.low, bins.high)  # of one score that score, to the last digit
         return replace(bins, values=np.where(people > 0, mean, middle))
+
+    @classmethod
+    def pooled(cls, parts: "Sequence[tuple[ScoreBins, Integers]]", n_bins: int) -> "ScoreBins":
+        """Make bins of about equally many people of several tables, of which each has bins of its own.
+
+        The people of a bin are taken to have its value, so that a quantile is off by one bin of one table at most.
+
+        Parameters
+        ----------
+        parts : sequence of (ScoreBins, ndarray)
+            The bins of each table, several times as many as are made, and how many people are in each.
+        n_bins : int
+            How many bins to make.
+        """
+        values = np.concatenate([bins.values[people > 0] for bins, people in parts])
+        counts = np.concatenate([people[people > 0] for _, people in parts])
+        unit = all(bins.unit for bins, _ in parts)
+        for bits in range(FIRST_BITS, ALL_BITS + 1):
+            near = rounded(values, bits)
+            if unit:
+                near = np.where(values <= 0.5, near, 1.0 - rounded(1.0 - values, bits))
+            groups = LikeScores.joined(near, counts, values, values, None)
+            if groups.counts[groups.low < groups.high].max(initial=0) * 2 * n_bins <= counts.sum():
+                break
+        return cls.made(groups.quantiles(n_bins), groups, bits=bits, unit=unit)
+
+
+def rounded(numbers: Any, bits: int) -> Any:
+    """Round floats, an array or a column of any engine, to some significant bits (Veltkamp's splitting).
+
+    Multiplication and subtraction of floats are the same everywhere, to the last bit; logarithms are not.
+    """
+    large = numbers * float(2 ** (ALL_BITS - bits) + 1)
+    return large - (large - numbers)
 
 
 @dataclass(frozen=True, eq=False)

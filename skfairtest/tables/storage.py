@@ -7,8 +7,10 @@ so are dates and times.
 import datetime
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -24,7 +26,7 @@ from skfairtest.readers.score_bins import ScoreBins
 from skfairtest.tables.rows import Rows
 from skfairtest.tables.suppression import Suppressed
 
-__all__ = ["Stored", "read_stored", "write_stored"]
+__all__ = ["VERSION", "Stored", "is_stored", "read_stored", "write_stored"]
 
 FORMAT, VERSION = "skfairtest.CountTable", 1
 BINS = ("edges", "values", "low", "high")
@@ -81,6 +83,8 @@ def write_stored(stored: Stored, path: str | os.PathLike[str]) -> None:
         os.fchmod(handle, 0o666 & ~_umask())
         os.close(handle)
         writer(header, stored.rows, temporary)
+        with open(temporary, "rb") as file:
+            os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
@@ -91,6 +95,19 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def is_stored(path: str | os.PathLike[str]) -> bool:
+    """Tell, by how it begins, whether a file is one that `write_stored` wrote; of a pipe nothing is taken."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        start = file.read(100)
+        if start.startswith(b"PAR1"):
+            _, parquet = _arrow()
+            with suppress(ValueError, OSError):  # a damaged file
+                return b"skfairtest" in (parquet.read_metadata(file).metadata or {})
+    return re.match(rb'\s*\{\s*"format"\s*:\s*"skfairtest\.CountTable"', start) is not None
 
 
 def read_stored(path: str | os.PathLike[str]) -> Stored:
@@ -191,8 +208,6 @@ def _write_json(header: Mapping[str, Any], rows: Rows, path: str) -> None:
     }
     with open(path, "w", encoding="utf-8") as file:
         json.dump({**header, **body}, file, ensure_ascii=False)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _read_json(path: str | os.PathLike[str]) -> _Read:
@@ -206,18 +221,24 @@ def _read_json(path: str | os.PathLike[str]) -> _Read:
 
 def _write_parquet(header: Mapping[str, Any], rows: Rows, path: str) -> None:
     pyarrow, parquet = _arrow()
-    columns = {column.name: pyarrow.array(column.codes.astype(np.int32)) for column in rows.columns}
-    arrays = {}
+    arrays: list[tuple[str, Any]] = []
     for column in rows.columns:
         # What Arrow has no type for is shown as text: only the codes are read again.
         plain = column.values.dtype != object
         values = np.array(column.levels) if plain else [str(level) for level in column.levels]
-        arrays[column.name] = pyarrow.array(values).take(columns[column.name])
-        arrays[f"{column.name} (code)"] = columns[column.name]
-    arrays["count"] = pyarrow.array(rows.counts)
+        codes = pyarrow.array(column.codes.astype(np.int32))
+        arrays += [(column.name, pyarrow.array(values).take(codes)), (f"{column.name} (code)", codes)]
+    arrays.append(("count", pyarrow.array(rows.counts)))
     if rows.weights is not None:
-        arrays["weight"], arrays["squared_weight"] = map(pyarrow.array, np.ascontiguousarray(rows.weights.T))
-    table = pyarrow.table(list(arrays.values()), names=list(arrays))
+        arrays += zip(
+            ("weight", "squared_weight"), map(pyarrow.array, np.ascontiguousarray(rows.weights.T)), strict=True
+        )
+    names: list[str] = []
+    for name, _ in arrays:  # a feature may be called "sex (code)"; what reads the file goes by places
+        while name in names:
+            name += "_"
+        names.append(name)
+    table = pyarrow.table([array for _, array in arrays], names=names)
     table = table.replace_schema_metadata({"skfairtest": json.dumps(header, ensure_ascii=False)})
     parquet.write_table(table, path)
 
@@ -229,10 +250,9 @@ def _read_parquet(path: str | os.PathLike[str]) -> _Read:
     if written is None:
         raise ValueError("it was not written by CountTable.save")
     header = json.loads(written)
-    names = [*header["control_names"], *header["sensitive_names"], *header["cell_names"]]
-    codes = [table[f"{name} (code)"].to_numpy() for name in names]
-    sums = [table[name].to_numpy() for name in ("weight", "squared_weight") if name in table.column_names[-2:]]
-    return header, codes, table["count"].to_numpy(), np.stack(sums, axis=1) if sums else None
+    end = 2 * sum(len(header[names]) for names in ("control_names", "sensitive_names", "cell_names"))
+    codes, sums = ([each.to_numpy() for each in part] for part in (table.columns[1:end:2], table.columns[end + 1 :]))
+    return header, codes, table.columns[end].to_numpy(), np.stack(sums, axis=1) if sums else None
 
 
 def _arrow() -> Any:

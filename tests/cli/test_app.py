@@ -13,7 +13,6 @@ import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 
 import skfairtest.cli.auditing
-import skfairtest.cli.files
 from skfairtest import FairnessAudit, FairnessTest, __version__
 from skfairtest._utils.text import label
 from skfairtest.cli.app import run
@@ -238,7 +237,7 @@ def test_a_missing_extra_is_left_to_the_caller(people, monkeypatch):
     def missing(*_, **__):
         raise ModuleNotFoundError("no pyarrow", name="pyarrow")
 
-    monkeypatch.setattr(skfairtest.cli.files, "read_people", missing)
+    monkeypatch.setattr(skfairtest.cli.auditing, "read_people", missing)
     with pytest.raises(ModuleNotFoundError):
         audit(people, *BOTH, "--sensitive", "sex")
 

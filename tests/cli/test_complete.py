@@ -21,7 +21,7 @@ class Context:
     """What completion knows of the arguments."""
 
     def __init__(self, file=None, args=()):
-        self.params, self.args = {"file": file}, list(args)
+        self.params, self.args = {"files": None if file is None else (file,)}, list(args)
 
 
 @pytest.fixture

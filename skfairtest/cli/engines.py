@@ -1,0 +1,231 @@
+"""Files -> frames of an engine that counts them: text as it is read in memory, where only an empty field is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import pandas as pd
+
+from skfairtest.cli.errors import BadInput
+from skfairtest.cli.files import Columns, check_columns, people_of, split_header
+from skfairtest.cli.header import first_record, opened
+
+__all__ = ["ENGINE_ERRORS", "Engine", "engine_reason", "in_memory", "started"]
+
+#: Packages whose errors are about a file; others are ours.
+ENGINE_ERRORS = ("duckdb", "_duckdb", "narwhals", "polars", "py4j", "pyspark")
+#: What an engine puts where bytes are no UTF-8 text, if it goes on.
+_REPLACED = "\N{REPLACEMENT CHARACTER}"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What reads files and counts them.
+
+    Parameters
+    ----------
+    name : str
+        As it is asked for; empty for the reader in memory.
+    frame : callable
+        Returns the frame of a file, and whether it is text, whose labels have no types yet.
+    """
+
+    name: str
+    frame: Callable[[str, Columns], tuple[Any, bool]]
+
+
+def in_memory() -> Engine:
+    """Return the reader of single files, which takes one after the other into memory."""
+    return Engine("", _frame_in_memory)
+
+
+@contextmanager
+def started(name: str | None) -> Iterator[Engine]:
+    """Start an engine by its name; None: files are read into memory.
+
+    Raises
+    ------
+    BadInput
+        If it is not installed.
+    """
+    if name is None:
+        yield in_memory()
+        return
+    make = {"polars": _polars, "duckdb": _duckdb, "spark": _spark}[name]
+    try:
+        manager = make()
+        parquet, text = manager.__enter__()
+    except ModuleNotFoundError as error:
+        raise BadInput(
+            f'--engine {name}: {error.name} is not installed; run: python -m pip install "skfairtest[{name}]"'
+        ) from error
+    try:
+        yield Engine(name, lambda path, columns: _frame(path, columns, parquet, text))
+    finally:
+        manager.__exit__(None, None, None)
+
+
+def engine_reason(error: Exception) -> str:
+    """Say in a line what an engine says in many: Java's traces end with the cause."""
+    causes = re.findall(r"^Caused by: (?:[\w.$]+: )?(.+)", str(error), re.MULTILINE)
+    first = next((line for line in str(error).splitlines() if line.strip()), "")
+    return f"{type(error).__name__}: {causes[-1] if causes else first}".strip()
+
+
+# What every engine is told ------------------------------------------------------------------
+
+
+def _frame_in_memory(path: str, columns: Columns) -> tuple[pd.DataFrame, bool]:
+    people, text = people_of(path, columns)
+    labels = {columns.y_true: people.y_true, columns.y_pred: people.y_pred}
+    numbers = {columns.y_score: people.y_score, columns.weight: people.weight}
+    named = {name: values for name, values in labels.items() if name is not None}
+    named |= {columns.number(name): values for name, values in numbers.items() if name is not None}
+    return pd.DataFrame({**named, **people.sensitive, **people.control}), text
+
+
+_Parquet = Callable[[str], Any]
+_Text = Callable[[str, str, Sequence[str]], Any]
+
+
+def _frame(path: str, columns: Columns, parquet: _Parquet, text: _Text) -> tuple[Any, bool]:
+    where = str(Path(path).absolute())
+    with opened(path) as (source, separator):
+        if separator is None:
+            import pyarrow.parquet
+
+            try:
+                check_columns(path, pyarrow.parquet.ParquetFile(source).schema_arrow.names, columns)
+            except pyarrow.ArrowException as error:
+                raise BadInput(f"{path}: not a readable Parquet file: {error}") from error
+            asked = {name: nw.col(name) for name in columns.options}
+            numbers = {columns.number(name): nw.col(name) for name in columns.numbers}
+            return _selected(parquet(where), {**asked, **numbers}), False
+        head = first_record(source, path)
+    separator, header, hint = split_header(head, columns, separator)
+    check_columns(path, header, columns, hint)
+    # Engines that do not know of upper and lower case, or of two columns with one name, shall not choose another one.
+    names = [name if name in columns.options else f"column {place}" for place, name in enumerate(header)]
+    asked = {name: nw.when(nw.col(name) != "").then(nw.col(name)) for name in columns.options}
+    numbers = {columns.number(name): _number(nw.col(name)) for name in columns.numbers}
+    return _selected(text(where, separator, names), {**asked, **numbers}), True
+
+
+def _selected(frame: Any, columns: dict[str, nw.Expr]) -> Any:
+    return nw.from_native(frame).lazy().select(**columns).to_native()
+
+
+def _number(text: nw.Expr) -> nw.Expr:
+    bare = text.str.strip_chars()
+    return nw.when(bare != "").then(bare).cast(nw.Float64)
+
+
+def check_text(levels: Sequence[Any]) -> None:
+    """Refuse text in which an engine has replaced what is not UTF-8.
+
+    Raises
+    ------
+    BadInput
+        If there is any.
+    """
+    broken = next((level for level in levels if isinstance(level, str) and _REPLACED in level), None)
+    if broken is not None:
+        raise BadInput(f"not UTF-8 text: {broken!r}: save it as UTF-8")
+
+
+# The engines ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def _polars() -> Iterator[tuple[_Parquet, _Text]]:
+    import polars
+
+    def text(path: str, separator: str, _: Sequence[str]) -> Any:
+        people = polars.scan_csv(path, glob=False, separator=separator, infer_schema_length=0)
+        # Of columns that are not read, polars does not see how many there are in a line.
+        return people.map_batches(
+            lambda batch: batch,
+            projection_pushdown=False,
+            predicate_pushdown=False,
+            slice_pushdown=False,
+            streamable=True,
+        )
+
+    yield lambda path: polars.scan_parquet(path, glob=False), text
+
+
+@contextmanager
+def _duckdb() -> Iterator[tuple[_Parquet, _Text]]:
+    import duckdb
+
+    connection = duckdb.connect()
+
+    def quoted(text: str) -> str:
+        return "'" + text.replace("'", "''") + "'"
+
+    def literal(path: str) -> str:
+        return quoted(re.sub(r"([*?\[])", r"[\1]", path))
+
+    def text(path: str, separator: str, names: Sequence[str]) -> Any:
+        kinds = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
+        with open(path, "rb") as file:
+            zipped = file.read(2) == b"\x1f\x8b"
+        return connection.sql(
+            f"FROM read_csv({literal(path)}, columns={{{kinds}}}, auto_detect=false, header=true, "
+            f"delim={quoted(separator)}, quote='\"', escape='\"', compression='{'gzip' if zipped else 'none'}')"
+        )
+
+    try:
+        yield lambda path: connection.sql(f"FROM read_parquet({literal(path)}, hive_partitioning=false)"), text
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _spark() -> Iterator[tuple[_Parquet, _Text]]:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    running = SparkSession.getActiveSession()
+    try:
+        settings = {"showConsoleProgress": "false", "enabled": "false"}
+        builder = SparkSession.builder.appName("skfairtest")
+        for name, value in settings.items():
+            builder = builder.config(f"spark.ui.{name}", value)
+        session = running or builder.getOrCreate()
+    except Exception as error:
+        if "JAVA" not in str(error):
+            raise
+        raise BadInput(
+            "--engine spark: Spark needs Java, and there is none; on Debian: apt-get install openjdk-17-jre-headless"
+        ) from error
+    session.sparkContext.setLogLevel("ERROR")
+    session.conf.set("spark.sql.caseSensitive", "true")
+
+    def literal(path: str) -> str:
+        return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
+
+    def text(path: str, separator: str, names: Sequence[str]) -> Any:
+        return session.read.csv(
+            literal(path),
+            schema=StructType([StructField(name, StringType()) for name in names]),
+            header=True,
+            sep=separator,
+            quote='"',
+            escape='"',
+            multiLine=True,
+            mode="FAILFAST",
+        )
+
+    try:
+        yield lambda path: session.read.parquet(literal(path)), text
+    finally:
+        if running is None:
+            with suppress(Exception):  # an interrupt may have ended it
+                session.stop()
