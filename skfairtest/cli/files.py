@@ -314,8 +314,6 @@ def _read_text(
     coded = {name: _Coded() for name in (*columns.labels, *columns.names)}
     numbers = {name: array("d") for name in columns.numbers}
     head = first_record(stream, path)
-    if not head.strip():
-        raise BadInput(f"{path}: the file is empty")
     separator, header, hint = split_header(head, columns, separator)
     check_columns(path, header, columns, hint)
     width, n = len(header), 0

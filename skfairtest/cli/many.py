@@ -140,7 +140,7 @@ def count_files(files: Sequence[str], question: Question, engine: Engine, cache:
     files : sequence of str
         CSV and Parquet files.
     question : Question
-        What is counted. A number of bins is one of all files together: each is read twice then, once to find them.
+        What is counted. Bins are those of all files together: each is read twice then, once to find them.
     engine : Engine
         What reads them.
     cache : str, optional
@@ -153,10 +153,11 @@ def count_files(files: Sequence[str], question: Question, engine: Engine, cache:
     """
     check_roles(question.columns)
     count = _Counting(engine, cache)
-    if isinstance(question.bins, int) and len(files) > 1:
+    if isinstance(question.bins, int | np.ndarray) and len(files) > 1:
         columns = replace(question.columns, y_true=None, y_pred=None, control=(), weight=None)
-        first = replace(question, columns=columns, bins=_FINER * question.bins, threshold=None)
-        parts = [_by_bin(table) for table, _ in count.tables(files, first, "finding bins")]
+        finer = question.bins if isinstance(question.bins, np.ndarray) else _FINER * question.bins
+        scores = Question(columns, finer)
+        parts = [_by_bin(table) for table, _ in count.tables(files, scores, "finding bins")]
         _check_any(parts, files, count.failed)
         question = replace(question, bins=ScoreBins.pooled(parts, question.bins))
     readable = [path for path in files if path not in count.failed]

@@ -116,29 +116,31 @@ class ScoreBins:
         return replace(bins, values=np.where(people > 0, mean, middle))
 
     @classmethod
-    def pooled(cls, parts: "Sequence[tuple[ScoreBins, Integers]]", n_bins: int) -> "ScoreBins":
-        """Make bins of about equally many people of several tables, of which each has bins of its own.
+    def pooled(cls, parts: "Sequence[tuple[ScoreBins, Integers]]", bins: "int | Floats") -> "ScoreBins":
+        """Make bins of all the people of several tables, of which each has bins of its own.
 
         The people of a bin are taken to have its value, so that a quantile is off by one bin of one table at most.
 
         Parameters
         ----------
         parts : sequence of (ScoreBins, ndarray)
-            The bins of each table, several times as many as are made, and how many people are in each.
-        n_bins : int
-            How many bins to make.
+            The bins of each table, and how many people are in each.
+        bins : int or ndarray
+            How many bins of about equally many people to make, of several times as many; or the edges that they have.
         """
-        values = np.concatenate([bins.values[people > 0] for bins, people in parts])
+        values = np.concatenate([own.values[people > 0] for own, people in parts])
         counts = np.concatenate([people[people > 0] for _, people in parts])
-        unit = all(bins.unit for bins, _ in parts)
+        if isinstance(bins, np.ndarray):
+            return cls.made(bins, LikeScores.joined(values, counts, values, values, None))
+        unit = all(own.unit for own, _ in parts)
         for bits in range(FIRST_BITS, ALL_BITS + 1):
             near = rounded(values, bits)
             if unit:
                 near = np.where(values <= 0.5, near, 1.0 - rounded(1.0 - values, bits))
             groups = LikeScores.joined(near, counts, values, values, None)
-            if groups.counts[groups.low < groups.high].max(initial=0) * 2 * n_bins <= counts.sum():
+            if groups.counts[groups.low < groups.high].max(initial=0) * 2 * bins <= counts.sum():
                 break
-        return cls.made(groups.quantiles(n_bins), groups, bits=bits, unit=unit)
+        return cls.made(groups.quantiles(bins), groups, bits=bits, unit=unit)
 
 
 def rounded(numbers: Any, bits: int) -> Any:

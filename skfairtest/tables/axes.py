@@ -16,8 +16,10 @@ MAX_SCORES = 1000
 Key = tuple[Any, ...]
 
 
-def check_names(control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str]) -> None:
-    """Check that there are groups and labels, and that no name means two things.
+def check_names(
+    control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str], sums: Sequence[str] = ()
+) -> None:
+    """Check that there are groups and labels, and that no name means two things; `sums` are those of weights.
 
     Raises
     ------
@@ -37,7 +39,7 @@ def check_names(control_names: Sequence[str], sensitive_names: Sequence[str], ce
                 f"sensitive_features and control_features hold several columns named {name!r}: give each "
                 "feature its own name and one role."
             )
-        if name in (*CELL_NAMES, "count"):
+        if name in (*CELL_NAMES, "count", *sums):
             parameter = "control_features" if name in control_names else "sensitive_features"
             raise ParameterError(
                 f"{parameter}: a feature is named {name!r}, which stands for something else in the table: rename it."

@@ -77,7 +77,7 @@ class Counts:
         score_bins: ScoreBins | None = None,
         suppressed: tuple[Suppressed, ...] = (),
     ) -> None:
-        check_names(control_names, sensitive_names, cell_names)
+        check_names(control_names, sensitive_names, cell_names, () if rows.weights is None else SUMS)
         check_cells(rows.columns[len(control_names) + len(sensitive_names) :], binned=score_bins is not None)
         counts, weights, (strata, groups, cells) = arrange(rows, len(control_names), len(sensitive_names))
         self.__dict__.update(
