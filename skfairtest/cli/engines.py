@@ -148,6 +148,10 @@ def _polars() -> Iterator[tuple[_Parquet, _Text]]:
 
     def text(path: str, separator: str, _: Sequence[str]) -> Any:
         people = polars.scan_csv(path, glob=False, separator=separator, infer_schema_length=0)
+        try:
+            people.collect_schema()
+        except polars.exceptions.ComputeError:  # older versions scan no compressed text
+            people = polars.read_csv(path, separator=separator, infer_schema_length=0).lazy()
         # Of columns that are not read, polars does not see how many there are in a line.
         return people.map_batches(
             lambda batch: batch,
