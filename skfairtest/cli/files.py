@@ -191,6 +191,8 @@ def check_columns(path: str, found: Sequence[str], columns: Columns, hint: str =
     BadInput
         If it has not, with those that it has.
     """
+    if not "".join(found).strip():
+        raise BadInput(f"{path}: the file is empty")
     for name, option in columns.options.items():
         count = list(found).count(name)
         if count > 1:

@@ -90,8 +90,6 @@ def first_record(stream: io.TextIOWrapper, path: str) -> str:
         head += more
     if len(head) >= _LONGEST_FIELD:
         raise BadInput(f"{path}: the first line has no end within {_LONGEST_FIELD:,} characters: this is no table")
-    if not head.strip():
-        raise BadInput(f"{path}: the file is empty")
     return head
 
 
