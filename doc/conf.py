@@ -107,8 +107,8 @@ def write_help(app):
     folder = HERE / "generated"
     folder.mkdir(exist_ok=True)
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONPATH": str(HERE.parent)}
-    for name, command in {"program": [], "demo": ["demo"], "audit": ["audit"], "power": ["power"]}.items():
-        ask = [sys.executable, "-m", "skfairtest", *command, "--help"]
+    for name in ("program", "demo", "audit", "count", "power"):
+        ask = [sys.executable, "-m", "skfairtest", *([] if name == "program" else [name]), "--help"]
         said = subprocess.run(ask, env=environment, capture_output=True, text=True)
         if said.returncode:
             raise RuntimeError(f"{' '.join(ask)}: {said.stderr}")

@@ -71,12 +71,14 @@ Examples:
   skfairtest count table.json --minimum-cell 10 --output shared.json
 
 Tables of the same columns are added. With --minimum-cell, groups of fewer people are left out and listed, and a table
-in which fewer people share a cell is refused. Of many files with --score-bins NUMBER, each is read twice: the bins are
-those of all people. To add a table later, count with its bins: --score-bins table.json.
+in which fewer people share a cell is refused. Of several files with a number of --score-bins, or their edges, each is
+read twice: the bins are those of all people. To add a table later, count it with the bins of the first: --score-bins
+table.json.
 
 \b
-Exit status: 0, or 2 for bad input, 3 for an internal failure. Where some files cannot be read, they are named at the
-end and the status is 2; the table of the others is written."""
+Exit status: 0, or 2 for bad input, 3 for an internal failure. Where some
+files cannot be read, they are named at the end and the status is 2; the
+table of the others is written."""
 
 POWER_HELP = """How many people a test needs, or what so many people can show.
 
@@ -105,7 +107,7 @@ NoColor = Annotated[bool, typer.Option("--no-color", help="No colours, as with t
 Files = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILES...",
+        metavar="FILES",
         help="CSV (.csv, .csv.gz, .tsv) or Parquet files, by name or as a quoted pattern, or tables of 'count'.",
     ),
 ]
