@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,10 @@ from skfairtest.cli.errors import BadInput
 from skfairtest.cli.files import Columns, check_columns, people_of, split_header
 from skfairtest.cli.header import first_record, opened
 
-__all__ = ["ENGINE_ERRORS", "Engine", "engine_reason", "in_memory", "started"]
+__all__ = ["ENGINE_ERRORS", "Engine", "check_text", "engine_reason", "started"]
 
 #: Packages whose errors are about a file; others are ours.
 ENGINE_ERRORS = ("duckdb", "_duckdb", "narwhals", "polars", "py4j", "pyspark")
-#: What an engine puts where bytes are no UTF-8 text, if it goes on.
-_REPLACED = "\N{REPLACEMENT CHARACTER}"
-
 
 @dataclass(frozen=True)
 class Engine:
@@ -34,15 +31,13 @@ class Engine:
         As it is asked for; empty for the reader in memory.
     frame : callable
         Returns the frame of a file, and whether it is text, whose labels have no types yet.
+    replaces : bool
+        Whether it goes on where bytes are no UTF-8 text, with replacement characters.
     """
 
     name: str
     frame: Callable[[str, Columns], tuple[Any, bool]]
-
-
-def in_memory() -> Engine:
-    """Return the reader of single files, which takes one after the other into memory."""
-    return Engine("", _frame_in_memory)
+    replaces: bool = False
 
 
 @contextmanager
@@ -55,20 +50,16 @@ def started(name: str | None) -> Iterator[Engine]:
         If it is not installed.
     """
     if name is None:
-        yield in_memory()
+        yield Engine("", _frame_in_memory)
         return
-    make = {"polars": _polars, "duckdb": _duckdb, "spark": _spark}[name]
-    try:
-        manager = make()
-        parquet, text = manager.__enter__()
-    except ModuleNotFoundError as error:
-        raise BadInput(
-            f'--engine {name}: {error.name} is not installed; run: python -m pip install "skfairtest[{name}]"'
-        ) from error
-    try:
-        yield Engine(name, lambda path, columns: _frame(path, columns, parquet, text))
-    finally:
-        manager.__exit__(None, None, None)
+    with ExitStack() as stack:
+        try:
+            parquet, text = stack.enter_context({"polars": _polars, "duckdb": _duckdb, "spark": _spark}[name]())
+        except ModuleNotFoundError as error:
+            raise BadInput(
+                f'--engine {name}: {error.name} is not installed; run: python -m pip install "skfairtest[{name}]"'
+            ) from error
+        yield Engine(name, lambda path, columns: _frame(path, columns, parquet, text), name == "spark")
 
 
 def engine_reason(error: Exception) -> str:
@@ -134,7 +125,7 @@ def check_text(levels: Sequence[Any]) -> None:
     BadInput
         If there is any.
     """
-    broken = next((level for level in levels if isinstance(level, str) and _REPLACED in level), None)
+    broken = next((level for level in levels if isinstance(level, str) and "\N{REPLACEMENT CHARACTER}" in level), None)
     if broken is not None:
         raise BadInput(f"not UTF-8 text: {broken!r}: save it as UTF-8")
 

@@ -248,7 +248,7 @@ class _Counting:
             raise BadInput("is a table of counts, among files of people: audit or count the tables by themselves")
         frame, is_text = self._engine.frame(path, question.columns)
         table = question.count(frame)
-        if is_text:
+        if is_text and self._engine.replaces:
             check_text([level for column in table.to_rows().columns for level in column.levels])
         if _state(path) != before:
             raise BadInput("has changed while it was read")

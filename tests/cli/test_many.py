@@ -27,7 +27,7 @@ ROOT = Path(__file__).parents[2]
 MODULES = {"polars": "polars", "duckdb": "duckdb", "spark": "pyspark"}
 LABELS = ["--y-true", "truth", "--y-pred", "pred"]
 ASKED = [*LABELS, "--sensitive", "sex"]
-NAMES = ["f", "01", "1", "NA", "nan", "日本", 'a "b", c', "x\ny", " "]
+NAMES = ["f", "01", "1", "NA", "nan", "日本", 'a "b", c', "x\ny", " ", "d'e"]
 
 
 @pytest.fixture(params=[None, "polars", "duckdb", pytest.param("spark", marks=pytest.mark.slow)])
