@@ -21,6 +21,7 @@ __all__ = ["ENGINE_ERRORS", "Engine", "check_text", "engine_reason", "started"]
 #: Packages whose errors are about a file; others are ours.
 ENGINE_ERRORS = ("duckdb", "_duckdb", "narwhals", "polars", "py4j", "pyspark")
 
+
 @dataclass(frozen=True)
 class Engine:
     """What reads files and counts them.

@@ -216,6 +216,10 @@ def score_bins(text: str | None) -> int | NDArray[np.float64] | ScoreBins | None
     return bins
 
 
+class _CacheFull(BadInput):
+    """Nothing can be kept any more, whatever the files are."""
+
+
 class _Counting:
     """Tables of files, from the cache where they are there; what could not be counted, and why."""
 
@@ -234,6 +238,8 @@ class _Counting:
             for path in files:
                 try:
                     yield self._table(path, question)
+                except _CacheFull:
+                    raise
                 except Exception as error:
                     self.failed[path] = _reason(path, error)
                 advance()
@@ -253,7 +259,10 @@ class _Counting:
         if _state(path) != before:
             raise BadInput("has changed while it was read")
         if kept is not None:
-            table.save(kept.with_name(kept.name + _SUFFIXES[is_text]))
+            try:
+                table.save(kept.with_name(kept.name + _SUFFIXES[is_text]))
+            except OSError as error:
+                raise _CacheFull(f"--cache {self._cache}: {error.strerror or error}") from error
         return table, is_text
 
 

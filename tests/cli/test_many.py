@@ -305,6 +305,8 @@ def test_bins_may_be_those_of_another_table(folder, tmp_path, capsys):
     assert "--score-bins is about scores: pass --y-score" in said(capsys)[-1]
     assert count(folder / "*.csv", *ASKED, "--y-score", "score", "--threshold", "0.5", output=first) == 2
     assert "--threshold makes predictions of scores" in said(capsys)[-1]
+    assert count(folder / "*.csv", *options, "--threshold", "nan", output=first) == 2
+    assert "--threshold must be a finite number" in said(capsys)[-1]
 
 
 # The cache ---------------------------------------------------------------------------------------
@@ -374,6 +376,17 @@ def test_a_file_that_changes_while_it_is_read_is_not_counted(folder, tmp_path, c
     assert not list(cache.iterdir())
 
 
+def test_a_full_disk_is_no_failure_of_a_file(folder, tmp_path, capsys, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(CountTable, "save", full)
+    for options in (["--cache", str(tmp_path)], []):
+        assert count(folder / "b.csv.gz", *ASKED, *options, output=tmp_path / "t.json") == 2
+        (line,) = said(capsys)
+        assert re.match(r"skfairtest: --(cache|output) \S+: No space left on device", line)
+
+
 @pytest.mark.slow
 def test_a_run_that_is_killed_goes_on_where_it_stopped(tmp_path):
     pytest.importorskip("polars")
@@ -434,6 +447,14 @@ def test_tables_are_added_and_prepared_for_sharing(folder, everybody, tmp_path, 
     assert CountTable.load(both).suppressed == (("unknown", None, 10),)
     assert run(["count", str(one), "--minimum-cell", "700", "-o", str(both)]) == 2
     assert "--minimum-cell" in said(capsys)[-1]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".parquet"])
+def test_features_may_be_called_like_the_columns_of_a_stored_table(suffix, everybody, tmp_path):
+    renamed = everybody.rename(columns={"age": "sex (code)", "weight": "y_true (code)"})
+    table = expected(renamed, ("sex", "sex (code)", "y_true (code)"))
+    table.save(tmp_path / f"t{suffix}")
+    assert CountTable.load(tmp_path / f"t{suffix}") == table
 
 
 def test_a_table_among_files_of_people_is_named(folder, everybody, tmp_path, capsys):
