@@ -31,13 +31,14 @@ class Engine:
     name : str
         As it is asked for; empty for the reader in memory.
     frame : callable
-        Returns the frame of a file, and whether it is text, whose labels have no types yet.
+        Returns the frame of a file, and whether it is text, whose labels have no types yet; but true labels are
+        numbers if they are said to be binary.
     replaces : bool
         Whether it goes on where bytes are no UTF-8 text, with replacement characters.
     """
 
     name: str
-    frame: Callable[[str, Columns], tuple[Any, bool]]
+    frame: Callable[[str, Columns, bool], tuple[Any, bool]]
     replaces: bool = False
 
 
@@ -60,7 +61,7 @@ def started(name: str | None) -> Iterator[Engine]:
             raise BadInput(
                 f'--engine {name}: {error.name} is not installed; run: python -m pip install "skfairtest[{name}]"'
             ) from error
-        yield Engine(name, lambda path, columns: _frame(path, columns, parquet, text), name == "spark")
+        yield Engine(name, lambda path, columns, binary: _frame(path, columns, parquet, text, binary), name == "spark")
 
 
 def engine_reason(error: Exception) -> str:
@@ -73,8 +74,8 @@ def engine_reason(error: Exception) -> str:
 # What every engine is told ------------------------------------------------------------------
 
 
-def _frame_in_memory(path: str, columns: Columns) -> tuple[pd.DataFrame, bool]:
-    people, text = people_of(path, columns)
+def _frame_in_memory(path: str, columns: Columns, binary: bool) -> tuple[pd.DataFrame, bool]:
+    people, text = people_of(path, columns, typed=binary)
     labels = {columns.y_true: people.y_true, columns.y_pred: people.y_pred}
     numbers = {columns.y_score: people.y_score, columns.weight: people.weight}
     named = {name: values for name, values in labels.items() if name is not None}
@@ -86,7 +87,7 @@ _Parquet = Callable[[str], Any]
 _Text = Callable[[str, str, Sequence[str]], Any]
 
 
-def _frame(path: str, columns: Columns, parquet: _Parquet, text: _Text) -> tuple[Any, bool]:
+def _frame(path: str, columns: Columns, parquet: _Parquet, text: _Text, binary: bool) -> tuple[Any, bool]:
     where = str(Path(path).absolute())
     with opened(path) as (source, separator):
         if separator is None:
@@ -105,6 +106,8 @@ def _frame(path: str, columns: Columns, parquet: _Parquet, text: _Text) -> tuple
     # Engines that do not know of upper and lower case, or of two columns with one name, shall not choose another one.
     names = [name if name in columns.options else f"column {place}" for place, name in enumerate(header)]
     asked = {name: nw.when(nw.col(name) != "").then(nw.col(name)) for name in columns.options}
+    if binary and columns.y_true is not None:
+        asked[columns.y_true] = _truth(nw.col(columns.y_true))
     numbers = {columns.number(name): _number(nw.col(name)) for name in columns.numbers}
     return _selected(text(where, separator, names), {**asked, **numbers}), True
 
@@ -116,6 +119,12 @@ def _selected(frame: Any, columns: dict[str, nw.Expr]) -> Any:
 def _number(text: nw.Expr) -> nw.Expr:
     bare = text.str.strip_chars()
     return nw.when(bare != "").then(bare).cast(nw.Float64)
+
+
+def _truth(text: nw.Expr) -> nw.Expr:
+    known = text.str.strip_chars().str.to_lowercase()
+    false = nw.when(known == "false").then(nw.lit("0")).otherwise(known)
+    return _number(nw.when(known == "true").then(nw.lit("1")).otherwise(false))
 
 
 def check_text(levels: Sequence[Any]) -> None:

@@ -252,7 +252,7 @@ class _Counting:
             return found
         if is_stored(path):
             raise BadInput("is a table of counts, among files of people: audit or count the tables by themselves")
-        frame, is_text = self._engine.frame(path, question.columns)
+        frame, is_text = self._engine.frame(path, question.columns, question.threshold is not None)
         table = question.count(frame)
         if is_text and self._engine.replaces:
             check_text([level for column in table.to_rows().columns for level in column.levels])
@@ -345,8 +345,9 @@ def _typed(table: CountTable) -> CountTable:
 
 
 def _typed_labels(column: Column) -> Column:
-    texts = [level for level in column.levels if isinstance(level, str)]
-    values = inferred(texts) if len(texts) == len(column.levels) else None  # predictions by a threshold are numbers
+    if not any(isinstance(level, str) for level in column.levels):  # beside predictions by a threshold
+        return replace(column, levels=tuple(map(int, column.levels)))
+    values = inferred(column.levels)
     return column if values is None else read_column(values[column.codes], column.name)
 
 

@@ -65,7 +65,7 @@ class Question:
             raise ParameterError("score_bins is about scores: pass y_score, the column that has them.")
         if self.threshold is None:
             return
-        if not is_number(self.threshold):
+        if not is_number(self.threshold) or np.isnan(self.threshold):
             raise ParameterError(f"prediction_threshold must be a number; found {self.threshold!r}.")
         if self.score is None or "y_pred" in self.labels:
             raise ParameterError("prediction_threshold makes predictions of y_score: pass this, and no y_pred.")

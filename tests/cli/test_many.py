@@ -148,6 +148,23 @@ def test_an_audit_of_many_files_is_that_of_one(folder, everybody, engine, tmp_pa
     capsys.readouterr()
 
 
+def test_truth_beside_predictions_by_a_threshold_is_0_and_1(engine, tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("g,s,y\na,0.1,False\nb,0.9,TRUE\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("g,s,y\na,0.5,1\nb,0.2,0\n", encoding="utf-8")
+    (tmp_path / "c.csv").write_text("g,s,y\na,0.5,good\nb,0.2,bad\n", encoding="utf-8")
+    pd.DataFrame({"g": ["a"], "s": [0.3], "y": [True]}).to_parquet(tmp_path / "d.parquet")
+    options = ["--y-true", "y", "--y-score", "s", "--sensitive", "g", "--threshold", "0.5", *engine]
+    assert count(tmp_path / "*.*", *options, output=tmp_path / "t.json") == 2
+    assert f"skfairtest: {tmp_path / 'c.csv'}: " in said(capsys)[-1]
+    table = CountTable.load(tmp_path / "t.json")
+    assert [(cell, int(table.counts[..., place].sum())) for place, cell in enumerate(table.cells)] == [
+        ((0, 0), 2),
+        ((1, 0), 1),
+        ((1, 1), 2),
+    ]
+    assert [type(label) for label in table.labels] == [int, int]
+
+
 def test_labels_have_the_type_of_all_files_together(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("g,p\na,0\nb,1\n", encoding="utf-8")
     (tmp_path / "b.csv").write_text("g,p\na,0\nb,unknown\n", encoding="utf-8")
@@ -304,9 +321,9 @@ def test_bins_may_be_those_of_another_table(folder, tmp_path, capsys):
     assert count(folder / "*.csv", *ASKED, "--score-bins", "8", output=first) == 2
     assert "--score-bins is about scores: pass --y-score" in said(capsys)[-1]
     assert count(folder / "*.csv", *ASKED, "--y-score", "score", "--threshold", "0.5", output=first) == 2
-    assert "--threshold makes predictions of scores" in said(capsys)[-1]
+    assert "--threshold makes predictions of --y-score: pass this, and no --y-pred" in said(capsys)[-1]
     assert count(folder / "*.csv", *options, "--threshold", "nan", output=first) == 2
-    assert "--threshold must be a finite number" in said(capsys)[-1]
+    assert "--threshold must be a number; found nan" in said(capsys)[-1]
 
 
 # The cache ---------------------------------------------------------------------------------------
