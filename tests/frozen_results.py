@@ -895,7 +895,7 @@ def features(n=60, seed=0):
 def treated(model=None, fair_metric=None, y="y_true", sensitive=None, n=20, **params):
     X, who = features(n)
     X = params.pop("X", X)
-    test = sf.IndividualFairnessTest(
+    test = sf.IndividualFairnessTest.as_published(
         logistic() if model is None else model,
         fair_metric=sf.Projection([[1, 0, 0]]) if fair_metric is None else fair_metric,
         **{"n_steps": 40, "step_size": 0.02, **params},
@@ -1351,7 +1351,7 @@ def drawn_power_of_test():
 
 def drawn_individual(cls):
     X, who = features(50)
-    test = sf.IndividualFairnessTest(logistic(), fair_metric=sf.Projection([[1, 0, 0]]), n_steps=20).fit(
+    test = sf.IndividualFairnessTest.as_published(logistic(), fair_metric=sf.Projection([[1, 0, 0]]), n_steps=20).fit(
         X, who["y_true"]
     )
     return of_display(cls.from_test(test))

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from skfairtest._utils.checks import check_choice, check_running, is_integer, is_number
 from skfairtest._utils.errors import ParameterError
@@ -18,9 +19,16 @@ from skfairtest.report.individual import STATISTICS
 
 #: Statistics of the difference that every person makes, not of their ratio.
 OF_MEANS = ("ratio_of_means", "error_rate_ratio")
-SOLVERS = ("euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+SOLVERS = ("implicit", "euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA")
+#: Steps and their size where the caller says none: the same time, that of the paper.
+STEPS = {"implicit": (25, 0.2)}
+PAPERS_STEPS = (500, 0.01)
+#: Candidates of a search where the caller says no number of steps.
+CANDIDATES = 128
 #: Folds of ``cross_fit=True``.
 FOLDS = 5
+#: A column of so few values, each of so many people on average, has levels.
+MOST_LEVELS, PEOPLE_PER_LEVEL = 20, 5
 
 
 def check_parameters(test: Any) -> None:
@@ -36,11 +44,13 @@ def check_parameters(test: Any) -> None:
     positive = {"tolerance": True, "regularization": False, "step_size": True, "step_decay": False}
     for name, above in positive.items():
         value = getattr(test, name)
+        if name == "step_size" and value is None:
+            continue
         if not is_number(value) or not np.isfinite(value) or not (value > 0 if above else value >= 0):
             bound = "above 0" if above else "of at least 0"
             raise ParameterError(f"{name} must be a finite number {bound}; found {value!r}")
-    if not is_integer(test.n_steps) or test.n_steps < 1:
-        raise ParameterError(f"n_steps must be an integer of at least 1; found {test.n_steps!r}")
+    if test.n_steps is not None and (not is_integer(test.n_steps) or test.n_steps < 1):
+        raise ParameterError(f"n_steps must be an integer of at least 1, or None; found {test.n_steps!r}")
     folds = test.cross_fit
     if not isinstance(folds, bool) and (not is_integer(folds) or folds < 2):
         raise ParameterError(
@@ -55,13 +65,23 @@ def n_folds(cross_fit: bool | int) -> int:
     return (FOLDS if cross_fit else 1) if isinstance(cross_fit, bool) else int(cross_fit)
 
 
+def steps_of(test: Any) -> Floats:
+    """Return the sizes of the steps."""
+    number, size = STEPS.get(test.solver, PAPERS_STEPS)
+    number = number if test.n_steps is None else test.n_steps
+    size = size if test.step_size is None else test.step_size
+    steps: Floats = size / np.arange(1.0, number + 1) ** test.step_decay
+    return steps
+
+
 def ranges_of(given: Any, features: Features) -> Ranges:
     """Read `feature_ranges`.
 
     Parameters
     ----------
-    given : mapping or None
-        Names or positions of features to (low, high) or "frozen"; tuples of names or positions to "one_hot".
+    given : {"observed", "free"} or mapping
+        Names or positions of features to (low, high), "free" or "frozen"; tuples of names or positions to "one_hot";
+        features that are not named are as observed.
     features : Features
         The people.
 
@@ -72,22 +92,25 @@ def ranges_of(given: Any, features: Features) -> Ranges:
     """
     d = len(features.names)
     low, high, frozen = np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d, dtype=bool)
-    if given is None:
+    if isinstance(given, str) and given == "free":
         return Ranges(low, high, frozen)
+    if isinstance(given, str) and given == "observed":
+        given = {}
     if not isinstance(given, Mapping):
         raise ParameterError(
-            "feature_ranges must map features to (low, high) or 'frozen', or tuples of features to 'one_hot'; found "
-            f"{given!r}"
+            "feature_ranges must be 'observed', 'free', or map features to (low, high), 'free' or 'frozen', or tuples "
+            f"of features to 'one_hot'; found {given!r}"
         )
     keys = {key: key if isinstance(key, tuple) else (key,) for key in given}
-    places = iter(features.positions([name for names in keys.values() for name in names], "feature_ranges"))
+    named = features.positions([name for names in keys.values() for name in names], "feature_ranges")
+    places = iter(named)
     blocks: list[tuple[int, ...]] = []
     for key, names in keys.items():
         where, value = f"feature_ranges[{key!r}]", given[key]
         if isinstance(key, tuple) != (isinstance(value, str) and value == "one_hot"):
             raise ParameterError(
                 f"{where} is {value!r}: several features in a tuple are the indicators of one category, 'one_hot'; one "
-                "feature has (low, high) or is 'frozen'"
+                "feature has (low, high), or is 'free' or 'frozen'"
             )
         columns = tuple(islice(places, len(names)))
         if isinstance(key, tuple):
@@ -95,9 +118,42 @@ def ranges_of(given: Any, features: Features) -> Ranges:
             blocks.append(columns)
         elif isinstance(value, str) and value == "frozen":
             frozen[columns] = True
-        else:
+        elif not (isinstance(value, str) and value == "free"):
             low[columns], high[columns] = _limits(value, features.values[:, columns[0]], where)
-    return Ranges(low, high, frozen, tuple(blocks))
+    rest = np.setdiff1d(np.arange(d), named)
+    found = choices(features.values, rest)
+    levels = {}
+    for column in np.setdiff1d(rest, [column for block in found for column in block]).tolist():
+        values = np.unique(features.values[:, column])
+        if len(values) <= min(MOST_LEVELS, len(features) / PEOPLE_PER_LEVEL):
+            levels[column] = values
+        else:
+            low[column], high[column] = values[0], values[-1]
+    return Ranges(low, high, frozen, (*blocks, *found), levels)
+
+
+def choices(values: Floats, columns: NDArray[np.intp]) -> list[tuple[int, ...]]:
+    """Return the blocks of neighbouring columns of zeros and ones that sum to 1 for everybody.
+
+    Examples
+    --------
+    >>> values = np.array([[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
+    >>> choices(values, np.arange(4))
+    [(0, 1, 2)]
+    """
+    blocks: list[tuple[int, ...]] = []
+    run: list[int] = []
+    total = np.zeros(len(values))
+    for column in columns.tolist():
+        indicates = np.isin(values[:, column], (0.0, 1.0)).all() and (not run or run[-1] == column - 1)
+        if not indicates or (total + values[:, column] > 1).any():
+            run, total = [], np.zeros(len(values))
+        if np.isin(values[:, column], (0.0, 1.0)).all():
+            run, total = [*run, column], total + values[:, column]
+            if len(run) > 1 and (total == 1).all():
+                blocks.append(tuple(run))
+                run, total = [], np.zeros(len(values))
+    return blocks
 
 
 def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
@@ -105,7 +161,7 @@ def _limits(value: Any, column: Floats, where: str) -> tuple[float, float]:
         low, high = (float(limit) for limit in value)
     except (TypeError, ValueError):
         raise ParameterError(
-            f"{where} must be (low, high), 'frozen', or for a tuple of features 'one_hot'; found {value!r}"
+            f"{where} must be (low, high), 'free', 'frozen', or for a tuple of features 'one_hot'; found {value!r}"
         ) from None
     if not low < high:
         raise ParameterError(f"{where}: the lower limit {low:g} is not below the upper limit {high:g}")
@@ -140,8 +196,9 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
     Parameters
     ----------
     given : {None, "std"}, mapping or array-like
-        None: the units of X. "std": the standard deviations (divisor n) of the people tested; columns of one-hot blocks
-        and constant columns keep their units.
+        None: the units of X. "std": the standard deviations (divisor n) of the people tested; of a choice the roots of
+        its shares, which make every contrast of its categories one of standard deviation 1, however they are encoded:
+        the chi-squared distance of correspondence analysis. Constant columns keep their units.
     features : Features
         The people.
     ranges : Ranges
@@ -155,11 +212,12 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
     if given is None:
         return None
     scale = np.ones(len(features.names))
-    in_blocks = [column for block in ranges.blocks for column in block]
     if isinstance(given, str) and given == "std":
         spread = spread_of(features.values)
         scale = np.where(spread > 0, spread, 1.0)
-        scale[in_blocks] = 1.0
+        for block in ranges.blocks:
+            share = features.values[:, block].mean(axis=0)
+            scale[list(block)] = np.where(share > 0, np.sqrt(share), 1.0)
         return scale
     if isinstance(given, str):
         raise ParameterError(f"feature_scale must be None, 'std', numbers, or a mapping of features; found {given!r}")
@@ -172,11 +230,6 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
     if scale.shape != (len(features.names),) or not np.isfinite(scale).all() or not (scale > 0).all():
         raise ParameterError(
             f"feature_scale must hold one finite number above 0 for each of the {len(features.names)} features; found "
-            f"{given!r}"
-        )
-    if (scale[in_blocks] != 1).any():
-        raise ParameterError(
-            "feature_scale must be 1 for columns of a one_hot block, whose shares sum to 1 in their own units; found "
             f"{given!r}"
         )
     return scale

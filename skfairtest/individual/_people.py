@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.text import pluralize
+from skfairtest._utils.typing import Floats
 from skfairtest.individual._parameters import spread_of
 from skfairtest.individual.models.features import Features, read_features
 from skfairtest.readers import (
@@ -102,18 +103,19 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> Peop
     return People(features, y_true, sensitive, names, excluded)
 
 
-def outside_ranges(values: NDArray[np.float64], unfair: NDArray[np.float64]) -> tuple[int, float]:
-    """Return how many features somebody took beyond where anybody was, and how far, in lengths of that range.
+def outside_ranges(values: Floats, unfair: Floats) -> tuple[int, NDArray[np.bool_], float]:
+    """Return how many features somebody took beyond where anybody was, who did, and how far, in lengths of that range.
 
     Examples
     --------
     >>> outside_ranges(np.array([[0.0, 0.0], [1.0, 2.0]]), np.array([[0.5, 0.0], [1.0, 8.0]]))
-    (1, 3.0)
+    (1, array([False,  True]), 3.0)
     """
     low, high = values.min(axis=0), values.max(axis=0)
     length = np.where(high > low, high - low, 1.0)
-    excess = np.maximum(unfair - high, low - unfair).max(axis=0) / length
-    return int((excess > 1e-9).sum()), float(max(excess.max(), 0.0))
+    excess = np.maximum(unfair - high, low - unfair) / length
+    beyond = excess > 1e-9
+    return int(beyond.any(axis=0).sum()), beyond.any(axis=1), float(max(excess.max(), 0.0))
 
 
 def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:
@@ -129,5 +131,5 @@ def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:
         warn(
             f"X has features of very different units: the standard deviation of {features.names[large]!r} is "
             f"{spread[large]:.3g}, of {features.names[small]!r} {spread[small]:.3g}, and distances and steps add them "
-            "up. Use feature_scale='std', or scale before the test"
+            "up. Use feature_scale='std'"
         )

@@ -23,8 +23,8 @@ from skfairtest.individual._audited import Audited
 from skfairtest.individual._truth import Truth
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.ranges import Ranges
-from skfairtest.individual.flow.unfair_map import euler, integrate
-from skfairtest.individual.flow.unfair_search import search
+from skfairtest.individual.flow.unfair_map import Shrink, euler, implicit, integrate
+from skfairtest.individual.flow.unfair_search import reach, search
 
 #: People who are moved together.
 BLOCK = 1024
@@ -32,6 +32,8 @@ BLOCK = 1024
 LONG = 10
 #: Where the path is looked at on the way.
 LOOKS = 25
+#: Steps of the flow that says how far a search goes.
+REACHING = 25
 
 
 @dataclass(frozen=True)
@@ -40,18 +42,19 @@ class Starts:
 
     Parameters
     ----------
-    z : ndarray of shape (n, n_features)
-        Their features, in units of the audit.
+    x, z : ndarray of shape (n, n_features)
+        Their features, in the units of X and in those of the audit.
     truth : Truth
         What is true of them.
     """
 
+    x: Floats
     z: Floats
     truth: Truth
 
     def take(self, people: Any) -> Starts:
         """Return those of some people."""
-        return Starts(self.z[people], self.truth.take(people))
+        return Starts(self.x[people], self.z[people], self.truth.take(people))
 
 
 @dataclass(frozen=True)
@@ -61,23 +64,26 @@ class Flow:
     Parameters
     ----------
     solver : str
-        "euler", "search", or a method of scipy.integrate.
+        "implicit", "euler", "search", or a method of scipy.integrate.
     steps : ndarray of shape (n_steps,)
         Step sizes.
+    n_candidates : int
+        Of a search.
     regularization : float
         Weight of the squared fair distance.
     ranges : Ranges
-        Where features may go, in units of the audit.
+        Who is possible.
     seed : int
         Of the search's candidates.
     checkpoints : ndarray of int
-        Numbers of steps after which losses are looked at; the last is all of them.
+        Numbers of steps, or of candidates, after which losses are looked at; the last is all of them.
     largest : float
         The largest eigenvalue of the fair metric, among features that may move.
     """
 
     solver: str
     steps: Floats
+    n_candidates: int
     regularization: float
     ranges: Ranges
     seed: int
@@ -103,31 +109,51 @@ class Flow:
 
     def path(self, model: Audited, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
         """Yield where a block of people is at every checkpoint."""
-        rest: dict[str, Any] = {
-            "regularization": self.regularization,
-            "ranges": self.ranges,
-            "checkpoints": self.checkpoints,
-        }
+        rest: dict[str, Any] = {"regularization": self.regularization, "checkpoints": self.checkpoints}
         if self.solver == "search":
-            directions, radii = metric.reachable(model.movable, self.time, self.regularization)
-            return search(
-                starts.z,
-                lambda moved, people: model.losses(moved, starts.truth.take(people)),
-                metric,
-                directions=directions,
-                radius=radii,
-                n_candidates=len(self.steps),
-                seed=self.seed,
-                **rest,
-            )
+            return self._search(model, metric, starts, rest)
         gradient, pull = model.gradient(starts.truth), metric.pull
-        if not model.movable.all():  # features that stay do not follow the others either
-            gradient, pull = _masked(gradient, model.movable), _masked(pull, model.movable)
+        shrink: Shrink = metric.shrink
+        movable = model.movable
+        if not movable.all():  # features that stay do not follow the others either
+            gradient, pull = _masked(gradient, movable), _masked(pull, movable)
+            shrink = _shrink_among(metric, movable) if movable.any() else shrink
+        if self.solver == "implicit":
+            return implicit(starts.z, gradient, shrink, steps=self.steps, **rest)
         if self.solver == "euler":
             return euler(starts.z, gradient, pull, steps=self.steps, **rest)
         return integrate(
             starts.z, gradient, pull, times=self.times, regularization=self.regularization, method=self.solver
         )
+
+    def _search(self, model: Audited, metric: Quadratic, starts: Starts, rest: dict[str, Any]) -> Iterator[Floats]:
+        """Search as far as the flow goes of a loss that is smooth."""
+
+        def objective(moved: Floats, people: NDArray[np.intp]) -> Floats:
+            return model.losses(moved, starts.truth.take(people))
+
+        directions, limits = metric.reachable(model.movable, self.regularization)
+        steps = np.full(REACHING, self.time / REACHING)
+        ends = reach(
+            starts.z, objective, metric, directions=directions, limits=limits, steps=steps,
+            regularization=self.regularization,
+        )  # fmt: skip
+        radius = np.abs(ends)
+        if np.isinf(limits).all():  # all directions are alike
+            radius = np.broadcast_to(np.linalg.norm(ends, axis=1, keepdims=True), ends.shape)
+        first = np.divide(ends, radius, out=np.zeros_like(ends), where=radius > 0)
+        return search(
+            starts.z, objective, metric, directions=directions, radius=radius, first=first,
+            n_candidates=self.n_candidates, seed=self.seed, **rest,
+        )  # fmt: skip
+
+    def possible(self, model: Audited, starts: Starts, z: Floats) -> Floats:
+        """Return the nearest possible people, in units of the audit."""
+        if self.ranges.free:
+            return z
+        nearest = self.ranges.nearest(model.in_units_of_X(z), starts.x)
+        # What did not move keeps its last digit, whatever it was divided by on the way.
+        return model.in_units_of_audit(np.where(z == starts.z, starts.x, nearest))
 
 
 @dataclass(frozen=True)
@@ -155,6 +181,18 @@ class Moved:
 def _masked(function: Callable[..., Floats], movable: NDArray[np.bool_]) -> Callable[..., Floats]:
     """Return a function whose values are 0 for features that stay."""
     return lambda *given: function(*given) * movable
+
+
+def _shrink_among(metric: Quadratic, movable: NDArray[np.bool_]) -> Shrink:
+    """Return what shrinks the features that may move, 0 for the others."""
+    part = metric.among(movable)
+
+    def shrink(v: Floats, t: float) -> Floats:
+        found = np.zeros_like(v)
+        found[:, movable] = part.shrink(v[:, movable], t)
+        return found
+
+    return shrink
 
 
 def checkpoints(n_steps: int) -> NDArray[np.intp]:
@@ -225,7 +263,7 @@ def move(
     )
 
 
-def warn_of_cost(model: Audited, flow: Flow, n: int, n_jobs: int | None) -> None:
+def warn_of_cost(model: Audited, flow: Flow, n_free_directions: int, n: int, n_jobs: int | None) -> None:
     """Warn that a test takes long, and say what makes it shorter.
 
     Parameters
@@ -234,19 +272,24 @@ def warn_of_cost(model: Audited, flow: Flow, n: int, n_jobs: int | None) -> None
         The model, with what an answer costs.
     flow : Flow
         How people are moved.
+    n_free_directions : int
+        Directions that a search has.
     n : int
         People.
     n_jobs : int or None
         Processes.
     """
-    each = 1 if flow.solver == "search" else 2 * int(model.movable.sum())
-    seconds = model.cost * each * len(flow.steps) * n / effective_n_jobs(n_jobs)  # type: ignore[arg-type]
+    n_free = int(model.movable.sum())
+    if flow.solver == "search":
+        answers, trials = 2 * n_free_directions * REACHING + flow.n_candidates, f"{flow.n_candidates:,} candidates"
+    else:
+        answers, trials = 2 * n_free * len(flow.steps), f"{len(flow.steps):,} steps, two answers per feature and step"
+    seconds = model.cost * answers * n / effective_n_jobs(n_jobs)  # type: ignore[arg-type]
     if seconds > LONG:
-        trials = "candidates" if flow.solver == "search" else "steps, with two answers per feature and step"
         warn(
-            f"unfair examples of {n:,} people are going to take about {duration(seconds)} ({len(flow.steps):,} "
-            f"{trials}); use fewer n_steps with a longer step_size, more processes with n_jobs, or fewer people; "
-            "verbose=1 shows how far it is"
+            f"unfair examples of {n:,} people are going to take about {duration(seconds)} ({trials}); use fewer "
+            "n_steps with a longer step_size, more processes with n_jobs, or fewer people; verbose=1 shows how far it "
+            "is"
         )
 
 
@@ -255,7 +298,8 @@ def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratic, starts: 
     last = starts.z
     losses = [model.losses(last, starts.truth)]
     wrong = [model.wrong(last, starts.truth)] if errors else []
-    for last in flow.path(model, metric, starts):
+    for place in flow.path(model, metric, starts):
+        last = flow.possible(model, starts, place)
         losses.append(model.losses(last, starts.truth))
         if errors:
             wrong.append(model.wrong(last, starts.truth))

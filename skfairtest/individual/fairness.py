@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,15 @@ from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited, audited, check_losses
 from skfairtest.individual._metric import learn, resolve
-from skfairtest.individual._parameters import OF_MEANS, check_parameters, n_folds, ranges_of, scale_of
+from skfairtest.individual._parameters import (
+    CANDIDATES,
+    OF_MEANS,
+    check_parameters,
+    n_folds,
+    ranges_of,
+    scale_of,
+    steps_of,
+)
 from skfairtest.individual._people import People, outside_ranges, people_of, warn_of_units
 from skfairtest.individual._statistics import SequentialStatistic, doubts_about
 from skfairtest.individual._truth import kind_of, read_truth
@@ -32,6 +41,12 @@ from skfairtest.readers import Column
 from skfairtest.report.document import Block
 from skfairtest.report.individual import IndividualSetup, individual_document
 from skfairtest.report.mixin import ReportMixin
+
+#: The setting of the paper.
+_PUBLISHED: dict[str, Any] = {
+    "statistic": "loss_ratio", "regularization": 50.0, "n_steps": 500, "step_size": 0.01, "solver": "euler",
+    "feature_ranges": "free", "feature_scale": None,
+}  # fmt: skip
 
 
 class IndividualFairnessTest(ReportMixin):
@@ -60,13 +75,18 @@ class IndividualFairnessTest(ReportMixin):
         The largest ratio that is no violation: one over the four fifths of the four-fifths rule.
     regularization : float, default=50.0
         lambda, the weight of the squared fair distance.
-    n_steps : int, default=500
-        Steps of the flow; of a search, candidates per person.
-    step_size, step_decay : float, default=0.01 and 0.0
-        Step i has size ``step_size / i**step_decay``. Their sum is the time the flow runs, and the radius of a search.
-    solver : {"euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}, default="euler"
-        Forward Euler for all people at once, or as a reference a method of ``scipy.integrate.solve_ivp``, person by
-        person, for the same time.
+    n_steps : int, optional
+        Steps of the flow; of a search, candidates per person. None: 25 implicit steps, 500 of the other solvers, 128
+        candidates.
+    step_size : float, optional
+        None: 0.2 for implicit steps, 0.01 for others.
+    step_decay : float, default=0.0
+        Step i has size ``step_size / i**step_decay``. Their sum is the time the flow runs, 5 by default. A search goes
+        as far as the flow goes in that time of a loss that is made smooth by differences over a quarter of a unit.
+    solver : {"implicit", "euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}, default="implicit"
+        Steps that are implicit in the distance, which therefore holds people at any length of step; forward Euler, as
+        published, which is stable for short steps only; both for all people at once. Or as a reference a method of
+        ``scipy.integrate.solve_ivp``, person by person, for the same time.
     gradient : {"auto", "analytic", "autograd", "finite_differences", "search"} or callable, default="auto"
         Where the direction comes from: a closed form, torch, central differences, or a search without derivatives for
         models that are constant almost everywhere, such as forests; the first that is possible. Or
@@ -80,13 +100,16 @@ class IndividualFairnessTest(ReportMixin):
     cross_fit : bool or int, default=True
         Whether a fair metric is learned on other folds (5) than it is used on. Folds depend on what people are, not on
         the order of rows.
-    feature_ranges : mapping, optional
-        ``{"age": (18, 90), "sex": "frozen", ("job_a", "job_b", "job_c"): "one_hot"}``: limits, features that stay, and
-        columns of one category, which remain shares that sum to 1. Without, features move freely, also those that are
-        0 or 1, as in the paper.
-    feature_scale : {None, "std"}, mapping or array-like, default=None
-        What one unit is in each feature, for distances and steps: the units of `X`; its standard deviations, for a
-        pipeline that scales by itself; or given numbers.
+    feature_ranges : {"observed", "free"} or mapping, default="observed"
+        Who is possible. People are moved through all numbers; their unfair example is the possible person who is
+        nearest to where that leads. "observed": numbers within the range of the people tested; columns of few values
+        have these; neighbouring columns of zeros and ones that sum to 1 are one choice. "free": everybody, also half a
+        category, as in the paper. ``{"age": (18, 90), "sex": "frozen", ("job_a", "job_b"): "one_hot", "wage": "free"}``
+        says it for some features, and the others are as observed.
+    feature_scale : {"std", None}, mapping or array-like, default="std"
+        What one unit is in each feature, for distances and steps: standard deviations of the people tested, of the
+        columns of a choice the roots of its shares (which is the same for every way to encode it: the chi-squared
+        distance); None: the units of `X`, as in the paper; or given numbers.
     confidence_level : float, default=0.95
         Of the interval; one minus it is the level of the test.
     random_state : int, RandomState, Generator or None
@@ -101,7 +124,8 @@ class IndividualFairnessTest(ReportMixin):
     p_value_ : float
         One-sided p-value of the null hypothesis.
     rejected_, concern_ : bool
-        ``p_value_ <= 1 - confidence_level``.
+        ``p_value_ <= 1 - confidence_level``. Where the verdict rests on unfair examples beyond the range of the people
+        seen, the first sentence of ``print(test)`` says so.
     statistic_ : float
         S_n, the estimate.
     lower_bound_ : float
@@ -130,8 +154,9 @@ class IndividualFairnessTest(ReportMixin):
     solver_report_ : dict
         What was run: ``gradient`` and ``because`` (how directions were found, and why so), ``loss``, ``fair_metric``,
         ``n_directions`` that it leaves free, ``n_folds``, ``solver``, ``n_steps``, ``time``, ``regularization``,
-        ``largest_eigenvalue`` of the metric, ``n_unstable_steps`` of forward Euler, ``n_features_outside`` (that went
-        beyond their range in X), ``n_worse`` (people whose loss grew), mean and largest fair ``distance`` and Euclidean
+        ``largest_eigenvalue`` of the metric, ``n_unstable_steps`` of forward Euler, ``n_features_outside`` and
+        ``n_people_outside`` (that went beyond the range of X), ``rejected_inside`` (the verdict if they are held back),
+        ``n_worse`` (people whose loss grew), mean and largest fair ``distance`` and Euclidean
         ``displacement``, ``loss_unit``.
     feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
@@ -149,7 +174,9 @@ class IndividualFairnessTest(ReportMixin):
     -----
     With step sizes eta_i, fair matrix Sigma and d^2(x, x') = (x - x') Sigma (x - x')',
 
-    x <- x + eta_i [grad loss(f(x), y) - 2 lambda Sigma (x - x_0)], and r = loss(f(x_T), y) / loss(f(x_0), y);
+    x <- x + eta_i [grad loss(f(x), y) - 2 lambda Sigma (x - x_0)] (Euler), or
+    x <- x_0 + (I + 2 eta_i lambda Sigma)^-1 [x - x_0 + eta_i grad loss(f(x), y)] (implicit), and
+    r = loss(f(x'), y) / loss(f(x_0), y) with x' the nearest possible person to x_T;
 
     S_n is the mean of r, V_n its standard deviation (divisor n, as in the published code), T_n = S_n - z V_n / sqrt(n)
     with z the normal quantile (equation 3.10). The published code uses z = 1.645 and drops ratios that are not finite;
@@ -172,7 +199,7 @@ class IndividualFairnessTest(ReportMixin):
     >>> similar = Projection([[1, 0]])
     >>> test = IndividualFairnessTest(model, fair_metric=similar).fit(X[200:], y[200:])
     >>> print(f"{test.statistic_:.2f}, at least {test.lower_bound_:.2f}")
-    25.70, at least 23.00
+    13.50, at least 11.81
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
@@ -189,15 +216,15 @@ class IndividualFairnessTest(ReportMixin):
         statistic: str = "loss_ratio",
         tolerance: float = 1.25,
         regularization: float = 50.0,
-        n_steps: int = 500,
-        step_size: float = 0.01,
+        n_steps: int | None = None,
+        step_size: float | None = None,
         step_decay: float = 0.0,
-        solver: str = "euler",
+        solver: str = "implicit",
         gradient: Any = "auto",
         loss: Any = "auto",
         cross_fit: bool | int = True,
-        feature_ranges: Any = None,
-        feature_scale: Any = None,
+        feature_ranges: Any = "observed",
+        feature_scale: Any = "std",
         confidence_level: float = 0.95,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -221,6 +248,25 @@ class IndividualFairnessTest(ReportMixin):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    @classmethod
+    def as_published(cls, estimator: Any, **params: Any) -> IndividualFairnessTest:
+        """Return the test with the setting of the paper: features move freely, in the units of X, by forward Euler.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            The model.
+        **params
+            Further parameters, which take precedence.
+
+        Returns
+        -------
+        IndividualFairnessTest
+            The test, not fitted, with ``feature_ranges="free"``, ``feature_scale=None``, ``statistic="loss_ratio"``,
+            ``solver="euler"``, 500 steps of 0.01 and ``regularization=50``, as for Adult.
+        """
+        return cls(estimator, **{**_PUBLISHED, **params})
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> IndividualFairnessTest:
         """Move everybody to their unfair example and test how much more the model loses there.
@@ -274,9 +320,10 @@ class IndividualFairnessTest(ReportMixin):
         model = Audited(self.estimator, features, loss, scale, ~ranges.frozen)
         model = audited(model, self.gradient, truth, kind=kind, classes=classes)
         flow = self._flow(model, matrices, ranges)
-        starts = Starts(model.in_units_of_audit(features.values), truth)
+        starts = Starts(features.values, model.in_units_of_audit(features.values), truth)
         check_losses(model, starts.z, truth)
-        warn_of_cost(model, flow, len(features), self.n_jobs)
+        n_directions = max(len(one.free_directions) for one in matrices)
+        warn_of_cost(model, flow, n_directions, len(features), self.n_jobs)
         moved = self._move(model, matrices, folds, flow, starts)
         self._statistic = SequentialStatistic(
             self.statistic,
@@ -289,17 +336,21 @@ class IndividualFairnessTest(ReportMixin):
         )
         self._set_found(*self._statistic.end())
         # What did not move keeps its last digit, whatever it was divided by on the way.
-        unfair = np.clip(model.in_units_of_X(moved.z), ranges.low, ranges.high)
+        unfair = ranges.nearest(model.in_units_of_X(moved.z), features.values)
         unfair = np.where(moved.z == starts.z, features.values, unfair)
         self._set_people(people, starts, moved, unfair)
         self.feature_scale_ = scale
-        n_outside, farthest = outside_ranges(features.values, unfair)
+        n_outside, outside, farthest = outside_ranges(features.values, unfair)
+        held = None
+        if outside.any():
+            held = self._held_inside(
+                model, starts, moved, np.clip(unfair, features.values.min(0), features.values.max(0))
+            )
         alpha = 1 - self.confidence_level
         doubts = doubts_about(
             self.statistic, moved, self.loss_ratios_, self.p_value_, alpha, self.attained_level_, farthest
         )
-        n_directions = max(len(one.free_directions) for one in matrices)
-        self._set_report(model, metrics, flow, n_directions, n_outside, doubts)
+        self._set_report(model, metrics, flow, n_directions, (n_outside, int(outside.sum()), held), doubts)
         self._keep_parameters()
         for doubt in doubts:
             warn(doubt)
@@ -373,30 +424,30 @@ class IndividualFairnessTest(ReportMixin):
     def _flow(self, model: Audited, matrices: list[Quadratic], ranges: Ranges) -> Flow:
         """Set the map up, and warn where its steps are too long."""
         solver = "search" if model.way == "search" else self.solver
-        if solver == "search" and self.solver != "euler":
+        if solver == "search" and self.solver not in ("implicit", "euler"):
             raise ParameterError(
                 f"solver={self.solver!r} follows derivatives, and this model has none ({model.why}): leave "
-                "solver='euler'"
+                "solver='implicit'"
             )
-        if (ranges.bounded or ranges.blocks) and solver not in ("euler", "search"):
-            raise ParameterError(f"solver={solver!r} cannot hold features inside feature_ranges: use solver='euler'")
-        steps: Floats = self.step_size / np.arange(1.0, self.n_steps + 1) ** self.step_decay
+        steps = steps_of(self)
+        n_candidates = CANDIDATES if self.n_steps is None else int(self.n_steps)
         flow = Flow(
             solver,
             steps,
+            n_candidates,
             float(self.regularization),
-            ranges.in_units_of(model.scale),
+            ranges,
             self._seed() if solver == "search" else 0,
-            checkpoints(self.n_steps),
+            checkpoints(n_candidates if solver == "search" else len(steps)),
             max(metric.among(model.movable).largest for metric in matrices) if model.movable.any() else 0.0,
         )
         if flow.n_unstable:
             pull = self.regularization * flow.largest
             warn(
-                f"step_size={self.step_size:g} is too long for regularization={self.regularization:g}: their product "
+                f"step_size={steps[0]:g} is too long for regularization={self.regularization:g}: their product "
                 f"(times the largest eigenvalue of the fair metric, {flow.largest:.3g}) is {steps[0] * pull:.3g}, and "
-                f"from 1 on forward Euler is unstable, here in {flow.n_unstable:,} of {self.n_steps:,} steps. Use a "
-                f"step_size below {1 / pull:.3g}, or a solver of scipy.integrate such as 'LSODA'"
+                f"from 1 on forward Euler is unstable, here in {flow.n_unstable:,} of {len(steps):,} steps. Use "
+                f"solver='implicit', which is stable, or a step_size below {1 / pull:.3g}"
             )
         return flow
 
@@ -420,15 +471,26 @@ class IndividualFairnessTest(ReportMixin):
                 show=bool(self.verbose),
             )
         except FlowDivergedError as error:
-            what = "steps" if flow.solver == "euler" else "units of time"
+            what = "steps" if flow.solver in ("implicit", "euler") else "units of time"
             instead = "; feature_scale='std' if features have different units"
             if self.feature_scale is not None:
                 instead = "; a fair metric that was fitted in other units than feature_scale's pulls too hard"
             raise ParameterError(
-                f"step_size={self.step_size:g} with regularization={self.regularization:g} diverges: "
+                f"step_size={flow.steps[0]:g} with regularization={self.regularization:g} diverges: "
                 f"{pluralize(error.people, 'unfair example')} ran away within {error.step:g} {what}. Use a smaller "
                 f"step_size, fewer n_steps, or feature_ranges that end{instead}"
             ) from error
+
+    def _held_inside(self, model: Audited, starts: Starts, moved: Moved, x: Floats) -> bool:
+        """Tell whether the test rejects if nobody ends beyond the range of the people seen."""
+        z = model.in_units_of_audit(x)
+        after = model.losses(z, starts.truth) if moved.wrong is None else model.wrong(z, starts.truth)
+        values = np.column_stack([self._statistic.values[:, 0], after])
+        try:
+            found, _ = replace(self._statistic, values=values).end()
+        except ValueError:
+            return False
+        return bool(found.p_value <= 1 - self.confidence_level)
 
     def _set_found(self, found: AuditValue, level: float) -> None:
         """Set the statistic and what follows from it."""
@@ -465,7 +527,7 @@ class IndividualFairnessTest(ReportMixin):
         metrics: list[Any],
         flow: Flow,
         n_directions: int,
-        outside: int,
+        outside: tuple[int, int, bool | None],
         doubts: tuple[str, ...],
     ) -> None:
         """Set what was run."""
@@ -481,11 +543,14 @@ class IndividualFairnessTest(ReportMixin):
             "n_folds": len(metrics),
             "solver": flow.solver,
             "n_steps": len(flow.steps),
+            "n_candidates": flow.n_candidates if flow.solver == "search" else None,
             "time": flow.time,
             "regularization": flow.regularization,
             "largest_eigenvalue": flow.largest,
             "n_unstable_steps": flow.n_unstable,
-            "n_features_outside": outside,
+            "n_features_outside": outside[0],
+            "n_people_outside": outside[1],
+            "rejected_inside": outside[2],
             "n_worse": int((people["loss_after"] > people["loss_before"]).sum()),
             "mean_distance": float(people["distance"].mean()),
             "max_distance": float(people["distance"].max()),

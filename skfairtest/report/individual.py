@@ -99,10 +99,18 @@ def individual_document(setup: IndividualSetup, worst: pd.DataFrame) -> list[Blo
         f"at least {number(setup.lower_bound)} with {100 * (1 - setup.alpha):g} % confidence (two-sided {low} to "
         f"{high}), where {setup.tolerance:g} is tolerated, {equals_p(setup.p_value)}"
     )
+    outside = setup.report["n_people_outside"]
+    if_asked = ""
+    if outside and setup.report["rejected_inside"] != setup.concern:
+        inside = "does not reject" if setup.concern else "rejects"
+        if_asked = (
+            f" where the model is asked about what nobody is ({outside:,} of {setup.n_samples:,} unfair examples lie "
+            f"beyond the range of the people seen; held inside it, the test {inside})"
+        )
     if setup.concern:
-        verdict, notes = f"Similar people are treated differently: {said}; {evidence}.", []
+        verdict, notes = f"Similar people are treated differently{if_asked}: {said}; {evidence}.", []
     else:
-        verdict = f"No violation of individual fairness was found: {said}; {evidence}."
+        verdict = f"No violation of individual fairness was found{if_asked}: {said}; {evidence}."
         notes = [
             "That is not a proof that there is none: another fair metric, more steps or a better search may find one."
         ]
@@ -148,9 +156,11 @@ def _how(setup: IndividualSetup) -> list[str]:
     report = setup.report
     learned = f", for each of {report['n_folds']} folds learned on the others" if report["n_folds"] > 1 else ""
     if report["solver"] == "search":
-        flow = f"{report['n_steps']:,} candidates per person within a distance of {number(report['time'])}"
+        flow = f"{report['n_candidates']:,} candidates per person, as far as the flow goes"
+        flow += f" in a time of {number(report['time'])}"
     else:
-        method = "forward Euler" if report["solver"] == "euler" else f"{report['solver']} of scipy.integrate"
+        named = {"implicit": "steps that are implicit in the distance", "euler": "forward Euler"}
+        method = named.get(report["solver"], f"{report['solver']} of scipy.integrate")
         flow = f"the gradient flow by {method}, {report['n_steps']:,} steps, for a time of {number(report['time'])}"
     lines = [
         f"{WAYS[report['gradient']]}: {report['because']}",
@@ -162,9 +172,11 @@ def _how(setup: IndividualSetup) -> list[str]:
     ]
     if report["n_features_outside"]:
         lines.append(
-            f"{pluralize(report['n_features_outside'], 'feature')} went beyond where anybody is: feature_ranges "
-            "holds them back"
+            f"{pluralize(report['n_people_outside'], 'unfair example')} went beyond where anybody is, in "
+            f"{pluralize(report['n_features_outside'], 'feature')}: feature_ranges='observed' holds them back"
         )
+    if report["solver"] == "search":
+        lines.append("compared with another model only where that is searched as well: gradient='search' for both")
     if report["n_unstable_steps"]:
         lines.append(f"{pluralize(report['n_unstable_steps'], 'unstable step')}: step_size is too long")
     return lines

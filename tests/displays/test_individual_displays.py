@@ -27,7 +27,7 @@ def people():
 @pytest.fixture(scope="module")
 def fitted(people):
     model = LogisticRegression().fit(*people[:2])
-    return IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), n_steps=100).fit(*people[:2])
+    return IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), n_steps=100, step_size=0.01).fit(*people[:2])
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def close():
 @pytest.fixture(scope="module")
 def searched(people):
     model = DecisionTreeClassifier(max_depth=2, random_state=0).fit(*people[:2])
-    return IndividualFairnessTest(
+    return IndividualFairnessTest.as_published(
         model, fair_metric=Projection([[1, 0]]), n_steps=20, statistic="ratio_of_means", tolerance=2
     ).fit(*people[:2])
 
@@ -158,7 +158,14 @@ def test_a_limit_that_has_no_logarithm_is_told(bound, written):
 def test_a_drawing_can_be_made_from_the_model(Display, people, fitted):
     X, y, groups = people
     here = Display.from_estimator(
-        fitted.estimator, X, y, sensitive_features=groups, fair_metric=Projection([[1, 0]]), n_steps=100, name="mine"
+        fitted.estimator,
+        X,
+        y,
+        sensitive_features=groups,
+        fair_metric=Projection([[1, 0]]),
+        n_steps=100,
+        step_size=0.01,
+        name="mine",
     )
     there = Display.from_test(fitted, name="mine")
     assert here.ax_ is not there.ax_
@@ -186,7 +193,7 @@ def test_only_fitted_tests_of_individual_fairness_are_drawn(Display, fitted):
     with pytest.raises(ValueError, match="found LogisticRegression"):
         Display.from_test(fitted.estimator)
     with pytest.raises(NotFittedError):
-        Display.from_test(IndividualFairnessTest(fitted.estimator))
+        Display.from_test(IndividualFairnessTest.as_published(fitted.estimator))
 
 
 @every_display
@@ -205,7 +212,7 @@ def test_without_matplotlib_the_error_says_what_to_install(Display, fitted, monk
     ],
 )
 def test_every_statistic_is_named(statistic, name, people, fitted):
-    other = IndividualFairnessTest(
+    other = IndividualFairnessTest.as_published(
         fitted.estimator, fair_metric=Projection([[1, 0]]), n_steps=30, statistic=statistic
     ).fit(*people[:2])
     assert name in StoppingTimeDisplay.from_test(other).ax_.get_ylabel()

@@ -72,6 +72,6 @@ def fit(classifier, people):
         X = people[0] if X is None else X
         y = people[1] if y is None else y
         params = {"fair_metric": Projection([[1, 0, 0]]), "n_steps": 10, **params}
-        return IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=groups)
+        return IndividualFairnessTest.as_published(model, **params).fit(X, y, sensitive_features=groups)
 
     return run

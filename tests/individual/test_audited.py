@@ -38,6 +38,8 @@ from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
 from skfairtest import AuditedClassifier, FairnessTest, IndividualFairnessTest, Projection
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.unfair_search import reach
 
 INCOME = Projection([[1, 0, 0]])
 
@@ -98,7 +100,7 @@ def fitted(training, people):
                 model.estimator.fit(X, y)
             found[id(table), name] = model.fit(X, y if classes else np.exp(score / 3))
         X, y, _, score = people
-        test = IndividualFairnessTest(
+        test = IndividualFairnessTest.as_published(
             found[id(table), name],
             **{"fair_metric": INCOME, "n_steps": 8, "statistic": "ratio_of_means", **params},
         )
@@ -147,7 +149,9 @@ def test_a_large_forest_is_searched_though_some_people_stand_next_to_a_threshold
     thresholds = np.concatenate([t.tree_.threshold[t.tree_.feature == 0] for t in model.estimators_])
     people = rng.normal(size=(60, 4))
     people[:, 0] = thresholds[:60] + 1e-6
-    test = IndividualFairnessTest(model, fair_metric=Projection([[1, 0, 0, 0]]), n_steps=4, statistic="ratio_of_means")
+    test = IndividualFairnessTest.as_published(
+        model, fair_metric=Projection([[1, 0, 0, 0]]), n_steps=4, statistic="ratio_of_means"
+    )
     test.fit(people, (people.sum(axis=1) > 0).astype(int))
     assert test.solver_report_["gradient"] == "search"
 
@@ -167,7 +171,7 @@ def test_a_model_with_slopes_and_jumps_is_followed_or_searched_and_the_way_state
     model = JUMPING[name].fit(*training[:2])
     found = {}
     for gradient in ("auto", "finite_differences", "search"):
-        test = IndividualFairnessTest(
+        test = IndividualFairnessTest.as_published(
             model, fair_metric=INCOME, gradient=gradient, n_steps=8, statistic="ratio_of_means"
         ).fit(X, y)
         frame = test.to_frame()
@@ -184,7 +188,7 @@ def test_one_person_whom_the_model_is_sure_of_does_not_make_it_a_step_function(t
     X, y, _, _ = training
     model = GaussianNB().fit(X, y)
     far = X[:40].to_numpy() * 30  # a probability of 1 has no differences
-    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=2, statistic="ratio_of_means")
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=2, statistic="ratio_of_means")
     test.fit(pd.DataFrame(np.concatenate([far, X[40:50]]), columns=X.columns), y[:50].to_numpy())
     assert test.solver_report_["gradient"] == "finite_differences"
 
@@ -198,7 +202,7 @@ def test_losses_of_any_size_have_differences(training, people):
         def loss(y_true, y_pred, size=size):
             return -size * np.log(y_pred[np.arange(len(y_true)), y_true])
 
-        test = IndividualFairnessTest(
+        test = IndividualFairnessTest.as_published(
             model, fair_metric=INCOME, loss=loss, n_steps=4, step_size=0.01 / size, regularization=50.0 * size
         ).fit(X, y)
         assert test.solver_report_["gradient"] == "finite_differences"
@@ -243,7 +247,7 @@ def test_several_classes_have_their_derivatives(training, people):
     X, _, _, score = people
     for model in (LogisticRegression(), OneVsRestClassifier(LogisticRegression()), MLPClassifier((5,), **small)):
         model.fit(training[0], np.digitize(training[3], [-1, 1]))
-        test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=3)
+        test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=3)
         check_gradient(test.fit(X, np.digitize(score, [-1, 1])), people)
 
 
@@ -268,8 +272,8 @@ def test_a_gradient_of_ones_own_leads_where_the_closed_form_does(classifier, peo
         asked.append((type(X), *X.columns, len(X) == len(y)))
         return (classifier.predict_proba(X)[:, 1] - y)[:, None] * classifier.coef_
 
-    own = IndividualFairnessTest(classifier, fair_metric=INCOME, gradient=gradient, n_steps=30).fit(X, y)
-    exact = IndividualFairnessTest(classifier, fair_metric=INCOME, n_steps=30).fit(X, y)
+    own = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, gradient=gradient, n_steps=30).fit(X, y)
+    exact = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, n_steps=30).fit(X, y)
     np.testing.assert_allclose(own.unfair_examples_, exact.unfair_examples_, atol=1e-10)
     assert own.solver_report_["because"] == "gradient=gradient was given"
     assert set(asked) == {(pd.DataFrame, *X.columns, True)}
@@ -282,9 +286,9 @@ def test_a_gradient_of_ones_own_is_in_the_units_of_X(classifier, people):
         return (classifier.predict_proba(X)[:, 1] - y)[:, None] * classifier.coef_
 
     params = {"fair_metric": INCOME, "feature_scale": [2.0, 0.5, 3.0], "n_steps": 30}
-    own = IndividualFairnessTest(classifier, gradient=gradient, **params).fit(X, y)
-    exact = IndividualFairnessTest(classifier, **params).fit(X, y)
-    differences = IndividualFairnessTest(classifier, gradient="finite_differences", **params).fit(X, y)
+    own = IndividualFairnessTest.as_published(classifier, gradient=gradient, **params).fit(X, y)
+    exact = IndividualFairnessTest.as_published(classifier, **params).fit(X, y)
+    differences = IndividualFairnessTest.as_published(classifier, gradient="finite_differences", **params).fit(X, y)
     np.testing.assert_allclose(own.unfair_examples_, exact.unfair_examples_, atol=1e-10)
     np.testing.assert_allclose(differences.unfair_examples_, exact.unfair_examples_, atol=1e-7)
 
@@ -296,7 +300,7 @@ def test_a_loss_of_ones_own_is_judged_by_differences(training, people):
     def hinge(y_true, y_pred):
         return np.logaddexp(0.0, -(2 * y_true - 1) * y_pred)
 
-    test = IndividualFairnessTest(model, fair_metric=INCOME, loss=hinge, n_steps=20).fit(X, y)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, loss=hinge, n_steps=20).fit(X, y)
     assert test.solver_report_["gradient"] == "finite_differences"
     assert "decision_function" in test.solver_report_["because"]
     assert test.solver_report_["loss"] == "hinge"
@@ -318,7 +322,7 @@ def test_features_that_stay_are_not_asked_about(training, people):
     counts = []
     for frozen in ({}, {"savings": "frozen", "debts": "frozen"}):
         rows.clear()
-        IndividualFairnessTest(model, fair_metric=INCOME, feature_ranges=frozen, n_steps=30).fit(X, y)
+        IndividualFairnessTest.as_published(model, fair_metric=INCOME, feature_ranges=frozen, n_steps=30).fit(X, y)
         counts.append(sum(rows))
     assert counts[1] < 0.5 * counts[0]
 
@@ -328,37 +332,44 @@ def test_features_that_stay_are_not_asked_about(training, people):
 
 def test_the_search_finds_who_is_worse_off_and_leaves_everybody_else(training, people):
     X, y, _, _ = people
-    model = DecisionTreeClassifier(max_depth=3, min_samples_leaf=20).fit(*training[:2])
-    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=200).fit(X, y)
-    moved = test.unfair_examples_
+    model = DecisionTreeClassifier(max_depth=3, min_samples_leaf=20).fit(training[0].to_numpy(), training[1])
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=200).fit(X.to_numpy(), y)
+    moved = X.assign(**dict(zip(X, test.unfair_examples_.T, strict=True)))
     worse = np.asarray(moved["income"] != X["income"])
     assert worse.any()
     assert (test.loss_ratios_[worse] > 1).all()
     np.testing.assert_array_equal(test.loss_ratios_[~worse], 1.0)
     np.testing.assert_array_equal(moved[["savings", "debts"]], X[["savings", "debts"]])
-    # Every income that the tree tells apart, within the radius: nobody's loss can be made larger than that.
+
+    # Every income that the tree tells apart, as far as the flow goes: nobody's loss can be made larger than that.
+    def losses(x, rows):
+        return -np.log(model.predict_proba(x)[np.arange(len(rows)), np.asarray(y)[rows]])
+
+    z, first = X.to_numpy(), {"directions": np.eye(3)[:1], "limits": [np.inf]}
+    ends = reach(z, losses, Quadratic(np.diag([0, 1, 1])), steps=np.full(25, 2 / 25), regularization=50.0, **first)
+    radius = np.abs(ends[:, 0])
+    assert (test.to_frame()["displacement"] <= radius + 1e-9).all()
     thresholds = np.sort(model.tree_.threshold[model.tree_.feature == 0])
-    levels = np.concatenate([thresholds - 1e-4, thresholds + 1e-4])
     best = test.to_frame()["loss_before"].to_numpy().copy()
-    for level in levels:
-        there = X.assign(income=level)
-        losses = -np.log(model.predict_proba(there)[np.arange(len(y)), y])
-        near = np.abs(level - X["income"]) < test.solver_report_["time"]
-        best = np.where(near, np.maximum(best, losses), best)
+    for level in np.concatenate([thresholds - 1e-4, thresholds + 1e-4]):
+        there = losses(X.assign(income=level).to_numpy(), np.arange(len(z)))
+        best = np.where(np.abs(level - X["income"]) < radius, np.maximum(best, there), best)
     found = test.to_frame()["loss_after"].to_numpy()
     assert (found <= best + 1e-12).all()
     assert (found >= best - 1e-12).mean() > 0.95
 
 
-def test_the_radius_of_a_search_is_the_time_of_the_flow(training, people):
+@pytest.mark.parametrize("weights", [(1.0, 0.5, -0.8), (2.0, 0.2, 0.0), (-0.4, 2.0, 1.0)])
+def test_a_search_goes_as_far_as_the_flow(weights, logistic, people):
     X, y, _, _ = people
-    model = RandomForestClassifier(10, max_depth=4, random_state=0).fit(*training[:2])
-    params = {"fair_metric": INCOME, "n_steps": 40, "statistic": "ratio_of_means"}
-    for step_size, decay in ((0.01, 0.0), (0.05, 0.5)):
-        test = IndividualFairnessTest(model, step_size=step_size, step_decay=decay, **params).fit(X, y)
-        time = (step_size / np.arange(1, 41) ** decay).sum()
-        assert test.solver_report_["time"] == pytest.approx(time)
-        assert 0 < test.to_frame()["displacement"].max() <= time * (1 + 1e-9)
+    model = logistic(weights)
+    params = {"fair_metric": INCOME, "regularization": 1e4}  # what is held back does not move, as in a search
+    flow = IndividualFairnessTest(model, **params).fit(X.to_numpy(), y)
+    tried = IndividualFairnessTest(model, gradient="search", **params).fit(X.to_numpy(), y)
+    assert flow.statistic_ > 1.1
+    assert tried.statistic_ == pytest.approx(flow.statistic_, rel=0.05)
+    moved = [test.to_frame()["displacement"] for test in (flow, tried)]
+    np.testing.assert_allclose(*moved, atol=0.05 * max(moved[0].max(), 1))
 
 
 def test_the_seed_decides_on_the_candidates_and_on_nothing_else(training, people):
@@ -367,15 +378,19 @@ def test_the_seed_decides_on_the_candidates_and_on_nothing_else(training, people
     metric = Projection([[1, 0, 0], [0, 1, 0]])
     params = {"fair_metric": metric, "n_steps": 60, "statistic": "ratio_of_means"}
     first, again, other = (
-        IndividualFairnessTest(forest, random_state=seed, **params).fit(X, y).loss_ratios_ for seed in (0, 0, 1)
+        IndividualFairnessTest.as_published(forest, random_state=seed, **params).fit(X, y).loss_ratios_
+        for seed in (0, 0, 1)
     )
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
-    unseeded = [IndividualFairnessTest(forest, random_state=None, **params).fit(X, y).loss_ratios_ for _ in range(2)]
+    unseeded = [
+        IndividualFairnessTest.as_published(forest, random_state=None, **params).fit(X, y).loss_ratios_
+        for _ in range(2)
+    ]
     np.testing.assert_array_equal(*unseeded)
     line = LogisticRegression().fit(*training[:2])
     smooth = [
-        IndividualFairnessTest(line, random_state=seed, **params).fit(X, y).statistic_
+        IndividualFairnessTest.as_published(line, random_state=seed, **params).fit(X, y).statistic_
         for seed in (0, np.random.RandomState(0), None)
     ]
     assert smooth[0] == smooth[1] == smooth[2]
@@ -393,7 +408,7 @@ def test_a_generator_is_asked_for_a_number_where_there_are_candidates_only(make,
         (DecisionTreeClassifier(max_depth=3), True),
     ):
         generator = make(0)
-        IndividualFairnessTest(model.fit(*training[:2]), random_state=generator, **params).fit(X, y)
+        IndividualFairnessTest.as_published(model.fit(*training[:2]), random_state=generator, **params).fit(X, y)
         assert (getattr(generator, draw)() != untouched) == searched
 
 
@@ -408,7 +423,7 @@ def test_a_model_without_scikit_learn(people):
             p = 1 / (1 + np.exp(-X["income"].to_numpy() + X["debts"].to_numpy()))
             return np.stack([1 - p, p], axis=1)
 
-    test = IndividualFairnessTest(Duck(), fair_metric=INCOME, n_steps=20).fit(X, y)
+    test = IndividualFairnessTest.as_published(Duck(), fair_metric=INCOME, n_steps=20).fit(X, y)
     p = Duck().predict_proba(X)[np.arange(len(y)), y]
     np.testing.assert_allclose(test.to_frame()["loss_before"], -np.log(p), rtol=1e-9)
     assert test.solver_report_["gradient"] == "finite_differences"
@@ -426,10 +441,10 @@ def test_a_model_without_predict_errs_where_another_label_is_likelier(training, 
         classes_ = np.array(["no", "yes"])
 
     params = {"fair_metric": INCOME, "n_steps": 20, "statistic": "error_rate_ratio"}
-    exact = IndividualFairnessTest(model, **params).fit(X, y)
+    exact = IndividualFairnessTest.as_published(model, **params).fit(X, y)
     assert exact.statistic_ > 1
     for duck, labels in ((Duck(), y), (Named(), y.map({0: "no", 1: "yes"}))):
-        test = IndividualFairnessTest(duck, **params).fit(X, labels)
+        test = IndividualFairnessTest.as_published(duck, **params).fit(X, labels)
         assert (test.statistic_, test.lower_bound_) == (exact.statistic_, exact.lower_bound_)
         np.testing.assert_array_equal(test.path_.to_numpy(), exact.path_.to_numpy())
 
@@ -441,7 +456,9 @@ def test_a_model_that_does_not_say_what_it_is_is_judged_by_the_loss(people):
         def predict(self, X):
             return np.tanh(X["income"].to_numpy())
 
-    test = IndividualFairnessTest(Duck(), fair_metric=INCOME, loss="squared_error", n_steps=5).fit(X, score)
+    test = IndividualFairnessTest.as_published(Duck(), fair_metric=INCOME, loss="squared_error", n_steps=5).fit(
+        X, score
+    )
     expected = (np.tanh(X["income"]) - score) ** 2 / np.var(score)
     np.testing.assert_allclose(test.to_frame()["loss_before"], expected, rtol=1e-12)
     assert test.statistic_ > 1
@@ -461,8 +478,8 @@ def test_a_model_in_single_precision(training, people):
 
     X, y, _, _ = people
     exact = LogisticRegression().fit(*training[:2])
-    double = IndividualFairnessTest(exact, fair_metric=INCOME, n_steps=30).fit(X, y)
-    single = IndividualFairnessTest(Single(exact), fair_metric=INCOME, n_steps=30).fit(X, y)
+    double = IndividualFairnessTest.as_published(exact, fair_metric=INCOME, n_steps=30).fit(X, y)
+    single = IndividualFairnessTest.as_published(Single(exact), fair_metric=INCOME, n_steps=30).fit(X, y)
     assert single.solver_report_["gradient"] == "finite_differences"
     assert single.statistic_ == pytest.approx(double.statistic_, rel=1e-3)
 
@@ -471,7 +488,7 @@ def test_a_model_trained_in_single_precision(training, people):
     X, y, _, _ = people
     model = MLPClassifier((4,), **small).fit(training[0].to_numpy(np.float32), training[1])
     assert model.coefs_[0].dtype == np.float32
-    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=20).fit(X.to_numpy(), y)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=20).fit(X.to_numpy(), y)
     ratios = test.to_frame()
     said = -np.log(model.predict_proba(test.unfair_examples_.astype(np.float32))[np.arange(len(y)), y])
     np.testing.assert_allclose(ratios["loss_after"], said, rtol=1e-3, atol=1e-6)
@@ -483,8 +500,8 @@ def test_an_audited_model(training, people):
     audit = AuditedClassifier(
         LogisticRegression(), tests=FairnessTest(metric="accuracy"), cv=3, on_rejection="ignore"
     ).fit(X, y, sensitive_features=sex)
-    test = IndividualFairnessTest(audit, fair_metric=INCOME, n_steps=20).fit(people[0], people[1])
-    plain = IndividualFairnessTest(LogisticRegression().fit(X, y), fair_metric=INCOME, n_steps=20)
+    test = IndividualFairnessTest.as_published(audit, fair_metric=INCOME, n_steps=20).fit(people[0], people[1])
+    plain = IndividualFairnessTest.as_published(LogisticRegression().fit(X, y), fair_metric=INCOME, n_steps=20)
     assert test.statistic_ == pytest.approx(plain.fit(people[0], people[1]).statistic_, rel=1e-6)
 
 
@@ -495,7 +512,7 @@ def test_a_model_that_takes_missing_features(training, people):
     tested = people[0].copy()
     tested.iloc[[3, 7], 1] = np.nan
     tested.iloc[7, 2] = np.nan
-    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=20)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=20)
     with pytest.warns(UserWarning, match=r"X has missing values: 2 people left out"):
         test.fit(tested, people[1])
     assert test.n_samples_ == len(tested) - 2
@@ -509,7 +526,7 @@ def test_a_model_that_takes_missing_features(training, people):
     assert list(test.excluded_["person"]) == [3, 7]
     assert list(test.to_frame()["person"]) == [i for i in range(len(tested)) if i not in (3, 7)]
     complete = tested.drop(["p003", "p007"])
-    fewer = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=20)
+    fewer = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=20)
     fewer.fit(complete.to_numpy(), people[1][complete.index])
     assert fewer.statistic_ == test.statistic_
 
@@ -525,8 +542,8 @@ def test_a_torch_module_is_the_scikit_learn_model_with_its_weights(statistic, tr
         layer.weight.copy_(torch.tensor(np.concatenate([np.zeros((1, 3)), model.coef_])))
         layer.bias.copy_(torch.tensor(np.concatenate([[0.0], model.intercept_])))
     params = {"fair_metric": INCOME, "n_steps": 30, "statistic": statistic}
-    module = IndividualFairnessTest(layer, **params).fit(X.to_numpy(), y)
-    exact = IndividualFairnessTest(model, **params).fit(X.to_numpy(), y)
+    module = IndividualFairnessTest.as_published(layer, **params).fit(X.to_numpy(), y)
+    exact = IndividualFairnessTest.as_published(model, **params).fit(X.to_numpy(), y)
     assert module.solver_report_["gradient"] == "autograd"
     assert module.statistic_ == pytest.approx(exact.statistic_, rel=1e-9)
     np.testing.assert_allclose(module.unfair_examples_, exact.unfair_examples_, atol=1e-9)

@@ -57,7 +57,7 @@ def test_the_simulation_of_the_paper(flow, metric, golden, simulated, logistic):
         "fitted": Projection([[1, 0]]).fit(X),
     }
     model = logistic(golden["theta"], expected["intercept"])
-    test = IndividualFairnessTest(model, fair_metric=metrics[metric], **PAPER).fit(X, y)
+    test = IndividualFairnessTest.as_published(model, fair_metric=metrics[metric], **PAPER).fit(X, y)
     assert test.statistic_ == pytest.approx(expected["mean"], abs=1e-7)
     assert test.loss_ratios_.std() == pytest.approx(expected["standard_deviation"], abs=1e-7)
     assert test.standard_error_ == pytest.approx(expected["standard_deviation"] / 20, abs=1e-8)
@@ -77,7 +77,7 @@ def test_the_map_is_the_papers_step_by_step(simulated, logistic):
     params = {"regularization": 20.0, "n_steps": 30, "step_size": 0.02, "step_decay": 0.5}
     model = logistic([1.5, -1.0], 0.3)
     with pytest.warns(UserWarning, match="25 people"):
-        test = IndividualFairnessTest(model, fair_metric=Projection([direction]), **params).fit(X, y)
+        test = IndividualFairnessTest.as_published(model, fair_metric=Projection([direction]), **params).fit(X, y)
     steps = 0.02 / np.arange(1, 31) ** 0.5
     expected = by_hand(model.coef_[0], 0.3, X, y, matrix, steps, 20.0)
     np.testing.assert_allclose(test.unfair_examples_, expected, rtol=0, atol=1e-12)
@@ -95,8 +95,10 @@ def test_a_pipeline_that_scales_is_tested_in_its_own_units(training, people):
     for metric in (INCOME, SensitiveSubspace()):
         params = {"fair_metric": metric, "n_steps": 50}
         groups = {"sensitive_features": sex}
-        there = IndividualFairnessTest(inner, **params).fit(scaler.transform(X.to_numpy()), y, **groups)
-        here = IndividualFairnessTest(model, feature_scale="std", **params).fit(X.to_numpy() * factors, y, **groups)
+        there = IndividualFairnessTest.as_published(inner, **params).fit(scaler.transform(X.to_numpy()), y, **groups)
+        here = IndividualFairnessTest.as_published(model, feature_scale="std", **params).fit(
+            X.to_numpy() * factors, y, **groups
+        )
         assert here.solver_report_["gradient"] == "analytic"
         assert here.statistic_ == pytest.approx(there.statistic_, rel=1e-9)
         np.testing.assert_allclose(here.loss_ratios_, there.loss_ratios_, rtol=1e-9)
@@ -108,7 +110,7 @@ def test_a_pipeline_that_scales_is_tested_in_its_own_units(training, people):
 
 def test_the_mean_of_ratios_by_hand(classifier, people):
     X, y, _, _ = people
-    test = IndividualFairnessTest(classifier, fair_metric=INCOME).fit(X, y)
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME).fit(X, y)
     r = predict_loss(classifier, test.unfair_examples_, y) / predict_loss(classifier, X, y)
     error = r.std() / np.sqrt(len(r))
     assert test.statistic_ == pytest.approx(r.mean(), rel=1e-9)
@@ -121,7 +123,7 @@ def test_the_mean_of_ratios_by_hand(classifier, people):
 
 def test_the_geometric_mean_of_ratios_by_hand(classifier, people):
     X, y, _, _ = people
-    test = IndividualFairnessTest(classifier, fair_metric=INCOME, statistic="log_ratio").fit(X, y)
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, statistic="log_ratio").fit(X, y)
     logs = np.log(predict_loss(classifier, test.unfair_examples_, y) / predict_loss(classifier, X, y))
     error = logs.std() / np.sqrt(len(logs))
     assert test.statistic_ == pytest.approx(np.exp(logs.mean()), rel=1e-9)
@@ -139,7 +141,7 @@ def delta_method(before, after):
 @pytest.mark.parametrize("statistic", ["ratio_of_means", "error_rate_ratio"])
 def test_ratios_of_means_by_the_delta_method(statistic, classifier, people):
     X, y, _, _ = people
-    test = IndividualFairnessTest(classifier, fair_metric=INCOME, statistic=statistic).fit(X, y)
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, statistic=statistic).fit(X, y)
     if statistic == "error_rate_ratio":
         values = [(classifier.predict(x) != y).astype(float) for x in (X, test.unfair_examples_)]
         assert 0 < values[0].mean() < values[1].mean() < 1
@@ -156,10 +158,10 @@ def test_ratios_of_means_by_the_delta_method(statistic, classifier, people):
 def test_the_p_value_and_the_lower_bound_say_the_same(statistic, level, classifier, people):
     X, y, _, _ = people
     params = {"fair_metric": INCOME, "statistic": statistic, "n_steps": 40, "confidence_level": level}
-    first = IndividualFairnessTest(classifier, **params).fit(X, y)
+    first = IndividualFairnessTest.as_published(classifier, **params).fit(X, y)
     verdicts = set()
     for tolerance in (0.5, first.lower_bound_ * (1 - 1e-6), first.lower_bound_ * (1 + 1e-6), 100.0):
-        test = IndividualFairnessTest(classifier, tolerance=tolerance, **params).fit(X, y)
+        test = IndividualFairnessTest.as_published(classifier, tolerance=tolerance, **params).fit(X, y)
         assert test.lower_bound_ == first.lower_bound_  # which knows of no tolerance
         assert test.rejected_ == test.concern_ == (test.p_value_ <= 1 - level) == (test.lower_bound_ > tolerance)
         low, high = test.confidence_interval_
@@ -186,7 +188,7 @@ def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(
 
     def ratios_of(X, y, step_size):
         # What the mean of all says is of no interest here: nodes are no sample.
-        test = IndividualFairnessTest(
+        test = IndividualFairnessTest.as_published(
             model, fair_metric=Projection([[1, 0]]), step_size=step_size, statistic="log_ratio", **flow
         )
         return test.fit(X, y).loss_ratios_
@@ -204,7 +206,7 @@ def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(
     # Ratios of different people are independent of each other, whoever is tested with them.
     found = ratios_of(X, y, step_size).reshape(samples, n)
     tests = [audit_value("loss_ratio", np.ones(n), one, tolerance=1.25, confidence_level=0.95) for one in found]
-    some = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), step_size=step_size, **flow)
+    some = IndividualFairnessTest.as_published(model, fair_metric=Projection([[1, 0]]), step_size=step_size, **flow)
     some.fit(X[:n], y[:n])
     assert some.p_value_ == pytest.approx(tests[0].p_value, rel=1e-8)
     size = np.mean([test.p_value <= 0.05 for test in tests])
@@ -225,7 +227,7 @@ def test_a_regressors_statistic_does_not_depend_on_units(loss, people, training)
     found = []
     for factor in (1.0, 1000.0):
         model = LinearRegression().fit(training[0], factor * training[3])
-        found.append(IndividualFairnessTest(model, **params).fit(X, factor * score))
+        found.append(IndividualFairnessTest.as_published(model, **params).fit(X, factor * score))
     assert found[0].statistic_ == pytest.approx(found[1].statistic_, rel=1e-9)
     np.testing.assert_allclose(found[0].unfair_examples_, found[1].unfair_examples_, atol=1e-9)
     assert found[0].statistic_ > 1
@@ -233,7 +235,7 @@ def test_a_regressors_statistic_does_not_depend_on_units(loss, people, training)
 
 def test_squared_errors_by_hand(regressor, people):
     X, _, _, score = people
-    test = IndividualFairnessTest(
+    test = IndividualFairnessTest.as_published(
         regressor, fair_metric=INCOME, n_steps=10, step_size=0.05, regularization=5.0, statistic="ratio_of_means"
     ).fit(X, score)
     x0, w, b, matrix = X.to_numpy(), regressor.coef_, regressor.intercept_, np.diag([0.0, 1.0, 1.0])
@@ -265,7 +267,9 @@ def test_what_people_lose_at_their_unfair_examples_is_what_the_model_says_there(
     X, y, _, score = people
     target = y if kind == "classifier" else np.exp(score / 4)
     model = model.fit(training[0], training[1] if kind == "classifier" else np.exp(training[3] / 4))
-    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=40, statistic="log_ratio").fit(X, target)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=40, statistic="log_ratio").fit(
+        X, target
+    )
     assert test.solver_report_["gradient"] == "analytic"
     if kind == "classifier":
         before, after = (predict_loss(model, x, y) for x in (X, test.unfair_examples_))
@@ -282,7 +286,7 @@ def test_several_classes(training, people):
     names = np.array(["low", "middle", "top"])
     model = LogisticRegression().fit(training[0], names[np.digitize(training[3], [-1, 1])])
     y = names[np.digitize(score, [-1, 1])]
-    test = IndividualFairnessTest(model, fair_metric=INCOME).fit(X, y)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME).fit(X, y)
     assert test.solver_report_["gradient"] == "analytic"
     ratios = predict_loss(model, test.unfair_examples_, y) / predict_loss(model, X, y)
     np.testing.assert_allclose(test.loss_ratios_, ratios, rtol=1e-9)
@@ -295,7 +299,9 @@ def test_labels_of_which_some_do_not_occur_keep_their_columns(training, people):
     names = np.array(["low", "middle", "top"])
     model = LogisticRegression().fit(training[0], names[np.digitize(training[3], [-1, 1])])
     rich = np.asarray(score > 1)
-    test = IndividualFairnessTest(model, fair_metric=INCOME, n_steps=30).fit(X[rich], names[[2] * rich.sum()])
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, n_steps=30).fit(
+        X[rich], names[[2] * rich.sum()]
+    )
     ratios = predict_loss(model, test.unfair_examples_, ["top"] * rich.sum()) / predict_loss(
         model, X[rich], ["top"] * rich.sum()
     )
@@ -305,7 +311,7 @@ def test_labels_of_which_some_do_not_occur_keep_their_columns(training, people):
 def test_a_model_that_ignores_what_is_free_is_fair(logistic, people):
     X, y, _, _ = people
     model = logistic([0.0, 1.0, -1.0])
-    test = IndividualFairnessTest(model, fair_metric=INCOME, regularization=1e3, step_size=9e-4)
+    test = IndividualFairnessTest.as_published(model, fair_metric=INCOME, regularization=1e3, step_size=9e-4)
     test.fit(X.to_numpy(), y)
     assert test.statistic_ == pytest.approx(1.0, abs=0.01)
     assert not test.rejected_
@@ -317,7 +323,7 @@ def test_a_model_that_ignores_what_is_free_is_fair(logistic, people):
 def test_stopping_earlier_is_another_test_on_the_path(classifier, people):
     X, y, _, _ = people
     params = {"fair_metric": INCOME}
-    test = IndividualFairnessTest(classifier, n_steps=60, **params).fit(X, y)
+    test = IndividualFairnessTest.as_published(classifier, n_steps=60, **params).fit(X, y)
     path = test.path_
     assert path["n_steps"].is_monotonic_increasing
     assert list(path.columns) == ["n_steps", "time", "statistic", "standard_error", "lower_bound"]
@@ -325,7 +331,7 @@ def test_stopping_earlier_is_another_test_on_the_path(classifier, people):
     assert (last["n_steps"], last["statistic"], last["lower_bound"]) == (60, test.statistic_, test.lower_bound_)
     assert last["time"] == pytest.approx(0.6)
     for _, row in path.iloc[[0, 5, 12]].iterrows():
-        earlier = IndividualFairnessTest(classifier, n_steps=int(row["n_steps"]), **params).fit(X, y)
+        earlier = IndividualFairnessTest.as_published(classifier, n_steps=int(row["n_steps"]), **params).fit(X, y)
         assert (earlier.statistic_, earlier.standard_error_) == (row["statistic"], row["standard_error"])
         assert earlier.lower_bound_ == row["lower_bound"]
 
@@ -334,10 +340,12 @@ def test_stopping_earlier_is_another_test_on_the_path(classifier, people):
 def test_small_steps_arrive_where_the_adaptive_solver_does(solver, classifier, people):
     X, y, _, _ = (data[:30] for data in people)
     params = {"fair_metric": Mahalanobis(np.diag([0.01, 1.0, 2.0])), "regularization": 3.0}
-    far = IndividualFairnessTest(classifier, solver=solver, n_steps=10, step_size=0.05, **params).fit(X, y)
+    far = IndividualFairnessTest.as_published(classifier, solver=solver, n_steps=10, step_size=0.05, **params).fit(X, y)
     gaps = []
     for n_steps in (50, 100):
-        euler = IndividualFairnessTest(classifier, n_steps=n_steps, step_size=0.5 / n_steps, **params).fit(X, y)
+        euler = IndividualFairnessTest.as_published(classifier, n_steps=n_steps, step_size=0.5 / n_steps, **params).fit(
+            X, y
+        )
         gaps.append(abs(euler.statistic_ - far.statistic_))
     assert gaps[1] < 0.01
     assert gaps[0] / gaps[1] == pytest.approx(2.0, rel=0.1)  # Euler's method is of the first order
@@ -349,7 +357,7 @@ def test_the_worst_people_and_what_changed_about_them(classifier, people):
     X, y, _, _ = people
     factors = pd.Series({"income": 1000.0, "savings": 1.0, "debts": 0.01})
     model = make_pipeline(StandardScaler().fit(X * factors).set_output(transform="pandas"), classifier)
-    test = IndividualFairnessTest(
+    test = IndividualFairnessTest.as_published(
         model, fair_metric=INCOME, feature_scale="std", n_steps=50, feature_ranges={"debts": "frozen"}
     ).fit(X * factors, y)
     worst = test.most_unfair(4)
@@ -376,7 +384,9 @@ def test_the_worst_people_and_what_changed_about_them(classifier, people):
 @pytest.mark.parametrize("statistic", ["ratio_of_means", "error_rate_ratio"])
 def test_of_means_the_worst_people_are_whose_loss_grows_most(statistic, classifier, people):
     X, y, _, _ = people
-    test = IndividualFairnessTest(classifier, fair_metric=INCOME, statistic=statistic, n_steps=50).fit(X, y)
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=INCOME, statistic=statistic, n_steps=50).fit(
+        X, y
+    )
     frame = test.to_frame()
     growth = (frame["loss_after"] - frame["loss_before"]).sort_values(ascending=False)
     assert list(test.most_unfair(5)["person"].unique()) == list(frame["person"][growth.index[:5]])
@@ -386,7 +396,7 @@ def test_of_means_the_worst_people_are_whose_loss_grows_most(statistic, classifi
 def test_one_row_per_person(classifier, people):
     X, y, _, _ = people
     metric = Mahalanobis(np.diag([0.0, 4.0, 1.0]))
-    test = IndividualFairnessTest(classifier, fair_metric=metric, step_size=0.002).fit(X, y)
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=metric, step_size=0.002).fit(X, y)
     frame = test.to_frame()
     assert list(frame["person"]) == list(X.index)
     assert list(frame["label"]) == list(y)
@@ -415,7 +425,7 @@ def test_short_steps_never_lower_the_statistic_below_one(data):
     model.classes_, model.n_features_in_ = np.array([0, 1]), d
     A = rng.normal(size=(d, data.draw(st.integers(1, d))))
     metric = Mahalanobis(A @ A.T / np.linalg.norm(A @ A.T, 2))
-    test = IndividualFairnessTest(
+    test = IndividualFairnessTest.as_published(
         model,
         fair_metric=metric,
         regularization=data.draw(st.sampled_from([0.0, 1.0, 20.0])),
@@ -446,7 +456,7 @@ def test_features_stay_where_they_may_be(seed, scale, way, steps):
     model.classes_, model.n_features_in_ = np.array([0, 1]), 6
     direction = rng.normal(size=(2, 6))  # frozen features would be drawn along by the others
     units = {None: None, "std": "std", "numbers": [3.0, 0.7, 1.0, 1.0, 1.0, 1 / 3]}[scale]
-    test = IndividualFairnessTest(
+    test = IndividualFairnessTest.as_published(
         model,
         fair_metric=Projection(direction),
         feature_ranges={0: "frozen", 1: (-1 / 3, 0.7), (2, 3, 4): "one_hot"},
@@ -470,8 +480,13 @@ def test_features_stay_where_they_may_be(seed, scale, way, steps):
 def test_a_frozen_feature_is_not_drawn_along_by_the_others(solver, classifier, people):
     X, y, _, _ = people
     skew = Projection([[1.0, 1.0, 0.0]])  # who has less debts and more income is pulled back in both
-    test = IndividualFairnessTest(
-        classifier, fair_metric=skew, solver=solver, n_steps=20, step_size=0.01, feature_ranges={"savings": "frozen"}
+    test = IndividualFairnessTest.as_published(
+        classifier,
+        fair_metric=skew,
+        solver=solver,
+        n_steps=20,
+        step_size=0.01,
+        feature_ranges={"savings": "frozen", "income": "free", "debts": "free"},
     ).fit(X[:30], y[:30])
     np.testing.assert_array_equal(test.unfair_examples_["savings"], X["savings"][:30])
     assert (test.unfair_examples_["income"] != X["income"][:30]).all()
@@ -483,10 +498,10 @@ def test_a_frozen_feature_is_not_drawn_along_by_the_others(solver, classifier, p
 def test_the_unit_of_errors_can_be_given(regressor, people):
     X, _, _, score = people
     metric = Projection([[1, 0, 0]])
-    estimated = IndividualFairnessTest(regressor, fair_metric=metric, n_steps=20).fit(X, score)
+    estimated = IndividualFairnessTest.as_published(regressor, fair_metric=metric, n_steps=20).fit(X, score)
     unit = float(np.std(score))
     assert estimated.solver_report_["loss_unit"] == pytest.approx(unit)
-    given = IndividualFairnessTest(regressor, fair_metric=metric, n_steps=20, loss=("squared_error", unit))
+    given = IndividualFairnessTest.as_published(regressor, fair_metric=metric, n_steps=20, loss=("squared_error", unit))
     np.testing.assert_allclose(given.fit(X, score).loss_ratios_, estimated.loss_ratios_, rtol=1e-12)
     assert "(the standard deviation of y)" in str(estimated)
     assert "(the standard deviation of y)" not in str(given)
@@ -500,7 +515,9 @@ def test_ratios_that_differ_by_rounding_are_one_number():
     model.coef_, model.intercept_, model.n_features_in_ = np.array([0.3, 1.0]), 0.0, 2
     X = np.random.default_rng(0).normal(size=(40, 2))
     y = X @ model.coef_ + np.r_[np.full(4, 1e-4), np.full(36, -1.0)]
-    test = IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), loss=("squared_error", 1.0)).fit(X, y)
+    test = IndividualFairnessTest.as_published(
+        model, fair_metric=Projection([[1, 0]]), loss=("squared_error", 1.0)
+    ).fit(X, y)
     assert test.statistic_ > 1.25
     assert test.standard_error_ == 0
     assert test.p_value_ == pytest.approx((1.25 / test.statistic_) ** 40)  # Markov's bound
@@ -510,12 +527,13 @@ def test_frozen_features_leave_a_search_what_is_left_of_the_free_directions(trai
     X, y, _, _ = training
     forest = RandomForestClassifier(n_estimators=20, min_samples_leaf=10, random_state=0).fit(X, y)
     params = {"statistic": "log_ratio", "n_steps": 200}
+    stays = {"savings": "frozen", "income": "free", "debts": "free"}
     both = Projection([[1, 1, 0], [0, 1, 1]])
-    frozen = IndividualFairnessTest(forest, fair_metric=both, feature_ranges={"savings": "frozen"}, **params).fit(
+    frozen = IndividualFairnessTest.as_published(forest, fair_metric=both, feature_ranges=stays, **params).fit(
         people[0], people[1]
     )
-    told = IndividualFairnessTest(
-        forest, fair_metric=Projection([[1, 0, -1]]), feature_ranges={"savings": "frozen"}, **params
+    told = IndividualFairnessTest.as_published(
+        forest, fair_metric=Projection([[1, 0, -1]]), feature_ranges=stays, **params
     ).fit(people[0], people[1])
     np.testing.assert_allclose(frozen.loss_ratios_, told.loss_ratios_, rtol=1e-9)
     assert frozen.statistic_ > 1.2
@@ -525,7 +543,9 @@ def test_frozen_features_leave_a_search_what_is_left_of_the_free_directions(trai
 def test_the_path_of_a_search_is_over_candidates_at_the_same_distances(training, people):
     X, y, _, _ = training
     forest = RandomForestClassifier(n_estimators=20, random_state=0, min_samples_leaf=10).fit(X, y)
-    test = IndividualFairnessTest(forest, fair_metric=Projection([[1, 0, 0]]), n_steps=50).fit(people[0], people[1])
+    test = IndividualFairnessTest.as_published(forest, fair_metric=Projection([[1, 0, 0]]), n_steps=50).fit(
+        people[0], people[1]
+    )
     assert set(test.path_["time"]) == {test.solver_report_["time"]}
     assert test.path_["statistic"].is_monotonic_increasing
 
@@ -535,7 +555,7 @@ def test_a_model_that_runs_away_is_doubtful_and_the_printout_says_so(people):
     model.coef_, model.intercept_, model.n_features_in_ = np.array([2.0, 1.0, 0.0]), 0.0, 3
     X, score = people[0].to_numpy(), people[3]
     with pytest.warns(UserWarning, match="times the range of a feature away from where anybody is"):
-        test = IndividualFairnessTest(model, fair_metric=Projection([[1, 0, 0]])).fit(X, score)
+        test = IndividualFairnessTest.as_published(model, fair_metric=Projection([[1, 0, 0]])).fit(X, score)
     assert "Doubtful: unfair examples lie up to" in str(test).splitlines()[1]
 
 
@@ -543,7 +563,7 @@ def test_numbers_are_numbers_in_every_fold(classifier, people):
     """Of 21 ages one is that of a single person, without whom a fold has 20: ages are numbers all the same."""
     X = people[0]
     age = np.r_[np.arange(len(X) - 1) % 20, 99]
-    test = IndividualFairnessTest(classifier, n_steps=5).fit(X, people[1], sensitive_features={"age": age})
+    test = IndividualFairnessTest.as_published(classifier, n_steps=5).fit(X, people[1], sensitive_features={"age": age})
     assert [len(metric.directions_) for metric in test.fair_metrics_] == [1] * 5
 
 
@@ -551,7 +571,7 @@ def test_categories_are_labels_although_they_are_numbers(classifier, people):
     X = people[0]
     codes = pd.Categorical(np.arange(len(X)) % 25)
     groups = pd.DataFrame({"zip": codes}, index=X.index)
-    test = IndividualFairnessTest(classifier, n_steps=5, cross_fit=False)
+    test = IndividualFairnessTest.as_published(classifier, n_steps=5, cross_fit=False)
     with pytest.warns(UserWarning, match="every direction"):
         test.fit(X, people[1], sensitive_features=groups)
     assert len(test.fair_metrics_[0].directions_) == 3

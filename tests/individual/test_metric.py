@@ -12,20 +12,20 @@ from skfairtest import IndividualFairnessTest, Mahalanobis, Projection, Sensitiv
 def test_sensitive_features_that_a_metric_has_to_learn_from(classifier, people):
     for metric in ("sensitive_subspace", SensitiveSubspace(), make_pipeline(StandardScaler(), SensitiveSubspace())):
         with pytest.raises(ValueError, match=r"^sensitive_features is missing") as error:
-            IndividualFairnessTest(classifier, fair_metric=metric).fit(people[0], people[1])
+            IndividualFairnessTest.as_published(classifier, fair_metric=metric).fit(people[0], people[1])
         assert "fit(X, y, sensitive_features=df['sex'])" in str(error.value)
         assert "individualfairnesstest__sensitive_features" in str(error.value)
 
 
 def test_a_pipeline_is_a_fair_metric_that_can_be_learned(classifier, people):
     metric = make_pipeline(StandardScaler(), SensitiveSubspace())
-    test = IndividualFairnessTest(classifier, fair_metric=metric, n_steps=20, step_size=0.002)
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=metric, n_steps=20, step_size=0.002)
     test.fit(people[0], people[1], sensitive_features=people[2])
     assert test.solver_report_["n_folds"] == 5
     learned = metric.fit(people[0], sensitivesubspace__sensitive_features=people[2])
-    given = IndividualFairnessTest(classifier, fair_metric=learned, n_steps=20, step_size=0.002)
+    given = IndividualFairnessTest.as_published(classifier, fair_metric=learned, n_steps=20, step_size=0.002)
     given.fit(people[0], people[1])
-    everybody = IndividualFairnessTest(
+    everybody = IndividualFairnessTest.as_published(
         classifier, fair_metric=make_pipeline(StandardScaler(), SensitiveSubspace()), n_steps=20, step_size=0.002
     ).set_params(cross_fit=False)
     everybody.fit(people[0], people[1], sensitive_features=people[2])
@@ -56,7 +56,7 @@ def test_a_fitted_metric_of_the_wrong_dimension(fit, people):
 
 
 def test_a_metric_that_lets_everything_differ_says_so_once(classifier, people):
-    test = IndividualFairnessTest(classifier, fair_metric=Projection(np.eye(3)), n_steps=2)
+    test = IndividualFairnessTest.as_published(classifier, fair_metric=Projection(np.eye(3)), n_steps=2)
     with pytest.warns(UserWarning, match="lets people differ in every direction") as caught:
         test.fit(people[0], people[1])
     assert [warning.filename for warning in caught] == [__file__]

@@ -21,7 +21,7 @@ LEARNED = {"statistic": "ratio_of_means", "n_steps": 40}
 def learned(classifier, people):
     """A test with a metric that is learned from these people."""
     X, y, sex, _ = people
-    return IndividualFairnessTest(classifier, **LEARNED).fit(X, y, sensitive_features=sex)
+    return IndividualFairnessTest.as_published(classifier, **LEARNED).fit(X, y, sensitive_features=sex)
 
 
 def assert_same(one, two, rtol=0.0):
@@ -47,10 +47,11 @@ def assert_same(one, two, rtol=0.0):
 def test_n_jobs_changes_no_digit_of_several_blocks(model, params, training, people, monkeypatch):
     X, y, sex, _ = people
     model.fit(*training[:2])
-    whole = IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=sex)
+    whole = IndividualFairnessTest.as_published(model, **params).fit(X, y, sensitive_features=sex)
     monkeypatch.setattr("skfairtest.individual._unfair.BLOCK", 16)
     one, two = (
-        IndividualFairnessTest(model, n_jobs=n_jobs, **params).fit(X, y, sensitive_features=sex) for n_jobs in (1, 2)
+        IndividualFairnessTest.as_published(model, n_jobs=n_jobs, **params).fit(X, y, sensitive_features=sex)
+        for n_jobs in (1, 2)
     )
     assert_same(two, one)
     assert_same(one, whole, 1e-8)
@@ -70,10 +71,13 @@ def test_other_processes_have_the_settings_of_this_one(training, people, monkeyp
 
     params = {"fair_metric": FIXED, "n_steps": 4, "statistic": "ratio_of_means"}
     with config_context(assume_finite=True):
-        one, two = (IndividualFairnessTest(Settings(), n_jobs=n_jobs, **params).fit(*people[:2]) for n_jobs in (1, 2))
+        one, two = (
+            IndividualFairnessTest.as_published(Settings(), n_jobs=n_jobs, **params).fit(*people[:2])
+            for n_jobs in (1, 2)
+        )
     assert_same(one, two)
     with pytest.raises(RuntimeError, match="does not know the settings"):
-        IndividualFairnessTest(Settings(), n_jobs=2, **params).fit(*people[:2])
+        IndividualFairnessTest.as_published(Settings(), n_jobs=2, **params).fit(*people[:2])
 
 
 @pytest.mark.filterwarnings("ignore:(X has 2 people|unfair examples lie):UserWarning")
@@ -83,7 +87,7 @@ def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else
     X, _, _, score = people
     model = LinearRegression().fit(training[0], training[3])
     params = {"fair_metric": FIXED, "n_steps": 24, "statistic": "ratio_of_means"}
-    everybody = IndividualFairnessTest(model, loss=loss, feature_scale="std", **params).fit(X, score)
+    everybody = IndividualFairnessTest.as_published(model, loss=loss, feature_scale="std", **params).fit(X, score)
     unit, scale = everybody.solver_report_["loss_unit"], everybody.feature_scale_
     assert unit == pytest.approx(score.std(ddof=0), rel=1e-12)
     np.testing.assert_allclose(scale, X.std(ddof=0), rtol=1e-12)
@@ -91,7 +95,7 @@ def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else
         expected = everybody.loss_ratios_[pair]
 
         def ratios(loss, feature_scale, pair=pair):
-            test = IndividualFairnessTest(model, loss=loss, feature_scale=feature_scale, **params)
+            test = IndividualFairnessTest.as_published(model, loss=loss, feature_scale=feature_scale, **params)
             return test.fit(X.iloc[pair], score.iloc[pair]).loss_ratios_
 
         np.testing.assert_allclose(ratios((loss, unit), scale), expected, rtol=1e-9)
@@ -101,7 +105,7 @@ def test_company_matters_by_the_units_that_are_taken_from_it_and_by_nothing_else
 
 def test_copies_do_not_learn_the_metric_of_their_person(classifier, people, learned):
     X, y, sex, _ = (pd.concat([data, data]) for data in people)
-    test, once = IndividualFairnessTest(classifier, **LEARNED).fit(X, y, sensitive_features=sex), learned
+    test, once = IndividualFairnessTest.as_published(classifier, **LEARNED).fit(X, y, sensitive_features=sex), learned
     assert len(test.fair_metrics_) == len(once.fair_metrics_) == 5
     for one, other in zip(test.fair_metrics_, once.fair_metrics_, strict=True):
         np.testing.assert_allclose(one.matrix_, other.matrix_, atol=1e-9)
@@ -119,7 +123,9 @@ def test_everybody_is_judged_by_a_metric_learned_on_others(classifier, people, l
         mine = folds == fold
         found = test.to_frame()["distance"].to_numpy()[mine]
         np.testing.assert_allclose(found, others.distance(X[mine], test.unfair_examples_[mine]), atol=1e-12)
-    on_all = IndividualFairnessTest(classifier, cross_fit=False, **LEARNED).fit(X, y, sensitive_features=sex)
+    on_all = IndividualFairnessTest.as_published(classifier, cross_fit=False, **LEARNED).fit(
+        X, y, sensitive_features=sex
+    )
     (together,) = on_all.fair_metrics_
     there = SensitiveSubspace().fit(X, sensitive_features=sex)
     np.testing.assert_allclose(together.matrix_, there.matrix_, atol=1e-12)
@@ -130,10 +136,12 @@ def test_a_metric_that_is_fitted_is_used_as_it_is(training, people):
     metric = SensitiveSubspace().fit(X, sensitive_features=sex)
     matrix = metric.matrix_.copy()
     model = LogisticRegression().fit(X, y)
-    test = IndividualFairnessTest(model, fair_metric=metric, n_steps=20).fit(people[0], people[1])
+    test = IndividualFairnessTest.as_published(model, fair_metric=metric, n_steps=20).fit(people[0], people[1])
     assert test.fair_metrics_[0] is metric
     np.testing.assert_array_equal(metric.matrix_, matrix)
-    given = IndividualFairnessTest(model, fair_metric=Mahalanobis(matrix), n_steps=20).fit(people[0], people[1])
+    given = IndividualFairnessTest.as_published(model, fair_metric=Mahalanobis(matrix), n_steps=20).fit(
+        people[0], people[1]
+    )
     np.testing.assert_allclose(test.loss_ratios_, given.loss_ratios_, rtol=1e-9)
 
 
@@ -143,7 +151,7 @@ def test_a_metric_in_the_units_of_X_is_the_same_whatever_the_units_of_the_audit(
     scale = np.array([2.0, 3.0, 0.5])
     there = SensitiveSubspace().fit(X, sensitive_features=sex)
     model = LogisticRegression().fit(X, y)
-    test = IndividualFairnessTest(
+    test = IndividualFairnessTest.as_published(
         model, fair_metric=there, feature_scale=scale, regularization=5.0, n_steps=20, step_size=0.005
     ).fit(people[0], people[1])
     frame = test.to_frame()
@@ -157,7 +165,7 @@ def test_a_second_fit_leaves_nothing_of_the_first(training, people):
     X, y, sex, _ = people
     holes = X.to_numpy().copy()
     holes[2, 1] = np.nan
-    test = IndividualFairnessTest(model, n_steps=10)
+    test = IndividualFairnessTest.as_published(model, n_steps=10)
     with pytest.warns(UserWarning, match="missing"):
         test.fit(holes, y.to_numpy(), sensitive_features=sex.to_numpy())
     test.set_params(estimator=LogisticRegression().fit(*training[:2]), fair_metric=FIXED, statistic="log_ratio")
@@ -165,7 +173,9 @@ def test_a_second_fit_leaves_nothing_of_the_first(training, people):
     assert hasattr(test, "feature_names_in_")
     unnamed = LogisticRegression().fit(training[0].to_numpy()[:, :2], training[1])
     test.set_params(estimator=unnamed, fair_metric=Projection([[1, 0]])).fit(X.to_numpy()[:, :2], y)
-    fresh = IndividualFairnessTest(unnamed, fair_metric=Projection([[1, 0]]), n_steps=10, statistic="log_ratio")
+    fresh = IndividualFairnessTest.as_published(
+        unnamed, fair_metric=Projection([[1, 0]]), n_steps=10, statistic="log_ratio"
+    )
     fresh.fit(X.to_numpy()[:, :2], y)
     assert_same(test, fresh)
     assert set(vars(test)) == set(vars(fresh))
@@ -180,11 +190,11 @@ def test_the_last_step_of_a_pipeline(routing, training, people):
     scaler = StandardScaler().fit(training[0])
     model = LogisticRegression().fit(scaler.transform(training[0]), training[1])
     X, y, sex, _ = people
-    pipeline = make_pipeline(scaler, IndividualFairnessTest(model, n_steps=10))
+    pipeline = make_pipeline(scaler, IndividualFairnessTest.as_published(model, n_steps=10))
     with config_context(enable_metadata_routing=routing):
         name = "sensitive_features" if routing else "individualfairnesstest__sensitive_features"
         pipeline.fit(X, y, **{name: sex})
-    alone = IndividualFairnessTest(model, n_steps=10)
+    alone = IndividualFairnessTest.as_published(model, n_steps=10)
     alone.fit(StandardScaler().fit_transform(X), y, sensitive_features=sex.to_numpy())
     assert_same(pipeline[-1], alone, 1e-9)
 

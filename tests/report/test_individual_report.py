@@ -40,6 +40,8 @@ FACTS = IndividualSetup(
         "n_unstable_steps": 0,
         "n_directions": 2,
         "n_features_outside": 0,
+        "n_people_outside": 0,
+        "rejected_inside": None,
     },
 )
 
@@ -115,9 +117,16 @@ def test_how_people_were_moved():
     assert "the gradient flow by RK45 of scipy.integrate" in text
     assert "similar people: Projection, for each of 5 folds learned on the others; they may differ in 2 of 5" in text
     assert "- 2 unstable steps: step_size is too long" in text.splitlines()
-    search = {**FACTS.report, "solver": "search", "gradient": "search", "n_steps": 1500, "time": 5.0}
+    search = {
+        **FACTS.report,
+        "solver": "search",
+        "n_candidates": 1500,
+        "gradient": "search",
+        "n_steps": 1500,
+        "time": 5.0,
+    }
     text = individual_summary(replace(FACTS, report=search), NOBODY)
-    assert "- 1,500 candidates per person within a distance of 5, regularization 100" in text
+    assert "- 1,500 candidates per person, as far as the flow goes in a time of 5, regularization 100" in text
     assert "Euler" not in text
 
 
@@ -163,7 +172,11 @@ def test_estimated_units_belong_to_the_null_hypothesis():
 
 
 def test_features_that_left_their_range_are_counted():
-    report = {**FACTS.report, "n_features_outside": 3}
+    report = {**FACTS.report, "n_features_outside": 3, "n_people_outside": 12, "rejected_inside": FACTS.concern}
     lines = individual_summary(replace(FACTS, report=report), NOBODY).splitlines()
-    assert "- 3 features went beyond where anybody is: feature_ranges holds them back" in lines
+    told = "- 12 unfair examples went beyond where anybody is, in 3 features: feature_ranges='observed' holds them back"
+    assert told in lines
+    assert "where the model is asked" not in lines[0]
+    report["rejected_inside"] = not FACTS.concern
+    assert "(12 of 400 unfair examples" in individual_summary(replace(FACTS, report=report), NOBODY).splitlines()[0]
     assert not any("beyond" in line for line in individual_summary(FACTS, NOBODY).splitlines())

@@ -50,9 +50,9 @@ def individual():
     y = (X @ [1, 1] + rng.normal(size=120) > 0).astype(int)
     model = LogisticRegression().fit(X[:60], y[:60])
     ranges = {0: (-9.0, 9.0)}
-    return IndividualFairnessTest(model, fair_metric=Projection([[1, 0]]), n_steps=20, feature_ranges=ranges).fit(
-        X[60:], y[60:]
-    )
+    return IndividualFairnessTest.as_published(
+        model, fair_metric=Projection([[1, 0]]), n_steps=20, feature_ranges=ranges
+    ).fit(X[60:], y[60:])
 
 
 def audit():

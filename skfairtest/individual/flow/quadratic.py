@@ -66,6 +66,7 @@ class Quadratic:
         if self._values[0] < -1e-8 * scale:
             raise ParameterError(f"matrix must be positive semi-definite, found the eigenvalue {self._values[0]:.3g}")
         self.largest = max(float(self._values[-1]), 0.0)
+        self._shrinking: tuple[float, Floats] = (np.nan, self.matrix)
         self.free_directions = basis(self._vectors.T[self._values <= RELATIVE_TOLERANCE * self.largest])
 
     def directions(self) -> Floats:
@@ -95,15 +96,13 @@ class Quadratic:
         """Return the form of the columns that may move, of which there is at least one."""
         return self if movable.all() else Quadratic(self.matrix[np.ix_(movable, movable)])
 
-    def reachable(self, movable: NDArray[np.bool_], radius: float, regularization: float) -> tuple[Floats, Floats]:
-        """Return directions to search, and how far: those that are free where only some columns move.
+    def reachable(self, movable: NDArray[np.bool_], regularization: float) -> tuple[Floats, Floats]:
+        """Return directions to search, and how far at most: those that are free where only some columns move.
 
         Parameters
         ----------
         movable : ndarray of bool, shape (d,)
             Columns that may move.
-        radius : float
-            How far at most.
         regularization : float
             lambda.
 
@@ -112,15 +111,15 @@ class Quadratic:
         directions : ndarray of shape (k, d)
             Orthonormal rows, 0 where columns stay. Where none of them is free, all that there are, smallest eigenvalues
             first.
-        radii : ndarray of shape (k,)
-            `radius`; where nothing is free and it is less, as far as costs a loss of 1: 1 / sqrt(lambda eigenvalue).
+        limits : ndarray of shape (k,)
+            Infinite where a direction is free, otherwise as far as costs a loss of 1: 1 / sqrt(lambda eigenvalue).
 
         Examples
         --------
-        >>> rows, radii = Quadratic(np.diag([0.0, 4.0, 1.0])).reachable(
-        ...     np.array([False, True, True]), 5.0, 25.0
+        >>> rows, limits = Quadratic(np.diag([0.0, 4.0, 1.0])).reachable(
+        ...     np.array([False, True, True]), 25.0
         ... )
-        >>> print(rows, radii)
+        >>> print(rows, limits)
         [[0. 0. 1.]
          [0. 1. 0.]] [0.2 0.1]
         """
@@ -132,14 +131,28 @@ class Quadratic:
         directions = np.zeros((len(rows), len(self.matrix)))
         directions[:, movable] = rows
         if len(free):
-            return directions, np.full(len(free), radius)
+            return directions, np.full(len(free), np.inf)
         with np.errstate(divide="ignore"):
-            return directions, np.minimum(radius, 1 / np.sqrt(regularization * part.squared_distance(rows)))
+            return directions, 1 / np.sqrt(regularization * part.squared_distance(rows))
 
     def pull(self, v: Floats) -> Floats:
         """Return half the gradient of the squared length: v Sigma, for rows v of shape (n, d)."""
         pulled: Floats = v.dot(self.matrix)
         return pulled
+
+    def shrink(self, v: Floats, t: float) -> Floats:
+        """Return v (I + t Sigma)^-1, for rows v of shape (n, d): what is free stays, the rest shrinks.
+
+        Examples
+        --------
+        >>> Quadratic([[0.0, 0.0], [0.0, 4.0]]).shrink(np.array([[3.0, 1.0]]), 1.0)
+        array([[3. , 0.2]])
+        """
+        if t != self._shrinking[0]:  # steps are mostly of one size
+            inverse = (self._vectors / (1.0 + t * np.maximum(self._values, 0.0))) @ self._vectors.T
+            self._shrinking = t, inverse
+        shrunk: Floats = v.dot(self._shrinking[1])
+        return shrunk
 
     def squared_distance(self, v: ArrayLike) -> Floats:
         """Return v Sigma v' of each row of v, of shape (n,); never below 0."""

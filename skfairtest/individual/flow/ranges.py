@@ -1,8 +1,12 @@
-"""Where an unfair example may go: boxes, features that stay, and blocks of columns that are one category."""
+"""Who is possible: boxes, features that stay, levels, and blocks of columns that are one choice.
+
+A flow moves people through all numbers there are, where distances are defined. What is made of it is the nearest person
+who is possible: nobody is half of a category, or beyond the limits of a feature.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -10,13 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from skfairtest._utils.typing import Floats
 
+#: Shares that differ by no more than this are one: nobody changes a category by rounding.
+_SAME = 1e-9
+
 
 @dataclass(frozen=True)
 class Ranges:
-    """Where features may go.
+    """Who is possible, in the units of X.
 
-    Each kind of limit concerns columns of its own, so that their order does not matter and together they are the
-    Euclidean projection on the allowed points.
+    Each kind of limit concerns columns of its own, so that their order does not matter.
 
     Parameters
     ----------
@@ -25,51 +31,56 @@ class Ranges:
     frozen : ndarray of bool, shape (d,)
         Features that do not move.
     blocks : tuple of tuple of int
-        Columns that are the indicators of one category: they stay non-negative, with sum 1.
+        Columns that are the indicators of one choice.
+    levels : mapping of int to ndarray
+        Columns that have these values only, in increasing order.
 
     Examples
     --------
     >>> low, high = np.array([0.0, -np.inf, -np.inf]), np.full(3, np.inf)
     >>> ranges = Ranges(low, high, np.zeros(3, dtype=bool), ((1, 2),))
     >>> print(ranges.nearest(np.array([[-3.0, 0.9, 0.5]]), np.array([[1.0, 0.0, 1.0]])))
-    [[0.  0.7 0.3]]
+    [[0. 1. 0.]]
     """
 
     low: Floats
     high: Floats
     frozen: NDArray[np.bool_]
     blocks: tuple[tuple[int, ...], ...] = ()
+    levels: dict[int, Floats] = field(default_factory=dict)
 
     @cached_property
-    def bounded(self) -> bool:
-        """Whether any feature has a limit."""
-        return bool(np.isfinite(self.low).any() or np.isfinite(self.high).any())
-
-    @cached_property
-    def _still(self) -> NDArray[np.intp]:
-        return np.flatnonzero(self.frozen)
-
-    def in_units_of(self, scale: Floats | None) -> Ranges:
-        """Return the ranges of features divided by `scale`; None: as they are."""
-        return self if scale is None else replace(self, low=self.low / scale, high=self.high / scale)
+    def free(self) -> bool:
+        """Whether everything is possible that the flow does."""
+        return not (np.isfinite(self.low).any() or np.isfinite(self.high).any() or self.blocks or self.levels)
 
     def nearest(self, x: Floats, x0: Floats) -> Floats:
-        """Return the nearest allowed points of shape (n, d); it may overwrite `x`.
+        """Return the nearest possible people, of shape (n, d).
 
         Parameters
         ----------
         x : ndarray of shape (n, d)
             Points.
         x0 : ndarray of shape (n, d)
-            Where they started, inside of their ranges.
+            Where they started, which is possible: a choice or a level changes only where another is nearer. Whoever
+            started as a mixture of categories, with shares that sum to 1, may end as one.
         """
-        if self.bounded:
-            np.clip(x, self.low, self.high, out=x)
+        x = np.clip(x, self.low, self.high)
+        for column, values in self.levels.items():
+            x[:, column] = values[np.searchsorted((values[1:] + values[:-1]) / 2, x[:, column])]
         for block in self.blocks:
-            x[:, block] = on_simplex(x[:, block])
-        if len(self._still):
-            x[:, self._still] = x0[:, self._still]
-        return x
+            x[:, block] = _chosen(x[:, block], x0[:, block])
+        return np.where(self.frozen, x0, x)
+
+
+def _chosen(v: Floats, v0: Floats) -> Floats:
+    """Return the category with the largest share, the one of the start where that is as large; mixtures stay such."""
+    kept = np.where(v0 == 1, v + _SAME, v)
+    found = np.zeros_like(v)
+    found[np.arange(len(v)), kept.argmax(axis=1)] = 1.0
+    mixed = ~np.isin(v0, (0.0, 1.0)).all(axis=1)
+    found[mixed] = on_simplex(v[mixed]) if mixed.any() else found[mixed]
+    return found
 
 
 def on_simplex(v: ArrayLike) -> Floats:

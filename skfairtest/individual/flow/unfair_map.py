@@ -8,8 +8,9 @@ The gradient flow (Maity et al. 2021, equations 2.6 and 2.7)::
 
     dX/dt = grad_x { loss(f(X), y) - lambda d^2(X, x0) },    X(0) = x0,
 
-is followed by forward Euler, all people at once, or by SciPy's solvers with error control, person by person. Models
-without a gradient are searched instead (`search`).
+is followed all people at once by steps that are implicit in the distance (`implicit`: stable however long they are, as
+the distance is quadratic) or by forward Euler, as published; or person by person by SciPy's solvers with error control.
+Models without a gradient are searched instead (`search`).
 
 References
 ----------
@@ -19,7 +20,7 @@ S. Maity, S. Xue, M. Yurochkin, Y. Sun (2021). Statistical inference for individ
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import solve_ivp
 
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.flow.ranges import Ranges
 
 #: Which people of the block the rows of x are.
 People = slice | NDArray[np.intp]
@@ -35,6 +35,8 @@ People = slice | NDArray[np.intp]
 Gradient = Callable[[Floats, People], Floats]
 #: v -> v Sigma.
 Pull = Callable[[Floats], Floats]
+#: v, t -> v (I + t Sigma)^-1.
+Shrink = Callable[[Floats, float], Floats]
 
 EVERYONE = slice(None)
 #: Nobody goes this far; single precision, in which many models compute, ends at 3e38.
@@ -72,12 +74,11 @@ def euler(
     *,
     steps: ArrayLike,
     regularization: float,
-    ranges: Ranges | None = None,
     checkpoints: ArrayLike,
 ) -> Iterator[Floats]:
     """Follow the gradient flow by forward Euler, all people at once.
 
-    x <- x + step (gradient(x) - 2 regularization pull(x - x0)), or the nearest point inside the ranges.
+    x <- x + step (gradient(x) - 2 regularization pull(x - x0)).
 
     Parameters
     ----------
@@ -91,8 +92,6 @@ def euler(
         Step sizes.
     regularization : float
         lambda.
-    ranges : Ranges, optional
-        Where features may go; None: anywhere.
     checkpoints : array-like of int
         Numbers of steps done, increasing, the last of them ``len(steps)``.
 
@@ -107,46 +106,80 @@ def euler(
         If somebody is no longer at a finite place.
     """
     start = np.array(x0, dtype=float)
+    away = np.empty_like(start)
+
+    def step(x: Floats, size: float) -> None:
+        np.subtract(x, start, out=away)
+        np.multiply(pull(away), -2 * regularization, out=away)
+        np.add(away, gradient(x, EVERYONE), out=away)
+        np.multiply(away, size, out=away)
+        np.add(x, away, out=x)
+
+    yield from _followed(start, step, steps, checkpoints)
+
+
+def implicit(
+    x0: ArrayLike,
+    gradient: Gradient,
+    shrink: Shrink,
+    *,
+    steps: ArrayLike,
+    regularization: float,
+    checkpoints: ArrayLike,
+) -> Iterator[Floats]:
+    """Follow the gradient flow by steps that are implicit in the distance, all people at once.
+
+    x <- x0 + (x - x0 + step gradient(x)) (I + 2 step regularization Sigma)^-1: the distance pulls from where a step
+    ends, so that no step is too long for it.
+
+    Parameters
+    ----------
+    x0, gradient, steps, regularization, checkpoints
+        As for `euler`.
+    shrink : callable
+        ``shrink(v, t) = v (I + t Sigma)^-1``.
+
+    Yields
+    ------
+    ndarray, shape (n, d)
+        Where people are at each checkpoint.
+
+    Raises
+    ------
+    FlowDivergedError
+        If somebody is no longer at a finite place.
+    """
+    start = np.array(x0, dtype=float)
+
+    def step(x: Floats, size: float) -> None:
+        away = x - start
+        away += size * gradient(x, EVERYONE)
+        np.add(start, shrink(away, 2 * size * regularization), out=x)
+
+    yield from _followed(start, step, steps, checkpoints)
+
+
+def _followed(
+    start: Floats, step: Callable[[Floats, float], None], steps: ArrayLike, checkpoints: ArrayLike
+) -> Iterator[Floats]:
+    """Take steps, which overwrite where people are, and yield at every checkpoint where that is."""
     sizes = np.asarray(steps, dtype=float).tolist()
     x, done = start.copy(), 0
     for checkpoint in np.asarray(checkpoints).tolist():
         while done < checkpoint:
             until = min(checkpoint, done + _LOOK_EVERY)
-            x = _some_steps(x, start, gradient, pull, sizes[done:until], regularization, ranges, until)
+            try:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    for size in sizes[done:until]:
+                        step(x, size)
+            except Exception as error:  # whatever a model raises when it is asked about points that are not numbers
+                if people := _lost(x, start):
+                    raise FlowDivergedError(people, until) from error
+                raise
+            if people := _lost(x, start):
+                raise FlowDivergedError(people, until)
             done = until
         yield x.copy()
-
-
-def _some_steps(
-    x: Floats,
-    x0: Floats,
-    gradient: Gradient,
-    pull: Pull,
-    sizes: Sequence[float],
-    regularization: float,
-    ranges: Ranges | None,
-    until: int,
-) -> Floats:
-    """Do some steps, in place, and look whether everybody is still there."""
-    away = np.empty_like(x)
-    try:
-        # The flow of a diverging person overflows before it is noticed; warnings on the way would say less.
-        with np.errstate(over="ignore", invalid="ignore"):
-            for size in sizes:
-                np.subtract(x, x0, out=away)
-                np.multiply(pull(away), -2 * regularization, out=away)
-                away += gradient(x, EVERYONE)
-                away *= size
-                x += away
-                if ranges is not None:
-                    x = ranges.nearest(x, x0)
-    except Exception as error:  # whatever a model raises when it is asked about points that are not numbers
-        if people := _lost(x, x0):
-            raise FlowDivergedError(people, until) from error
-        raise
-    if people := _lost(x, x0):
-        raise FlowDivergedError(people, until)
-    return x
 
 
 def _lost(x: Floats, x0: Floats) -> int:

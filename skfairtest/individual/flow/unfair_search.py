@@ -1,9 +1,10 @@
 """Searching near each person for where the loss is worst, without derivatives.
 
 Trees and their ensembles are constant almost everywhere: their gradient is 0 and a gradient flow does not move. Their
-worst case is searched along the directions that cost nothing in the fair distance: first among candidates that are the
-same for everybody, then around each person's best, last between that best and the start. What is found is a function
-of one person's (x, y): everybody's candidates are asked about, counted and compared without regard to anybody else.
+worst case is searched along the directions that cost nothing in the fair distance, as far as the flow would go whose
+slopes are differences over a quarter of a unit or more (`reach`): first among candidates that are the same for
+everybody, then around each person's best, last between that best and the start. What is found is a function of one
+person's (x, y): everybody's candidates are asked about, counted and compared without regard to anybody else.
 
 Where the loss is the same the nearest place is kept, since the nearer an unfair example the more it convinces; who has
 nothing strictly worse than the start stays there.
@@ -21,13 +22,15 @@ from scipy.stats import qmc
 
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.ranges import Ranges
 
 #: (x, people) -> losses (m,) of rows x (m, d), which belong to these people of the block; the same may occur often.
 Objective = Callable[[Floats, NDArray[np.intp]], Floats]
 
 #: Rows that a model is asked about at once, as long as the block is not longer: a call costs as much as many rows.
 ROWS = 20_000
+#: Slopes of what has no derivative are differences to both sides over so many units, standard deviations by default:
+#: the first that are not 0. What is smooth has a slope over the first.
+WIDTHS = (0.25, 0.5, 1.0)
 #: Of this many candidates one halves the way back to the start; at most so many do.
 _SHARE_OF_HALVINGS, _MOST_HALVINGS = 8, 8
 #: Radii tried on both sides of every direction: 1, 1/2, ..., of the largest; at most so many.
@@ -43,9 +46,9 @@ class _Search:
     start: Floats
     objective: Objective
     metric: Quadratic
-    reach: Floats  # (k, d): each direction, as long as the radius
+    directions: Floats
+    radius: Floats  # of everybody in each direction
     regularization: float
-    ranges: Ranges | None
     u: Floats = field(init=False)
     x: Floats = field(init=False)
     value: Floats = field(init=False)
@@ -54,33 +57,13 @@ class _Search:
 
     def __post_init__(self) -> None:
         n = len(self.start)
-        self.u, self.x = np.zeros((n, len(self.reach))), self.start.copy()
+        self.u, self.x = np.zeros((n, len(self.directions))), self.start.copy()
         self.value = self._losses(self.start.copy(), np.arange(n))
         self.length, self.taken = np.zeros(n), np.zeros(n, dtype=bool)
 
-    def places(self, u: Floats) -> tuple[Floats, Floats]:
-        """Return candidates (m, n or 1, k), no longer than limits leave room for, and their points (m, n, d).
-
-        Sums are written out: a matrix product rounds by the number of rows, and a tree sees the last digit.
-        """
-        offset = np.zeros((*u.shape[:-1], self.start.shape[1]))
-        for direction, reach in enumerate(self.reach):
-            offset += u[..., direction, None] * reach
-        if self.ranges is None:
-            return u, self.start + offset
-        if self.ranges.bounded:
-            room = self.room(offset, self.ranges)
-            u, offset = u * room, offset * room
-        x = self.start + offset
-        return u, self.ranges.nearest(x.reshape(-1, x.shape[-1]), np.tile(self.start, (len(x), 1))).reshape(x.shape)
-
-    def room(self, offset: Floats, ranges: Ranges) -> Floats:
-        """Return how much of the way (m, n, 1) lies inside the limits: who is cut off sideways leaves the span."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            shares = np.where(offset > 0, ranges.high - self.start, ranges.low - self.start) / offset
-        shares = np.where(offset == 0, np.inf, shares)
-        room: Floats = np.clip(shares.min(axis=-1, keepdims=True), 0.0, 1.0)
-        return room
+    def places(self, u: Floats) -> Floats:
+        """Return the points (m, n, d) of candidates (m, n or 1, k)."""
+        return self.start + along(self.directions, u * self.radius)
 
     def values(self, x: Floats) -> Floats:
         """Return what points (m, n, d) are worth, of shape (m, n), by one call of the objective."""
@@ -124,6 +107,74 @@ class _Search:
             low, high = np.where(self.taken[:, None], low, middle), np.where(self.taken[:, None], middle, high)
 
 
+def along(directions: Floats, u: Floats) -> Floats:
+    """Return offsets (..., d) of candidates (..., k).
+
+    Sums are written out: a matrix product rounds by the number of rows, and a tree sees the last digit.
+    """
+    offset = np.zeros((*u.shape[:-1], directions.shape[1]))
+    for direction, row in enumerate(directions):
+        offset += u[..., direction, None] * row
+    return offset
+
+
+def reach(
+    x0: ArrayLike,
+    objective: Objective,
+    metric: Quadratic,
+    *,
+    directions: ArrayLike,
+    limits: ArrayLike,
+    steps: ArrayLike,
+    regularization: float,
+) -> Floats:
+    """Return how far the flow of a loss goes that is made smooth by differences over `WIDTHS`.
+
+    Parameters
+    ----------
+    x0, objective, metric, directions, regularization
+        As of `search`.
+    limits : array-like of shape (k,)
+        How far at most.
+    steps : array-like, shape (n_steps,)
+        Step sizes, implicit in the distance.
+
+    Returns
+    -------
+    ndarray of shape (n, k)
+        Where everybody's flow ends, along each direction.
+    """
+    start, rows = np.array(x0, dtype=float), np.asarray(directions, dtype=float)
+    limits = np.asarray(limits, dtype=float)
+    costs, u = metric.squared_distance(rows), np.zeros((len(start), len(rows)))
+    moving = np.arange(len(start))
+    for size in np.asarray(steps, dtype=float).tolist():
+        slopes, flat = np.zeros_like(u), moving
+        for width in WIDTHS:
+            if not len(flat):
+                break
+            slopes[flat] = _slopes(start[flat], u[flat], flat, objective, rows, np.minimum(width, limits))
+            flat = flat[(slopes[flat] == 0).all(axis=1)]
+        moving = np.setdiff1d(moving, flat, assume_unique=True)  # there is nothing to follow, here and from now on
+        shrunk = (u[moving] + size * slopes[moving]) / (1 + 2 * size * regularization * costs)
+        u[moving] = np.clip(shrunk, -limits, limits)
+    return u
+
+
+def _slopes(
+    start: Floats, u: Floats, people: NDArray[np.intp], objective: Objective, rows: Floats, widths: Floats
+) -> Floats:
+    """Return the slopes (n, k) of some people's losses along directions; rounding errors are 0."""
+    probes = np.concatenate([np.diag(widths), -np.diag(widths)])[:, None]
+    (n, d), k = start.shape, len(rows)
+    losses = objective((start + along(rows, u + probes)).reshape(-1, d), np.tile(people, 2 * k)).reshape(2, k, n)
+    up, down = losses
+    with np.errstate(invalid="ignore"):  # infinite on both sides
+        slopes = np.where(better(up, down) | better(down, up), (up - down) / (2 * widths[:, None]), 0.0)
+    found: Floats = slopes.T
+    return found
+
+
 def better(value: Floats, than: Floats) -> NDArray[np.bool_]:
     """Whether values are larger by more than rounding."""
     size = np.abs(than)
@@ -158,7 +209,7 @@ def search(
     radius: ArrayLike,
     n_candidates: int,
     regularization: float,
-    ranges: Ranges | None = None,
+    first: ArrayLike | None = None,
     checkpoints: ArrayLike,
     seed: int = 0,
 ) -> Iterator[Floats]:
@@ -181,15 +232,15 @@ def search(
         The fair distance d^2.
     directions : array-like, shape (k, d)
         Orthonormal rows.
-    radius : array-like, of one number or shape (k,)
-        How far candidates go in all directions, or in each (an ellipsoid, in whose units distances are then compared).
+    radius : array-like, of one number or shape (k,) or (n, k)
+        How far candidates go in all directions, or in each (an ellipsoid, in whose units distances are then compared),
+        of everybody or of each.
     n_candidates : int
         How many candidates everybody is asked about, at least 1.
     regularization : float
         lambda.
-    ranges : Ranges, optional
-        Where features may go: a candidate beyond a limit lies as far as there is room for in its direction, and is
-        brought back to where it may be. None: anywhere.
+    first : array-like of shape (n, k), optional
+        Where to look before, in units of the radius.
     checkpoints : array-like of int
         Numbers of candidates asked about, increasing, the last of them `n_candidates`.
     seed : int
@@ -225,22 +276,26 @@ def search(
     True
     """
     start = np.array(x0, dtype=float)
-    along = np.asarray(directions, dtype=float)
-    reach = np.broadcast_to(np.asarray(radius, dtype=float), len(along))[:, None] * along
-    if not len(along):
+    rows = np.asarray(directions, dtype=float)
+    if not len(rows):
         yield from (start.copy() for _ in np.asarray(checkpoints))
         return
+    radii = np.broadcast_to(np.asarray(radius, dtype=float), (len(start), len(rows)))
     wanted = set(np.asarray(checkpoints).tolist())
     n_halvings = min(n_candidates // _SHARE_OF_HALVINGS, _MOST_HALVINGS)
     n_design = max(n_candidates // 2, 1)
-    design = candidates(len(along), n_design, seed)
-    state = _Search(start, objective, metric, reach, regularization, ranges)
+    design = candidates(len(rows), n_design, seed)
+    state = _Search(start, objective, metric, rows, radii, regularization)
+    if first is not None:
+        u = np.asarray(first, dtype=float)[None]
+        x = state.places(u)
+        state.take(u[0], x[0], state.values(x)[0])
     at_once, done = max(1, ROWS // max(1, len(start))), 0
     for points in state.rounds(design, n_candidates - n_design - n_halvings, n_halvings):
-        for some in (points[first : first + at_once] for first in range(0, len(points), at_once)):
-            shortened, x = state.places(some)
-            for u, place, value in zip(shortened, x, state.values(x), strict=True):
-                state.take(u, place, value)
+        for some in (points[place : place + at_once] for place in range(0, len(points), at_once)):
+            x = state.places(some)
+            for u, there, value in zip(some, x, state.values(x), strict=True):
+                state.take(u, there, value)
                 done += 1
                 if done in wanted:
                     yield state.x.copy()

@@ -84,9 +84,9 @@ def test_where_columns_stay_what_is_left_free_is_searched():
     rows = random_rows(5, 3, 6)
     metric = Quadratic(projection(rows))
     movable = np.array([True, True, True, True, False, True])
-    directions, radii = metric.reachable(movable, 4.0, 50.0)
+    directions, radii = metric.reachable(movable, 50.0)
     assert directions.shape == (2, 6)  # three directions, of which one equation is left to hold
-    np.testing.assert_array_equal(radii, [4.0, 4.0])
+    np.testing.assert_array_equal(radii, np.inf)
     np.testing.assert_array_equal(directions[:, 4], 0.0)
     np.testing.assert_allclose(directions @ directions.T, np.eye(2), atol=1e-12)
     np.testing.assert_allclose(metric.squared_distance(directions), 0.0, atol=1e-12)
@@ -94,14 +94,14 @@ def test_where_columns_stay_what_is_left_free_is_searched():
 
 def test_where_nothing_is_left_free_directions_go_as_far_as_costs_a_loss_of_one():
     metric = Quadratic(np.diag([0.0, 4.0, 1.0, 1e-4]))
-    directions, radii = metric.reachable(np.array([False, True, True, True]), 3.0, 25.0)
+    directions, radii = metric.reachable(np.array([False, True, True, True]), 25.0)
     np.testing.assert_array_equal(directions, np.eye(4)[[3, 2, 1]])
-    np.testing.assert_allclose(radii, [3.0, 0.2, 0.1])
-    np.testing.assert_allclose(25.0 * metric.squared_distance(radii[1:, None] * directions[1:]), 1.0)
+    np.testing.assert_allclose(radii, [20.0, 0.2, 0.1])
+    np.testing.assert_allclose(25.0 * metric.squared_distance(radii[:, None] * directions), 1.0)
 
 
 def test_where_everything_stays_there_is_no_direction():
-    directions, radii = FREE.reachable(np.zeros(2, dtype=bool), 3.0, 25.0)
+    directions, radii = FREE.reachable(np.zeros(2, dtype=bool), 25.0)
     assert directions.shape == (0, 2)
     assert radii.shape == (0,)
 

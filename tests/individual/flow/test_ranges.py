@@ -1,27 +1,26 @@
-"""Where unfair examples may go: together the constraints are the Euclidean projection on what is allowed."""
+"""Who is possible, and who of them is nearest."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from scipy.optimize import minimize
 
 from skfairtest.individual.flow.ranges import Ranges, on_simplex
 
 POINTS = hnp.arrays(float, st.tuples(st.integers(1, 4), st.integers(1, 6)), elements=st.floats(-100, 100))
 
 
-def ranges(d, low=(), high=(), frozen=(), blocks=()):
+def ranges(d, low=(), high=(), frozen=(), blocks=(), levels=None):
     """Ranges of d features; limits of the first ones."""
     least, most = np.full(d, -np.inf), np.full(d, np.inf)
     least[: len(low)], most[: len(high)] = low, high
-    return Ranges(least, most, np.isin(np.arange(d), frozen), blocks)
+    return Ranges(least, most, np.isin(np.arange(d), frozen), blocks, levels or {})
 
 
 def test_where_nothing_is_limited_nothing_is_moved_back():
     anywhere, x = ranges(2), np.array([[9.0, -9.0]])
-    assert not anywhere.bounded
+    assert anywhere.free
     np.testing.assert_array_equal(anywhere.nearest(x.copy(), np.zeros((1, 2))), x)
 
 
@@ -31,13 +30,6 @@ def test_boxes_clip_and_frozen_features_stay():
     x = np.array([[2.0, 9.0, -3.0], [-1.0, -9.0, 1.0]])
     np.testing.assert_array_equal(box.nearest(x, x0), [[1.0, 5.0, 7.0], [0.0, -9.0, 8.0]])
     np.testing.assert_array_equal(x0, [[0.5, 0.0, 7.0], [0.0, 0.0, 8.0]])
-
-
-def test_limits_are_in_the_units_of_features():
-    box = ranges(2, low=[-4.0], high=[4.0], frozen=[1])
-    assert box.in_units_of(None) is box
-    scaled = box.in_units_of(np.array([2.0, 8.0]))
-    np.testing.assert_array_equal(scaled.nearest(np.array([[3.0, 3.0]]), np.zeros((1, 2))), [[2.0, 0.0]])
 
 
 @pytest.mark.parametrize(
@@ -76,19 +68,24 @@ def test_projecting_twice_is_projecting_once_and_rows_do_not_mix(v):
     np.testing.assert_array_equal(np.concatenate([on_simplex(row[None]) for row in v]), once)
 
 
-def test_all_ranges_together_are_the_nearest_allowed_point():
-    """Against a general solver: a box, a frozen feature, and two blocks."""
-    rng = np.random.default_rng(0)
-    allowed = ranges(8, low=[-0.2], high=[0.3], frozen=[1], blocks=((2, 3, 4), (5, 6, 7)))
-    x0 = np.array([[0.0, 0.4, 0.0, 1.0, 0.0, 0.5, 0.2, 0.3]])
-    equalities = [
-        {"type": "eq", "fun": lambda x: x[2:5].sum() - 1},
-        {"type": "eq", "fun": lambda x: x[5:].sum() - 1},
-    ]
-    bounds = [(-0.2, 0.3), (0.4, 0.4), *[(0, None)] * 6]
-    for v in rng.normal(size=(10, 8)):
-        exact = minimize(
-            lambda x, v=v: ((x - v) ** 2).sum(), x0[0], jac=lambda x, v=v: 2 * (x - v), method="SLSQP",
-            bounds=bounds, constraints=equalities, options={"ftol": 1e-14},
-        )  # fmt: skip
-        np.testing.assert_allclose(allowed.nearest(v[None].copy(), x0)[0], exact.x, atol=1e-6)
+def test_the_nearest_person_has_one_category_and_a_level():
+    possible = ranges(5, low=[-0.2], high=[0.3], blocks=((1, 2, 3),), levels={4: np.array([0.0, 1.0, 5.0])})
+    assert not possible.free
+    x0 = np.array([[0.0, 0.0, 1.0, 0.0, 5.0]] * 4)
+    x = np.array(
+        [
+            [0.9, 0.3, 0.4, 0.3, 3.1],
+            [-0.9, 0.5, 0.5, 0.0, 2.9],  # as near to the category of the start, which stays
+            [0.1, -3.0, -2.0, -1.0, 0.4],
+            [0.1, 2.0, 1.0, -2.0, 99.0],
+        ]
+    )
+    expected = [[0.3, 0, 1, 0, 5], [-0.2, 0, 1, 0, 1], [0.1, 0, 0, 1, 0], [0.1, 1, 0, 0, 5]]
+    np.testing.assert_array_equal(possible.nearest(x, x0), expected)
+    np.testing.assert_array_equal(possible.nearest(x0, x0), x0)
+
+
+def test_who_starts_as_a_mixture_may_end_as_one():
+    shares = ranges(3, blocks=((0, 1, 2),))
+    found = shares.nearest(np.array([[0.9, 0.5, -4.0], [0.9, 0.5, -4.0]]), np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]))
+    np.testing.assert_allclose(found, [[0.7, 0.3, 0.0], [1.0, 0.0, 0.0]])

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from skfairtest.individual.flow import unfair_search
 from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.ranges import Ranges
-from skfairtest.individual.flow.unfair_search import candidates, search
+from skfairtest.individual.flow.unfair_search import candidates, reach, search
 
 FREE_FIRST = Quadratic(np.diag([0.0, 1.0]))
 
@@ -36,12 +35,6 @@ def found(x0, objective, metric=FREE_FIRST, **arguments):
     free = metric.free_directions
     defaults = {"directions": free if len(free) else metric.directions(), "checkpoints": [arguments["n_candidates"]]}
     return list(search(x0, objective, metric, **defaults | arguments))
-
-
-def within(low, high, frozen=None):
-    """Ranges with these limits."""
-    frozen = np.zeros(len(low), dtype=bool) if frozen is None else np.array(frozen)
-    return Ranges(np.array(low), np.array(high), frozen)
 
 
 def people(n, d=2, seed=1):
@@ -141,21 +134,6 @@ def test_distance_has_its_price():
     assert found(np.zeros((1, 1)), steps, metric, regularization=5.0)[0][0, 0] == 0
 
 
-def test_candidates_are_brought_back_to_where_they_may_be():
-    ranges = within([-0.25, -np.inf], [0.25, np.inf], frozen=[False, True])
-    seen = []
-
-    def loss(x, people):
-        seen.append(x.copy())
-        return np.abs(x[:, 0])
-
-    x0 = np.array([[0.0, 3.0], [0.1, -2.0]])
-    (moved,) = found(x0, loss, Quadratic(np.ones((2, 2))), ranges=ranges, regularization=0.0)
-    assert np.abs(np.concatenate(seen)[:, 0]).max() == 0.25
-    np.testing.assert_allclose(np.abs(moved[:, 0]), 0.25)
-    np.testing.assert_array_equal(moved[:, 1], x0[:, 1])
-
-
 def test_the_start_is_left_alone_and_what_is_yielded_is_not_overwritten():
     x0 = people(20)
     before = x0.copy()
@@ -175,6 +153,49 @@ def test_more_candidates_are_never_worse():
         after = model(place, np.arange(50))
         assert (after >= value).all()
         value = after
+
+
+# How far it goes ------------------------------------------------------------------------------------------------------
+
+
+def test_the_reach_is_where_the_flow_of_a_smooth_loss_ends():
+    """A logistic loss along one free direction, and one that costs: against small steps of its exact derivative."""
+    metric, weights = Quadratic(np.diag([0.0, 0.02, 1.0])), np.array([1.2, -0.7, 0.4])
+    x0 = people(20, 3)
+
+    def loss(x, people):
+        return np.logaddexp(0, x @ weights)
+
+    rows = np.eye(3)[:2]
+    arguments = {"directions": rows, "limits": np.full(2, np.inf), "regularization": 2.0}
+    ends = reach(x0, loss, metric, steps=np.full(400, 0.01), **arguments)
+    x = x0.copy()
+    for _ in range(4000):
+        slope = (weights / (1 + np.exp(-(x @ weights)))[:, None]) - 4.0 * (x - x0) @ metric.matrix
+        x[:, :2] += 0.001 * slope[:, :2]
+    np.testing.assert_allclose(ends, (x - x0)[:, :2], rtol=0.02)
+    limited = reach(x0, loss, metric, steps=[90.0], **{**arguments, "limits": [1.0, 0.1]})
+    assert (np.abs(limited) <= [1.0, 0.1]).all()
+    assert (np.abs(limited) == [1.0, 0.1]).any(axis=0).all()
+
+
+def test_who_stands_on_a_plain_looks_farther():
+    ends = reach(
+        [[-0.6, 0.0], [-0.2, 0.0], [-2.0, 0.0]], lambda x, people: (x[:, 0] > 0) * 1.0, FREE_FIRST,
+        directions=[[1.0, 0.0]], limits=[np.inf], steps=[0.1], regularization=50.0,
+    )  # fmt: skip
+    np.testing.assert_allclose(ends[:, 0], [0.1 / 2, 0.1 / 0.5, 0.0])
+
+
+def test_a_search_that_starts_where_the_flow_ends_finds_no_less():
+    x0 = people(20)
+
+    def loss(x, people):
+        return np.logaddexp(0, 3 * x[:, 0])
+
+    radius = np.linspace(0, 2, 20)[:, None]
+    (moved,) = found(x0, loss, radius=radius, first=np.ones((20, 1)), n_candidates=2, checkpoints=[2])
+    np.testing.assert_allclose(moved[:, 0] - x0[:, 0], radius[:, 0], atol=1e-12)
 
 
 # What is spent --------------------------------------------------------------------------------------------------------
@@ -211,13 +232,18 @@ def test_nobodys_example_depends_on_who_else_is_there(seed, n, d, data):
     x0, model = people(n, d, seed), Model(seed, d, n, cells=4)
     root = np.random.default_rng(seed).normal(size=(d, data.draw(st.integers(1, d - 1))))
     metric = Quadratic(root @ root.T)
-    ranges = data.draw(st.sampled_from([None, within([-1.0] * d, [1.0] * d)]))
-    if ranges is not None:
-        x0 = x0.clip(-1, 1)
 
     def of(rows):
         rows = np.asarray(rows)
-        return found(x0[rows], lambda x, people: model(x, rows[people]), metric, n_candidates=60, ranges=ranges)[0]
+
+        def objective(x, people):
+            return model(x, rows[people])
+
+        free = metric.free_directions
+        limits = np.full(len(free), np.inf)
+        steps = {"directions": free, "limits": limits, "steps": np.full(5, 0.3), "regularization": 50.0}
+        radius = np.abs(reach(x0[rows], objective, metric, **steps)) + 0.5
+        return found(x0[rows], objective, metric, n_candidates=60, radius=radius)[0]
 
     together = of(range(n))
     order = data.draw(st.permutations(range(n)))
@@ -262,38 +288,6 @@ def test_candidates_spread_over_directions_and_distances():
     for part in (lengths, *((rest / lengths[:, None] + 1).T / 2)):  # Archimedes: each coordinate of a sphere is uniform
         ordered = np.sort(part)
         assert np.abs(ordered - np.arange(len(ordered)) / len(ordered)).max() < 0.02
-
-
-# Limits ---------------------------------------------------------------------------------------------------------------
-
-
-def test_who_meets_a_limit_stays_in_the_directions_that_cost_nothing():
-    """Half of a slanted free direction is cut off by a limit on one of its columns: the rest of it can be gone."""
-    slanted = np.array([[0.6, 0.8]])
-    metric = Quadratic(np.eye(2) - slanted.T @ slanted)
-    x0 = np.zeros((2, 2))
-    ranges = within([-0.3, -np.inf], [0.3, np.inf])
-
-    def far(x, people):
-        return np.floor(10 * np.abs(x[:, 1]))
-
-    (moved,) = found(x0, far, metric, ranges=ranges)
-    np.testing.assert_allclose(metric.squared_distance(moved - x0), 0.0, atol=1e-20)
-    assert (np.abs(moved[:, 0]) <= 0.3).all()
-    assert (far(moved, None) >= 3).all()  # the limit of .3 leaves room for .4 along the second column
-
-
-def test_room_is_that_of_the_feature_that_has_least():
-    ranges = within([-1.0, -1.0], [2.0, 1.0])
-
-    def farther(x, people):
-        return np.floor(100 * x[:, 0]) / 100
-
-    x0 = np.array([[0.0, 0.5], [1.0, 0.5]])
-    along = np.array([[1.0, 0.0]])
-    (moved,) = found(x0, farther, ranges=ranges, directions=along, n_candidates=200)
-    assert (moved[:, 0] <= 2.0).all()
-    assert (moved[:, 0] > 1.95).all()
 
 
 def test_without_directions_everybody_stays():
