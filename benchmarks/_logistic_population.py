@@ -85,7 +85,7 @@ class Map:
     def test(self, model, **params):
         """Return a test with this map; the first feature is free unless another metric is given."""
         free = {"fair_metric": first_free(model.n_features_in_)} | params
-        return IndividualFairnessTest(model, **{**vars(self), **free})
+        return IndividualFairnessTest.as_published(model, **{**vars(self), **free})
 
     def moved(self, model, X, y, **params):
         """Return losses before and after, errors before and after, and the unfair examples."""

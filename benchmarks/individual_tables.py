@@ -133,7 +133,7 @@ def audit(model, name, people, metrics):
     """How fair a model is to individuals: each audit's estimate, lower bound and verdict."""
     for key, (learned_on, parameters) in (AUDITS | FEWER_STEPS[name]).items():
         options = {"tolerance": TOLERANCE, **FLOWS[name], **parameters}
-        test = IndividualFairnessTest(model, fair_metric=metrics[learned_on], **options)
+        test = IndividualFairnessTest.as_published(model, fair_metric=metrics[learned_on], **options)
         test.fit(people.X, people.y, sensitive_features=people.groups)
         bound, statistic = round(test.lower_bound_, 4), round(test.statistic_, 4)
         yield key, {"statistic": statistic, "lower_bound": bound, "rejected": bool(test.rejected_)}

@@ -513,7 +513,7 @@ def grid(options):
     def tested(model, n=None):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the first steps are long; the weights 0 move nobody; few people
-            return IndividualFairnessTest(model, fair_metric=similar, **params).fit(X[:n], y[:n])
+            return IndividualFairnessTest.as_published(model, fair_metric=similar, **params).fit(X[:n], y[:n])
 
     few = 20
     ratios = {one_at_a_time: [], person_by_person: []}

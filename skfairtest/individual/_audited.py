@@ -329,17 +329,19 @@ def _check_width(model: Audited, features: Features, classes: tuple[Any, ...]) -
         )
 
 
-def check_losses(model: Audited, z: Floats, truth: Truth) -> None:
-    """Check that losses are finite before anybody is moved.
+def check_losses(model: Audited, z: Floats, truth: Truth) -> Floats:
+    """Return the losses before anybody is moved, which are finite.
 
     Raises
     ------
     ValueError
         If a loss is not finite.
     """
-    unknown = int((~np.isfinite(model.losses(z, truth))).sum())
+    losses = model.losses(z, truth)
+    unknown = int((~np.isfinite(losses)).sum())
     if unknown:
         raise ParameterError(
             f"estimator={type(model.estimator).__name__}() has no finite {model.loss.name} about {unknown:,} of "
             f"{len(z):,} people: what it says about them is nan or infinite"
         )
+    return losses

@@ -39,7 +39,7 @@ def check_parameters(test: Any) -> None:
     ValueError
         If a value is not one of those allowed.
     """
-    check_choice("statistic", test.statistic, STATISTICS)
+    check_choice("statistic", test.statistic, ("auto", *STATISTICS))
     check_choice("solver", test.solver, SOLVERS)
     positive = {"tolerance": True, "regularization": False, "step_size": True, "step_decay": False}
     for name, above in positive.items():

@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
+from skfairtest.individual._losses import Loss
 from skfairtest.individual._parameters import OF_MEANS
 from skfairtest.individual._unfair import Moved
 from skfairtest.individual.flow.audit_value import (
@@ -118,6 +120,50 @@ def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
         f"statistic={statistic!r} is not defined: {error.people:,} of {n:,} people {error.reason}. Nobody is dropped; "
         f"{instead}"
     )
+
+
+def choose(statistic: str, loss: Loss, way: str, before: Floats) -> tuple[str, str]:
+    """Return the statistic that is tested, and why it is that one.
+
+    The mean of ratios exists where people with next to no loss are moved next to nowhere: by a flow of log losses or of
+    squared errors, whose gradients vanish with the loss.
+
+    Parameters
+    ----------
+    statistic : str
+        As the caller names it.
+    loss : Loss
+        What the model is judged by.
+    way : str
+        How unfair examples are found.
+    before : ndarray of shape (n,)
+        Losses before anybody is moved.
+
+    Raises
+    ------
+    ValueError
+        If the expectation of the statistic is infinite.
+    """
+    reason = None
+    if loss.power == 1:
+        reason = f"{loss.name}s near 0 grow by a constant, so that their ratios have no finite mean"
+    elif loss.power == 2 and way == "search":
+        reason = "a search moves people with errors near 0 as far as others, so that their ratios have no finite mean"
+    if statistic == "loss_ratio" and reason is not None:
+        raise ParameterError(f"statistic='loss_ratio' is not defined: {reason}. Use 'ratio_of_means' or 'log_ratio'")
+    if statistic != "auto":
+        return statistic, "as asked for"
+    if reason is None and (loss.own or way == "callable"):
+        reason = "nothing is known of how small losses grow"
+    tiny = int((before < TINY * before.mean()).sum())
+    if reason is None and tiny:
+        reason = (
+            f"{tiny:,} of {pluralize(len(before), 'person', 'people')} have less than a millionth of the mean loss, "
+            "and a mean of ratios would rest on them"
+        )
+    if reason is None:
+        return "loss_ratio", "the paper's; nobody has next to no loss, and losses grow from where they are"
+    return "ratio_of_means", reason
 
 
 def doubts_about(

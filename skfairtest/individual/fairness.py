@@ -29,7 +29,7 @@ from skfairtest.individual._parameters import (
     steps_of,
 )
 from skfairtest.individual._people import People, outside_ranges, people_of, warn_of_units
-from skfairtest.individual._statistics import SequentialStatistic, doubts_about
+from skfairtest.individual._statistics import SequentialStatistic, choose, doubts_about
 from skfairtest.individual._truth import kind_of, read_truth
 from skfairtest.individual._unfair import Flow, Moved, Starts, changes, checkpoints, move, warn_of_cost
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
@@ -68,9 +68,11 @@ class IndividualFairnessTest(ReportMixin):
     fair_metric : {"sensitive_subspace"} or transformer, default="sensitive_subspace"
         Who is similar: d(x, x') is the Euclidean distance of x and x' after ``transform``. `SensitiveSubspace`,
         `Projection`, `Mahalanobis`, `ComparablePairs`, or any affine transformer. One that is fitted is used as it is.
-    statistic : {"loss_ratio", "error_rate_ratio", "ratio_of_means", "log_ratio"}, default="loss_ratio"
+    statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means", "log_ratio"}, default="auto"
         The mean of ratios (the paper's equation 3.4); the ratio of error rates (its section 3.2); the ratio of mean
-        losses, or the geometric mean of ratios, which few people with tiny losses cannot carry away.
+        losses, or the geometric mean of ratios, which few people with tiny losses cannot carry away. "auto" is the
+        first where its expectation is finite and nobody has next to no loss to begin with, otherwise the ratio of mean
+        losses; ``solver_report_["statistic_because"]`` says why.
     tolerance : float, default=1.25
         The largest ratio that is no violation: one over the four fifths of the four-fifths rule.
     regularization : float, default=50.0
@@ -152,7 +154,8 @@ class IndividualFairnessTest(ReportMixin):
     fair_metrics_ : list
         The fitted fair metrics, one per fold.
     solver_report_ : dict
-        What was run: ``gradient`` and ``because`` (how directions were found, and why so), ``loss``, ``fair_metric``,
+        What was run: ``gradient`` and ``because`` (how directions were found, and why so), ``statistic`` and
+        ``statistic_because``, ``loss``, ``fair_metric``,
         ``n_directions`` that it leaves free, ``n_folds``, ``solver``, ``n_steps``, ``time``, ``regularization``,
         ``largest_eigenvalue`` of the metric, ``n_unstable_steps`` of forward Euler, ``n_features_outside`` and
         ``n_people_outside`` (that went beyond the range of X), ``rejected_inside`` (the verdict if they are held back),
@@ -213,7 +216,7 @@ class IndividualFairnessTest(ReportMixin):
         estimator: Any = None,
         *,
         fair_metric: Any = "sensitive_subspace",
-        statistic: str = "loss_ratio",
+        statistic: str = "auto",
         tolerance: float = 1.25,
         regularization: float = 50.0,
         n_steps: int | None = None,
@@ -321,12 +324,12 @@ class IndividualFairnessTest(ReportMixin):
         model = audited(model, self.gradient, truth, kind=kind, classes=classes)
         flow = self._flow(model, matrices, ranges)
         starts = Starts(features.values, model.in_units_of_audit(features.values), truth)
-        check_losses(model, starts.z, truth)
+        statistic, because = choose(self.statistic, loss, model.way, check_losses(model, starts.z, truth))
         n_directions = max(len(one.free_directions) for one in matrices)
         warn_of_cost(model, flow, n_directions, len(features), self.n_jobs)
-        moved = self._move(model, matrices, folds, flow, starts)
+        moved = self._move(model, matrices, folds, flow, starts, errors=statistic == "error_rate_ratio")
         self._statistic = SequentialStatistic(
-            self.statistic,
+            statistic,
             moved.losses if moved.wrong is None else moved.wrong,
             flow.checkpoints,
             flow.times,
@@ -347,10 +350,9 @@ class IndividualFairnessTest(ReportMixin):
                 model, starts, moved, np.clip(unfair, features.values.min(0), features.values.max(0))
             )
         alpha = 1 - self.confidence_level
-        doubts = doubts_about(
-            self.statistic, moved, self.loss_ratios_, self.p_value_, alpha, self.attained_level_, farthest
-        )
-        self._set_report(model, metrics, flow, n_directions, (n_outside, int(outside.sum()), held), doubts)
+        doubts = doubts_about(statistic, moved, self.loss_ratios_, self.p_value_, alpha, self.attained_level_, farthest)
+        outsiders = n_outside, int(outside.sum()), held
+        self._set_report(model, metrics, flow, n_directions, because, outsiders, doubts)
         self._keep_parameters()
         for doubt in doubts:
             warn(doubt)
@@ -456,7 +458,14 @@ class IndividualFairnessTest(ReportMixin):
         return 0 if self.random_state is None else int(seed_sequence(self.random_state).generate_state(1)[0])
 
     def _move(
-        self, model: Audited, matrices: list[Quadratic], folds: NDArray[np.intp], flow: Flow, starts: Starts
+        self,
+        model: Audited,
+        matrices: list[Quadratic],
+        folds: NDArray[np.intp],
+        flow: Flow,
+        starts: Starts,
+        *,
+        errors: bool,
     ) -> Moved:
         """Move everybody."""
         try:
@@ -466,7 +475,7 @@ class IndividualFairnessTest(ReportMixin):
                 folds,
                 flow,
                 starts,
-                errors=self.statistic == "error_rate_ratio",
+                errors=errors,
                 n_jobs=self.n_jobs,
                 show=bool(self.verbose),
             )
@@ -527,6 +536,7 @@ class IndividualFairnessTest(ReportMixin):
         metrics: list[Any],
         flow: Flow,
         n_directions: int,
+        because: str,
         outside: tuple[int, int, bool | None],
         doubts: tuple[str, ...],
     ) -> None:
@@ -536,6 +546,8 @@ class IndividualFairnessTest(ReportMixin):
         self.solver_report_ = {
             "gradient": model.way,
             "because": model.why,
+            "statistic": self._statistic.statistic,
+            "statistic_because": because,
             "loss": model.loss.name,
             "loss_unit": model.loss.unit,
             "fair_metric": type(metrics[0]).__name__,
@@ -558,7 +570,7 @@ class IndividualFairnessTest(ReportMixin):
             "max_displacement": float(people["displacement"].max()),
         }
         self._setup = IndividualSetup(
-            statistic=self.statistic,
+            statistic=self._statistic.statistic,
             tolerance=float(self.tolerance),
             alpha=1 - float(self.confidence_level),
             estimate=self.statistic_,

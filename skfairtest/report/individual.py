@@ -165,6 +165,7 @@ def _how(setup: IndividualSetup) -> list[str]:
     lines = [
         f"{WAYS[report['gradient']]}: {report['because']}",
         f"{flow}, regularization {report['regularization']:g}, loss {report['loss']}",
+        f"the {AXES[setup.statistic]}: {report['statistic_because']}",
         f"similar people: {report['fair_metric']}{learned}; they may differ in {report['n_directions']} of "
         f"{setup.n_features} directions",
         f"people moved {number(report['mean_displacement'])} on average, over a fair distance of "

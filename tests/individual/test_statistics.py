@@ -71,7 +71,7 @@ def test_a_mean_of_ratios_that_rests_on_few_people(fit, people):
 def test_a_model_that_knows_the_people_by_heart(fit, people):
     X, _, _, score = people
     model = KNeighborsRegressor(1).fit(X, score)
-    for statistic in ("loss_ratio", "ratio_of_means", "log_ratio"):
+    for statistic in ("auto", "ratio_of_means", "log_ratio"):
         with pytest.raises(
             ValueError, match=r"the model has no loss about anybody.*Test people whom it was not fitted"
         ):
@@ -85,8 +85,10 @@ def test_some_losses_of_zero(fit, people):
     X, _, _, score = people
     half = score.where(np.arange(80) % 2 == 0, score + 1.0)
     model = KNeighborsRegressor(1).fit(X, score)
-    with pytest.raises(ValueError, match=r"statistic='loss_ratio' is not defined: \d+ of 80 people .*'ratio_of_means'"):
+    with pytest.raises(ValueError, match=r"statistic='loss_ratio' is not defined: a search .*'ratio_of_means'"):
         fit(model=model, y=half, n_steps=200)
+    with pytest.raises(ValueError, match=r"statistic='log_ratio' is not defined: \d+ of 80 people .*'ratio_of_means'"):
+        fit(model=model, y=half, n_steps=200, statistic="log_ratio")
     test = fit(model=model, y=half, n_steps=200, statistic="ratio_of_means")
     assert np.isinf(test.loss_ratios_).any()
     assert np.isfinite(test.statistic_)
@@ -151,3 +153,32 @@ class _Lines:
 
 def _distance_from_one(y_true, y_pred):
     return np.abs(1 + y_pred - y_true)
+
+
+# The statistic that is defined --------------------------------------------------------------------------------------
+
+
+def test_auto_is_the_mean_of_ratios_where_that_exists(fit, training, people, regressor):
+    score = people[3]
+    forest = RandomForestClassifier(20, random_state=0).fit(*training[:2])  # sure of many people
+    cases = [
+        ({}, "loss_ratio", "the paper's"),
+        ({"model": regressor, "y": score}, "loss_ratio", "the paper's"),
+        ({"model": regressor, "y": score, "loss": "absolute_error"}, "ratio_of_means", "no finite mean"),
+        ({"model": regressor, "y": score, "gradient": "search"}, "ratio_of_means", "no finite mean"),
+        ({"model": forest}, "ratio_of_means", r"less than a millionth of the mean loss"),
+        ({"loss": lambda y_true, y_pred: (y_true - y_pred[:, 1]) ** 2}, "ratio_of_means", "nothing is known"),
+    ]
+    for given, statistic, because in cases:
+        test = fit(statistic="auto", **given)
+        report = test.solver_report_
+        assert (report["statistic"], because in report["statistic_because"]) == (statistic, True)
+        assert report["statistic_because"] in str(test)
+        named = fit(statistic=statistic, **given)
+        assert (named.statistic_, named.p_value_) == (test.statistic_, test.p_value_)
+
+
+@pytest.mark.parametrize("given", [{"loss": "absolute_error"}, {"gradient": "search"}])
+def test_a_statistic_without_a_finite_expectation_is_refused(given, fit, regressor, people):
+    with pytest.raises(ValueError, match=r"statistic='loss_ratio' is not defined: .*no finite mean.*'ratio_of_means'"):
+        fit(model=regressor, y=people[3], statistic="loss_ratio", **given)

@@ -41,6 +41,7 @@ FACTS = IndividualSetup(
         "n_directions": 2,
         "n_features_outside": 0,
         "n_people_outside": 0,
+        "statistic_because": "as asked for",
         "rejected_inside": None,
     },
 )
