@@ -24,9 +24,11 @@ from skfairtest.individual._folds import ranks
 from skfairtest.individual._losses import Loss
 from skfairtest.individual._truth import Truth
 from skfairtest.individual.flow.differences import ROWS, central_differences, differentiable
+from skfairtest.individual.flow.unfair_search import along
 from skfairtest.individual.models.autograd import autograd, is_torch
 from skfairtest.individual.models.features import Features
 from skfairtest.individual.models.smooth import Smooth, closed_form
+from skfairtest.individual.models.split import Split, split
 from skfairtest.readers import ask, classes_of, sort_levels
 from skfairtest.readers.levels import listed
 from skfairtest.readers.predictions import parameters_of
@@ -72,6 +74,8 @@ class Audited:
         How the direction is found, and the statement of why so.
     smooth : Smooth or None
         The model as a differentiable function.
+    parts : Split or None
+        The model behind what encodes, where it can be asked about shares of categories.
     own : callable or None
         The caller's gradient.
     step : float
@@ -89,6 +93,7 @@ class Audited:
     way: str = "search"
     why: str = ""
     smooth: Smooth | None = None
+    parts: Split | None = None
     own: Callable[[Any, Any], Any] | None = None
     step: float = 0.0
     cost: float = 0.0
@@ -127,6 +132,22 @@ class Audited:
 
         return gradient if scale is None else lambda z, people: gradient(z * scale, people) * scale
 
+    def gradient_along(self, truth: Truth, directions: Floats) -> Callable[[Floats, Any], Floats]:
+        """Return the derivative of each person's loss along some directions, by central differences, ``f(z, people)``.
+
+        What a fair metric holds back moves next to nowhere, and differences along all features cost in proportion.
+        """
+
+        def gradient(z: Floats, people: Any) -> Floats:
+            those = truth.take(people)
+
+            def losses(u: Floats, rows: NDArray[np.intp]) -> Floats:
+                return self.losses(z[rows] + along(directions, u), those.take(rows))
+
+            return along(directions, central_differences(losses, np.zeros((len(z), len(directions))), width=self.step))
+
+        return gradient
+
     def _differences(self, truth: Truth, z: Floats, people: Any) -> Floats:
         those = truth.take(people)
         return central_differences(
@@ -142,11 +163,8 @@ class Audited:
         return x if self.scale is None else x / self.scale
 
     def _responses(self, x: Floats) -> Floats:
-        parts = [
-            ask(self.estimator, self.response, self.inputs.as_input(x[start : start + ROWS]))
-            for start in range(0, len(x), ROWS)
-        ]
-        responses = np.concatenate(parts)
+        pieces = [x[start : start + ROWS] for start in range(0, len(x), ROWS)]
+        responses = np.concatenate([self._asked(piece) for piece in pieces])
         if self.loss.own:
             return responses
         responses = responses.astype(float).reshape(len(x), -1)
@@ -154,6 +172,11 @@ class Audited:
             with np.errstate(divide="ignore"):
                 responses = np.log(responses)
         return responses
+
+    def _asked(self, x: Floats) -> NDArray[Any]:
+        if self.parts is not None:
+            return self.parts.ask(self.response, x)
+        return ask(self.estimator, self.response, self.inputs.as_input(x))
 
     def _own_gradient(self, z: Floats, labels: Any) -> Floats:
         assert self.own is not None
@@ -246,6 +269,11 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
     name = type(model.estimator).__name__
     if callable(gradient):
         _check_deterministic(model, features)
+        if features.blocks:
+            raise ParameterError(
+                "gradient is a function of numbers, and X has columns of categories: test the last step of the "
+                "pipeline on encoded numbers, or use gradient='auto'"
+            )
         return replace(model, way="callable", why=f"gradient={name_of(gradient)} was given", own=gradient)
     if not (isinstance(gradient, str) and gradient in WAYS):
         raise ParameterError(
@@ -273,6 +301,8 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
             f"gradient={gradient!r} is not possible: {because}. Use gradient='auto', or pass a function."
         )
     responses = _check_deterministic(model, features)
+    if features.blocks and not model.loss.own:
+        model = replace(model, parts=split(model.estimator, model.response, features))
     # The step that balances rounding and curvature, for numbers of the model's precision.
     precision = np.finfo(responses.dtype if responses.dtype.kind == "f" else float).eps
     model = replace(model, step=float(np.cbrt(precision)), cost=_seconds(model, features))
@@ -294,7 +324,7 @@ def _seconds(model: Audited, features: Features) -> float:
     """Measure how long an answer takes, of many at once."""
     rows = features.values[np.arange(TIMED) % len(features)]
     begin = time.perf_counter()
-    ask(model.estimator, model.response, features.as_input(rows))
+    model._asked(rows)
     return (time.perf_counter() - begin) / TIMED
 
 

@@ -105,6 +105,7 @@ def learn(
         If it has another dimension, is not linear, or cannot be learned.
     """
     everybody = np.zeros(len(features.values), dtype=np.intp)
+    features = features.plain()
     if is_fitted(fair_metric):
         matrix = _matrix(fair_metric, features)
         if scale is not None:

@@ -24,7 +24,7 @@ SOLVERS = ("implicit", "euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA
 STEPS = {"implicit": (25, 0.2)}
 PAPERS_STEPS = (500, 0.01)
 #: Candidates of a search where the caller says no number of steps.
-CANDIDATES = 128
+CANDIDATES = 64
 #: Folds of ``cross_fit=True``.
 FOLDS = 5
 #: A column of so few values, each of so many people on average, has levels.
@@ -93,7 +93,7 @@ def ranges_of(given: Any, features: Features) -> Ranges:
     d = len(features.names)
     low, high, frozen = np.full(d, -np.inf), np.full(d, np.inf), np.zeros(d, dtype=bool)
     if isinstance(given, str) and given == "free":
-        return Ranges(low, high, frozen)
+        return Ranges(low, high, frozen, features.blocks)
     if isinstance(given, str) and given == "observed":
         given = {}
     if not isinstance(given, Mapping):
@@ -102,11 +102,17 @@ def ranges_of(given: Any, features: Features) -> Ranges:
             f"of features to 'one_hot'; found {given!r}"
         )
     keys = {key: key if isinstance(key, tuple) else (key,) for key in given}
-    named = features.positions([name for names in keys.values() for name in names], "feature_ranges")
-    places = iter(named)
+    categories = {name: columns for name, columns in features.groups if len(columns) > 1 and name in keys}
+    numbers = [name for key, names in keys.items() for name in names if key not in categories]
+    places = iter(named := features.positions(numbers, "feature_ranges"))
     blocks: list[tuple[int, ...]] = []
     for key, names in keys.items():
         where, value = f"feature_ranges[{key!r}]", given[key]
+        if key in categories:
+            if not (isinstance(value, str) and value == "frozen"):
+                raise ParameterError(f"{where} is a category, which may be 'frozen'; found {value!r}")
+            frozen[list(categories[key])] = True
+            continue
         if isinstance(key, tuple) != (isinstance(value, str) and value == "one_hot"):
             raise ParameterError(
                 f"{where} is {value!r}: several features in a tuple are the indicators of one category, 'one_hot'; one "
@@ -120,8 +126,9 @@ def ranges_of(given: Any, features: Features) -> Ranges:
             frozen[columns] = True
         elif not (isinstance(value, str) and value == "free"):
             low[columns], high[columns] = _limits(value, features.values[:, columns[0]], where)
-    rest = np.setdiff1d(np.arange(d), named)
-    found = choices(features.values, rest)
+    known = [block for block in features.blocks if not frozen[block[0]]]
+    rest = np.setdiff1d(np.arange(d), [*named, *(column for block in features.blocks for column in block)])
+    found = [*known, *choices(features.values, rest)]
     levels = {}
     for column in np.setdiff1d(rest, [column for block in found for column in block]).tolist():
         values = np.unique(features.values[:, column])
@@ -222,9 +229,10 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
     if isinstance(given, str):
         raise ParameterError(f"feature_scale must be None, 'std', numbers, or a mapping of features; found {given!r}")
     if isinstance(given, Mapping):
-        places = features.positions(given, "feature_scale")
         numbers = _numbers(list(given.values()))
-        scale[places] = numbers if numbers.shape == (len(places),) else np.nan
+        numbers = numbers if numbers.shape == (len(given),) else np.full(len(given), np.nan)
+        for name, number in zip(given, numbers.tolist(), strict=True):
+            scale[list(features.columns_of(name, "feature_scale"))] = number
     else:
         scale = _numbers(given)
     if scale.shape != (len(features.names),) or not np.isfinite(scale).all() or not (scale > 0).all():

@@ -14,7 +14,8 @@ from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._parameters import spread_of
-from skfairtest.individual.models.features import Features, read_features
+from skfairtest.individual.models.coded import read_coded
+from skfairtest.individual.models.features import Features
 from skfairtest.readers import (
     Column,
     Numbers,
@@ -25,12 +26,6 @@ from skfairtest.readers import (
     read_values,
 )
 
-#: What to do about a model whose first step encodes.
-ENCODED = (
-    "Of a Pipeline whose first step does so, test the rest: IndividualFairnessTest(pipeline[1:]).fit(encoded, y, "
-    "sensitive_features=...), with encoded = pipeline[:1].transform(X), as an array (.toarray() if it is sparse) or, "
-    "for names, pd.DataFrame(..., columns=pipeline[:1].get_feature_names_out())."
-)
 #: Columns whose standard deviations differ by more than this factor have other units.
 SPREAD = 100
 
@@ -60,7 +55,7 @@ class People:
     excluded: pd.DataFrame
 
 
-def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> People:
+def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimator: Any = None) -> People:
     """Read the people, as many in every argument, and leave out, saying so, who has a missing feature.
 
     Parameters
@@ -69,6 +64,8 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> Peop
         As the caller passed them.
     numbers : bool
         Whether y holds numbers; otherwise labels.
+    estimator : object
+        The fitted model, whose encoders say what is a category.
 
     Raises
     ------
@@ -77,7 +74,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> Peop
     """
     if y is None:
         raise ParameterError("y is missing: an unfair example is where the model errs more about the true label")
-    features, y = read_features(X, advice=ENCODED), one_column(y, warned=True)
+    features, y = read_coded(X, estimator), one_column(y, warned=True)
     y_true: Column | Numbers = read_values(y, "y") if numbers else read_column(y, "y", name="y")
     sensitive: tuple[Column, ...] = ()
     if sensitive_features is not None:
@@ -86,7 +83,10 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool) -> Peop
     names = np.asarray(features.index if features.index is not None else np.arange(len(features)))
     missing = np.isnan(features.values)
     incomplete = np.asarray(missing.any(axis=1))
-    reasons = [f"missing: {', '.join(np.array(features.names, dtype=object)[row])}" for row in missing[incomplete]]
+    lacking = [(name, missing[:, columns[0]]) for name, columns in features.groups]
+    reasons = [
+        f"missing: {', '.join(name for name, where in lacking if where[row])}" for row in np.flatnonzero(incomplete)
+    ]
     excluded = pd.DataFrame({"person": names[incomplete], "reason": reasons})
     if incomplete.all():
         raise ParameterError("X has a missing value in every row: nobody is left to be moved. Impute before the test.")

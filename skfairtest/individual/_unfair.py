@@ -25,6 +25,7 @@ from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.flow.unfair_map import Shrink, euler, implicit, integrate
 from skfairtest.individual.flow.unfair_search import reach, search
+from skfairtest.individual.models.features import Features
 
 #: People who are moved together.
 BLOCK = 1024
@@ -119,6 +120,9 @@ class Flow:
             gradient, pull = _masked(gradient, movable), _masked(pull, movable)
             shrink = _shrink_among(metric, movable) if movable.any() else shrink
         if self.solver == "implicit":
+            directions, limits = metric.reachable(movable, self.regularization)
+            if model.way == "finite_differences" and np.isinf(limits).all():
+                gradient = model.gradient_along(starts.truth, directions)
             return implicit(starts.z, gradient, shrink, steps=self.steps, **rest)
         if self.solver == "euler":
             return euler(starts.z, gradient, pull, steps=self.steps, **rest)
@@ -279,11 +283,13 @@ def warn_of_cost(model: Audited, flow: Flow, n_free_directions: int, n: int, n_j
     n_jobs : int or None
         Processes.
     """
-    n_free = int(model.movable.sum())
+    n_features = int(model.movable.sum())
     if flow.solver == "search":
         answers, trials = 2 * n_free_directions * REACHING + flow.n_candidates, f"{flow.n_candidates:,} candidates"
+    elif flow.solver == "implicit" and n_free_directions:
+        answers, trials = 2 * n_free_directions * len(flow.steps), f"{len(flow.steps):,} steps"
     else:
-        answers, trials = 2 * n_free * len(flow.steps), f"{len(flow.steps):,} steps, two answers per feature and step"
+        answers, trials = 2 * n_features * len(flow.steps), f"{len(flow.steps):,} steps, two answers per feature"
     seconds = model.cost * answers * n / effective_n_jobs(n_jobs)  # type: ignore[arg-type]
     if seconds > LONG:
         warn(
@@ -309,6 +315,47 @@ def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratic, starts: 
         np.stack(wrong, axis=1) if errors else None,
         np.sqrt(np.maximum(metric.squared_distance(last - starts.z), 0.0)),
     )
+
+
+def changed_features(inputs: Features, starts: Floats, unfair: Floats, ratios: Floats) -> pd.DataFrame:
+    """Return what changed about how many people, and how many of them are worse off.
+
+    Parameters
+    ----------
+    inputs : Features
+        What columns are called.
+    starts, unfair : ndarray of shape (n, n_features)
+        People and their unfair examples, in the units of X.
+    ratios : ndarray of shape (n,)
+        Loss ratios.
+
+    Returns
+    -------
+    DataFrame
+        One row per feature and way in which it changed: from one category to another, up or down.
+    """
+    rows = []
+    for name, columns in inputs.groups:
+        before, after = starts[:, columns], unfair[:, columns]
+        for change, who in _ways(before, after, [inputs.names[column] for column in columns]):
+            mean = float((after - before)[who, 0].mean()) if len(columns) == 1 else np.nan
+            rows.append((name, change, int(who.sum()), mean, float((ratios[who] > 1).mean())))
+    shown: Any = ["feature", "change", "n_people", "mean_change", "worse"]
+    found = pd.DataFrame(rows, columns=shown)
+    return found.sort_values("n_people", ascending=False, kind="stable", ignore_index=True)
+
+
+def _ways(before: Floats, after: Floats, names: list[str]) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield the ways in which a feature changes for somebody, and for whom."""
+    if len(names) == 1:
+        rises = after[:, 0] > before[:, 0]
+        falls = after[:, 0] < before[:, 0]
+        yield from ((change, who) for change, who in (("up", rises), ("down", falls)) if who.any())
+        return
+    labels = [name.partition("=")[2] for name in names]
+    source, target = before.argmax(axis=1), after.argmax(axis=1)
+    for pair in sorted({(int(i), int(j)) for i, j in zip(source, target, strict=True) if i != j}):
+        yield f"{labels[pair[0]]} -> {labels[pair[1]]}", (source == pair[0]) & (target == pair[1])
 
 
 def changes(
@@ -343,16 +390,26 @@ def changes(
         One row per person and feature.
     """
     rows: list[tuple[Any, ...]] = []
+    inputs = model.inputs
     for place in worst:
-        changed = np.flatnonzero(unfair[place] != starts[place])
-        back = np.tile(unfair[place], (len(changed) + 1, 1))
-        back[np.arange(len(changed)), changed] = starts[place, changed]
+        moved = unfair[place] != starts[place]
+        groups = [(name, list(columns)) for name, columns in inputs.groups if moved[list(columns)].any()]
+        back = np.tile(unfair[place], (len(groups) + 1, 1))
+        for row, (_, columns) in enumerate(groups):
+            back[row, columns] = starts[place, columns]
         losses = model.losses(model.in_units_of_audit(back), truth.take(np.full(len(back), place)))
         increase = losses[-1] - losses[:-1]
-        order = np.argsort(-increase, kind="stable")[:n_features]
-        for j, gain in zip(changed[order], increase[order], strict=True):
-            before, after = starts[place, j], unfair[place, j]
-            person, ratio = people["person"][place], people["loss_ratio"][place]
-            rows.append((person, ratio, model.inputs.names[j], before, after, after - before, gain))
-    columns = ["person", "loss_ratio", "feature", "before", "after", "change", "loss_increase"]
-    return pd.DataFrame(rows, columns=columns)
+        person, ratio = people["person"][place], people["loss_ratio"][place]
+        for i in np.argsort(-increase, kind="stable")[:n_features].tolist():
+            name, columns = groups[i]
+            if len(columns) > 1:
+                before, after = (
+                    inputs.names[columns[x[place, columns].argmax()]].partition("=")[2] for x in (starts, unfair)
+                )
+                change: Any = f"{before} -> {after}"
+            else:
+                before, after = starts[place, columns[0]], unfair[place, columns[0]]
+                change = after - before
+            rows.append((person, ratio, name, before, after, change, increase[i]))
+    names = ["person", "loss_ratio", "feature", "before", "after", "change", "loss_increase"]
+    return pd.DataFrame(rows, columns=names)

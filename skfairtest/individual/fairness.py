@@ -31,7 +31,16 @@ from skfairtest.individual._parameters import (
 from skfairtest.individual._people import People, outside_ranges, people_of, warn_of_units
 from skfairtest.individual._statistics import SequentialStatistic, choose, doubts_about
 from skfairtest.individual._truth import kind_of, read_truth
-from skfairtest.individual._unfair import Flow, Moved, Starts, changes, checkpoints, move, warn_of_cost
+from skfairtest.individual._unfair import (
+    Flow,
+    Moved,
+    Starts,
+    changed_features,
+    changes,
+    checkpoints,
+    move,
+    warn_of_cost,
+)
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.ranges import Ranges
@@ -78,7 +87,7 @@ class IndividualFairnessTest(ReportMixin):
     regularization : float, default=50.0
         lambda, the weight of the squared fair distance.
     n_steps : int, optional
-        Steps of the flow; of a search, candidates per person. None: 25 implicit steps, 500 of the other solvers, 128
+        Steps of the flow; of a search, candidates per person. None: 25 implicit steps, 500 of the other solvers, 64
         candidates.
     step_size : float, optional
         None: 0.2 for implicit steps, 0.01 for others.
@@ -277,7 +286,7 @@ class IndividualFairnessTest(ReportMixin):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            What the estimator predicts from: numbers, in any table.
+            What the estimator predicts from, in any table: numbers, and columns of text or categories.
         y : array-like of shape (n_samples,)
             True labels or targets.
         sensitive_features : array-like, frame or mapping, optional
@@ -307,7 +316,7 @@ class IndividualFairnessTest(ReportMixin):
                 "test, and pass the model"
             )
         kind = kind_of(self.estimator, self.loss)
-        people = people_of(X, y, sensitive_features, numbers=kind == "regressor")
+        people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimator=self.estimator)
         features, y_true = people.features, people.y_true
         loss, truth, classes = read_truth(self.estimator, self.loss, self.statistic, kind, y_true)
         ranges = ranges_of(self.feature_ranges, features)
@@ -412,15 +421,28 @@ class IndividualFairnessTest(ReportMixin):
         worst = np.argsort(-growth, kind="stable")[:k]
         return changes(self._model, self._starts, self._unfair, self._truth, people, worst, n_features)
 
+    def changed_features(self) -> pd.DataFrame:
+        """Return what changed about how many people, in the columns of X.
+
+        Returns
+        -------
+        DataFrame
+            One row per feature and way in which it changed, the most frequent first: ``feature``, ``change`` ("up",
+            "down", or from one category to another), ``n_people``, ``mean_change`` of numbers, and ``worse``, the
+            share of these people whose loss grew.
+        """
+        check_is_fitted(self)
+        return changed_features(self._model.inputs, self._starts, self._unfair, self.loss_ratios_)
+
     def _document(self) -> list[Block]:
-        return individual_document(self._setup, self.most_unfair(3, n_features=3))
+        return individual_document(self._setup, self.most_unfair(3, n_features=3), self.changed_features())
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that X is a table of numbers."""
+        """Say that X is a table of numbers and categories."""
         tags = super().__sklearn_tags__()
         given = tags.input_tags
         given.one_d_array, given.two_d_array, given.sparse = False, True, False
-        given.string = given.categorical = False
+        given.string, given.categorical = True, False
         return tags
 
     def _flow(self, model: Audited, matrices: list[Quadratic], ranges: Ranges) -> Flow:
@@ -512,7 +534,7 @@ class IndividualFairnessTest(ReportMixin):
     def _set_people(self, people: People, starts: Starts, moved: Moved, unfair: Floats) -> None:
         """Set what was found about each person."""
         features = people.features
-        self.n_samples_, self.n_features_in_ = features.values.shape
+        self.n_samples_, self.n_features_in_ = len(features), len(features.groups)
         self.__dict__.pop("feature_names_in_", None)
         if features.names_in is not None:
             self.feature_names_in_ = np.array(features.names_in, dtype=object)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
@@ -27,6 +28,9 @@ AXES = {
     "ratio_of_means": "ratio of mean losses",
     "log_ratio": "geometric mean of loss ratios",
 }
+#: Changes that are listed.
+_MOST_CHANGES = 8
+_SHOWN = ("before", "after", "loss_increase")
 WAYS = {
     "analytic": "exact derivatives",
     "autograd": "exact derivatives",
@@ -78,7 +82,7 @@ class IndividualSetup:
     report: Mapping[str, Any]
 
 
-def individual_document(setup: IndividualSetup, worst: pd.DataFrame) -> list[Block]:
+def individual_document(setup: IndividualSetup, worst: pd.DataFrame, changed: pd.DataFrame) -> list[Block]:
     """Compose the report of a test: the finding, the null hypothesis, how it was tested, and who is worst off.
 
     Parameters
@@ -87,6 +91,8 @@ def individual_document(setup: IndividualSetup, worst: pd.DataFrame) -> list[Blo
         What was tested and found.
     worst : DataFrame
         Whose loss grows most, as ``most_unfair`` returns it.
+    changed : DataFrame
+        What changed about how many people, as ``changed_features`` returns it.
 
     Returns
     -------
@@ -123,9 +129,23 @@ def individual_document(setup: IndividualSetup, worst: pd.DataFrame) -> list[Blo
         Items((_null(setup),)),
         Heading("How unfair examples were found", 3),
         Items(tuple(_how(setup))),
+        *(_changes(changed) if len(changed) else ()),
         *([_worst(worst)] if len(worst) else []),
         *([Paragraph(left_out)] if setup.n_excluded else []),
     ]
+
+
+def _changes(changed: pd.DataFrame) -> tuple[Block, ...]:
+    return Heading("What changes", 3), Items(tuple(_changed(changed)))
+
+
+def _changed(changed: pd.DataFrame) -> Iterator[str]:
+    for row in records(changed.head(_MOST_CHANGES)):
+        by = "" if np.isnan(row["mean_change"]) else f" by {number(abs(row['mean_change']))} on average"
+        people = pluralize(row["n_people"], "person", "people")
+        yield f"{label(row['feature'])}: {label(row['change'])}{by}, {people}, worse for {100 * row['worse']:.0f} %"
+    if len(changed) > _MOST_CHANGES:
+        yield f"and {len(changed) - _MOST_CHANGES:,} more, see changed_features()"
 
 
 def _worst(worst: pd.DataFrame) -> Table:
@@ -134,7 +154,7 @@ def _worst(worst: pd.DataFrame) -> Table:
             label(row["person"]),
             number(row["loss_ratio"]),
             label(row["feature"]),
-            *(number(row[name]) for name in ("before", "after", "loss_increase")),
+            *(label(row[name]) if isinstance(row[name], str) else number(row[name]) for name in _SHOWN),
         )
         for row in records(worst)
     ]

@@ -35,6 +35,6 @@ def test_a_test_that_takes_long_is_announced(monkeypatch, clock):
     X = np.random.default_rng(0).normal(size=(40, 3))
     test = IndividualFairnessTest.as_published(Slow(clock), fair_metric=INCOME, n_steps=100_000)
     # 40 people, 100,000 steps, 6 answers each: 2,400 seconds.
-    message = r"unfair examples of 40 people are going to take about 40 minutes \(100,000 steps, two .* n_jobs"
+    message = r"unfair examples of 40 people are going to take about 40 minutes \(100,000 steps, two .*\).* n_jobs"
     with pytest.warns(UserWarning, match=message), pytest.raises(AnnouncedError):
         test.fit(X, (X[:, 0] > 0).astype(int))

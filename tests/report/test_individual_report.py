@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -47,8 +48,25 @@ FACTS = IndividualSetup(
 )
 
 
+CHANGED = pd.DataFrame(
+    {
+        "feature": ["insurance", "income"],
+        "change": ["no -> yes", "up"],
+        "n_people": [31, 1],
+        "mean_change": [np.nan, 2.5],
+        "worse": [0.66, 1.0],
+    }
+)
+
+
+def test_what_changes_is_told_in_words():
+    lines = individual_summary(FACTS, NOBODY).splitlines()
+    assert "- insurance: no -> yes, 31 people, worse for 66 %" in lines
+    assert "- income: up by 2.5 on average, 1 person, worse for 100 %" in lines
+
+
 def individual_summary(setup, worst):
-    return plain(individual_document(setup, worst)).rstrip("\n")
+    return plain(individual_document(setup, worst, CHANGED)).rstrip("\n")
 
 
 def test_a_finding_in_one_sentence():

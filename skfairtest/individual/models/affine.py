@@ -19,7 +19,8 @@ from skfairtest.individual.models.features import Features
 
 __all__ = ["affine", "affine_steps", "some_rows"]
 
-#: What these classes do to rows is affine, imputers' part where nothing is missing; and so for classes that inherit it.
+#: What these classes do to rows is affine, imputers' part where nothing is missing, encoders' in shares of categories;
+#: and so for classes that inherit it.
 _AFFINE = {
     "sklearn": (
         "CCA",
@@ -32,6 +33,8 @@ _AFFINE = {
         "MaxAbsScaler",
         "MinMaxScaler",
         "NeighborhoodComponentsAnalysis",
+        "OneHotEncoder",
+        "OrdinalEncoder",
         "PCA",
         "PLSCanonical",
         "PLSRegression",
@@ -42,6 +45,7 @@ _AFFINE = {
         "SparsePCA",
         "SparseRandomProjection",
         "StandardScaler",
+        "TargetEncoder",
         "TruncatedSVD",
     ),
     "fairlearn": ("CorrelationRemover",),
@@ -85,14 +89,15 @@ def affine(transformer: Any, features: Features) -> tuple[NDArray[np.float64], N
     rows = some_rows(features)
     # Unit vectors as long as the longest feature: differences from the origin lose no digits to large offsets.
     length = math.ldexp(1.0, math.frexp(float(np.abs(features.values).max()))[1])
-    n_features = features.values.shape[1]
-    inputs = np.concatenate([np.zeros((1, n_features)), length * np.eye(n_features), rows])
+
+    def transform(inputs: NDArray[np.float64]) -> NDArray[np.float64]:
+        outputs = transformer.transform(features.as_input(inputs))
+        return np.asarray(outputs.toarray() if hasattr(outputs, "toarray") else outputs, dtype=np.float64)
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever asks about all people is warned
-        outputs = transformer.transform(features.as_input(inputs))
-    outputs = np.asarray(outputs.toarray() if hasattr(outputs, "toarray") else outputs, dtype=np.float64)
-    offset, units, expected = outputs[0], outputs[1 : n_features + 1], outputs[n_features + 1 :]
-    matrix = (units - offset) / length
+        matrix, offset = features.linear_parts(transform, length)
+        expected = transform(rows)
     errors = np.abs(rows @ matrix + offset - expected).max(axis=0)
     # Not "any error is larger": a comparison with NaN is false.
     return (matrix, offset) if (errors <= _TOLERANCE * np.abs(expected).max(axis=0)).all() else None

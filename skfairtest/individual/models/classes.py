@@ -5,7 +5,9 @@ An object of a class that nobody imported does not exist.
 
 from typing import Any
 
-__all__ = ["derives", "is_of"]
+from skfairtest.readers.predictions import path_of
+
+__all__ = ["derives", "is_of", "path_of_probabilities"]
 
 
 def is_of(kind: type, package: str, *names: str) -> bool:
@@ -30,3 +32,20 @@ def derives(model: Any, package: str, *names: str) -> bool:
     (True, False)
     """
     return any(is_of(base, package, *names) for base in type(model).__mro__)
+
+
+def path_of_probabilities(estimator: Any) -> list[Any]:
+    """Return an estimator, the model whose probabilities or numbers it hands on, and so forth inwards.
+
+    A classifier with a threshold of its own has the probabilities of what it wraps.
+    """
+    path = path_of(estimator)
+    while (inner := _wrapped(path[-1])) is not None:
+        path += path_of(inner)
+    return path
+
+
+def _wrapped(model: Any) -> Any:
+    if derives(model, "sklearn", "FixedThresholdClassifier", "TunedThresholdClassifierCV"):
+        return getattr(model, "estimator_", None)
+    return getattr(model, "regressor_", None) if derives(model, "sklearn", "TransformedTargetRegressor") else None

@@ -3,7 +3,7 @@
 Between the two a person can be moved: values change, names, order and container do not.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
@@ -51,6 +51,37 @@ class Features:
     def take(self, rows: NDArray[Any]) -> "Features":
         """Return the features of some people: a mask, or positions in any order."""
         return replace(self, values=self.values[rows], index=None if self.index is None else self.index[rows])
+
+    @property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """Columns that are known to be one choice: none."""
+        return ()
+
+    @property
+    def groups(self) -> "list[tuple[str, tuple[int, ...]]]":
+        """The columns as people have them: names, and where their numbers are."""
+        return [(name, (column,)) for column, name in enumerate(self.names)]
+
+    def columns_of(self, name: Any, where: str) -> tuple[int, ...]:
+        """Return the positions of a column, as `position` does."""
+        return (self.position(name, where),)
+
+    def plain(self) -> "Features":
+        """Return the numbers alone."""
+        return self
+
+    def between(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return rows half the way to their mean."""
+        found: NDArray[np.float64] = (rows + rows.mean(axis=0)) / 2
+        return found
+
+    def linear_parts(
+        self, transform: Callable[[NDArray[np.float64]], NDArray[np.float64]], length: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the matrix and the offset of an affine function, asked about the origin and unit vectors."""
+        width = self.values.shape[1]
+        outputs = transform(np.concatenate([np.zeros((1, width)), length * np.eye(width)]))
+        return (outputs[1:] - outputs[0]) / length, outputs[0]
 
     @property
     def names_in(self) -> tuple[str, ...] | None:

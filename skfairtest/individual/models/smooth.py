@@ -17,7 +17,7 @@ from scipy.sparse import csr_array, csr_matrix
 
 from skfairtest._utils.typing import Floats
 from skfairtest.individual.models.affine import affine_steps, some_rows
-from skfairtest.individual.models.classes import derives
+from skfairtest.individual.models.classes import derives, path_of_probabilities
 from skfairtest.individual.models.features import Features
 from skfairtest.individual.models.links import Exponential, Identity, Link, OneVersusRest, Sigmoid, Softmax
 from skfairtest.readers.predictions import ask, classes_of, path_of, transformers_of
@@ -276,19 +276,19 @@ def closed_form(estimator: Any, features: Features) -> Smooth | None:
         return None
     rows = some_rows(features)
     # Where a model is sure of everybody all links agree: between people and their mean it is less so.
-    rows = np.concatenate([rows, (rows + rows.mean(axis=0)) / 2])
+    rows = np.concatenate([rows, features.between(rows)])
     return _read(estimator, [], features, rows)
 
 
 def _read(estimator: Any, before: list[Any], features: Features, rows: Floats) -> "_Network | _Mixture | None":
     """Read a model that stands behind transformers; the result is a function of the features in front of them."""
-    path = path_of(estimator)
-    while derives(path[-1], "sklearn", "TransformedTargetRegressor") and hasattr(path[-1], "regressor_"):
-        path += path_of(path[-1].regressor_)
+    path = path_of_probabilities(estimator)
     model, inside = path[-1], before + transformers_of(path)
     candidates: Iterator[_Network | _Mixture]
     if derives(model, "sklearn", "VotingClassifier", "VotingRegressor"):
         candidates = _mixtures(model, inside, features, rows)
+    elif derives(model, "sklearn", "CalibratedClassifierCV"):
+        candidates = _calibrated(model, inside, features)
     else:
         candidates = _networks(model, classes_of(estimator), inside, features)
     responses = None
@@ -361,6 +361,22 @@ def _mixtures(model: Any, before: list[Any], features: Features, rows: Floats) -
             return
         members.append(member)
     yield _Mixture(classes_of(model), members, weights[weights > 0] / weights.sum())
+
+
+def _calibrated(model: Any, before: list[Any], features: Features) -> Iterator[_Mixture]:
+    """Yield the mixture that calibration by sigmoids is, if the scores of all its members are linear."""
+    members = []
+    for one in getattr(model, "calibrated_classifiers_", ()):
+        path = path_of(one.estimator)
+        inner = _networks(path[-1], (0, 1), before + transformers_of(path), features)
+        linear = next((network for network in inner if isinstance(network.link, Sigmoid)), None)
+        sigmoid: Any = one.calibrators[0] if len(one.calibrators) == 1 else None
+        if linear is None or len(linear.weights) > 1 or not (hasattr(sigmoid, "a_") and hasattr(sigmoid, "b_")):
+            return
+        weights, bias = -sigmoid.a_ * linear.weights[0], -sigmoid.a_ * linear.biases[0] - sigmoid.b_
+        members.append(_Network(classes_of(model), (weights,), (bias,), "identity", Sigmoid()))
+    if members:
+        yield _Mixture(classes_of(model), members, np.full(len(members), 1 / len(members)))
 
 
 def _ask(

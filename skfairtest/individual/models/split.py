@@ -1,0 +1,87 @@
+"""A pipeline in two: what encodes, which is affine in numbers and shares of categories, and the model behind it.
+
+The model can then be asked about shares, without a table of text for every question.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, issparse
+
+from skfairtest._utils.typing import Floats
+from skfairtest.individual.models.affine import affine_steps, some_rows
+from skfairtest.individual.models.classes import path_of_probabilities
+from skfairtest.individual.models.features import Features
+from skfairtest.readers.predictions import ask, transformers_of
+
+__all__ = ["Split", "split"]
+
+#: Rounding may put somebody on the other side of a threshold.
+_MOSTLY = 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """The two parts.
+
+    Parameters
+    ----------
+    matrix, offset : ndarray of shapes (d, m) and (m,)
+        What encodes.
+    model : object
+        What is asked.
+    names : list of str or None
+        What its columns are called, where it is given a frame.
+    sparse : bool
+        Whether it is given a sparse matrix.
+    """
+
+    matrix: Floats
+    offset: Floats
+    model: Any
+    names: list[str] | None
+    sparse: bool
+
+    def ask(self, response: str, x: Floats) -> NDArray[Any]:
+        """Ask the model about rows of numbers and shares."""
+        encoded: Any = x @ self.matrix + self.offset
+        if self.names is not None:
+            encoded = pd.DataFrame(encoded, columns=self.names)
+        return ask(self.model, response, csr_matrix(encoded) if self.sparse else encoded)
+
+
+def split(estimator: Any, response: str, features: Features) -> Split | None:
+    """Take a model apart that answers what the last step of its pipeline answers.
+
+    Parameters
+    ----------
+    estimator : object
+        The fitted model.
+    response : str
+        What it is asked for.
+    features : Features
+        The people.
+
+    Returns
+    -------
+    Split or None
+        None if what stands in front is not known to be affine, or the parts do not say what the model does.
+    """
+    path = path_of_probabilities(estimator)
+    steps = transformers_of(path)
+    if not steps or not callable(getattr(path[-1], response, None)) or (found := affine_steps(steps, features)) is None:
+        return None
+    rows = some_rows(features)
+    shown = features.as_input(rows)
+    for step in steps:
+        shown = step.transform(shown)
+    names = list(shown.columns) if isinstance(shown, pd.DataFrame) else None
+    parts = Split(*found, path[-1], names, issparse(shown))
+    whole = np.asarray(ask(estimator, response, features.as_input(rows)), dtype=float)
+    same = np.isclose(parts.ask(response, rows), whole, rtol=1e-6, atol=1e-9).mean()
+    return parts if same > _MOSTLY else None
