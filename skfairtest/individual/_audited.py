@@ -98,21 +98,22 @@ class Audited:
     step: float = 0.0
     cost: float = 0.0
 
-    def outputs(self, z: Floats) -> Floats:
+    def outputs(self, z: Floats, truth: Truth) -> Floats:
         """Return log-probabilities, predictions of shape (n, 1), or for a loss of the caller's what the model says."""
         x = self.in_units_of_X(z)
-        return self.smooth.outputs(x) if self.smooth is not None else self._responses(x)
+        return self.smooth.outputs(x) if self.smooth is not None else self._responses(x, truth.groups)
 
     def losses(self, z: Floats, truth: Truth) -> Floats:
         """Return the loss per person."""
-        return self.loss.value(truth.values, self.outputs(z))
+        return self.loss.value(truth.values, self.outputs(z, truth))
 
     def wrong(self, z: Floats, truth: Truth) -> Floats:
         """Return 1 for everybody whose predicted label is wrong."""
         # A torch module has no predict, and skorch's asks for the module's own precision.
         if self.way == "autograd" or not (hasattr(self.estimator, "predict") or self.loss.own):
-            return np.asarray(self.outputs(z).argmax(axis=1) != truth.values, dtype=float)
-        predicted = ask(self.estimator, "predict", self.inputs.as_input(self.in_units_of_X(z)))
+            return np.asarray(self.outputs(z, truth).argmax(axis=1) != truth.values, dtype=float)
+        x = self.inputs.as_input(self.in_units_of_X(z))
+        predicted = ask(self.estimator, "predict", x, sensitive_features=truth.groups)
         return np.asarray(predicted.reshape(-1) != truth.labels, dtype=float)
 
     def gradient(self, truth: Truth) -> Callable[[Floats, Any], Floats]:
@@ -162,9 +163,11 @@ class Audited:
         """Return features in the units of the audit."""
         return x if self.scale is None else x / self.scale
 
-    def _responses(self, x: Floats) -> Floats:
-        pieces = [x[start : start + ROWS] for start in range(0, len(x), ROWS)]
-        responses = np.concatenate([self._asked(piece) for piece in pieces])
+    def _responses(self, x: Floats, groups: NDArray[Any] | None) -> Floats:
+        pieces = [slice(start, start + ROWS) for start in range(0, len(x), ROWS)]
+        responses = np.concatenate(
+            [self.asked(x[piece], None if groups is None else groups[piece]) for piece in pieces]
+        )
         if self.loss.own:
             return responses
         responses = responses.astype(float).reshape(len(x), -1)
@@ -173,10 +176,12 @@ class Audited:
                 responses = np.log(responses)
         return responses
 
-    def _asked(self, x: Floats) -> NDArray[Any]:
+    def asked(self, x: Floats, groups: NDArray[Any] | None) -> NDArray[Any]:
+        """Return what the model says of rows in the units of X, and of members of these groups."""
         if self.parts is not None:
-            return self.parts.ask(self.response, x)
-        return ask(self.estimator, self.response, self.inputs.as_input(x))
+            said = self.parts.ask(self.response if groups is None else self.estimator.response, x)
+            return said if groups is None else np.asarray(self.estimator.from_scores(said, groups))
+        return ask(self.estimator, self.response, self.inputs.as_input(x), sensitive_features=groups)
 
     def _own_gradient(self, z: Floats, labels: Any) -> Floats:
         assert self.own is not None
@@ -245,7 +250,7 @@ def audited(
             "or pass loss=function(y_true, y_pred), which gets its decision_function or its predictions. Of a "
             "regressor that does not say that it is one: loss='squared_error'"
         )
-    if not torch and "sensitive_features" in parameters_of(getattr(estimator, response)):
+    if truth.groups is None and not torch and "sensitive_features" in parameters_of(getattr(estimator, response)):
         raise ParameterError(
             f"estimator={name}().{response} asks for sensitive_features, which are no features that an unfair "
             f"example could change. Wrap it in an object whose {response} reads the group from a column of X"
@@ -268,7 +273,7 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
     """Choose the way in which the loss grows, the first that is possible where the caller names none."""
     name = type(model.estimator).__name__
     if callable(gradient):
-        _check_deterministic(model, features)
+        _check_deterministic(model, features, truth.groups)
         if features.blocks:
             raise ParameterError(
                 "gradient is a function of numbers, and X has columns of categories: test the last step of the "
@@ -300,12 +305,15 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
         raise ParameterError(
             f"gradient={gradient!r} is not possible: {because}. Use gradient='auto', or pass a function."
         )
-    responses = _check_deterministic(model, features)
+    responses = _check_deterministic(model, features, truth.groups)
     if features.blocks and not model.loss.own:
-        model = replace(model, parts=split(model.estimator, model.response, features))
+        front, response = model.estimator, model.response
+        if truth.groups is not None:  # it has thresholds for the scores of another model
+            front, response = front.estimator_, front.response
+        model = replace(model, parts=split(front, response, features))
     # The step that balances rounding and curvature, for numbers of the model's precision.
     precision = np.finfo(responses.dtype if responses.dtype.kind == "f" else float).eps
-    model = replace(model, step=float(np.cbrt(precision)), cost=_seconds(model, features))
+    model = replace(model, step=float(np.cbrt(precision)), cost=_seconds(model, features, truth.groups))
     if gradient != "auto":
         return replace(model, way=gradient, why=f"gradient={gradient!r} was asked for")
     places = ranks(features.values, np.unique(truth.labels, return_inverse=True)[1].astype(float))
@@ -320,18 +328,20 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
     return replace(model, way="search", why=why)
 
 
-def _seconds(model: Audited, features: Features) -> float:
+def _seconds(model: Audited, features: Features, groups: NDArray[Any] | None) -> float:
     """Measure how long an answer takes, of many at once."""
-    rows = features.values[np.arange(TIMED) % len(features)]
+    rows = np.arange(TIMED) % len(features)
     begin = time.perf_counter()
-    model._asked(rows)
+    model.asked(features.values[rows], None if groups is None else groups[rows])
     return (time.perf_counter() - begin) / TIMED
 
 
-def _check_deterministic(model: Audited, features: Features) -> NDArray[Any]:
+def _check_deterministic(model: Audited, features: Features, groups: NDArray[Any] | None) -> NDArray[Any]:
     """Check, by another order of people, that what the model says of a person depends on that person alone."""
     rows = features.values[:PROBED]
-    responses, again = (ask(model.estimator, model.response, features.as_input(x)) for x in (rows, rows[::-1]))
+    some = None if groups is None else groups[:PROBED]
+    responses = model.asked(rows, some)
+    again = model.asked(rows[::-1], None if some is None else some[::-1])
     same = responses.shape == again.shape and (
         np.allclose(responses, again[::-1], rtol=1e-4, atol=1e-6, equal_nan=True)
         if responses.dtype.kind == "f"

@@ -1,6 +1,6 @@
 """Folds that depend on what people are, and not on where their rows stand.
 
-The rows are put in an order of their own: values are counted from the smallest, columns sorted by how often theirs
+The rows are put in an order of their own: values are counted from one end, columns sorted by how often theirs
 occur, people by their columns. Every k-th person in this order is in the same fold. Another order of rows or of
 columns, another container, other units and new names change nothing, nobody draws a random number, and people with the
 same features and label share a fold: a fair metric is not learned from a copy of the person whom it is tested on.
@@ -25,9 +25,14 @@ def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np
     [1, 0, 1]
     """
     kinds: dict[tuple[int, ...], list[NDArray[np.intp]]] = {}
+    truth_codes = np.unique(truth, return_inverse=True)[1].reshape(-1).astype(object)
     for column in values.T:
         _, codes, counts = np.unique(column, return_inverse=True, return_counts=True)
-        kinds.setdefault(tuple(counts.tolist()), []).append(codes.reshape(-1))
+        codes, exact = codes.reshape(-1), codes.reshape(-1).astype(object)  # of any size
+        # A unit may be negative: a column is counted from the end at which the truth is small.
+        if len(codes) * (exact * truth_codes).sum() < exact.sum() * truth_codes.sum():
+            codes, counts = len(counts) - 1 - codes, counts[::-1]
+        kinds.setdefault(tuple(counts.tolist()), []).append(codes)
     # Columns whose values occur equally often are told apart by their order only: a person's are sorted instead.
     blocks = [np.sort(np.stack(kinds[kind], axis=1), axis=1) for kind in sorted(kinds)]
     keys = np.column_stack([*blocks, np.unique(truth, return_inverse=True)[1].reshape(-1)])

@@ -109,10 +109,19 @@ def _absolute_error_slope(truth: Any, outputs: Floats) -> Floats:
     return np.asarray(np.sign(outputs - truth[:, None]))
 
 
+def _zero_one_loss(truth: Any, outputs: Floats) -> Floats:
+    return np.asarray(-np.expm1(outputs[np.arange(len(outputs)), truth]))
+
+
+def _zero_one_loss_slope(truth: Any, outputs: Floats) -> Floats:
+    return np.asarray(_slopes(outputs.shape[1]).take(truth, axis=0) * np.exp(outputs))
+
+
 LOSSES = {
     loss.name: loss
     for loss in (
         Loss("log_loss", "classifier", _log_loss, _log_loss_slope, linear=True),
+        Loss("zero_one_loss", "classifier", _zero_one_loss, _zero_one_loss_slope),
         Loss("squared_error", "regressor", _squared_error, _squared_error_slope, 2),
         Loss("absolute_error", "regressor", _absolute_error, _absolute_error_slope, 1),
     )
@@ -159,7 +168,7 @@ def loss_of(loss: Any, kind: str | None, estimator: str) -> Loss:
 
     Parameters
     ----------
-    loss : {"auto", "log_loss", "squared_error", "absolute_error"} or callable
+    loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"} or callable
         As the caller gave it.
     kind : {"classifier", "regressor", None}
         What the model is; None: it does not say.

@@ -27,14 +27,18 @@ class Truth:
         What losses compare with: positions of labels among the classes, numbers, or for a loss of the caller's labels.
     labels : ndarray of shape (n,)
         Labels or numbers as the caller writes them.
+    groups : ndarray of shape (n,) or None
+        Groups, where the model asks for them; an unfair example is of the same.
     """
 
     values: NDArray[Any]
     labels: NDArray[Any]
+    groups: NDArray[Any] | None = None
 
     def take(self, people: Any) -> Truth:
         """Return what is true of some people."""
-        return Truth(self.values[people], self.labels[people])
+        groups = None if self.groups is None else self.groups[people]
+        return Truth(self.values[people], self.labels[people], groups)
 
 
 def kind_of(estimator: Any, loss: Any) -> str | None:
@@ -75,7 +79,8 @@ def read_truth(
         If there is no such loss, it judges another kind of model, or does not fit the labels.
     """
     name = type(estimator).__name__
-    found = loss_of(loss, kind, name)
+    default = getattr(estimator, "default_loss", "auto") if isinstance(loss, str) and loss == "auto" else loss
+    found = loss_of(default, kind, name)
     if statistic == "error_rate_ratio" and (kind or found.kind) == "regressor":
         raise ParameterError(
             f"statistic='error_rate_ratio' counts wrong labels, and estimator={name}() predicts numbers: use "

@@ -45,6 +45,7 @@ from skfairtest.individual.flow.audit_value import AuditValue, ratios
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.ranges import Ranges
 from skfairtest.individual.flow.unfair_map import FlowDivergedError
+from skfairtest.individual.models.mitigated import Thresholds, stand_in
 from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.readers import Column
 from skfairtest.report.document import Block
@@ -102,8 +103,9 @@ class IndividualFairnessTest(ReportMixin):
         Where the direction comes from: a closed form, torch, central differences, or a search without derivatives for
         models that are constant almost everywhere, such as forests; the first that is possible. Or
         ``gradient(X, y)``, the derivative of each person's loss, of the shape of X.
-    loss : {"auto", "log_loss", "squared_error", "absolute_error"}, tuple or callable, default="auto"
-        Log loss for classifiers, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn; squared
+    loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"}, tuple or callable, default="auto"
+        Log loss for classifiers, the expected zero-one loss (the probability of the wrong label) for
+        ``ThresholdOptimizer``, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn; squared
         error for regressors. Errors are in standard deviations of `y` of the people tested, so that steps mean the same
         in every unit, or as ``("squared_error", unit)`` in a unit that does not depend on them. Or
         ``loss(y_true, y_pred)``, one number of at least 0 per person; y_pred is ``predict_proba``,
@@ -315,10 +317,11 @@ class IndividualFairnessTest(ReportMixin):
                 f"estimator={self.estimator.__name__} is a class: fit a model of it, on other people than those of the "
                 "test, and pass the model"
             )
-        kind = kind_of(self.estimator, self.loss)
-        people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimator=self.estimator)
+        estimator = stand_in(self.estimator)
+        kind = kind_of(estimator, self.loss)
+        people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimator=estimator)
         features, y_true = people.features, people.y_true
-        loss, truth, classes = read_truth(self.estimator, self.loss, self.statistic, kind, y_true)
+        loss, truth, classes = read_truth(estimator, self.loss, self.statistic, kind, y_true)
         ranges = ranges_of(self.feature_ranges, features)
         scale = scale_of(self.feature_scale, features, ranges)
         if scale is None:
@@ -329,7 +332,9 @@ class IndividualFairnessTest(ReportMixin):
         except NoGroupsError as error:
             what = "the fair metric is learned from what predicts them. Pass one or several columns"
             raise self._without_groups(what, "sex") from error
-        model = Audited(self.estimator, features, loss, scale, ~ranges.frozen)
+        if isinstance(estimator, Thresholds):
+            truth = replace(truth, groups=self._groups_of(people))
+        model = Audited(estimator, features, loss, scale, ~ranges.frozen)
         model = audited(model, self.gradient, truth, kind=kind, classes=classes)
         flow = self._flow(model, matrices, ranges)
         starts = Starts(features.values, model.in_units_of_audit(features.values), truth)
@@ -366,6 +371,16 @@ class IndividualFairnessTest(ReportMixin):
         for doubt in doubts:
             warn(doubt)
         return self
+
+    def _groups_of(self, people: People) -> NDArray[Any]:
+        """Return the groups that a model asks for, as fairlearn joins them."""
+        if not people.sensitive:
+            raise self._without_groups("ThresholdOptimizer has thresholds for groups. Pass their column", "sex")
+        columns = [np.asarray(column.values, dtype=object) for column in people.sensitive]
+        if len(columns) == 1:
+            return columns[0]
+        joined: NDArray[Any] = np.array([",".join(map(str, row)) for row in zip(*columns, strict=True)], dtype=object)
+        return joined
 
     @property
     def path_(self) -> pd.DataFrame:

@@ -1,0 +1,103 @@
+"""fairlearn's mitigators are tested as they are."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from fairlearn.postprocessing import ThresholdOptimizer
+from fairlearn.reductions import DemographicParity, ExponentiatedGradient, GridSearch
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+
+from skfairtest import IndividualFairnessTest
+
+
+def draw(n, seed):
+    rng = np.random.default_rng(seed)
+    sex = rng.integers(0, 2, n)
+    job = np.where(rng.random(n) < 0.1 + 0.8 * sex, "smith", "nurse")
+    X = pd.DataFrame({"skill": rng.normal(size=n), "job": job})
+    y = (X["skill"] + 1.5 * (job == "smith") + rng.normal(size=n) > 0.7).astype(int)
+    return X, y.to_numpy(), np.where(sex, "m", "f")
+
+
+#: fairlearn's own, about pandas.
+pytestmark = pytest.mark.filterwarnings("ignore:Setting a value on a Series", "ignore:Setting an item of incompatible")
+TRAINING, PEOPLE = draw(400, 0), draw(200, 1)
+
+
+def pipeline():
+    first = ColumnTransformer([("n", StandardScaler(), ["skill"]), ("c", OneHotEncoder(), ["job"])])
+    return make_pipeline(first, LogisticRegression())
+
+
+def audit(model, **params):
+    X, y, sex = PEOPLE
+    return IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=sex)
+
+
+@pytest.fixture(scope="module")
+def mixture():
+    X, y, sex = TRAINING
+    model = ExponentiatedGradient(
+        pipeline(), DemographicParity(), sample_weight_name="logisticregression__sample_weight", eps=0.1
+    )
+    return model.fit(X, y, sensitive_features=sex)
+
+
+def test_a_mixture_is_what_its_predictors_say_on_average(mixture):
+    test = audit(mixture)
+    assert test.solver_report_["gradient"] == "analytic"
+    weights = np.asarray(mixture.weights_)
+    assert (weights > 0).sum() > 1
+    for x, column in ((PEOPLE[0], "loss_before"), (test.unfair_examples_, "loss_after")):
+        p = sum(w * h.predict_proba(x)[:, 1] for w, h in zip(weights, mixture.predictors_, strict=True) if w > 0)
+        expected = -np.log(np.where(PEOPLE[1] == 1, p, 1 - p))
+        np.testing.assert_allclose(test.to_frame()[column], expected, rtol=1e-9)
+    assert audit(mixture, statistic="error_rate_ratio").statistic_ > 0
+
+
+def test_a_mixture_without_probabilities_is_refused():
+    X, y, sex = TRAINING
+    model = ExponentiatedGradient(LinearSVC(), DemographicParity(), max_iter=3)
+    model.fit(X[["skill"]], y, sensitive_features=sex)
+    with pytest.raises(ValueError, match=r"predictors without predict_proba \('LinearSVC'\)"):
+        IndividualFairnessTest(model).fit(PEOPLE[0][["skill"]], PEOPLE[1], sensitive_features=PEOPLE[2])
+
+
+def test_a_grid_answers_with_its_best(mixture):
+    X, y, sex = TRAINING
+    grid = GridSearch(
+        pipeline(), DemographicParity(), grid_size=3, sample_weight_name="logisticregression__sample_weight"
+    ).fit(X, y, sensitive_features=sex)
+    test = audit(grid)
+    assert test.solver_report_["gradient"] == "analytic"
+    best = audit(grid.predictors_[grid.best_idx_])
+    assert test.statistic_ == pytest.approx(best.statistic_, rel=1e-12)
+
+
+@pytest.mark.parametrize("constraints", ["demographic_parity", "equalized_odds"])
+def test_thresholds_are_those_of_everybodys_group(constraints):
+    X, y, sex = TRAINING
+    model = ThresholdOptimizer(
+        estimator=pipeline().fit(X, y), constraints=constraints, prefit=True, predict_method="predict_proba"
+    ).fit(X, y, sensitive_features=sex)
+    test = audit(model)
+    report = test.solver_report_
+    assert (report["gradient"], report["loss"], report["statistic"]) == ("search", "zero_one_loss", "ratio_of_means")
+    for x, column in ((PEOPLE[0], "loss_before"), (test.unfair_examples_, "loss_after")):
+        said = model._pmf_predict(x, sensitive_features=PEOPLE[2])[np.arange(200), 1 - PEOPLE[1]]  # of the wrong label
+        np.testing.assert_allclose(test.to_frame()[column], said, atol=1e-12)
+    assert test.statistic_ > 1
+    two = audit(model, n_jobs=2)
+    np.testing.assert_array_equal(two.loss_ratios_, test.loss_ratios_)
+
+
+def test_thresholds_need_the_groups_that_they_know():
+    X, y, sex = TRAINING
+    model = ThresholdOptimizer(estimator=pipeline().fit(X, y), prefit=True, predict_method="predict_proba")
+    model.fit(X, y, sensitive_features=sex)
+    with pytest.raises(ValueError, match=r"sensitive_features holds 'x'.*has thresholds for 'f', 'm'"):
+        IndividualFairnessTest(model).fit(PEOPLE[0], PEOPLE[1], sensitive_features=np.where(PEOPLE[2] == "f", "f", "x"))
