@@ -53,7 +53,7 @@ for axes, degrees in zip(several, (0, 5, 10), strict=True):
     bounds = np.empty((len(grid), len(grid)))
     for i, second in enumerate(grid):
         for j, first in enumerate(grid):
-            test = IndividualFairnessTest(
+            test = IndividualFairnessTest.as_published(
                 logistic([first, second]),
                 fair_metric=metric,
                 regularization=100,
@@ -97,7 +97,7 @@ tests = {}
 for name, model in models.items():
     groups = {"sensitivesubspace__sensitive_features": sex[train]} if name == "projected" else {}
     model.fit(X[train], y[train], **groups)
-    test = IndividualFairnessTest(model, statistic="ratio_of_means", n_steps=200)
+    test = IndividualFairnessTest(model, statistic="ratio_of_means")
     tests[name] = test.fit(X[audit], y[audit], sensitive_features=sex[audit])
     print(f"{name}: {str(test).splitlines()[0]}")
 

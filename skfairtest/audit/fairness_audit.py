@@ -12,6 +12,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import Tags
 
 from skfairtest._utils.checks import check_choice
@@ -29,6 +30,7 @@ from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings
+from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of
 from skfairtest.tables import Sample
@@ -82,6 +84,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         when there are enough for a finding and none was.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
+    individual : bool or IndividualFairnessTest, optional
+        Whether to test the model for individual fairness as well, with the parameters of this test; the report has a
+        section about it. It is a question of its own, with its own level: `p_value_` and `concern_` are about groups.
     random_state : int, RandomState, Generator or None
         Seed of the resamples, and of the predictions of a randomised model; reports tell the number that was
         used. All groupings share it, so that what is drawn for a feature does not depend on which others are audited.
@@ -114,6 +119,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         What was left out, with the reason and the counts.
     record_ : AuditRecord
         Everything that reports are made of.
+    individual_ : IndividualFairnessTest or None
+        The fitted test of individual fairness; None where none was asked for.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
     n_samples_ : int
@@ -208,6 +215,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
         pos_label: Any = None,
+        individual: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -224,9 +232,85 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
         self.pos_label = pos_label
+        self.individual = individual
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        predict_params: dict[str, Any] | None = None,
+    ) -> Self:
+        """Predict with the estimator and test its predictions; where it is asked for, the model's individual fairness.
+
+        Parameters
+        ----------
+        X : array-like
+            What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
+        y : array-like of shape (n_samples,), optional
+            True labels; None where the metrics need none.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples.
+        control_features : array-like, frame or mapping, optional
+            Strata within which groups are compared.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each person counts, at least 0.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together, such as the repeated decisions on one person.
+        predict_params : dict, optional
+            Further arguments of the estimator's ``predict``.
+
+        Returns
+        -------
+        self
+            The fitted audit.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        NotFittedError
+            If the estimator is a scikit-learn estimator that is not fitted.
+        """
+        test = self._individual_test()
+        super().fit(
+            X,
+            y,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            sample_weight=sample_weight,
+            clusters=clusters,
+            predict_params=predict_params,
+        )
+        if test is not None:
+            test.fit(X, y, sensitive_features=sensitive_features)
+            self._set(replace(self.record_, individual=test.sentences()))
+            self.individual_ = test
+        return self
+
+    def _individual_test(self) -> IndividualFairnessTest | None:
+        """Return the test of individual fairness that is asked for, of this model."""
+        if self.individual is None or self.individual is False:
+            return None
+        if self.individual is not True and not isinstance(self.individual, IndividualFairnessTest):
+            raise ParameterError(
+                "individual must be None, True or an IndividualFairnessTest with the parameters wanted; found "
+                f"{self.individual!r}"
+            )
+        if self.estimator is None:
+            raise ParameterError(
+                "individual fairness is of a model, which is asked about people like those tested: pass estimator, or "
+                "individual=None"
+            )
+        test = IndividualFairnessTest() if self.individual is True else clone(self.individual)
+        return test.set_params(estimator=self.estimator)
 
     def __sklearn_tags__(self) -> Tags:
         """Say that true labels are not always required."""
@@ -246,6 +330,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _check(self) -> tuple[Settings, list[Metric] | None]:
         """Check the parameters; return what will be run, and the metrics that were named."""
         check_seed(self.random_state)
+        self._individual_test()
         if self.compare == "to_reference":
             raise ParameterError(
                 "compare='to_reference' has no meaning over several features, which share no group: use "
@@ -334,6 +419,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
         given = self.get_params(deep=False)
         del given["estimator"], given["n_jobs"], given["verbose"]
+        if given["individual"] is None:
+            del given["individual"]
         standard = isinstance(self.metrics, str) and self.metrics == "standard"
         return {
             **given,

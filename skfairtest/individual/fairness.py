@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import seed_sequence
 from skfairtest._utils.stacklevel import warn
-from skfairtest._utils.text import pluralize
+from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited, audited, check_losses
 from skfairtest.individual._metric import learn, resolve
@@ -48,9 +49,10 @@ from skfairtest.individual.flow.unfair_map import FlowDivergedError
 from skfairtest.individual.models.mitigated import Thresholds, stand_in
 from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.readers import Column
-from skfairtest.report.document import Block
-from skfairtest.report.individual import IndividualSetup, individual_document
-from skfairtest.report.mixin import ReportMixin
+from skfairtest.report.document import Block, Heading
+from skfairtest.report.individual import IndividualSetup, individual_document, individual_sentences
+from skfairtest.report.markdown import markdown
+from skfairtest.report.mixin import ReportMixin, write_text
 
 #: The setting of the paper.
 _PUBLISHED: dict[str, Any] = {
@@ -448,6 +450,65 @@ class IndividualFairnessTest(ReportMixin):
         """
         check_is_fitted(self)
         return changed_features(self._model.inputs, self._starts, self._unfair, self.loss_ratios_)
+
+    def sentences(self) -> tuple[str, ...]:
+        """Return the report in sentences: the verdict first, then what it rests on, how it was found, what changed.
+
+        Returns
+        -------
+        tuple of str
+            Without single people.
+        """
+        check_is_fitted(self)
+        return individual_sentences(self._setup, self.changed_features())
+
+    @overload
+    def to_markdown(self, path: None = None) -> str: ...
+    @overload
+    def to_markdown(self, path: str | os.PathLike[str]) -> None: ...
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write a section for a model card.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            Markdown, in which every name is text.
+        """
+        check_is_fitted(self)
+        return write_text(markdown(self._document()), path)
+
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+    @overload
+    def to_html(self, path: str | os.PathLike[str]) -> None: ...
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write the report as one page that needs nothing else: no network, no script.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            HTML.
+
+        Raises
+        ------
+        ImportError
+            If jinja2 is not installed.
+        """
+        check_is_fitted(self)
+        from skfairtest.report.html import page
+
+        title = Heading(f"Individual fairness of {label(type(self._model.estimator).__name__)}", 1)
+        return write_text(page([title, Heading("Verdict"), *self._document()]), path)
 
     def _document(self) -> list[Block]:
         return individual_document(self._setup, self.most_unfair(3, n_features=3), self.changed_features())

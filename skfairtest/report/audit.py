@@ -61,6 +61,8 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *_null_distribution(record),
             Heading("Comparisons"),
             *_comparisons(record),
+            Heading("Similar people"),
+            *_similar_people(record),
             Heading("Left out, and warnings"),
             *_left_out(record),
             Heading("What was tested: the null hypotheses"),
@@ -75,6 +77,13 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *_reproducing(record),
         ]
     )
+
+
+def _similar_people(record: AuditRecord) -> Iterator[Block]:
+    """Say what the test of individual fairness found, where there was one."""
+    if record.individual:
+        yield Paragraph(record.individual[0])
+        yield Items(record.individual[1:])
 
 
 def _by(part: AuditPart) -> Heading:

@@ -99,6 +99,30 @@ def individual_document(setup: IndividualSetup, worst: pd.DataFrame, changed: pd
     list of Block
         The document, without a title.
     """
+    verdict, notes = _verdict(setup)
+    left_out = f"{pluralize(setup.n_excluded, 'person', 'people')} with missing features left out, see excluded_."
+    return [
+        Paragraph(verdict, "concern" if setup.concern else "fine"),
+        *([Paragraph("\n".join(notes))] if notes else []),
+        Heading("Null hypothesis", 3),
+        Items((_null(setup),)),
+        Heading("How unfair examples were found", 3),
+        Items(tuple(_how(setup))),
+        *(_changes(changed) if len(changed) else ()),
+        *([_worst(worst)] if len(worst) else []),
+        *([Paragraph(left_out)] if setup.n_excluded else []),
+    ]
+
+
+def individual_sentences(setup: IndividualSetup, changed: pd.DataFrame) -> tuple[str, ...]:
+    """Return the report of a test in sentences, for a section of another report."""
+    verdict, notes = _verdict(setup)
+    lines = [*_how(setup), *(_changed(changed) if len(changed) else ())]
+    return verdict, *notes, f"Null hypothesis: {_null(setup)}", *(f"{line[:1].upper()}{line[1:]}." for line in lines)
+
+
+def _verdict(setup: IndividualSetup) -> tuple[str, list[str]]:
+    """Return the verdict, and what is to be kept in mind with it."""
     said = STATISTICS[setup.statistic].format(number(setup.estimate))
     low, high = (number(limit) for limit in setup.interval)
     evidence = (
@@ -121,18 +145,7 @@ def individual_document(setup: IndividualSetup, worst: pd.DataFrame, changed: pd
             "That is not a proof that there is none: another fair metric, more steps or a better search may find one."
         ]
     notes += [f"Doubtful: {doubt}." for doubt in setup.doubts]
-    left_out = f"{pluralize(setup.n_excluded, 'person', 'people')} with missing features left out, see excluded_."
-    return [
-        Paragraph(verdict, "concern" if setup.concern else "fine"),
-        *([Paragraph("\n".join(notes))] if notes else []),
-        Heading("Null hypothesis", 3),
-        Items((_null(setup),)),
-        Heading("How unfair examples were found", 3),
-        Items(tuple(_how(setup))),
-        *(_changes(changed) if len(changed) else ()),
-        *([_worst(worst)] if len(worst) else []),
-        *([Paragraph(left_out)] if setup.n_excluded else []),
-    ]
+    return verdict, notes
 
 
 def _changes(changed: pd.DataFrame) -> tuple[Block, ...]:

@@ -24,6 +24,7 @@ not_compared        groupings in which nothing could be compared: sensitive, rea
 leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
 warnings            what was said while people were tested
+individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 ==================  ===================================================================================================
 
 Undefined numbers are null, infinite ones the strings "inf" and "-inf". A group of several features is a list. A label
@@ -288,6 +289,7 @@ class AuditRecord:
     warnings: Annotated[tuple[str, ...], array(text)] = ()
     about: Annotated[tuple[str, ...], array(text)] = ()
     sources: Annotated[tuple[str, ...], array(text)] = ()
+    individual: Annotated[tuple[str, ...], array(text)] = ()
 
     def __post_init__(self) -> None:
         """Make everything plain, so that a record is the same before it is written and after it is read."""
@@ -368,6 +370,7 @@ class AuditRecord:
             "leading": list(self.leading),
             "null_distribution": None if self.null_distribution is None else self.null_distribution.to_dict(),
             "warnings": list(self.warnings),
+            **({"individual": list(self.individual)} if self.individual else {}),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -394,7 +397,7 @@ class AuditRecord:
                 "it with the version that wrote it, which it names under versions"
             )
         try:
-            found = record(readers_of(cls))(document, "")
+            found = record(readers_of(cls))({"individual": [], **document}, "")
             place, row = found["leading"]
             if place >= len(found["parts"]) or row >= len(found["parts"][place].comparisons):
                 raise ValueError(f"leading {[place, row]} is no comparison")
