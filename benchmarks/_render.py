@@ -14,6 +14,7 @@ from benchmarks._words import (
     INDIVIDUAL,
     INDIVIDUAL_DROPPED,
     INDIVIDUAL_LEARNED,
+    INDIVIDUAL_PEOPLE,
     INDIVIDUAL_ROWS,
     INDIVIDUAL_TABLES,
     INDIVIDUAL_WAYS,
@@ -349,6 +350,32 @@ def bound_text(figures):
     return f"{number(mean)} ± {number(spread)} ({rejected:.1f})"
 
 
+#: How one model is told to the test.
+TOLD = (
+    "as fitted", "other units", "numbers for yes and no", "no penalty", "no penalty, first categories dropped",
+    "searched", "unfair", "unfair, searched",
+)  # fmt: skip
+
+
+def individual_people(folder):
+    """Show the figures of `benchmarks.individual_people` where they are."""
+    path = folder / "individual_people.json"
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    rows = [
+        [
+            row["data"], *(f"{row[kind]['rejected']} of {row['samples']}" for kind in ("fair", "unfair")),
+            *(number(row["fitted"][told]["statistic"]) for told in TOLD), str(row["fitted"]["impossible"]),
+        ]
+        for row in document["rows"]
+    ]  # fmt: skip
+    people = f"{document['rows'][0]['people']:,}"
+    said = INDIVIDUAL_PEOPLE.format(file=path.name, people=people)
+    header = ["", "fair model rejected", "unfair model rejected", *TOLD, "impossible values"]
+    return ["### People in tables of text", "", said, "", table(header, rows), ""]
+
+
 def individual_tables(folder):
     """Show the paper's tables beside ours where they are."""
     path = folder / "individual_tables.json"
@@ -398,6 +425,7 @@ def render(cells, records, folder):
     out += model_selection(folder)
     out += audits(folder)
     out += individual(folder)
+    out += individual_people(folder)
     out += individual_tables(folder)
     out += ["## How it was run", "", _how(there, cells, records)]
     return "\n".join(out).rstrip() + "\n"

@@ -259,6 +259,17 @@ INDIVIDUAL_DROPPED = (
     "are dropped, {harmed} although they are harmed: their loss is 0 before and not after. The mean of the rest is "
     "{rest}. With everybody the ratio of mean losses is {means}, and the geometric mean of ratios {log}."
 )
+INDIVIDUAL_PEOPLE = (
+    "Measured by `python -m benchmarks.individual_people`, stored in `benchmarks/results/{file}`: pipelines of one-hot "
+    "categories, scaled numbers and logistic regression on tables with text, and every default of "
+    "`IndividualFairnessTest`. A column of text gives the sensitive feature away nine times in ten. The fair model has "
+    "no weight along the sensitive subspace of the people that it was fitted on, the unfair one has 4 in log odds "
+    "between the two values of that column. How often either is rejected in samples of {people} other people, who "
+    "learn a metric of their own; then the statistic of the fitted model as it is, with numbers in other units (one of "
+    "them negative), with the column written as 0 and 1, without a penalty, and without a penalty and without the "
+    "first categories; by a search; and of the unfair model by the flow and by a search. The last column counts values of "
+    "unfair examples that nobody could have."
+)
 INDIVIDUAL_TABLES = (
     "The tables of the paper, with models trained as in the authors' scripts on their splits of Adult and COMPAS "
     "(`python -m benchmarks.individual_tables`, stored in `{file}`): the lower bound T_n, its standard deviation "

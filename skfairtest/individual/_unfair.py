@@ -285,11 +285,12 @@ def warn_of_cost(model: Audited, flow: Flow, n_free_directions: int, n: int, n_j
     """
     n_features = int(model.movable.sum())
     if flow.solver == "search":
-        answers, trials = 2 * n_free_directions * REACHING + flow.n_candidates, f"{flow.n_candidates:,} candidates"
+        answers, trials = 4 * n_free_directions * REACHING + flow.n_candidates, f"{flow.n_candidates:,} candidates"
     elif flow.solver == "implicit" and n_free_directions:
         answers, trials = 2 * n_free_directions * len(flow.steps), f"{len(flow.steps):,} steps"
     else:
         answers, trials = 2 * n_features * len(flow.steps), f"{len(flow.steps):,} steps, two answers per feature"
+    answers += len(flow.checkpoints)
     seconds = model.cost * answers * n / effective_n_jobs(n_jobs)  # type: ignore[arg-type]
     if seconds > LONG:
         warn(

@@ -81,7 +81,13 @@ def split(estimator: Any, response: str, features: Features) -> Split | None:
     for step in steps:
         shown = step.transform(shown)
     names = list(shown.columns) if isinstance(shown, pd.DataFrame) else None
-    parts = Split(*found, path[-1], names, issparse(shown))
     whole = np.asarray(ask(estimator, response, features.as_input(rows)), dtype=float)
-    same = np.isclose(parts.ask(response, rows), whole, rtol=1e-6, atol=1e-9).mean()
-    return parts if same > _MOSTLY else None
+    for sparse in (False, True)[: 1 + issparse(shown)]:  # most models take either, and shares are not sparse
+        parts = Split(*found, path[-1], names, sparse)
+        try:
+            said = parts.ask(response, rows)
+        except (TypeError, ValueError):
+            continue
+        if np.isclose(said, whole, rtol=1e-6, atol=1e-9).mean() > _MOSTLY:
+            return parts
+    return None
