@@ -267,8 +267,8 @@ INDIVIDUAL_PEOPLE = (
     "between the two values of that column. How often either is rejected in samples of {people} other people, who "
     "learn a metric of their own; then the statistic of the fitted model as it is, with numbers in other units (one of "
     "them negative), with the column written as 0 and 1, without a penalty, and without a penalty and without the "
-    "first categories; by a search; and of the unfair model by the flow and by a search. The last column counts values of "
-    "unfair examples that nobody could have."
+    "first categories; by a search; and of the unfair model by the flow and by a search. The last column counts "
+    "values of unfair examples that nobody could have."
 )
 INDIVIDUAL_TABLES = (
     "The tables of the paper, with models trained as in the authors' scripts on their splits of Adult and COMPAS "

@@ -110,7 +110,7 @@ def _absolute_error_slope(truth: Any, outputs: Floats) -> Floats:
 
 
 def _zero_one_loss(truth: Any, outputs: Floats) -> Floats:
-    return np.asarray(-np.expm1(outputs[np.arange(len(outputs)), truth]))
+    return np.asarray(np.maximum(-np.expm1(outputs[np.arange(len(outputs)), truth]), 0.0) + 0.0)  # never -0.0
 
 
 def _zero_one_loss_slope(truth: Any, outputs: Floats) -> Floats:

@@ -129,7 +129,7 @@ def test_wrappers_are_looked_through(name, line):
     [
         (pipeline(GaussianNB(), OneHotEncoder(sparse_output=False)), "finite_differences"),
         (pipeline(RandomForestClassifier(20, min_samples_leaf=10, random_state=0)), "search"),
-        (pipeline(HistGradientBoostingClassifier(max_iter=10), OrdinalEncoder()), "search"),
+        (pipeline(HistGradientBoostingClassifier(max_iter=20), OrdinalEncoder()), "search"),
     ],
     ids=["bayes", "forest", "boosted"],
 )
@@ -140,6 +140,7 @@ def test_other_models_behind_an_encoder(model, way):
     assert (test.unfair_examples_["job"] != PEOPLE[0]["job"]).any()
 
 
+@pytest.mark.slow
 def test_categories_that_the_model_itself_knows():
     def typed(X):
         return X.astype({name: pd.CategoricalDtype(["smith", "nurse", "own", "rent", "other"]) for name in CATEGORIES})

@@ -60,6 +60,7 @@ class Thresholds:
             if "p_ignore" in rule:
                 found = rule.p_ignore * rule.prediction_constant + (1 - rule.p_ignore) * found
             positive[there] = found[there]
+        positive = np.clip(positive, 0.0, 1.0)
         return np.column_stack([1.0 - positive, positive])
 
     def predict(self, X: Any, *, sensitive_features: Any) -> NDArray[np.intp]:
