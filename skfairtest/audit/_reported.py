@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
@@ -13,14 +13,13 @@ from skfairtest.comparisons.frames import written_labels
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.report.audit import audit_document, summary_frame
 from skfairtest.report.document import Block
-from skfairtest.report.markdown import markdown
-from skfairtest.report.mixin import ReportMixin, write_text
+from skfairtest.report.mixin import ReportPages
 from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.sentences import result_sentence
 from skfairtest.report.text import plain
 
 
-class ReportedAudit(ReportMixin):
+class ReportedAudit(ReportPages):
     """Fitted attributes, frames, text, pages and JSON of a record."""
 
     _shows_model = False
@@ -116,52 +115,6 @@ class ReportedAudit(ReportMixin):
         audit = cls(**{name: value for name, value in record.parameters.items() if name in names})
         audit._set(record)
         return audit
-
-    @overload
-    def to_markdown(self, path: None = None) -> str: ...
-    @overload
-    def to_markdown(self, path: str | os.PathLike[str]) -> None: ...
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write a section for a model card.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            Markdown, in which every name is text.
-        """
-        return write_text(markdown(self._document()), path)
-
-    @overload
-    def to_html(self, path: None = None) -> str: ...
-    @overload
-    def to_html(self, path: str | os.PathLike[str]) -> None: ...
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write the report as one page that needs nothing else: no network, no script.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            HTML.
-
-        Raises
-        ------
-        ImportError
-            If jinja2 or matplotlib is not installed.
-        """
-        blocks = self._document()
-        from skfairtest.report.html import page
-
-        return write_text(page(blocks), path)
 
     def _document(self) -> list[Block]:
         check_is_fitted(self)

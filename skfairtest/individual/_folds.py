@@ -22,7 +22,7 @@ def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np
     >>> ranks(
     ...     np.array([[1.0, 5.0], [0.0, 7.0], [1.0, 5.0]]), np.array([0.0, 1.0, 0.0])
     ... ).tolist()
-    [1, 0, 1]
+    [0, 1, 0]
     """
     kinds: dict[tuple[int, ...], list[NDArray[np.intp]]] = {}
     truth_codes = np.unique(truth, return_inverse=True)[1].reshape(-1).astype(object)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -51,8 +50,7 @@ from skfairtest.individual.sensitive_subspace import NoGroupsError
 from skfairtest.readers import Column
 from skfairtest.report.document import Block, Heading
 from skfairtest.report.individual import IndividualSetup, individual_document, individual_sentences
-from skfairtest.report.markdown import markdown
-from skfairtest.report.mixin import ReportMixin, write_text
+from skfairtest.report.mixin import ReportPages
 
 #: The setting of the paper.
 _PUBLISHED: dict[str, Any] = {
@@ -61,7 +59,7 @@ _PUBLISHED: dict[str, Any] = {
 }  # fmt: skip
 
 
-class IndividualFairnessTest(ReportMixin):
+class IndividualFairnessTest(ReportPages):
     """Test whether a model treats similar people differently: how much more it errs about someone almost like you.
 
     Null hypothesis: in the population that the people were drawn from, the loss at the *unfair example* is on average
@@ -462,53 +460,9 @@ class IndividualFairnessTest(ReportMixin):
         check_is_fitted(self)
         return individual_sentences(self._setup, self.changed_features())
 
-    @overload
-    def to_markdown(self, path: None = None) -> str: ...
-    @overload
-    def to_markdown(self, path: str | os.PathLike[str]) -> None: ...
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write a section for a model card.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            Markdown, in which every name is text.
-        """
-        check_is_fitted(self)
-        return write_text(markdown(self._document()), path)
-
-    @overload
-    def to_html(self, path: None = None) -> str: ...
-    @overload
-    def to_html(self, path: str | os.PathLike[str]) -> None: ...
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write the report as one page that needs nothing else: no network, no script.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; None: the text is returned.
-
-        Returns
-        -------
-        str or None
-            HTML.
-
-        Raises
-        ------
-        ImportError
-            If jinja2 is not installed.
-        """
-        check_is_fitted(self)
-        from skfairtest.report.html import page
-
+    def _page(self) -> list[Block]:
         title = Heading(f"Individual fairness of {label(type(self._model.estimator).__name__)}", 1)
-        return write_text(page([title, Heading("Verdict"), *self._document()]), path)
+        return [title, Heading("Verdict"), *self._document()]
 
     def _document(self) -> list[Block]:
         return individual_document(self._setup, self.most_unfair(3, n_features=3), self.changed_features())

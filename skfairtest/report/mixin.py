@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.base import ModelTest
 from skfairtest._version import __version__
 from skfairtest.report.document import Block, shortened
+from skfairtest.report.markdown import markdown
 from skfairtest.report.record import plain_value
 from skfairtest.report.text import plain
 
-__all__ = ["ReportMixin", "library_versions", "write_text"]
+__all__ = ["ReportMixin", "ReportPages", "library_versions", "write_text"]
 
 #: Libraries whose versions may change a number, or a drawing where it is installed.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
@@ -154,6 +155,62 @@ class ReportMixin(ModelTest):
         if not hasattr(self, "p_value_"):
             return repr(self)
         return plain(shortened(self._document(), "comparisons_ has all")).rstrip("\n")
+
+
+class ReportPages(ReportMixin):
+    """A test whose report is also a section of a model card, and a page of its own."""
+
+    @overload
+    def to_markdown(self, path: None = None) -> str: ...
+    @overload
+    def to_markdown(self, path: str | os.PathLike[str]) -> None: ...
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write a section for a model card.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            Markdown, in which every name is text.
+        """
+        check_is_fitted(self)
+        return write_text(markdown(self._document()), path)
+
+    @overload
+    def to_html(self, path: None = None) -> str: ...
+    @overload
+    def to_html(self, path: str | os.PathLike[str]) -> None: ...
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write the report as one page that needs nothing else: no network, no script.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            HTML.
+
+        Raises
+        ------
+        ImportError
+            If jinja2 or matplotlib is not installed.
+        """
+        check_is_fitted(self)
+        blocks = self._page()
+        from skfairtest.report.html import page
+
+        return write_text(page(blocks), path)
+
+    def _page(self) -> Sequence[Block]:
+        """Compose the page; a title where the report has none."""
+        return self._document()
 
 
 def library_versions() -> dict[str, str]:
