@@ -105,6 +105,7 @@ def learn(
         If it has another dimension, is not linear, or cannot be learned.
     """
     everybody = np.zeros(len(features.values), dtype=np.intp)
+    fair_metric = _of_categories(fair_metric, features)
     features = features.plain()
     if is_fitted(fair_metric):
         matrix = _matrix(fair_metric, features)
@@ -142,6 +143,16 @@ def learn(
     if all(np.array_equal(matrix, matrices[0]) for matrix in matrices):  # it has nothing to learn
         return transformers[:1], [Quadratic(matrices[0])], everybody
     return transformers, [Quadratic(matrix) for matrix in matrices], folds
+
+
+def _of_categories(fair_metric: Any, features: Features) -> Any:
+    """Return a metric whose sensitive columns are those of the numbers, where a column of categories is named."""
+    whole = {name: [features.names[i] for i in columns] for name, columns in features.groups if len(columns) > 1}
+    named = getattr(fair_metric, "sensitive_columns", None)
+    if named is None or not whole or is_fitted(fair_metric):
+        return fair_metric
+    names: list[Any] = [named] if isinstance(named, str | int) else list(named)
+    return clone(fair_metric).set_params(sensitive_columns=[one for name in names for one in whole.get(name, [name])])
 
 
 def _groups(transformer: Any, sensitive: tuple[Column, ...], rows: NDArray[np.bool_]) -> Any:

@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from skfairtest import IndividualFairnessTest
+from skfairtest import IndividualFairnessTest, SensitiveSubspace
 
 CATEGORIES = ["job", "home"]
 
@@ -165,6 +165,15 @@ def test_categories_may_be_frozen_and_sensitive(line):
     assert frozen.statistic_ < line.statistic_
     with pytest.raises(ValueError, match=r"feature_ranges\['job'\] is a category, which may be 'frozen'"):
         audit(line.estimator, feature_ranges={"job": (0, 1)})
+
+
+def test_a_category_may_be_sensitive_itself(line):
+    one, two = (
+        audit(line.estimator, fair_metric=SensitiveSubspace(sensitive_columns=columns))
+        for columns in ("job", ["job=nurse", "job=smith"])
+    )
+    assert one.statistic_ == two.statistic_
+    assert one.solver_report_["n_directions"] == 3
 
 
 def test_whoever_has_no_category_is_left_out():
