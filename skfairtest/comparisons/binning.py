@@ -1,9 +1,9 @@
-"""How far bins of scores may have moved a metric: its values with every score at one end of its bin or the other."""
+"""How far bins of scores may have moved a metric: its values with the scores elsewhere in their bins."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 
@@ -15,8 +15,8 @@ from skfairtest.tables import Kinds, Sample, Values
 def binning_error(made: Evaluation, sample: Sample) -> float:
     """Return the most by which a group's value can differ from that of the scores themselves.
 
-    Every metric of scores is monotone in the score of each person, given the truth, or convex: its extremes are at the
-    ends of bins, the lower or the upper one for all people of one true label.
+    The built-in metrics are monotone in every score, given the true label, or in its distance from the true number:
+    their extremes are found at few placements of the scores in their bins.
 
     Parameters
     ----------
@@ -31,23 +31,39 @@ def binning_error(made: Evaluation, sample: Sample) -> float:
         return 0.0
     scores = kinds.values[name]
     place = np.searchsorted(bins.values, np.array(scores.levels, dtype=float))[scores.codes]
-    truth = kinds.values["y_true"].codes if "y_true" in kinds.values else np.zeros(kinds.size, dtype=np.intp)
     counts = _counts(kinds, sample)
     shown = _values(made, kinds, counts)
     error = 0.0
-    for ends in product((bins.low, bins.high), repeat=int(truth.max(initial=0)) + 1):
-        moved = _with_scores(kinds, name, np.stack(ends)[truth, place])
-        error = max(error, float(np.nanmax(np.abs(_values(made, moved, counts) - shown), initial=0.0)))
+    for placed in _placements(made, bins.low[place], bins.high[place]):
+        moved = _values(made, _with_scores(kinds, name, placed), counts)
+        error = max(error, float(np.nanmax(np.abs(moved - shown), initial=0.0)))
     return error
 
 
+def _placements(made: Evaluation, low: np.ndarray, high: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the scores of all kinds of people where a metric may be smallest or largest."""
+    yield low
+    yield high
+    truth = made.kinds.values.get("y_true")
+    if truth is None:
+        return
+    if made.pos_label is not None or len(truth.levels) == 2:
+        positive = truth.is_label(truth.levels[-1] if made.pos_label is None else made.pos_label)
+        yield np.where(positive, high, low)
+        yield np.where(positive, low, high)
+    if truth.numbers is not None:
+        yield np.clip(truth.numbers, low, high)
+        yield np.where(truth.numbers - low > high - truth.numbers, low, high)
+
+
 def _counts(kinds: Kinds, sample: Sample) -> np.ndarray:
-    """Return how many people of each stratum and group are of a kind, (S, G, K)."""
+    """Return how many people of each stratum, and of all together, and group are of a kind: (S + 1, G, K)."""
     if kinds.counts is not None:
-        return kinds.counts.astype(float)
-    counts = np.zeros((len(sample.strata), len(sample.groups), kinds.size))
-    counts[0 if kinds.stratum is None else kinds.stratum, kinds.group, np.arange(kinds.size)] = 1.0
-    return counts
+        counts = kinds.counts.astype(float)
+    else:
+        counts = np.zeros((len(sample.strata), len(sample.groups), kinds.size))
+        counts[0 if kinds.stratum is None else kinds.stratum, kinds.group, np.arange(kinds.size)] = 1.0
+    return np.concatenate([counts, counts.sum(axis=0, keepdims=True)])
 
 
 def _values(made: Evaluation, kinds: Kinds, counts: np.ndarray) -> np.ndarray:

@@ -12,10 +12,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from narwhals.dependencies import is_dask_dataframe, is_pandas_dataframe
 
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
+from skfairtest._utils.typing import Floats, Integers, Positions
 from skfairtest.readers.columns import MAX_GROUPS, Column, check_level_count, read_column
 from skfairtest.readers.labels import check_labels
 from skfairtest.readers.levels import listed
@@ -153,6 +154,9 @@ def _opened(frame: Any) -> "nw.LazyFrame[Any]":
     module = type(frame).__module__
     if module.startswith("pyarrow."):
         frame = _by_polars(frame)
+    if (is_pandas_dataframe(frame) or is_dask_dataframe(frame)) and not frame.columns.is_unique:
+        several = frame.columns[frame.columns.duplicated()].unique()
+        raise ParameterError(f"frame has several columns called {listed(several)}: rename or drop all but one.")
     known = nw.from_native(frame, pass_through=True)
     if not isinstance(known, nw.DataFrame | nw.LazyFrame):
         raise ParameterError(
@@ -208,7 +212,7 @@ def _keys(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Ques
     for place, (_, name) in enumerate(question.keys):
         values, kind = nw.col(name), schema[name]
         if kind.is_float():
-            values = _present(values + 0.0)
+            values = _present(values)
         elif text and kind == nw.Categorical:
             values = values.cast(nw.String)
         keys[f"key{place}"] = values
@@ -216,7 +220,12 @@ def _keys(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Ques
 
 
 def _present(numbers: "nw.Expr") -> "nw.Expr":
-    """Return floats with null in place of NaN, which engines put above every number, or below, or nowhere."""
+    """Return floats without signed zeros, and with null in place of NaN, which every engine sorts differently.
+
+    DuckDB believes the statistics of Parquet files, which leave NaN out, and finds none: what comes back is checked
+    for NaN again.
+    """
+    numbers = numbers + 0.0
     return nw.when(~numbers.is_nan()).then(numbers)
 
 
@@ -234,7 +243,7 @@ class _Scores:
 
     @property
     def score(self) -> "nw.Expr":
-        return _present(nw.col(self.column).cast(nw.Float64) + 0.0)
+        return _present(nw.col(self.column).cast(nw.Float64))
 
     @property
     def keys(self) -> "dict[str, nw.Expr]":
@@ -311,8 +320,8 @@ def _grouped(
     if scores is not None and question.threshold is not None:
         below = nw.when(scores.score < question.threshold).then(nw.lit(0))
         keys["decided"] = nw.when(scores.score >= question.threshold).then(nw.lit(1)).otherwise(below)
-    if scores is not None and question.keeps_scores:
-        keys |= scores.keys
+    if scores is not None:
+        keys |= scores.keys if question.keeps_scores else {}
         read["score"] = scores.score
         known |= {"low": nw.col("score").min(), "high": nw.col("score").max()}
     if question.weight is not None:
@@ -359,20 +368,19 @@ def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None
     columns = []
     for place, (parameter, name) in enumerate(question.keys):
         values = found[f"key{place}"]
-        _check_present(parameter, name, counts, values.is_null().to_numpy())
+        missing = values.is_null() | values.is_nan() if values.dtype.is_float() else values.is_null()
+        _check_present(parameter, name, counts, counts[missing.to_numpy()])
         columns.append(read_column(values.to_native(), parameter, name=question.called(parameter, name)))
     weights = None if question.weight is None else _read_weights(found, question.weight, counts)
     if scores is None:
         return Aggregated(columns, counts, weights, None)
+    low, high = _numbers(found, "low"), _numbers(found, "high")
+    _check_present("y_score", scores.column, counts, counts[np.isnan(low)], high)
     if question.threshold is not None:
         _check_zero_one([column for column in columns if column.name == "y_true"])
-        decided = _numbers(found, "decided")
-        _check_present("y_score", scores.column, counts, np.isnan(decided))
-        columns.append(read_column(decided.astype(np.int64), "y_pred"))
+        columns.append(read_column(_numbers(found, "decided").astype(np.int64), "y_pred"))
     if not question.keeps_scores:
         return Aggregated(columns, counts, weights, None)
-    low, high = _numbers(found, "low"), _numbers(found, "high")
-    _check_present("y_score", scores.column, counts, np.isnan(low))
     if question.bins is None:
         return Aggregated([*columns, read_column(low, "y_score")], counts, weights, None)
     given = _numbers(found, "bin").astype(np.intp) if scores.edges is not None else None
@@ -411,30 +419,28 @@ def _check_zero_one(columns: list[Column]) -> None:
             )
 
 
-def _check_present(parameter: str, name: str, counts: Integers, missing: Booleans) -> None:
-    number = int(counts[missing].sum())
+def _check_present(
+    parameter: str, name: str, counts: Integers, missing: Integers | Floats, known: Floats | None = None
+) -> None:
+    """Refuse missing values, and NaN that an engine took for the number that it says it knows."""
+    column, number, total = f"{parameter} (column {name!r})", int(missing.sum()), int(counts.sum())
+    rename = "" if known is not None else ", or give missing a name of its own, such as 'unknown'"
     if number:
-        raise ParameterError(
-            f"{parameter} (column {name!r}) has {number:,} missing value{'s' if number > 1 else ''} among "
-            f"{int(counts.sum()):,}: leave these people out of the frame, or give missing a name of its own, such as "
-            "'unknown'."
-        )
+        values = f"{number:,} missing value{'s' if number > 1 else ''} among {total:,}"
+        raise ParameterError(f"{column} has {values}: leave these people out of the frame{rename}.")
+    if known is not None and np.isnan(known).any():
+        raise ParameterError(f"{column} holds NaN: leave these people out of the frame.")
 
 
 def _read_weights(found: "nw.DataFrame[Any]", name: str, counts: Integers) -> Floats:
-    missing, least = _numbers(found, "missing"), _numbers(found, "least")
-    if missing.any():
-        number = int(missing.sum())
-        raise ParameterError(
-            f"sample_weight (column {name!r}) has {number:,} missing value{'s' if number > 1 else ''} among "
-            f"{int(counts.sum()):,}: leave these people out of the frame."
-        )
+    sums = np.stack([_numbers(found, "weight"), _numbers(found, "square")], axis=1)
+    _check_present("sample_weight", name, counts, _numbers(found, "missing"), sums)
+    least = _numbers(found, "least")
     if (least < 0).any():
         raise ParameterError(
             f"sample_weight (column {name!r}) has negative weights, the smallest {least.min():g}: weights say how many "
             "people each stands for, and are at least 0."
         )
-    sums = np.stack([_numbers(found, "weight"), _numbers(found, "square")], axis=1)
     if not np.isfinite(sums).all():
         raise ParameterError(f"sample_weight (column {name!r}) holds weights whose squares are infinite: rescale them.")
     if not sums[:, 0].any():

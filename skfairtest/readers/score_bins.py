@@ -24,8 +24,8 @@ class ScoreBins:
     """Bins of scores, such as a table has whose scores were counted by an engine.
 
     A score is first rounded to `bits` significant bits, which every engine does alike, and lies in the bin between two
-    edges, the lower of which is part of it. Tables of different days or places have to share their bins to be added:
-    hand the bins of one, ``table.score_bins``, to `CountTable.from_frame` for the other.
+    edges, the lower of which is part of it. Tables of different days or places can be added only if they share their
+    bins: pass those of one, ``table.score_bins``, to `CountTable.from_frame` for the other.
 
     Parameters
     ----------

@@ -267,7 +267,7 @@ class Counts:
             _check_mergeable(self, other)
             if bins is not None and other.score_bins is not None:
                 bins = bins.merge(other.score_bins)
-        suppressed = tuple(found for table in (self, *others) for found in table.suppressed)
+        suppressed = tuple(dict.fromkeys(found for table in (self, *others) for found in table.suppressed))
         return self._with(join_rows([table.to_rows() for table in (self, *others)]), bins, suppressed)
 
     def __add__(self, other: object) -> Self:
@@ -299,6 +299,8 @@ class Counts:
 
     def suppress(self, minimum_cell: int, *, small: str = "exclude") -> Self:
         """Prepare the table for being shared: no cell of it counts fewer people, unless nobody.
+
+        Its `score_bins` still hold the smallest and the largest score in each bin.
 
         Groups are left out or merged by their size alone, which says nothing of their labels: tests of the groups that
         remain stay valid. Leaving out small *cells* would not be: a group would stay only if it happens to have enough

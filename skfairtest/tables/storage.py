@@ -8,13 +8,13 @@ import datetime
 import json
 import os
 import re
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pandas as pd
@@ -78,23 +78,15 @@ def write_stored(stored: Stored, path: str | os.PathLike[str]) -> None:
     if writer is None:
         raise ParameterError(f"path must end in .json or .parquet; found {os.fspath(path)!r}.")
     folder, name = os.path.split(os.path.abspath(path))
-    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=folder)
+    temporary = os.path.join(folder, f".{name}.{uuid4().hex}")
     try:
-        os.fchmod(handle, 0o666 & ~_umask())
-        os.close(handle)
         writer(header, stored.rows, temporary)
-        with open(temporary, "rb") as file:
+        with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
 
 
 def is_stored(path: str | os.PathLike[str]) -> bool:
@@ -130,7 +122,8 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
         names = [tuple(header[name]) for name in ("control_names", "sensitive_names", "cell_names")]
         levels = [tuple(map(_untagged, column)) for column in header["levels"]]
         columns = _columns([name for each in names for name in each], levels, codes)
-        if len(counts) == 0 or (counts < 0).any() or any(len(column) != len(counts) for column in columns):
+        lengths = {len(counts), *map(len, columns), len(counts if weights is None else weights)}
+        if len(counts) == 0 or (counts < 0).any() or len(lengths) > 1:
             raise ValueError("its counts do not fit its rows")
         return Stored(
             Rows(columns, counts, weights),

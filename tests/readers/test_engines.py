@@ -154,6 +154,24 @@ def test_nan_and_null_are_one_kind_of_missing(engine, tmp_path):
         CountTable.from_frame(frame_of(engine, table, tmp_path), y_pred="hired", sensitive_features="group")
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"y_score": "x", "prediction_threshold": 0.5}, r"y_score \(column 'x'\) (has 40 missing|holds NaN)"),
+        ({"y_score": "x", "score_bins": 4}, r"y_score \(column 'x'\) has 40 missing values among 200: .* frame\.$"),
+        ({"y_pred": "y", "sample_weight": "x"}, r"sample_weight \(column 'x'\) (has 40 missing|holds NaN)"),
+        ({"y_pred": "y", "control_features": "x"}, r"control_features \(column 'x'\) has 40 missing values among 200"),
+    ],
+)
+def test_nan_in_files_whose_statistics_hide_it_is_missing(engine, asked, message, tmp_path):
+    # Parquet's smallest and largest values leave NaN out, and DuckDB believes them.
+    x = np.tile([0.2, 0.4, 0.6, 0.8, np.nan], 40)
+    frame = pa.table({"x": pa.array(x), "y": np.tile([0, 1], 100), "g": np.repeat(["a", "b"], 100)})
+    with pytest.raises(ValueError, match=message):
+        CountTable.from_frame(frame_of(engine, frame, tmp_path), sensitive_features="g", **asked)
+
+
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
 def test_only_groups_leave_the_engine(engine, people, tmp_path, monkeypatch):
     collected = []
@@ -278,6 +296,8 @@ def test_bins_are_checked(bins, message, people):
     ("asked", "message"),
     [
         ({"y_score": "score", "prediction_threshold": "half"}, "prediction_threshold must be a number; found 'half'"),
+        ({"y_score": "score", "prediction_threshold": np.nan}, "prediction_threshold must be a number; found nan"),
+        ({"y_pred": "approved", "score_bins": 8}, "score_bins is about scores: pass y_score"),
         ({"prediction_threshold": 0.5}, "makes predictions of y_score: pass this"),
         ({"y_score": "score", "y_pred": "approved", "prediction_threshold": 0.5}, "pass this, and no y_pred"),
         ({"y_score": "score", "y_true": "kind", "prediction_threshold": 0.5}, "y_true holds 'high', 'low'"),
@@ -286,6 +306,13 @@ def test_bins_are_checked(bins, message, people):
 def test_thresholds_are_checked(asked, message, people):
     with pytest.raises(ValueError, match=message):
         CountTable.from_frame(people, sensitive_features="name", **asked)
+
+
+@pytest.mark.parametrize("engine", ["pandas", "dask"])
+def test_columns_of_one_name_are_refused(engine, tmp_path):
+    frame = pd.DataFrame([["f", 0, 1], ["m", 1, 1]], columns=["sex", "hired", "hired"])
+    with pytest.raises(ValueError, match="frame has several columns called 'hired'"):
+        CountTable.from_frame(frame_of(engine, frame, tmp_path), y_pred="hired", sensitive_features="sex")
 
 
 def test_infinite_scores_are_refused():
@@ -339,6 +366,37 @@ def test_binning_moves_values_less_than_it_says(people, column, metric):
     statistics = pd.concat([exact.comparisons_["statistic"], binned.comparisons_["statistic"]], axis=1, keys=["e", "b"])
     # A few of the highest scores decide on the average precision.
     assert (statistics["e"] - statistics["b"]).abs().max() < (0.15 if metric == "average_precision" else 0.05)
+
+
+@pytest.mark.filterwarnings("ignore:.* rests on few people:UserWarning")
+@pytest.mark.parametrize("metric", ["mean_squared_error", "mean_absolute_error", "r2"])
+@pytest.mark.parametrize(
+    ("scores", "edges"),
+    [
+        # One group lies around the true number, at the far ends of the bins on both sides of it.
+        ({"a": [0.9999, 1.0], "b": [0.0, 2.0]}, [1.0, 2.5]),
+        # One group has the true number, in the middle of a bin.
+        ({"a": [*[0.5] * 20, 1.5], "b": [1.0]}, [0.5, 2.0]),
+    ],
+)
+def test_the_error_of_bins_is_a_bound_where_a_bin_holds_the_true_number(metric, scores, edges):
+    parts = [pd.DataFrame({"g": g, "t": 1, "s": np.tile(s, 30)}) for g, s in scores.items()]
+    others = pd.DataFrame({"g": ["a", "b"] * 20, "t": 3, "s": 3.0})
+    frame = pd.concat([*parts, others], ignore_index=True)
+    asked = {"metric": metric, "method": "asymptotic"}
+    exact = FairnessTest.from_predictions(frame["t"], frame["s"], sensitive_features=frame["g"], **asked)
+    table = CountTable.from_frame(frame, y_true="t", y_score="s", score_bins=edges, sensitive_features="g")
+    binned = FairnessTest.from_table(table, **asked)
+    moved = (exact.by_group_["value"] - binned.by_group_["value"]).abs().max()
+    assert 0 < moved <= binned.binning_error_ * (1 + 1e-12)
+
+
+def test_the_error_of_bins_is_found_for_many_true_numbers():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"t": np.tile(np.arange(50), 40), "g": rng.choice(["a", "b"], 2_000)})
+    frame["s"] = frame["t"] + rng.normal(size=2_000)
+    table = CountTable.from_frame(frame, y_true="t", y_score="s", score_bins=16, sensitive_features="g")
+    assert FairnessTest.from_table(table, metric="mean_squared_error", method="asymptotic").binning_error_ > 0
 
 
 def test_means_of_numbers_are_tested_from_bins(people):

@@ -87,6 +87,30 @@ def test_strata_weights_bins_and_what_was_left_out_are_kept(suffix, tmp_path):
         assert CountTable.load(tmp_path / f"t.{suffix}") == made
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_features_may_be_called_as_columns_of_the_file(suffix, tmp_path):
+    names = ["sex", "sex (code)", "weight"]
+    table = CountTable.from_counts(
+        {("f", 1, 70, 0): 3, ("m", 0, 70, 1): 4, ("m", 1, 80, 0): 5},
+        names=[*names, "hired"], y_pred="hired", sensitive_features=names,
+    )  # fmt: skip
+    table.save(tmp_path / f"t.{suffix}")
+    assert CountTable.load(tmp_path / f"t.{suffix}") == table
+
+
+def test_a_feature_of_a_weighted_table_is_not_called_weight():
+    frame = pd.DataFrame({"weight": ["light", "heavy"] * 3, "hired": [0, 1, 1] * 2, "w": 1.5})
+    with pytest.raises(ValueError, match="sensitive_features: a feature is named 'weight'"):
+        CountTable.from_frame(frame, y_pred="hired", sensitive_features="weight", sample_weight="w")
+    assert CountTable.from_frame(frame, y_pred="hired", sensitive_features="weight").n_samples == 6
+
+
+def test_a_group_that_every_day_left_out_is_listed_once():
+    day = counted(HIRED).suppress(10)
+    assert day.suppressed
+    assert (day + day).suppressed == day.suppressed
+
+
 def test_other_programs_read_the_parquet_file(tmp_path):
     table = load_berkeley(as_table=True)
     table.save(tmp_path / "t.parquet")
@@ -114,6 +138,7 @@ def test_a_file_of_a_later_version_says_so(tmp_path):
         lambda text: text.replace('"counts": [', '"counts": [7, '),
         lambda text: text.replace('"codes": [[', '"codes": [[9, '),
         lambda text: text.replace('["str", "f"]', '["shoe", "f"]'),
+        lambda text: text.replace('"weights": null', '"weights": [[1.0, 1.0]]'),
     ],
 )
 def test_a_damaged_file_is_no_table(damage, tmp_path):
