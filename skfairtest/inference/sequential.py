@@ -38,7 +38,7 @@ def looks(n_resamples: int, *, adaptive: bool = False, n_decisive: int | None = 
     >>> looks(450)
     [[200, 200, 50]]
     >>> looks(300, adaptive=True, n_decisive=180)
-    [[25, 25, 25, 25], [20, 20, 20, 20], [30, 30, 30, 30]]
+    [[25, 25, 25, 25], [20, 20, 20, 20], [25, 25, 25, 25], [5, 5, 5, 5]]
     """
     if not adaptive:
         return [[rows.stop - rows.start for rows in batches(n_resamples, CHUNK)]]
@@ -93,10 +93,8 @@ def stopped_p(n_extreme: int, n_defined: int, n_decisive: int | None = None) -> 
     --------
     >>> stopped_p(1, 99), stopped_p(0, 99, 99)
     (0.02, 0.01)
-    >>> round(
-    ...     99 * stopped_p(1, 98, 49), 9
-    ... )  # (2 + 1 / 2) / 99, but for pairs that cannot be one resample
-    2.494897959
+    >>> round(99 * stopped_p(1, 98, 49), 9)  # 2 + 1 / 2, or a little less
+    2.48
     """
     p = (1 + n_extreme) / (1 + n_defined)
     if n_decisive is None or n_defined <= n_decisive:

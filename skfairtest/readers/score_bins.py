@@ -60,9 +60,8 @@ class ScoreBins:
         """Compare by value."""
         if not isinstance(other, ScoreBins):
             return NotImplemented
-        return self.fits(other) and all(
-            np.array_equal(mine, its, equal_nan=True) for mine, its in ((self.low, other.low), (self.high, other.high))
-        )
+        arrays = ((getattr(self, name), getattr(other, name)) for name in ("values", "low", "high"))
+        return self.fits(other) and all(np.array_equal(mine, its, equal_nan=True) for mine, its in arrays)
 
     __hash__ = None  # type: ignore[assignment]  # equality is by value, of arrays
 
@@ -72,12 +71,19 @@ class ScoreBins:
         return bool(((self.low == self.high) | np.isnan(self.low)).all())
 
     def fits(self, other: "ScoreBins") -> bool:
-        """Tell whether scores lie in the same bins of both."""
+        """Tell whether scores lie in the same bins of both, whatever stands for them."""
         same = (self.bits, self.unit) == (other.bits, other.unit)
-        return same and np.array_equal(self.edges, other.edges) and np.array_equal(self.values, other.values)
+        return same and np.array_equal(self.edges, other.edges)
 
-    def merge(self, other: "ScoreBins") -> "ScoreBins":
-        """Return the bins of both tables' people.
+    def merge(self, other: "ScoreBins", people: Integers, others: Integers) -> "ScoreBins":
+        """Return the bins of both tables' people; what stands for a bin is the mean of all of its scores.
+
+        Parameters
+        ----------
+        other : ScoreBins
+            The other table's.
+        people, others : ndarray of shape (B,)
+            How many people of this table and of the other one are in each bin.
 
         Raises
         ------
@@ -88,7 +94,28 @@ class ScoreBins:
             raise ParameterError(
                 "score_bins of tables to add are different: count the second with score_bins=first.score_bins"
             )
-        return replace(self, low=np.fmin(self.low, other.low), high=np.fmax(self.high, other.high))
+        low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
+        both = np.maximum(people + others, 1)
+        mean = np.clip((self.values * people + other.values * others) / both, low, high)
+        # What is the same in both, or seen by one of them only, stays as it is, to the last digit.
+        values = np.select(
+            [(self.values == other.values) | (others == 0), people == 0], [self.values, other.values], mean
+        )
+        return replace(self, values=values, low=low, high=high)
+
+    def told(self) -> "ScoreBins":
+        """Return the bins without the scores of single people: the ends of bins in place of their extreme scores.
+
+        Of scores that are no probabilities the first and the last bin keep two digits of theirs.
+        """
+        if self.exact:
+            return self
+        spacing = np.abs(self.edges) * 2.0 ** (1 - self.bits)
+        lowest, highest = (0.0, 1.0) if self.unit else _outward(float(np.nanmin(self.low)), float(np.nanmax(self.high)))
+        low = np.concatenate([[lowest], self.edges - spacing])
+        high = np.concatenate([self.edges + spacing, [highest]])
+        empty = np.isnan(self.low)
+        return replace(self, low=np.where(empty, np.nan, low), high=np.where(empty, np.nan, high))
 
     def seen(self, place: Positions, low: Floats, high: Floats) -> "ScoreBins":
         """Return the same bins with the smallest and the largest scores that were now seen in them."""
@@ -141,6 +168,12 @@ class ScoreBins:
             if groups.counts[groups.low < groups.high].max(initial=0) * 2 * bins <= counts.sum():
                 break
         return cls.made(groups.quantiles(bins), groups, bits=bits, unit=unit)
+
+
+def _outward(low: float, high: float) -> tuple[float, float]:
+    """Round two ends to two digits, away from each other."""
+    step = 10.0 ** (np.floor(np.log10(max(abs(low), abs(high), np.finfo(float).tiny))) - 1)
+    return float(np.floor(low / step) * step), float(np.ceil(high / step) * step)
 
 
 def rounded(numbers: Any, bits: int) -> Any:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Bunch
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats, Integers
+from skfairtest._utils.typing import Floats, Integers, Positions
 from skfairtest.readers.columns import (
     Column,
     read_column,
@@ -250,7 +250,7 @@ class Counts:
         Parameters
         ----------
         *others : CountTable
-            Tables of the same columns; their values may differ, the bins of scores may not.
+            Tables of the same columns; their values may differ, the edges between bins of scores may not.
 
         Returns
         -------
@@ -262,13 +262,38 @@ class Counts:
         ValueError
             If the tables have other columns, other bins of scores, or only some have weights.
         """
-        bins = self.score_bins
+        bins, people = self.score_bins, self._people_of_bins()
         for other in others:
             _check_mergeable(self, other)
             if bins is not None and other.score_bins is not None:
-                bins = bins.merge(other.score_bins)
+                bins = bins.merge(other.score_bins, people, other._people_of_bins())
+                people = people + other._people_of_bins()
         suppressed = tuple(dict.fromkeys(found for table in (self, *others) for found in table.suppressed))
-        return self._with(join_rows([table.to_rows() for table in (self, *others)]), bins, suppressed)
+        return self._with(join_rows([table._rows_in(bins) for table in (self, *others)]), bins, suppressed)
+
+    def _people_of_bins(self) -> Integers:
+        """Return how many people are in each bin of scores."""
+        if self.score_bins is None:
+            return np.zeros(0, dtype=np.int64)
+        rows = self.to_rows()
+        place = self._place_of_levels(rows.columns[-1])[rows.columns[-1].codes]
+        people = np.zeros(len(self.score_bins), dtype=np.int64)
+        np.add.at(people, place, rows.counts)
+        return people
+
+    def _place_of_levels(self, scores: Column) -> Positions:
+        """Return in which bin each level of the scores is."""
+        assert self.score_bins is not None
+        return np.searchsorted(self.score_bins.values, np.array(scores.levels, dtype=float))
+
+    def _rows_in(self, bins: ScoreBins | None) -> Rows:
+        """Return the rows with what stands for scores in other bins that have the same edges."""
+        rows = self.to_rows()
+        if bins is None or self.score_bins is None:
+            return rows
+        *others, scores = rows.columns  # scores come last
+        levels = bins.values[self._place_of_levels(scores)]
+        return replace(rows, columns=(*others, replace(scores, levels=tuple(levels.tolist()))))
 
     def __add__(self, other: object) -> Self:
         """Merge two tables of different people."""
@@ -285,8 +310,10 @@ class Counts:
         if not isinstance(other, type(self)):
             return NotImplemented
         _check_mergeable(self, other)
-        mine, its = self.to_rows(), other.to_rows()
-        rows = join_rows([mine, its.negated()])
+        mine, its = self.score_bins, other.score_bins
+        if mine is not None and its is not None and not mine.fits(its):
+            raise ParameterError("score_bins of the table to subtract are different: its people cannot be told apart.")
+        rows = join_rows([self.to_rows(), other._rows_in(mine).negated()])
         left = self._with(rows, self.score_bins, self.suppressed).to_rows()
         if (left.counts < 0).any():
             worst = int(left.counts.argmin())
@@ -300,7 +327,7 @@ class Counts:
     def suppress(self, minimum_cell: int, *, small: str = "exclude") -> Self:
         """Prepare the table for being shared: no cell of it counts fewer people, unless nobody.
 
-        Its `score_bins` still hold the smallest and the largest score in each bin.
+        Nor do its `score_bins` tell the smallest and the largest score in each bin any more, which are single people's.
 
         Groups are left out or merged by their size alone, which says nothing of their labels: tests of the groups that
         remain stay valid. Leaving out small *cells* would not be: a group would stay only if it happens to have enough
@@ -350,10 +377,9 @@ class Counts:
         )
         if small_groups[table.counts.any(axis=2)].all():
             raise ParameterError(f"minimum_cell={minimum_cell}: no group has so many people, so nothing remains.")
-        counted = np.nonzero(table.counts)
-        table = self._with(
-            table.to_rows().take(~small_groups[counted[:2]]), self.score_bins, self.suppressed + left_out
-        )
+        rows = table.to_rows().take(~small_groups[np.nonzero(table.counts)[:2]])
+        bins = None if self.score_bins is None else self.score_bins.told()
+        table = self._with(rows, bins, self.suppressed + left_out)
         check_small_cells(table.counts, table.group_labels, table.cells, minimum_cell)
         return table
 

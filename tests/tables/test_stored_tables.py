@@ -276,3 +276,59 @@ def test_small_cells_of_large_groups_are_refused():
 def test_what_suppress_cannot_do(asked, message):
     with pytest.raises(ValueError, match=message):
         counted(HIRED).suppress(**asked)
+
+
+# Scores in bins ------------------------------------------------------------------------------
+
+
+def scored(scores, edges=(0.25, 0.5), groups="ab"):
+    frame = pd.DataFrame({"s": scores, "g": (list(groups) * len(scores))[: len(scores)], "y": 0})
+    return CountTable.from_frame(frame, y_true="y", y_score="s", score_bins=list(edges), sensitive_features="g")
+
+
+def test_tables_with_the_same_edges_add_and_bins_have_the_mean_of_all():
+    first, second = scored([0.0, 0.125, 0.375, 0.75]), scored([0.125, 0.25, 0.25, 0.5, 1.0])
+    both = first + second
+    assert both == second + first
+    everybody = scored([0.0, 0.125, 0.375, 0.75, 0.125, 0.25, 0.25, 0.5, 1.0], groups="ababababa")
+    assert np.array_equal(both.counts, everybody.counts)
+    np.testing.assert_allclose(both.score_bins.values, everybody.score_bins.values, rtol=1e-15)
+    left = both - second
+    assert left.score_bins == both.score_bins
+    assert np.array_equal(left.counts, first.counts)
+    with pytest.raises(ValueError, match="score_bins of tables to add are different"):
+        first + scored([0.1, 0.9], edges=(0.3,))
+    with pytest.raises(ValueError, match="score_bins of the table to subtract are different"):
+        first - scored([0.1, 0.9], edges=(0.3,))
+
+
+@given(parts=st.lists(st.lists(st.integers(0, 64), min_size=2, max_size=20), min_size=2, max_size=4))
+def test_days_add_in_any_order(parts):
+    days = [scored(np.array(day) / 64) for day in parts]
+    forwards, backwards = days[0].merge(*days[1:]), days[-1].merge(*days[-2::-1])
+    assert np.array_equal(forwards.counts, backwards.counts)
+    np.testing.assert_allclose(forwards.score_bins.values, backwards.score_bins.values, rtol=1e-12)
+    everybody = scored(np.concatenate([np.array(day) / 64 for day in parts]))
+    people = np.concatenate([np.array(day) for day in parts])
+    for place, (low, high) in enumerate([(0, 16), (16, 32), (32, 65)]):
+        inside = people[(people >= low) & (people < high)]
+        if len(inside):
+            assert forwards.score_bins.values[place] == pytest.approx(inside.mean() / 64)
+    assert everybody.score_bins.fits(forwards.score_bins)
+
+
+def test_a_table_to_be_shared_tells_nobodys_score():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"s": rng.random(400), "g": rng.choice(list("ab"), 400), "y": 0})
+    for scores, bins in (("s", 4), ("s", [0.5]), ("t", 4)):
+        frame["t"] = frame["s"] * 300 - 40
+        table = CountTable.from_frame(frame, y_true="y", y_score=scores, score_bins=bins, sensitive_features="g")
+        shared = table.suppress(10)
+        for name in ("low", "high"):
+            assert not np.isin(getattr(shared.score_bins, name), frame[scores]).any()
+        assert (shared.score_bins.low <= table.score_bins.low).all()
+        assert (shared.score_bins.high >= table.score_bins.high).all()
+        asked = {"metric": "mean_prediction", "method": "asymptotic"}
+        told, known = (FairnessTest.from_table(made, **asked) for made in (shared, table))
+        assert told.p_value_ == known.p_value_
+        assert told.binning_error_ >= known.binning_error_ > 0
