@@ -17,4 +17,5 @@ def test_speed_benchmark_audits_the_same_people_as_metric_frame(capsys):
     assert speed.main(["audit", "--people", "300"]) == 0
     out = capsys.readouterr().out
     assert "300 people" in out
-    assert out.count("x MetricFrame") == 3
+    assert "the first call" in out
+    assert out.count("x MetricFrame") == 2

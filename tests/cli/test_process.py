@@ -147,7 +147,7 @@ def test_a_long_audit_shows_one_bar_that_leaves_no_trace(tmp_path, columns):
     bars, title, _ = text.partition("Fairness audit")
     assert title
     shown = [ANSI.sub("", part) for part in re.split(r"\r|\n|\x1b\[2K|\x1b\[\?25[lh]", bars)]
-    assert any("audit: g x [red]h: selection_rate" in part for part in shown)
+    assert any("audit: g x [red]h: rates" in part for part in shown)
     assert any("reading p.csv" in part for part in shown)
     assert max(map(len, shown)) <= columns
     # The last one is erased before the report.
