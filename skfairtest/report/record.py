@@ -30,6 +30,9 @@ individual          the test of individual fairness in sentences, the verdict fi
 Undefined numbers are null, infinite ones the strings "inf" and "-inf". A group of several features is a list. A label
 that is no text, number or truth value is written as text. What a group is compared with (other) is a group, or the text
 "overall", "rest" or, for the rest of a parent group, "rest of race = Black".
+
+Sentences are written for readers of the JSON, and never read. Whatever else follows from other fields is compared with
+them when a record is read (`skfairtest.report._consistency`).
 """
 
 from __future__ import annotations
@@ -45,6 +48,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, name_of, pluralize
+from skfairtest.report._consistency import contradictions
 from skfairtest.report._schema import (
     Reader,
     anything,
@@ -384,7 +388,8 @@ class AuditRecord:
         Raises
         ------
         ValueError
-            If the text is no JSON, or no record of an audit that this version can read.
+            If the text is no JSON, or no record of an audit that this version can read; or if one field contradicts
+            others, such as a concern that is false where a comparison is significant. The message names both.
         """
         document = document_of(text)
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
@@ -401,11 +406,12 @@ class AuditRecord:
             place, row = found["leading"]
             if place >= len(found["parts"]) or row >= len(found["parts"][place].comparisons):
                 raise ValueError(f"leading {[place, row]} is no comparison")
-            if found["verdict"].concern and not any(part.comparisons["concern"].any() for part in found["parts"]):
-                raise ValueError("verdict.concern must be false where no comparison is a concern; found True")
+            made = cls(**found)
+            for said in contradictions(made):
+                raise ValueError(said)
         except ValueError as error:
             raise ValueError(f"text is not the record of an audit that to_json wrote: {error}") from error
-        return cls(**found)
+        return made
 
 
 def _part(value: Any, place: str) -> AuditPart:
