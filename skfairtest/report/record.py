@@ -12,7 +12,7 @@ key                 what it holds
 ==================  ===================================================================================================
 schema              "skfairtest.audit"
 schema_version      2
-created             when people were tested: ISO 8601, UTC
+created             when the audit ran: ISO 8601, UTC
 title, subject      what the report is called, what was audited; `about` and `sources` are paragraphs on it
 versions            of skfairtest, Python and the libraries that computed the numbers
 parameters          as they were given, seed included
@@ -23,7 +23,7 @@ parts               one for each sensitive feature and each intersection: sensit
 not_compared        groupings in which nothing could be compared: sensitive, reason
 leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
-warnings            what was said while people were tested
+warnings            what was said while the audit ran
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 ==================  ===================================================================================================
 
@@ -183,7 +183,7 @@ class AuditVerdict:
     n_samples : int
         People.
     n_comparisons, n_found : int
-        Comparisons that were adjusted together, and how many of them are findings.
+        Comparisons that were adjusted together, and how many of them are significant.
     pos_label : object
         The label counted as positive.
     """
@@ -309,7 +309,7 @@ class AuditRecord:
 
     @property
     def sentence(self) -> str:
-        """The verdict in one or two sentences: whether there is a concern, where, and what decided."""
+        """The verdict in one or two sentences: whether there is a significant disparity, where, and its p-value."""
         setup, several = self.setup, self.verdict.n_comparisons > 1
         asked = pluralize(self.verdict.n_comparisons, "comparison")
         p = f"{'smallest adjusted ' if several else ''}{equals_p(self.verdict.p_value)}"
@@ -321,11 +321,11 @@ class AuditRecord:
                 single = [f"by {label(part.feature)}" for part in self.parts if len(part.sensitive) == 1][:NAMED]
                 names = [*single, f"in {pluralize(len(names) - len(single), 'further grouping')}"]
             return (
-                f"No disparity{beyond} was found {enumerated(names)}, in {asked} ({p}, {level}). That is not a proof "
-                "of fairness: each comparison says how large a disparity could have gone unseen."
+                f"No significant disparity{beyond} was detected {enumerated(names)}, in {asked} ({p}, {level}). This "
+                "does not prove fairness: each comparison says how large a disparity it could have missed."
             )
         places = [(n, part) for part in self.parts if (n := int(part.comparisons["concern"].sum()))]
-        # Where there are many, those with the most findings stand for them.
+        # Where there are many, those with the most significant disparities stand for them.
         shown = sorted(places, key=lambda place: -place[0])[:NAMED] if len(places) > NAMED else places
         names = [
             f"by {label(part.feature)}"
@@ -335,7 +335,8 @@ class AuditRecord:
         if len(places) > len(shown):
             names.append(f"in {pluralize(len(places) - len(shown), 'further grouping')}")
         over = f"; over all {asked} the" if several else ":"
-        return f"Concern: groups differ{beyond} by more than chance explains, {enumerated(names)}{over} {p}, {level}."
+        differ = f"Significant disparity: groups differ{beyond} by more than chance explains"
+        return f"{differ}, {enumerated(names)}{over} {p}, {level}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON has it."""
@@ -389,7 +390,7 @@ class AuditRecord:
         ------
         ValueError
             If the text is no JSON, or no record of an audit that this version can read; or if one field contradicts
-            others, such as a concern that is false where a comparison is significant. The message names both.
+            others, such as a `concern` that is false where a comparison is significant. The message names both.
         """
         document = document_of(text)
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
@@ -425,7 +426,7 @@ def _part(value: Any, place: str) -> AuditPart:
 
 
 def _null_distribution(value: Any, place: str) -> NullHistogram | None:
-    """Read the null distribution of the leading comparison, if there is one."""
+    """Read the null distribution of the comparison with the strongest evidence, if there is one."""
     if value is None:
         return None
     record({})(value, place)

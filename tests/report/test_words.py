@@ -66,9 +66,7 @@ def test_a_group_of_several_features_is_bracketed_in_a_sentence():
         "value_other": 0.25, "disparity": 0.25, "ci_low": 0.0, "ci_high": 0.5, "p_value": 0.1, "p_value_adjusted": 0.2,
     }  # fmt: skip
     facts = Setup(sentences={"r": ("are called", "people")})
-    assert finding_sentence(facts, row).startswith(
-        "Among people, 50.0 % of (x, f) against 25.0 % of (x, m) are called:"
-    )
+    assert finding_sentence(facts, row).startswith("Among people, 50.0 % of (x, f) versus 25.0 % of (x, m) are called:")
 
 
 def test_the_null_of_all_pairs_says_any_two_groups():
@@ -109,7 +107,7 @@ def test_joiners_stay_where_words_and_pictures_need_them(name, kept):
 
 def told(size, low, high, **params):
     row = {
-        "metric": "r", "group": "f", "other": "m", "stratum": None, "value_group": 0.5, "value_other": 0.5,
+        "metric": "r", "group": "f", "other": "m", "stratum": None, "value_group": 0.5 + size, "value_other": 0.5,
         "disparity": size, "ci_low": low, "ci_high": high, "p_value": 0.1, "p_value_adjusted": 0.2,
         "minimum_detectable": np.nan, "concern": True,
     }  # fmt: skip
