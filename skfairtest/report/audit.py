@@ -170,7 +170,7 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
     )
     yield Paragraph(
         f"The strongest evidence comes first. {adjusted} Detectable is the smallest disparity, in either direction, "
-        f"that a comparison of so many people had an {100 * DETECTION_POWER:g} % chance of detecting; none means that no "
+        f"a comparison of so many people had an {100 * DETECTION_POWER:g} % chance of detecting; none means that no "
         "disparity, however large, had such a chance."
     )
     folded = sum(len(part.comparisons) for part in record.parts) > MOST_OPEN

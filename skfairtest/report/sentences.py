@@ -14,8 +14,8 @@ from skfairtest.report._schema import array, between, either, mapping, one_of, t
 
 #: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.
 FOUND, NOT_FOUND = "disparity found", "no disparity found"
-#: Decimals beyond which a value is written with its first digits alone; values beyond have no decimals to be written.
-MOST_DECIMALS, LARGEST = 8, 1e15
+#: Values and decimals beyond are written with their first digits alone.
+LARGEST, MOST_DECIMALS = 1e15, 8
 #: Probability with which the smallest detectable disparity would have been found.
 DETECTION_POWER = 0.8
 
@@ -142,10 +142,11 @@ def disparity_writer(setup: Setup, metric: str) -> tuple[Any, str]:
     return (points, " points") if setup.is_share(metric) else (number, "")
 
 
-def decimals_of(first: float, second: float, difference: float, *, fewest: int) -> int | None:
+def decimals_of(first: float, second: float, difference: float, *, fewest: int, extra: int = 2) -> int | None:
     """Return with how many decimals two values and their difference are written, so that no subtraction misleads.
 
-    They are the fewest with which the values shown differ by the difference shown; None if there is no such number.
+    They are the fewest with which the values shown differ by the difference shown, and at most `extra` more than the
+    `fewest`; None if so many do not suffice.
 
     Examples
     --------
@@ -157,7 +158,7 @@ def decimals_of(first: float, second: float, difference: float, *, fewest: int) 
     """
     if not np.isfinite([first, second, difference]).all():
         return fewest
-    for decimals in range(fewest, MOST_DECIMALS + 1):
+    for decimals in range(fewest, min(fewest + extra, MOST_DECIMALS) + 1):
         a, b, gap = (round(value * 10**decimals) for value in (first, second, difference))
         if a - b == gap:
             return decimals
@@ -187,8 +188,8 @@ class Written:
 def written(setup: Setup, row: Mapping[str, Any]) -> Written:
     """Return how the numbers of a comparison are written in a sentence.
 
-    Shares are percentages and their differences points, with one decimal or as many as make these agree; other values
-    have four digits or more.
+    Shares are percentages and their differences points, with one decimal, or two where these do not agree; other values
+    have four digits or more. Where they do not agree either, the sentence says that they are rounded.
     """
     metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
     happens = metric in setup.sentences and metric not in setup.functions
@@ -196,7 +197,7 @@ def written(setup: Setup, row: Mapping[str, Any]) -> Written:
         return Written(percent if happens else decimal if setup.is_share(metric) else number, ratio)
     if not setup.is_share(metric):
         return written_numbers(*numbers)
-    found = decimals_of(*(100 * value for value in numbers), fewest=1)
+    found = decimals_of(*(100 * value for value in numbers), fewest=1, extra=1)
     digits = 1 if found is None else found
     value = partial(percent, digits=digits) if happens else partial(decimal, decimals=digits + 2)
     return Written(value, partial(points, digits=digits), " points", rounded=found is None)

@@ -408,7 +408,7 @@ def test_between_single_groups_the_size_keeps_the_level_whatever_others_do(compa
 
 
 def test_a_rest_of_several_groups_is_told_where_false_concerns_are_promised_to_be_rare(people):
-    promise, assumed = "raise even one false concern", "assumes that the people in these are a random sample"
+    promise, assumed = "report even one false positive", "assumes that the people in these are a random sample"
     binary = ("sex", "age")
     told = {
         # Races are compared with each other; their crossings with what was asked for.
