@@ -187,8 +187,8 @@ MODEL_SELECTION = (
     "{out_of_fold} training runs: how often equalized odds of the tree is rejected by `AuditedClassifier`, on "
     "predictions for people left out, and on predictions for the people trained on. *Fair*: features have the same "
     "distribution in both groups, given the label. *Unfair*: they are noisier in one group; a tree that has learnt its "
-    "people by heart shows nothing of that in sample. *Fair on average*: a column that means nothing is the group, so that "
-    "every single model treats groups differently and all models together do not; rejecting such a model is right "
+    "people by heart shows nothing of that in sample. *Fair on average*: a column that means nothing is the group, so "
+    "that every single model treats groups differently and all models together do not; rejecting such a model is right "
     "about the model and wrong about the way it is trained. Last, {selection} searches over eight candidates, the "
     "more accurate the further apart their rates of selection are, in five folds: how often the one that is taken "
     "differs by more than {tolerance}. *Mean disparity* takes the mean of the folds' disparities as it is, and the "
@@ -210,8 +210,9 @@ CORRELATION_INTERVALS = (
 AUDIT = (
     "Measured by `python -m benchmarks.audit`, stored in `benchmarks/results/{file}`: how often an audit of three "
     "sensitive features and all their crossings, by the standard metrics, reports even one false positive. *One "
-    "feature matters*: predictions are harsher on one sex; false are findings by race, age and both. *Base rates differ*: "
-    "labels depend on race, predictions on the label alone; false are findings in rates within the true label, in "
+    "feature matters*: predictions are harsher on one sex; false are findings by race, age and both. *Base rates "
+    "differ*: labels depend on race, predictions on the label alone; false are findings in rates within the "
+    "true label, in "
     "accuracy and in AUC. *Small groups*: twenty groups of thirty people beside a large one, with skewed scores. The "
     "level is {level}. Exact tests, adjusted for their number, stay below it where few people can reach only few "
     "p-values. Behind each share is the error of so few data sets."
@@ -230,8 +231,8 @@ INDIVIDUAL = (
     "stroke, how often the two-sided 95 % interval holds the value. The two designs were chosen for their tails: in "
     "one few people are harmed much and ratios have a long right tail; in the other most are harmed alike, and those "
     "who are harmed less are a long left tail, with which the normal distribution rejects too often when people are "
-    "few. The ratio of means rejects too often in both, the less the more people there are. An error rate ratio is a ratio "
-    "of few people: its interval is too short, and the test has little power, where few are misclassified."
+    "few. The ratio of means rejects too often in both, the less the more people there are. An error rate ratio is a "
+    "ratio of few people: its interval is too short, and the test has little power, where few are misclassified."
 )
 INDIVIDUAL_WAYS = (
     "However unfair examples are found: the audit value of that very map, the size of a test with just this "

@@ -53,8 +53,8 @@ class ModelTest(MetaEstimatorMixin, BaseEstimator):
         if inner is not None:
             name = inner.removeprefix("estimator__")
             raise ValueError(
-                f"{inner} cannot be set: a test never fits its estimator, and a fitted model that is told another {name} "
-                f"does not describe itself. Fit a model with {name}={params[inner]!r} and pass it as estimator."
+                f"{inner} cannot be set: a test never fits its estimator, and a fitted model that is told another "
+                f"{name} does not describe itself. Fit a model with {name}={params[inner]!r} and pass it as estimator."
             )
         return super().set_params(**params)  # type: ignore[no-any-return]
 

@@ -150,7 +150,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     the parent leaves open has two values.
 
     With "to_parents", a significant disparity says that a crossed group differs from people who share all its features
-    but one. It is no sign of an interaction by itself: where women differ from men whatever their race, Black women do so too.
+    but one. It is no sign of an interaction by itself: where women differ from men whatever their race,
+    Black women do so too.
 
     A hypothesis counts once, however many comparisons test it: rates of complementary events, groups that are swapped,
     and groups of several features that hold the same people. All these comparisons have one adjusted p-value.
@@ -175,7 +176,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     >>> print(
     ...     audit.results_.query("feature == 'sex' and metric == 'accuracy'")["sentence"].item()
     ... )
-    No disparity was found between Female and Male in accuracy. Among all people, 65.4 % of Female against ...
+    No significant disparity was detected between Female and Male in accuracy. Among all people, 65.4 % of Female ...
 
     Young women against young men, and against older women:
 

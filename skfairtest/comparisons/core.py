@@ -62,8 +62,9 @@ class Evidence:
     """What a null distribution says about an estimate.
 
     `oriented_statistic` is the larger the stronger the evidence against the null hypothesis; `draws` are what the
-    p-value counts, and `joint_draws` what the maximum over comparisons is taken of where these are others. `n_extreme` of
-    `n_defined` draws are at least as extreme as the data, and the p-value of these is multiplied by `n_tails`.
+    p-value counts, and `joint_draws` what the maximum over comparisons is taken of where these are others.
+    `n_extreme` of `n_defined` draws are at least as extreme as the data, and the p-value of these is multiplied by
+    `n_tails`.
     """
 
     log_p: float

@@ -431,8 +431,8 @@ class _Audited(MetaEstimatorMixin):
             "raise": " The model was not kept; its tests are in fairness_tests of this error.",
         }[self.on_rejection]
         return (
-            f"{type(self.estimator).__name__}: {len(concerns)} of {n_tests} fairness tests found a significant disparity in "
-            f"what it predicts for people it was not trained on ({n_folds} folds). {' '.join(findings)}{kept}"
+            f"{type(self.estimator).__name__}: {len(concerns)} of {n_tests} fairness tests found a significant "
+            f"disparity in what it predicts for people it was not trained on ({n_folds} folds). {' '.join(findings)}{kept}"
         )
 
     def _hand_on(self, method: str, *data: Any, params: dict[str, Any]) -> Any:

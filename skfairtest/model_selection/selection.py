@@ -141,8 +141,8 @@ def select_fair(
 
     With `tolerance`, the recommended way, candidates qualify whose disparity stays within it, as far as the folds can
     tell: a small fold has wide intervals, and does not qualify where data are few. With `alpha`, candidates qualify
-    that a combined test does not reject. Its null hypothesis is that the candidate's models are fair in every fold; not to
-    reject it does not prove fairness, and small folds hardly ever reject.
+    that a combined test does not reject. Its null hypothesis is that the candidate's models are fair in every fold; not
+    to reject it does not prove fairness, and small folds hardly ever reject.
 
     Parameters
     ----------
