@@ -432,7 +432,8 @@ class _Audited(MetaEstimatorMixin):
         }[self.on_rejection]
         return (
             f"{type(self.estimator).__name__}: {len(concerns)} of {n_tests} fairness tests found a significant "
-            f"disparity in what it predicts for people it was not trained on ({n_folds} folds). {' '.join(findings)}{kept}"
+            f"disparity in what it predicts for people it was not trained on ({n_folds} folds). "
+            f"{' '.join(findings)}{kept}"
         )
 
     def _hand_on(self, method: str, *data: Any, params: dict[str, Any]) -> Any:

@@ -99,7 +99,7 @@ def test_no_concern_is_0_and_a_concern_is_1(people, capsys):
     assert audit(people, *ODDS, "--sensitive", "city") == 0
     assert "No significant disparity was detected by city" in capsys.readouterr().out
     assert audit(people, *ODDS, "--sensitive", "sex") == 1
-    assert "Concern: groups differ by more than chance explains, by sex" in capsys.readouterr().out
+    assert "Significant disparity: groups differ by more than chance explains, by sex" in capsys.readouterr().out
 
 
 def test_alpha_decides(tmp_path, capsys):
