@@ -671,11 +671,11 @@ def test_the_demo_reports_what_fairness_test_finds(elsewhere, capsys):
             for line in text.splitlines()
         )
     leading = test.comparisons_.sort_values("p_value").iloc[0]
-    assert f"{100 * leading['value_group']:.1f} % of {leading['group']} against" in text
+    assert f"{100 * leading['value_group']:.1f} % of {leading['group']} versus" in text
     assert f"{100 * leading['disparity']:.1f} points" in text
     assert "ProPublica" in text
     assert "propublica/compas-analysis" in text
-    assert text.index("Concern:") < text.index(" by race: ") < text.index("null hypotheses")
+    assert text.index("Significant disparity:") < text.index(" by race: ") < text.index("null hypotheses")
     assert "true_positive_rate by race x sex: " in text
 
 
