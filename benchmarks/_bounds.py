@@ -8,7 +8,7 @@ from benchmarks._cells import ALPHA
 from benchmarks._rows import SHARES
 from benchmarks._run import default_of
 
-#: Largest size of metrics without an exact law, and smallest coverage of intervals that are said to be 95 % ones.
+#: Largest size of metrics without an exact distribution, and smallest coverage of intervals said to be 95 % ones.
 NEAR, COVERED = 0.065, 0.93
 #: Largest size of people in 20 clusters or more.
 CLUSTERED = 0.07

@@ -293,7 +293,7 @@ def of_precision(base, value):
 
 
 def number_cells():
-    """Average precision and R squared; base rates, or spreads and laws of the numbers, differ."""
+    """Average precision and R squared; base rates, or spreads and distributions of the numbers, differ."""
     sizes = [(60, 600), (600, 60), (200, 200), (300, 3000)]
     for value in (0.7, 0.9):
         first, same, other = of_precision(0.5, value), of_precision(0.2, value), of_precision(0.2, value - 0.15)

@@ -111,7 +111,7 @@ def basic_bootstrap(sample, value, size, rng):
 
 
 def welch(mean1, variance1, n1, mean2, variance2, n2):
-    """Welch's t test, arrays of any shape; variances with ddof=1. Equal means without any spread are no finding."""
+    """Welch's t test, arrays of any shape; variances with ddof=1. Equal means without any spread are never rejected."""
     with np.errstate(invalid="ignore", divide="ignore"):
         a, b = variance1 / n1, variance2 / n2
         error = np.sqrt(a + b)

@@ -121,7 +121,7 @@ def counted_events(counts, metric):
 
 
 def exact_interval(x, d, p, metric):
-    """Default interval of many data sets (size, 2): the package's limits, extended where the p-value is no finding."""
+    """Default interval of many data sets (size, 2): the package's limits, extended where p does not reject."""
     pairs = [Pair(*(np.array([v]) for v in (x1, d1, x2, d2))) for (x1, x2), (d1, d2) in zip(x, d, strict=True)]
     scale = scale_of(metric)
     low, high = np.array(limits_of_all(pairs, [scale] * len(pairs), "difference", Z, Z)).T

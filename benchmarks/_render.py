@@ -246,7 +246,7 @@ def audits(folder):
         ]
         for cell in document["detectable"]
     ]  # fmt: skip
-    head = ["design", "people", "predictions", "comparisons", "adjusted by", "false concern", "true concern"]
+    head = ["design", "people", "predictions", "comparisons", "adjusted by", "false positive", "true positive"]
     head.append("data sets")
     return [
         "## Audits", "",

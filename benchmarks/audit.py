@@ -1,7 +1,7 @@
 """Whether an audit keeps its two promises: ``python -m benchmarks.audit [--quick]``.
 
 Familywise error: how often an audit of three sensitive features and all their crossings, by the standard metrics,
-raises a false concern. *Nobody differs*: features mean nothing. *One feature matters*: predictions are harsher on one
+reports a false positive. *Nobody differs*: features mean nothing. *One feature matters*: predictions are harsher on one
 sex; false are the findings by race, by age and by both. *Base rates differ*: labels depend on race and predictions on
 the label alone; false are findings in rates within the true label, and in accuracy. *Small groups*: twenty of thirty
 people beside a large one, and scores that are right on average and very skewed; nobody differs. Rates are exact, AUC
@@ -80,7 +80,7 @@ def false_findings(design, results):
 
 
 def audited(design, n, what, seed):
-    """Return whether an audit of new people has a false finding, a true one, its size, and its adjustment."""
+    """Return whether an audit of new people has a false positive, a true one, its size, and its adjustment."""
     rng = np.random.default_rng(seed)
     features, y, decided, score = people(design, n, rng)
     with warnings.catch_warnings():
@@ -109,7 +109,7 @@ def share(found):
 
 
 def family(design, n, what, data_sets, sequence):
-    """Return how often audits of a design raise a false concern."""
+    """Return how often audits of a design report a false positive."""
     seeds = sequence.spawn(data_sets)
     jobs = (delayed(audited)(design, n, what, seed) for seed in seeds)
     wrong, right, sizes, adjust = zip(*Parallel(n_jobs=-1)(jobs), strict=True)
@@ -152,7 +152,7 @@ def main(argv=None):
         chosen, results["families"] = [], json.loads(RESULTS.read_text())["families"]
     elif options.only == "families":
         designs, results["detectable"] = [], json.loads(RESULTS.read_text())["detectable"]
-    print("How often an audit raises a false concern")
+    print("How often an audit reports a false positive")
     for (design, n, what, data_sets), own in zip(chosen, sequence.spawn(len(chosen)), strict=True):
         cell = family(design, n, what, 2 if options.quick else data_sets, own)
         results["families"].append(cell)

@@ -1,4 +1,4 @@
-"""Whether the test of individual fairness keeps its level: ``python -m benchmarks.individual [--quick]``.
+"""How often the test of individual fairness rejects fair models: ``python -m benchmarks.individual [--quick]``.
 
 Level: how often a logistic model is rejected whose audit value in the population is 1.1, exactly the tolerance of 1.25,
 1.3 or 1.5, and how often the interval holds the true value; the truth is an integral that is computed, not simulated

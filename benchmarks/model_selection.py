@@ -1,4 +1,4 @@
-"""Whether scores, selection and audited models keep their promises: ``python -m benchmarks.model_selection [--quick]``.
+"""Whether scores, selection and audited models do what they say: ``python -m benchmarks.model_selection [--quick]``.
 
 Intervals: how often the interval of the largest disparity between any two groups holds the true one, by the package and
 by MetricFrame's percentile bootstrap of the same people. Out of fold: how often equalized odds of one model, tested on
@@ -111,7 +111,7 @@ def intervals(designs, n_data_sets, n_compared, sequence):
 
 
 def training_people(rng, n, base_rates, spreads):
-    """Features whose law given the label is the same in both groups, or noisier in the second."""
+    """Features whose distribution given the label is the same in both groups, or noisier in the second."""
     group = rng.integers(2, size=n)
     y = (rng.random(n) < np.array(base_rates)[group]).astype(int)
     X = y[:, None] * 0.8 + rng.normal(size=(n, 4)) * np.array(spreads)[group][:, None]

@@ -126,7 +126,7 @@ def rates(options):
     rows = [
         ("factorize and count, nothing else", bare, ""),
         ("FairnessTest, 9,999 permutations", ours, f"{ours / bare:.2f} x the bare count (goal: at most 3)"),
-        ("FairnessTest, exact law (the default)", exact, f"{exact / bare:.2f} x the bare count"),
+        ("FairnessTest, exact distribution (the default)", exact, f"{exact / bare:.2f} x the bare count"),
         ("fairlearn MetricFrame, one number", frame, f"{frame / ours:,.0f} x slower (goal: at least 50)"),
         (
             "scipy permutation_test, 9,999 resamples",

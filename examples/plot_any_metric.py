@@ -8,7 +8,8 @@ distribution: groups differ in more than one way, and each metric looks at one o
 
 # %%
 # The null hypothesis of every test here: the metric has the same value in both groups. Where the groups differ in
-# other ways, only statistics that are divided by their own standard error in every resample keep the level.
+# other ways, only statistics that are divided by their own standard error in every resample control the
+# false-positive rate.
 import matplotlib.pyplot as plt
 import numpy as np
 

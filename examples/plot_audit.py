@@ -33,7 +33,7 @@ print(audit.summary_[columns].to_string(index=False, float_format="{:.2g}".forma
 
 # %%
 # Every comparison has a sentence: who, which direction, by how much, how sure. Where nothing was found, it says how
-# large a disparity could have gone unseen.
+# large a disparity it could have missed.
 results = audit.results_.sort_values("p_value")
 print("\n\n".join([*results.loc[results["concern"], "sentence"].head(3), *results["sentence"].tail(1)]))
 

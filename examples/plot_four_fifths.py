@@ -56,7 +56,7 @@ plt.show()
 # %%
 # The same ratio, .75, from more and more people: the rule says the same about all of them, the tests do not. Without a
 # margin, a test asks whether the ratio is 1. With ``margin=0.8`` its null hypothesis is that the ratio lies within
-# [0.8, 1.25]: a finding is a violation of the rule that chance does not explain.
+# [0.8, 1.25]: a significant result is a violation of the rule that chance does not explain.
 for people in (40, 400, 4000, 40000):
     counts = {("a", 1): people * 30 // 100, ("a", 0): people * 70 // 100}
     counts |= {("b", 1): people * 40 // 100, ("b", 0): people * 60 // 100}

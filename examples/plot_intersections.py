@@ -3,7 +3,7 @@ Many groups and their intersections
 ===================================
 
 Race, sex and age make thirty-six groups. Test each, and chance alone finds one or two of them at 5 %. Holm's adjustment
-keeps the probability of *any* false finding at 5 %, however the p-values depend on each other, and costs less than is
+keeps the probability of *any* false positive at 5 %, however the p-values depend on each other, and costs less than is
 feared.
 """
 

@@ -2,8 +2,9 @@
 How many people an audit needs
 ==============================
 
-"No disparity was found" means little if none could have been. Before an audit: how many people does it take? After it:
-what could these people have shown? Both are about the test that runs, with its level and its number of comparisons.
+"No significant disparity" means little if none could have been. Before an audit: how many people does it take? After
+it: what could these people have shown? Both are about the test that runs, with its level and its number of
+comparisons.
 """
 
 # %%

@@ -56,4 +56,4 @@ for place, (threshold, p) in enumerate(sorted(p_values.items(), key=lambda item:
 
 # %%
 # What survives is what would be reported; a threshold picked from the drawing, for or against the score, would be
-# neither a finding nor an acquittal.
+# neither proof of a disparity nor an acquittal.

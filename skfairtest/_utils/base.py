@@ -54,7 +54,7 @@ class ModelTest(MetaEstimatorMixin, BaseEstimator):
             name = inner.removeprefix("estimator__")
             raise ValueError(
                 f"{inner} cannot be set: a test never fits its estimator, and a fitted model that is told another "
-                f"{name} says what is not so. Fit a model with {name}={params[inner]!r} and pass it as estimator."
+                f"{name} does not describe itself. Fit a model with {name}={params[inner]!r} and pass it as estimator."
             )
         return super().set_params(**params)  # type: ignore[no-any-return]
 
@@ -76,7 +76,7 @@ class ModelTest(MetaEstimatorMixin, BaseEstimator):
             tags.input_tags.string = True
         elif hasattr(model, "__sklearn_tags__") and not isinstance(model, type):
             tags.input_tags = copy.deepcopy(get_tags(model).input_tags)
-            # The columns of a kernel matrix are the people whom the model was fitted on, whoever is tested.
+            # The columns of a kernel matrix are the people whom the model was fitted on, regardless of who is tested.
             tags.input_tags.pairwise = False
         else:
             tags.input_tags.sparse = tags.input_tags.allow_nan = True

@@ -77,9 +77,9 @@ def how_many(n_groups: int, n_features: int, compare: str) -> int:
 
 
 def enough_draws(settings: Settings, family: int) -> Settings:
-    """Draw as many resamples as it takes that few extreme ones can be a finding, where that is left to us."""
+    """Draw as many resamples as it takes that few extreme ones can be significant, where that is left to us."""
     needed = int(np.ceil(family / settings.alpha)) if settings.adjust in FAMILYWISE else 0
     if settings.question.method != "auto" or settings.n_resamples > needed:
         return settings
-    # None as extreme among these is a finding; twice as many, so that few extreme ones can be one where some are.
+    # None as extreme among these is significant; twice as many, so that few extreme ones can be where some are.
     return replace(settings, n_resamples=2 * needed, adaptive=True, n_decisive=needed)

@@ -1,7 +1,7 @@
 """The audit of one model: many metrics, sensitive features and their intersections, judged as one family of questions.
 
 Testing race, sex, and race x sex, by five metrics each, asks many questions and reports the luckiest answer. Here one
-adjustment runs over all of them, and it alone decides.
+adjustment runs over all of them, and the verdict follows from it alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     Null hypothesis of each comparison: the metric is equal in the two groups that are compared (with `margin`: it does
     not differ by more than the margin). Each is tested as `FairnessTest` tests it; `adjust` then acts once, on all of
-    them together, so that with the default at most 5 % of audits raise even one false concern, or about 5 % where
+    them together, so that with the default at most 5 % of audits report even one false positive, or about 5 % where
     p-values are not exact. The p-value of a rate is exact between single groups; against several groups together it is
     exact where the people in these are a random sample (see Notes).
 
@@ -80,8 +80,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         Of intervals; one minus it is the level of the audit.
     n_resamples : int or "adaptive", default=9999
         Resamples of each null distribution. With ``method="auto"`` they are more where not even none of them being as
-        extreme would be a finding among so many comparisons: then drawing stops when 20 were, as with "adaptive", or
-        when there are enough for a finding and none was.
+        extreme would be significant among so many comparisons: then drawing stops when 20 were, as with "adaptive",
+        or when there are enough for one to be significant and none was.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     individual : bool or IndividualFairnessTest, optional
@@ -109,7 +109,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         ``feature``, ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``standard_error``,
         ``ci_low``, ``ci_high`` (pointwise) and ``small``.
     summary_ : DataFrame
-        One row per feature and metric: how many comparisons and findings, and the comparison with the smallest
+        One row per feature and metric: how many comparisons and significant ones, and the comparison with the smallest
         p-value.
     p_value_ : float
         The smallest adjusted p-value of all, adjusted as `adjust` says.
@@ -149,8 +149,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     ``compare_intersections="between_groups"`` has no such condition, nor has "to_parents" where the feature that
     the parent leaves open has two values.
 
-    With "to_parents", a finding says that a crossed group differs from people who share all its features but one. It is
-    no sign of an interaction by itself: where women differ from men whatever their race, Black women do so too.
+    With "to_parents", a significant disparity says that a crossed group differs from people who share all its features
+    but one. It is no sign of an interaction by itself: where women differ from men whatever their race,
+    Black women do so too.
 
     A hypothesis counts once, however many comparisons test it: rates of complementary events, groups that are swapped,
     and groups of several features that hold the same people. All these comparisons have one adjusted p-value.
@@ -175,7 +176,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     >>> print(
     ...     audit.results_.query("feature == 'sex' and metric == 'accuracy'")["sentence"].item()
     ... )
-    No disparity was found between Female and Male in accuracy. Among all people, 65.4 % of Female against ...
+    No significant disparity was detected between Female and Male in accuracy. Among all people, 65.4 % of Female ...
 
     Young women against young men, and against older women:
 

@@ -61,9 +61,10 @@ class Estimate:
 class Evidence:
     """What a null distribution says about an estimate.
 
-    `oriented_statistic` is the larger the more it speaks against the null hypothesis; `draws` are what the p-value
-    counts, and `joint_draws` what the maximum over comparisons is taken of where these are others. `n_extreme` of
-    `n_defined` draws are at least as extreme as the data, and the p-value of these is multiplied by `n_tails`.
+    `oriented_statistic` is the larger the stronger the evidence against the null hypothesis; `draws` are what the
+    p-value counts, and `joint_draws` what the maximum over comparisons is taken of where these are others.
+    `n_extreme` of `n_defined` draws are at least as extreme as the data, and the p-value of these is multiplied by
+    `n_tails`.
     """
 
     log_p: float
@@ -286,7 +287,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What decides: the global p-value with its Monte-Carlo limits, and whether there is a concern.
+    """What decides: the global p-value with its Monte-Carlo limits, and whether there is a significant disparity.
 
     `leading` is the place of the strongest evidence: which grouping, and which of its comparisons. `adjust` is the
     adjustment that was run: "shaffer" is Holm's where no hypothesis follows from others. Tables were `drawn` for the

@@ -32,7 +32,7 @@ class Supposed:
 
     @classmethod
     def of(cls, finding: Finding, result: Result) -> Self:
-        """Take it from a finding of a result, at the level that the adjustment leaves the smallest p-value."""
+        """Take it from one comparison of a result, at the level that the adjustment leaves the smallest p-value."""
         null, estimate, level = finding.null, finding.estimate, result.verdict.level
         enough = finding.evidence.draws is None or level * (1 + result.measured.settings.n_resamples) >= 1
         return cls(null.question, level, estimate.bounds, null.table(), null.error(estimate), enough)
@@ -76,7 +76,7 @@ def detectable_sizes(
             sizes[places] = detectable_rates(tables, question, direction=direction, accuracy=accuracy, **asked)
         else:
             sizes[places] = detectable_estimates([supposed[place].error for place in places], question, **asked)
-    # Not even no extreme draw among too few would be a finding.
+    # Not even no extreme draw among too few would be significant.
     impossible = [not one.enough or sizes[place] > one.bounds[1] for place, one in enumerate(supposed)]
     return np.where(impossible, np.inf, sizes)
 

@@ -244,7 +244,7 @@ def _leading(main: Sequence[Comparison], tied: np.ndarray, *, worst: bool) -> in
 def _verdict(
     tested: list[list[Finding]], blocks: Mapping[str, int], settings: Settings, *, together: bool
 ) -> tuple[int, Verdict]:
-    """Return the hypothesis that decides, and what is decided."""
+    """Return the hypothesis with the strongest evidence, and the verdict."""
     equivalence = settings.question.alternative == "equivalence"
     log_p, main = _log_p(tested), [same[0] for same in tested]
     # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.

@@ -128,7 +128,7 @@ def measure(
 
 
 def _for_people(sample: Sample, settings: Settings) -> Settings:
-    """Return how people are tested of whose weights only sums are known: asymptotically, as they tell no more."""
+    """Return the test of people of whose weights only sums are known: asymptotic, as they tell no more."""
     if not sample.summed:
         return settings
     asked = {"variance": settings.asked_variance, "method": settings.question.method}
@@ -279,7 +279,7 @@ def _label_table(
     names = [(place, name) for place, name in enumerate(table.cell_names) if name != "y_score"]
     cells = {name: np.array([cell[i] == design.pos_label for cell in table.cells], dtype=bool) for i, name in names}
     codes = {name: np.array([labels[cell[i]] for cell in table.cells], dtype=np.intp) for i, name in names}
-    # Cells in an order that does not depend on how labels are spelled: drawn tables depend on it.
+    # Cells in an order that does not depend on how labels are spelled: sampled tables depend on it.
     order = np.lexsort(tuple(cells.values())[::-1])
     return (
         table.counts[:, :, order],

@@ -23,7 +23,7 @@ RESAMPLES = {
 
 
 def null_histogram_of(finding: Finding) -> NullHistogram | None:
-    """Return the distribution of a finding under its null hypothesis; None where its statistic is undefined."""
+    """Return the distribution of a comparison under its null hypothesis; None where its statistic is undefined."""
     evidence = finding.evidence
     found = finding.null.enumerated(evidence.log_p, evidence.method)
     if found is not None:
@@ -79,7 +79,7 @@ def _drawn(finding: Finding) -> NullHistogram | None:
 
 
 def _normal(finding: Finding) -> NullHistogram:
-    """Return the standard normal distribution, for want of one of its own."""
+    """Return the standard normal distribution, where the statistic has none of its own."""
     sides, times = _sides(finding)
     evidence = finding.evidence
     statistic = evidence.statistic
@@ -126,7 +126,7 @@ def _statistic(finding: Finding) -> str:
 
 
 def _ended(note: str, statistic: float) -> str:
-    infinite = "; the data's own statistic is infinite, for want of a standard error" if np.isinf(statistic) else ""
+    infinite = "; the data's own statistic is infinite, because it has no standard error" if np.isinf(statistic) else ""
     return f"{note}{infinite}."
 
 

@@ -74,13 +74,13 @@ class Everybody:
 
 @dataclass(frozen=True)
 class OmnibusNull(NullDistribution):
-    """What chance does to a metric of all groups, of which some values speak against independence."""
+    """What chance does to a metric of all groups, of which some values are evidence against independence."""
 
     extreme: str
 
     @property
     def side(self) -> str:
-        """Which values speak against independence."""
+        """Which values are evidence against independence."""
         return self.extreme
 
     @property
@@ -148,7 +148,7 @@ def _sides(extreme: str) -> list[str]:
 
 
 def _evidence(value: float, drawn: Floats, null: OmnibusNull, settings: Settings) -> Evidence:
-    """Count in the direction that speaks against independence; twice the smaller tail where neither does."""
+    """Count in the direction that is evidence against independence; twice the smaller tail where neither does."""
     sides = _sides(null.extreme)
     found = [evidence_of_draws(drawn, value, side, settings, "permutation", np.nan) for side in sides]
     least = min(found, key=lambda one: (one.log_p, one.n_extreme, one.n_defined))

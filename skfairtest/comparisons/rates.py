@@ -417,7 +417,7 @@ def joint_log_p(comparisons: Sequence[Comparison]) -> Floats:
 
 
 def needs_draws(counted: Sequence[Counted], settings: Settings) -> bool:
-    """Whether p-values of rates, or their adjustment, need drawn tables."""
+    """Whether p-values of rates, or their adjustment, need sampled tables."""
     estimates = [estimate for made in counted for estimate in made.estimates]
     nulls = [null for made in counted for null in made.nulls]
     if not estimates or settings.question.method in ("permutation", "bootstrap"):

@@ -16,7 +16,7 @@ CLUSTERS = {
 
 
 def setup_of(measured: Measured, adjust: str | None) -> Setup:
-    """Collect what sentences say about how people were tested."""
+    """Collect what sentences say about how a test was set up."""
     settings, sample, metrics = measured.settings, measured.sample, measured.metrics
     question = settings.question
     assert sample is not None

@@ -21,7 +21,7 @@ from skfairtest.report.drawings import draw_disparities, height_of, width_of
 class DisparityDisplay(FittedDisplay):
     """Forest of the comparisons of a test or an audit: disparities with their intervals.
 
-    Comparisons that are a concern are orange diamonds, the others blue circles. An interval that ends in an arrow goes
+    Significant disparities are orange diamonds, the others blue circles. An interval that ends in an arrow goes
     on beyond the axis. Where a metric looks at all groups at once there is no disparity to be drawn; such comparisons
     are counted below the axis.
 
@@ -32,7 +32,7 @@ class DisparityDisplay(FittedDisplay):
     disparity, ci_low, ci_high : ndarray of shape (n_comparisons,)
         Disparities and their limits.
     concern : ndarray of bool, shape (n_comparisons,)
-        Which of them are a concern.
+        Which of them are significant.
     p_value : ndarray of shape (n_comparisons,)
         P-values, adjusted; the smallest are drawn where comparisons are too many.
     null : float, default=0

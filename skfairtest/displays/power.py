@@ -1,4 +1,4 @@
-"""How small a disparity is found, by how many people are tested."""
+"""How small a disparity can be detected with how many people."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class CorrelationFairnessTest(ReportMixin):
     Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never
     cut into groups. The outcome is permuted, and each permutation's correlation is divided by its own standard error:
     where outcome and feature are independent the test is exact in samples of any size; where they are uncorrelated but
-    dependent (errors that vary more among the young, but are no larger on average) it keeps its level in large samples,
+    dependent (errors that vary more among the young, but are no larger on average) it is valid in large samples,
     where the ordinary permutation test does not. With a callable `correlation` the null hypothesis is independence.
 
     Parameters
@@ -66,7 +66,7 @@ class CorrelationFairnessTest(ReportMixin):
         Pearson's r; Spearman's rho, with midranks for ties; or ``correlation(x, e)``, which returns one number that is
         the larger the more `x` and `e` depend on each other. A callable is not studentized.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        What would be a finding. "greater": a positive correlation. Two-sided compares absolute values.
+        The alternative hypothesis. "greater": a positive correlation. Two-sided compares absolute values.
     adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
         How p-values are adjusted for the number of sensitive features; "auto" is Holm. "max_t" is exact only if the
         outcome is independent of all features together.

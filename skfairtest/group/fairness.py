@@ -69,7 +69,7 @@ class FairnessTest(GroupsTest):
         ``value_group - value_other`` or ``value_group / value_other``. That both values are equal is tested alike.
         A metric whose name says "ratio" is compared by the ratio in any case.
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
-        What would be a finding. "greater": the group's value is the greater one. "equivalence": the disparity lies
+        The alternative hypothesis. "greater": the group's value is the greater one. "equivalence": the disparity lies
         within the margin.
     margin : float, optional
         Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin].

@@ -161,7 +161,7 @@ def _candidates(given: GivenTotals, alpha: float) -> Floats:
 
 
 def raised_level(given: GivenTotals, alpha: float, alternative: str) -> float:
-    """Return the largest conditional p-value up to which rejecting keeps the level (Boschloo 1970)."""
+    """Return the largest conditional p-value up to which rejecting controls the false-positive rate (Boschloo 1970)."""
     two_sided = alternative == "two-sided"
     stop = np.pi / 4 if two_sided else np.pi / 2
     people = len(given.left) - 1

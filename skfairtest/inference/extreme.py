@@ -4,7 +4,7 @@ fairlearn's ``difference()`` is the largest absolute difference of any two group
 groups are: unless people are few, a percentile interval of it does not contain 0. The comparisons of a test have
 simultaneous intervals; where all of them hold, the largest absolute disparity lies between the largest of their least
 and the largest of their greatest absolute values. That interval contains equality where no comparison is told from it.
-(An exact test of few people can reject a comparison whose score interval contains equality; the p-value decides.)
+(An exact test of few people can reject a comparison whose score interval contains equality; we follow the test.)
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from skfairtest.inference.regions import score_limits
 #: Totals looked at, where they are many: at least so many, and more the fewer outcomes a total has.
 _TOTALS, _CELLS = 24, 8_000
 GOLDEN = (1 + 5**0.5) / 2
-#: Standard deviations of totals and of events beyond which there is no probability to speak of.
+#: Standard deviations of totals and of events beyond which there is next to no probability.
 _REACH = 6.0
 #: Totals whose outcomes are summed at the same time.
 _AT_ONCE = 4_000

@@ -52,7 +52,7 @@ class Question:
     disparity : {"difference", "ratio"}
         How two values are compared.
     alternative : {"two-sided", "greater", "less", "equivalence"}
-        What would be a finding.
+        The alternative hypothesis.
     margin_bounds : (float, float) or None
         Tolerated disparities, lower and upper; None tests equality.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}
@@ -71,7 +71,7 @@ class Question:
 
     @property
     def tests(self) -> list[tuple[float, str]]:
-        """Tests that it asks for: the disparity that is tested, and the side of it that would be a finding."""
+        """Tests that it asks for: the disparity that is tested, and the side of it that rejects."""
         if self.margin_bounds is None:
             return [(self.null, self.alternative)]
         low, high = self.margin_bounds

@@ -19,7 +19,7 @@ from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Floats
 from skfairtest.inference.resampling import at_least_as_extreme
 
-#: Resamples that are drawn with one seed: a fixed division of the work, whoever does it.
+#: Resamples that are drawn with one seed: a division of the work that is the same for any number of processes.
 CHUNK = 200
 #: A sequential p-value stops at this many resamples at least as extreme as the data.
 EXTREME_ENOUGH = 20

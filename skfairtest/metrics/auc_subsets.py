@@ -46,7 +46,7 @@ class _Class(NamedTuple):
     tied : ndarray of float
         The other class's people with the same score.
     linear : ndarray of float
-        What a person of the subset adds to the other class's squares outside of it, whoever else is in it.
+        What a person of the subset adds to the other class's squares outside of it, regardless of who else is in it.
     key : ndarray of int32
         Place among everybody; the same for people of one class with the same score, if somebody of the other has it.
     others : int

@@ -338,6 +338,6 @@ class Matthews(OfLabels):
         return np.asarray(margins.min(axis=-1))
 
     def informative(self, counts: Floats) -> Floats:
-        """Return the people who are predicted wrongly, or right, or are in the smallest class, whoever are fewest."""
+        """Return the people who are predicted wrongly, or right, or are in the smallest class, whichever are fewest."""
         right = counts @ self.right
         return np.asarray(np.minimum(self.effective(counts), np.minimum(right, counts.sum(axis=-1) - right)))

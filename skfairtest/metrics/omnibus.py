@@ -34,7 +34,7 @@ class Omnibus:
     reads : frozenset of str
         Which columns it needs.
     extreme : {"greater", "less", "two-sided"}
-        Which values speak against independence.
+        Which values are evidence against independence.
     describes : str
         What it is, for sentences.
     function : callable, optional

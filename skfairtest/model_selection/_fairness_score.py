@@ -53,7 +53,9 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     """
     check_choice("output", output, OUTPUTS)
     if "estimator" in params:
-        raise ParameterError("estimator is no parameter of a scorer: it is handed the model by whoever scores")
+        raise ParameterError(
+            "estimator is no parameter of a scorer: it is handed the model by the function that scores"
+        )
     known = sorted(set(FairnessTest().get_params(deep=False)) - {"estimator", "metric"})
     unknown = [name for name in params if name not in known]
     if unknown:

@@ -356,7 +356,7 @@ class Cells:
 
 
 def _why_not(metric: MetricOf, values: Any) -> str:
-    """Say why a metric has no test, whoever the people are."""
+    """Say why a metric has no test, regardless of the people."""
     if metric.counts_people:
         return "the size of a group is no average over its people: there is nothing to test"
     for value in values:

@@ -52,7 +52,7 @@ _NO_GROUPS = (
 
 
 class FairnessRejectedWarning(UserWarning):
-    """A model was trained, and a fairness test of its out-of-fold predictions found a concern.
+    """A model was trained, and a fairness test of its out-of-fold predictions found a significant disparity.
 
     No hypothesis is tested here: the message quotes the tests of `AuditedClassifier` or `AuditedRegressor`.
 
@@ -69,7 +69,7 @@ class FairnessRejectedWarning(UserWarning):
 
 
 class FairnessRejectedError(RuntimeError):
-    """A model was not accepted, because a fairness test of its out-of-fold predictions found a concern.
+    """A model was not accepted, because a fairness test of its out-of-fold predictions found a significant disparity.
 
     No hypothesis is tested here: the message quotes the tests of `AuditedClassifier` or `AuditedRegressor`. A search
     of scikit-learn takes it as a fit that failed, and gives the candidate its ``error_score``.
@@ -79,7 +79,7 @@ class FairnessRejectedError(RuntimeError):
     message : str
         What was found.
     fairness_tests : sequence of FairnessTest or CorrelationFairnessTest
-        All fitted tests, of which at least one is a concern.
+        All fitted tests, of which at least one found a significant disparity.
 
     Attributes
     ----------
@@ -182,12 +182,13 @@ class _Audited(MetaEstimatorMixin):
         ValueError
             If a parameter or an input is not usable; the message names it, what was found and what to do.
         FairnessRejectedError
-            If a test found a concern and ``on_rejection="raise"``. What an earlier `fit` left is then left as it was.
+            If a test found a significant disparity and ``on_rejection="raise"``. What an earlier `fit` left is then
+            left as it was.
 
         Warns
         -----
         FairnessRejectedWarning
-            If a test found a concern and ``on_rejection="warn"``.
+            If a test found a significant disparity and ``on_rejection="warn"``.
         """
         self._check_parameters()
         if sensitive_features is None:
@@ -430,8 +431,9 @@ class _Audited(MetaEstimatorMixin):
             "raise": " The model was not kept; its tests are in fairness_tests of this error.",
         }[self.on_rejection]
         return (
-            f"{type(self.estimator).__name__}: {len(concerns)} of {n_tests} fairness tests found a concern in what it "
-            f"predicts for people it was not trained on ({n_folds} folds). {' '.join(findings)}{kept}"
+            f"{type(self.estimator).__name__}: {len(concerns)} of {n_tests} fairness tests found a significant "
+            f"disparity in what it predicts for people it was not trained on ({n_folds} folds). "
+            f"{' '.join(findings)}{kept}"
         )
 
     def _hand_on(self, method: str, *data: Any, params: dict[str, Any]) -> Any:
@@ -448,8 +450,8 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     predict positive is the same in all groups, averaged over the folds; with other `tests`, what they say of these
     predictions. `fit` trains the estimator on everybody, and once more for every fold, on all people but those of the
     fold, whose predictions are then tested together. Predictions for people trained on are never tested: they would
-    flatter the model, which knows their labels, and whoever is overfitted most. The model that is kept is another
-    one than those tested, trained in the same way on a few more people.
+    flatter the model, which knows their labels, and those most who are overfitted most. The model that is kept is
+    another one than those tested, trained in the same way on a few more people.
 
     Parameters
     ----------
@@ -465,8 +467,8 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
         correlation), with `clusters` kept together by ``StratifiedGroupKFold``. A splitter that asks for
         ``sensitive_features`` or ``groups`` is given the groups or the clusters.
     on_rejection : {"warn", "raise", "ignore"}, default="warn"
-        What happens if a test finds a concern: the model is trained and there is a `FairnessRejectedWarning`, or a
-        `FairnessRejectedError` and no model, or nothing but `fairness_tests_`.
+        What happens if a test finds a significant disparity: the model is trained and there is a
+        `FairnessRejectedWarning`, or a `FairnessRejectedError` and no model, or nothing but `fairness_tests_`.
 
     Attributes
     ----------
@@ -517,7 +519,7 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     ...     X, y, sensitive_features={"sex": sex}
     ... )
     >>> print(str(model.fairness_tests_[0]).splitlines()[0])
-    Concern: groups of sex differ by more than chance explains ...
+    Significant disparity: groups of sex differ by more than chance explains ...
     >>> model.predict(X[:3]).shape
     (3,)
     """
@@ -552,8 +554,8 @@ class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
         `clusters` ``GroupKFold``. A splitter that asks for ``sensitive_features`` or ``groups`` is given the groups
         or the clusters.
     on_rejection : {"warn", "raise", "ignore"}, default="warn"
-        What happens if a test finds a concern: the model is trained and there is a `FairnessRejectedWarning`, or a
-        `FairnessRejectedError` and no model, or nothing but `fairness_tests_`.
+        What happens if a test finds a significant disparity: the model is trained and there is a
+        `FairnessRejectedWarning`, or a `FairnessRejectedError` and no model, or nothing but `fairness_tests_`.
 
     Attributes
     ----------

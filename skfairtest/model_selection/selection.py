@@ -94,7 +94,7 @@ class FairSelection:
             raise ParameterError(
                 f"fairness={self.fairness!r} has scores between {found.min():.3g} and {found.max():.3g}, and alpha is "
                 "about p-values: pass make_fairness_scorer(..., output='p_value'), without alternative='equivalence', "
-                "whose p-values speak for fairness; or use tolerance with output='upper_bound'"
+                "whose p-values are evidence for fairness; or use tolerance with output='upper_bound'"
             )
         return np.minimum(1.0, 2 * fair.mean(axis=1)), "twice the mean of its p-values", float(self.alpha or 0.0)
 
@@ -140,9 +140,9 @@ def select_fair(
     """Choose the best candidate of a search among those that are fair enough, for ``refit=``.
 
     With `tolerance`, the recommended way, candidates qualify whose disparity stays within it, as far as the folds can
-    tell: a small fold has wide intervals, and does not qualify for want of data. With `alpha`, candidates qualify that
-    a combined test does not reject. Its null hypothesis is that the candidate's models are fair in every fold; not to
-    reject it is no proof of fairness, and small folds hardly ever reject.
+    tell: a small fold has wide intervals, and does not qualify where data are few. With `alpha`, candidates qualify
+    that a combined test does not reject. Its null hypothesis is that the candidate's models are fair in every fold; not
+    to reject it does not prove fairness, and small folds hardly ever reject.
 
     Parameters
     ----------

@@ -96,13 +96,13 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
     low, high = verdict.p_value_interval
     if low != high:
         between = f"{p_text(low) if low else '0'} and {p_text(high)}"
-        said += f" With resamples without end, that p-value would lie between {between} (95 % limits)."
+        said += f" With infinitely many resamples, that p-value would lie between {between} (95 % limits)."
     yield Paragraph(said, "concern" if verdict.concern else "fine")
     several = verdict.n_comparisons > 1
     figures = {
         "people": f"{verdict.n_samples:,}",
         "comparisons" if several else "comparison": f"{verdict.n_comparisons:,}",
-        "concerns" if verdict.n_found != 1 else "concern": f"{verdict.n_found:,}",
+        "significant": f"{verdict.n_found:,}",
         "smallest adjusted p" if several else "p": p_text(verdict.p_value),
         "level": f"{100 * verdict.alpha:g} %",
     }
@@ -112,7 +112,7 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
 
 
 def findings(part: AuditPart) -> Iterator[Block]:
-    """Say what was found in one grouping of the people, the most telling first; else which p-value is the smallest."""
+    """Say what was found in one grouping of the people, the strongest evidence first."""
     ordered = by_p_value(part.setup, part.comparisons)
     found, total = ordered[ordered["concern"]], len(ordered)
     if not total:
@@ -120,11 +120,13 @@ def findings(part: AuditPart) -> Iterator[Block]:
         return
     asked = pluralize(total, "comparison")
     if len(found):
-        are = "is a concern" if len(found) == 1 else "are concerns"
-        lead = f"{len(found):,} of {asked} {are}{', the smallest p-value first' if len(found) > 1 else ''}:"
+        order = ", with the strongest evidence first" if len(found) > 1 else ""
+        shows = "shows" if len(found) == 1 else "show"
+        lead = f"{len(found):,} of {asked} {shows} a significant disparity{order}:"
     else:
-        smallest = ":" if total == 1 else ". The one with the smallest p-value:"
-        lead = f"No concern in {asked}, which is no proof of fairness{smallest}"
+        none = "The comparison does not show" if total == 1 else f"None of the {total:,} comparisons showed"
+        strongest = ":" if total == 1 else ". The one with the strongest evidence:"
+        lead = f"{none} a significant disparity; this does not prove fairness{strongest}"
     yield Paragraph(lead)
     shown = records(found if len(found) else ordered.head(1))
     lines = tuple(result_sentence(part.setup, row) for row in shown)
@@ -151,7 +153,7 @@ def _values(part: AuditPart) -> Iterator[Block]:
 def _null_distribution(record: AuditRecord) -> Iterator[Block]:
     part, row = record.leading
     lead = record.parts[part]
-    yield Paragraph("The comparison that decides:")
+    yield Paragraph("The comparison with the strongest evidence:")
     yield Items((result_sentence(lead.setup, records(lead.comparisons.iloc[[row]])[0]),))
     if record.null_distribution is None:
         yield Paragraph("Its null distribution is not kept in this record.")
@@ -162,13 +164,14 @@ def _null_distribution(record: AuditRecord) -> Iterator[Block]:
 def _comparisons(record: AuditRecord) -> Iterator[Block]:
     """Write all comparisons, a table for each metric of each grouping."""
     adjusted = (
-        "P-values are not corrected for the number of questions."
+        "P-values are not corrected for the number of comparisons."
         if record.verdict.adjust is None
-        else "Adjusted p-values are corrected for all questions together."
+        else "Adjusted p-values are corrected for all comparisons together."
     )
     yield Paragraph(
-        f"The smallest p-value comes first. {adjusted} Detectable is the smallest disparity that these numbers of "
-        f"people would have shown with a probability of {100 * DETECTION_POWER:g} %, in either direction."
+        f"The strongest evidence comes first. {adjusted} Detectable is the smallest disparity, in either direction, "
+        f"a comparison of so many people had an {100 * DETECTION_POWER:g} % chance of detecting; none means that no "
+        "disparity, however large, had such a chance."
     )
     folded = sum(len(part.comparisons) for part in record.parts) > MOST_OPEN
     for part in record.parts:
@@ -177,7 +180,7 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
         for metric in dict.fromkeys(part.comparisons["metric"]):
             rows = ordered[ordered["metric"] == metric]
             found = int(rows["concern"].sum())
-            counted = f"{pluralize(len(rows), 'comparison')}, {pluralize(found, 'concern') if found else 'no concern'}"
+            counted = f"{pluralize(len(rows), 'comparison')}, {found or 'none'} significant"
             caption = f"{label(metric)} by {label(part.feature)}: {counted}"
             yield comparisons_table(part.setup, rows, caption, folded=folded)
         if not len(ordered):
@@ -193,14 +196,14 @@ def _left_out(record: AuditRecord) -> Iterator[Block]:
     if not excluded and not record.not_compared:
         yield Paragraph("Nothing was left out: every group took part in every comparison.")
     if record.warnings:
-        yield Paragraph("Said while people were tested:")
+        yield Paragraph("Warnings while this audit ran:")
         yield Items(tuple(map(label, record.warnings)))
 
 
 def _reproducing(record: AuditRecord) -> Iterator[Block]:
     yield Paragraph(
-        f"People were tested on {label(record.created)}. The same people, the same versions and these parameters, of "
-        "which random_state is the seed, give the same numbers."
+        f"This audit ran on {label(record.created)}. The same data, versions and settings reproduce these results; "
+        "random_state is the seed."
     )
     given = (f"    {label(name)}={label(repr(value))}," for name, value in plain_value(record.parameters).items())
     yield Code(("FairnessAudit(", *given, ")"), "Parameters")
@@ -221,7 +224,7 @@ def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:
 
 
 def summary_frame(parts: Sequence[AuditPart]) -> pd.DataFrame:
-    """Sum up each metric of each grouping: how many findings, and the comparison with the smallest p-value."""
+    """Sum up each metric of each grouping: how many are significant, and the comparison with the smallest p-value."""
     shown = ["group", "other", "stratum", "disparity", "p_value_adjusted", "minimum_detectable"]
     rows = []
     for part in parts:
@@ -234,22 +237,22 @@ def summary_frame(parts: Sequence[AuditPart]) -> pd.DataFrame:
 
 
 def _kept(parts: Sequence[AuditPart], comparisons: pd.DataFrame) -> str:
-    """Say how often audits raise a false concern, and what that takes for granted."""
+    """Say how often audits report a false positive, and what that assumes."""
     level = f"{100 * parts[0].setup.alpha:g} %"
     rough = sorted({method for method in comparisons["method"] if not method.startswith("exact")})
     if not rough:
-        said = f"At most {level} of audits done like this raise even one false concern."
+        said = f"At most {level} of audits done like this report even one false positive."
     else:
         said = (
-            f"At most about {level} of audits done like this raise even one false concern: about, because "
-            f"{' and '.join(rough)} p-values keep the level approximately, the better the more people there are."
+            f"At most about {level} of audits done like this report even one false positive: about, because "
+            f"{' and '.join(rough)} p-values are approximate, and better the more people there are."
         )
     if not any(part.pools_groups for part in parts):
         return said
     return (
         f"{said} Where a group is compared with several groups together (everyone, everyone else, the rest of a parent "
         "group), this assumes that the people in these are a random sample: if so many of each were chosen in advance, "
-        "false concerns can be more frequent."
+        "false positives can be more frequent."
     )
 
 
@@ -266,38 +269,38 @@ def legend(record: AuditRecord) -> list[str]:
         "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
         f"{confidence} for that group alone.",
         f"{setup.disparity}: value {sign} against. Its interval has {confidence}{together}.",
-        f"detectable: the smallest disparity, in either direction, that would have been found with a probability of "
-        f"{100 * DETECTION_POWER:g} %. For rates by the power of the test that was run, for other metrics by normal "
-        "approximation.",
-        "p: how often chance alone would show a disparity at least as telling as this one, if the null hypothesis were "
+        f"detectable: the smallest disparity, in either direction, that the comparison had an "
+        f"{100 * DETECTION_POWER:g} % chance of detecting; none: not even the largest one had. For rates by the power "
+        "of the test that was run, for other metrics by normal approximation.",
+        "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
         f"true. Method: {', '.join(sorted(set(comparisons['method'])))}.",
     ]
     if "asymptotic" in set(comparisons["method"]):
         lines.append(
-            "asymptotic: the disparity over its standard error is taken for normal, which wants hundreds of people on "
-            "both sides."
+            "asymptotic: the disparity over its standard error is assumed to be normal, which needs hundreds of people "
+            "on both sides."
         )
-    concern = f"A comparison is a concern where the adjusted p is at most {setup.alpha:g}."
+    significant = f"A disparity is significant where the adjusted p is at most {setup.alpha:g}."
     if not several:
-        lines.append(f"adjusted p: the p itself, because one question was asked. {concern}")
+        lines.append(f"adjusted p: the p itself, because there is one comparison. {significant}")
     elif setup.adjust in ("holm", "shaffer"):
         how = "Holm's method" if setup.adjust == "holm" else "Holm's method, with Shaffer's factors for pairs of groups"
         lines.append(
             f"adjusted p: among {verdict.n_comparisons:,} comparisons, some have a small p by chance alone. This "
             "p-value is corrected for that, over all groupings and metrics together; comparisons that test the same "
-            f"hypothesis count once ({how}). {concern} "
+            f"hypothesis count once ({how}). {significant} "
             f"{_kept(parts, comparisons)}"
         )
     elif setup.adjust is None:
         lines.append(
-            f"adjusted p: the p itself; nothing corrects for asking {verdict.n_comparisons:,} questions. {concern}"
+            f"adjusted p: the p itself; nothing corrects for {verdict.n_comparisons:,} comparisons. {significant}"
         )
     else:
         lines.append(
-            f"adjusted p: p, corrected for asking {verdict.n_comparisons:,} questions ({setup.adjust}). {concern}"
+            f"adjusted p: p, corrected for {verdict.n_comparisons:,} comparisons ({setup.adjust}). {significant}"
         )
     if setup.people:
         lines.append(setup.people)
     if any(bool(part.by_group["small"].any()) for part in parts):
-        lines.append("small: n is below 10, and the value says little. nobody: n is 0, and there is no value.")
+        lines.append("small: n is below 10, and the value is uncertain. no one: n is 0, so there is no value.")
     return lines + disagreement(setup, comparisons)

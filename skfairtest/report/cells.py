@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,16 +12,28 @@ import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.document import Column, Table
-from skfairtest.report.sentences import Setup, number, p_text
+from skfairtest.report.sentences import Setup, Written, decimal, decimals_of, number, p_text, written_numbers
 
 __all__ = [
-    "SHOWN", "by_p_value", "comparison_pieces", "comparisons_table", "definition", "disagreement", "disparity_axis",
-    "excluded_table", "most_telling", "number_text", "records", "value_axis", "values_of", "values_table",
+    "SHOWN",
+    "by_evidence",
+    "by_p_value",
+    "comparison_pieces",
+    "comparisons_table",
+    "definition",
+    "disagreement",
+    "disparity_axis",
+    "excluded_table",
+    "number_text",
+    "records",
+    "value_axis",
+    "values_of",
+    "values_table",
 ]  # fmt: skip
 
 #: Decimals say something between these sizes; beyond, digits do.
 SMALL, LARGE = 1e-3, 1e4
-#: Rows of a short table of comparisons: findings up to MOST, others up to FEW.
+#: Rows of a short table of comparisons: significant ones up to MOST, others up to FEW.
 FEW, MOST = 5, 20
 #: Comparisons that ``print(test)`` shows; all of them are in ``comparisons_``.
 SHOWN = 20
@@ -69,7 +83,7 @@ def by_p_value(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     return comparisons.iloc[order]
 
 
-def most_telling(comparisons: pd.DataFrame) -> pd.DataFrame:
+def by_evidence(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Order comparisons by p-value, pooled ones first; ties by the size of the statistic."""
     pooled = comparisons["stratum"].isna()
     order = np.lexsort(
@@ -79,7 +93,7 @@ def most_telling(comparisons: pd.DataFrame) -> pd.DataFrame:
 
 
 def disagreement(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
-    """Say why some intervals contain the null value of comparisons that are a concern; nothing if none does."""
+    """Say why some intervals of significant disparities contain the null value; nothing if none does."""
     if setup.margin_bounds is not None:
         return []
     null = comparisons["metric"].map(lambda m: 1.0 if setup.disparity_of(m) == "ratio" else 0.0)
@@ -88,8 +102,8 @@ def disagreement(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
     if not disagree:
         return []
     return [
-        f"In {pluralize(disagree, 'comparison')} the p-value finds a disparity whose interval contains equality: the "
-        "p-value is the more powerful of the two, and decides."
+        f"In {pluralize(disagree, 'comparison')} the test is significant although the interval includes equality; we "
+        "follow the test, because it is the more powerful of the two."
     ]
 
 
@@ -100,8 +114,23 @@ def _shown(setup: Setup, metric: str, value: float) -> str:
     return number(value)
 
 
-def _span(setup: Setup, metric: str, low: float, high: float) -> str:
-    return "" if np.isnan(low) or np.isnan(high) else f"{_shown(setup, metric, low)} to {_shown(setup, metric, high)}"
+def _span(write: Callable[[float], str], low: float, high: float) -> str:
+    return "" if np.isnan(low) or np.isnan(high) else f"{write(low)} to {write(high)}"
+
+
+def _written(setup: Setup, row: Mapping[str, Any]) -> Written:
+    """Return how the numbers of a comparison are written in a table: with four decimals, or more (see `written`)."""
+    metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
+    plain = Written(partial(_shown, setup, metric), partial(_shown, setup, metric))
+    if row["group"] is None or setup.disparity_of(metric) == "ratio" or not np.isfinite(numbers).all():
+        return plain
+    if not setup.is_share(metric) and not all(value == 0 or SMALL <= abs(value) < LARGE for value in numbers):
+        return written_numbers(*numbers)
+    found = decimals_of(*numbers, fewest=4)
+    if found is None:
+        return replace(plain, rounded=True)
+    write = partial(decimal, decimals=found)
+    return Written(write, write)
 
 
 def _compared_with(setup: Setup, row: Mapping[str, Any]) -> str:
@@ -166,8 +195,8 @@ def values_of(by_group: pd.DataFrame) -> Iterator[tuple[Any, Any, dict[str, dict
 def _value_cells(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str, str]:
     """Write a value, its interval, and how many people it rests on, with a remark if these are few."""
     metric = row["metric"]
-    remark = "" if not row["small"] else " (small)" if row["n_effective"] else " (nobody)"
-    interval = "" if np.isnan(row["value"]) else _span(setup, metric, row["ci_low"], row["ci_high"])
+    remark = "" if not row["small"] else " (small)" if row["n_effective"] else " (no one)"
+    interval = "" if np.isnan(row["value"]) else _span(partial(_shown, setup, metric), row["ci_low"], row["ci_high"])
     return _shown(setup, metric, row["value"]), interval, f"{row['n_effective']:,}{remark}"
 
 
@@ -177,7 +206,7 @@ def values_table(setup: Setup, by_group: pd.DataFrame, *, most: int | None = Non
     Parameters
     ----------
     setup : Setup
-        How people were tested.
+        How the test was set up.
     by_group : DataFrame
         ``metric``, ``stratum``, ``group``, ``n``, ``n_effective``, ``value``, ``ci_low``, ``ci_high``, ``small``.
     most : int, optional
@@ -216,7 +245,7 @@ def comparisons_table(
     Parameters
     ----------
     setup : Setup
-        How people were tested.
+        How the test was set up.
     comparisons : DataFrame
         Those of a test; or of an audit, with ``minimum_detectable`` and ``verdict``.
     caption : str
@@ -265,6 +294,7 @@ def comparisons_table(
 def _comparison_cells(setup: Setup, row: Mapping[str, Any]) -> dict[str, str]:
     metric, size = row["metric"], row.get("minimum_detectable", np.nan)
     alone = row["group"] is None  # a metric that looks at all groups at once
+    how = _written(setup, row)
     return {
         "metric": label(metric),
         "group": "all groups" if alone else label(row["group"]),
@@ -272,14 +302,14 @@ def _comparison_cells(setup: Setup, row: Mapping[str, Any]) -> dict[str, str]:
         "stratum": _stratum(setup, row),
         "n_group": "" if alone else f"{row['n_group']:,}",
         "n_other": "" if alone else f"{row['n_other']:,}",
-        "value": "" if alone else _shown(setup, metric, row["value_group"]),
-        "against": "" if alone else _shown(setup, metric, row["value_other"]),
-        "disparity": _shown(setup, metric, row["disparity"]),
-        "interval": _span(setup, metric, row["ci_low"], row["ci_high"]),
+        "value": "" if alone else how.value(row["value_group"]),
+        "against": "" if alone else how.value(row["value_other"]),
+        "disparity": f"{how.disparity(row['disparity'])}{' (rounded)' if how.rounded else ''}",
+        "interval": _span(how.disparity, row["ci_low"], row["ci_high"]),
         "p": p_text(row["p_value"]),
         "adjusted": p_text(row["p_value_adjusted"]),
-        "detectable": "" if np.isnan(size) else "none" if np.isinf(size) else _shown(setup, metric, size),
-        "verdict": row.get("verdict", "concern" if row["concern"] else ""),
+        "detectable": "" if np.isnan(size) else "none" if np.isinf(size) else how.disparity(size),
+        "verdict": row.get("verdict", "significant" if row["concern"] else ""),
         "method": row["method"],
     }
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
-from skfairtest.report.cells import SHOWN, most_telling, number_text, records
+from skfairtest.report.cells import SHOWN, by_evidence, number_text, records
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.sentences import equals_p, p_text
 
@@ -89,14 +89,14 @@ def correlation_document(
     list of Block
         The document, without a title.
     """
-    rows = records(most_telling(comparisons))
+    rows = records(by_evidence(comparisons))
     main, strata = ([row for row in rows if (row["stratum"] is None) is pooled] for pooled in (True, False))
-    # The first sentence gives the verdict and the p-value that decides, whatever each row is adjusted by.
+    # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
     lead = {**records(comparisons)[leading], "p_value_adjusted": p_value, "concern": concern}
     said = []
     if not concern:
-        seen = "" if setup.own else ": the interval shows what could have gone unseen"
-        said.append(f"That is not a proof that there is none{seen}.")
+        seen = "" if setup.own else ": the interval shows which correlations the data do not rule out"
+        said.append(f"This does not prove that there is none{seen}.")
     if len(main) > 1:
         said.append(_how_many("", main, "feature") + ".")
     if strata:
@@ -104,7 +104,7 @@ def correlation_document(
         said.append(f"{_how_many(f'Within single levels of {label(setup.controls)} ', strata, 'comparison')}.{first}")
     low, high = (p_text(limit) for limit in p_value_interval)
     between = f"between {low} and {high}" if p_value_interval[0] > 0 else f"below {high}"
-    said.append(f"With resamples without end, the p-value would lie {between} (95 % limits).")
+    said.append(f"With infinitely many resamples, the p-value would lie {between} (95 % limits).")
     return [
         Paragraph(_finding(setup, lead), "concern" if concern else "fine"),
         Paragraph("\n".join(said)),
@@ -143,7 +143,7 @@ def _null(setup: CorrelationSetup) -> str:
     zero = {"two-sided": "zero", "greater": "at most zero", "less": "at least zero"}[setup.alternative]
     return (
         f"{inside}the {setup.measure} of {setup.outcome} with each sensitive feature is {zero}. Permuting is exact if "
-        "they are independent, and keeps its level in large samples if they are only uncorrelated."
+        "they are independent, and is valid in large samples if they are only uncorrelated."
     )
 
 
@@ -181,17 +181,17 @@ def _notes(setup: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool
         together = "all features together" if familywise else "one feature at a time"
         out.append(f"Intervals are {100 * (1 - setup.alpha):g} %, for {together}.")
     if several:
-        out.append("Single strata are a second family, adjusted by itself; the pooled comparisons decide.")
+        out.append("Single strata are a second family, adjusted by itself; the verdict is on the pooled comparisons.")
     disagree = sum(row["concern"] == (row["ci_low"] <= 0 <= row["ci_high"]) for row in rows if row["ci_low"] > -np.inf)
     if disagree:
         how = "adjusted in a single step" if familywise else "not adjusted for the number of features"
         out.append(
             f"In {pluralize(disagree, 'comparison')} p-value and interval disagree on whether the correlation is zero: "
-            f"intervals are {how if len(rows) > 1 else 'approximate'}. The p-value decides."
+            f"intervals are {how if len(rows) > 1 else 'approximate'}. We follow the p-value."
         )
     return out
 
 
 def _how_many(where: str, rows: list[dict[str, Any]], what: str) -> str:
     found = sum(row["concern"] for row in rows)
-    return f"{where}{found} of {pluralize(len(rows), what)} {'is' if found == 1 else 'are'} a concern"
+    return f"{where}{found} of {pluralize(len(rows), what)} {'is' if found == 1 else 'are'} significant"

@@ -90,7 +90,7 @@ class Table:
     caption : str
         What is in it.
     marked : frozenset of int
-        Rows that are a concern.
+        Rows of significant disparities.
     few : int, optional
         How many rows, the first ones, a short report shows; None: all.
     keys : int
@@ -207,7 +207,7 @@ def _short(table: Table, more: str) -> Table:
     if table.few is None or table.few >= len(table.rows):
         return table
     hidden = len([place for place in table.marked if place >= table.few])
-    caption = f"{table.caption}; the first {table.few}{f', {hidden:,} further concerns' if hidden else ''}"
+    caption = f"{table.caption}; the first {table.few}{f', {hidden:,} further significant ones' if hidden else ''}"
     return replace(
         table,
         caption=f"{caption}{f' ({more})' if more else ''}",
@@ -240,7 +240,7 @@ def spread(table: Table) -> list[Table]:
             for place, row in enumerate(table.rows)
         ]
         columns = (*table.columns[:mark], Column("", "word"), *table.columns[mark + 1 :])
-        table = replace(table, columns=columns, rows=tuple(rows), caption=f"{table.caption} (* concern)".strip())
+        table = replace(table, columns=columns, rows=tuple(rows), caption=f"{table.caption} (* significant)".strip())
     if not table.keys:
         return [table]
     found = [table.pick([*range(table.keys), *places]) for places in table.stacks()[table.keys :]]

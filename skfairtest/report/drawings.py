@@ -88,7 +88,7 @@ def draw_disparities(
     disparity, low, high : array-like of shape (n_rows,)
         Estimates and limits. An arrow says that one lies beyond the axis, a cross that there is no estimate.
     found : array-like of bool, shape (n_rows,)
-        Which rows are a concern.
+        Which rows are significant.
     null : float
         The disparity of equal groups.
     margin_bounds : (float, float), optional
@@ -109,8 +109,8 @@ def draw_disparities(
     if margin_bounds is not None:
         ax.axvspan(*margin_bounds, color=PALE, linewidth=0, zorder=0, label="tolerated")
     ax.axvline(null, color=GREY, linewidth=1, zorder=1)
-    for which, colour, marker, word in ((is_found, ORANGE, "D", "concern"), (~is_found, BLUE, "o", "no concern")):
-        _intervals(ax, values, which, colour=colour, marker=marker, name=word)
+    _intervals(ax, values, is_found, colour=ORANGE, marker="D", name="significant")
+    _intervals(ax, values, ~is_found, colour=BLUE, marker="o", name="not significant")
     _xlabel(ax, xlabel)
     if legend:
         legend_below(ax)

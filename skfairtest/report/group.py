@@ -11,10 +11,10 @@ import pandas as pd
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.cells import (
     SHOWN,
+    by_evidence,
     comparisons_table,
     disagreement,
     excluded_table,
-    most_telling,
     records,
     values_table,
 )
@@ -73,7 +73,7 @@ def group_document(
     list of Block
         The document, without a title.
     """
-    ordered = most_telling(comparisons)
+    ordered = by_evidence(comparisons)
     n_main = int(ordered["stratum"].isna().sum())
     lead: Any = comparisons.iloc[leading]
     verdict = verdict_sentence(
@@ -91,7 +91,7 @@ def group_document(
         said.append(f"Its {level} interval, which the test of equivalence inverts, is {low} to {high}.")
     if p_value_interval[0] != p_value_interval[1]:
         low, high = (p_text(bound) if bound else "0" for bound in p_value_interval)
-        said.append(f"With resamples without end, the p-value would lie between {low} and {high} (95 % limits).")
+        said.append(f"With infinitely many resamples, the p-value would lie between {low} and {high} (95 % limits).")
     if len(ordered) > n_main:
         said.append(_strata_sentence(setup, ordered.iloc[n_main:]))
     table = comparisons_table(setup, ordered, "Comparisons", metrics=True)
@@ -112,10 +112,11 @@ def _strata_sentence(setup: Setup, strata: pd.DataFrame) -> str:
     concerns = strata[strata["concern"]]
     total = pluralize(len(strata), "comparison")
     if not len(concerns):
-        return f"Within single levels of {label(setup.controls)} none of {total} is a concern."
-    verb = "is a concern" if len(concerns) == 1 else "are concerns"
+        return f"Within single levels of {label(setup.controls)} none of {total} shows a significant disparity."
+    verb = "shows" if len(concerns) == 1 else "show"
     first = finding_sentence(setup, records(concerns)[0])
-    return f"Within single levels of {label(setup.controls)} {len(concerns)} of {total} {verb}: {first}"
+    found = f"{len(concerns)} of {total} {verb} a significant disparity"
+    return f"Within single levels of {label(setup.controls)} {found}: {first}"
 
 
 def _notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:

@@ -142,7 +142,7 @@ def _verdict(setup: IndividualSetup) -> tuple[str, list[str]]:
     else:
         verdict = f"No violation of individual fairness was found{if_asked}: {said}; {evidence}."
         notes = [
-            "That is not a proof that there is none: another fair metric, more steps or a better search may find one."
+            "This does not prove that there is none: another fair metric, more steps or a better search may find one."
         ]
     notes += [f"Doubtful: {doubt}." for doubt in setup.doubts]
     return verdict, notes

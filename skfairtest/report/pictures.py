@@ -39,7 +39,7 @@ WIDTH, ROW, HEAD, TICKS, LETTER, GAP = 6.4, 0.26, 0.3, 0.5, 0.088, 0.3
 
 
 def disparities_figure(part: AuditPart) -> Figure | None:
-    """Draw the most telling disparities of a grouping, those of one metric together; None if there is none.
+    """Draw the disparities with the strongest evidence, those of one metric together; None if there are none.
 
     Parameters
     ----------
@@ -54,13 +54,13 @@ def disparities_figure(part: AuditPart) -> Figure | None:
     setup = part.setup
     drawable = part.comparisons[part.comparisons["group"].notna() & part.comparisons["disparity"].notna()]
     ordered = by_p_value(part.setup, drawable)
-    telling = ordered.head(MOST_COMPARISONS)
-    metrics = [metric for metric in dict.fromkeys(drawable["metric"]) if (telling["metric"] == metric).any()]
+    strongest = ordered.head(MOST_COMPARISONS)
+    metrics = [metric for metric in dict.fromkeys(drawable["metric"]) if (strongest["metric"] == metric).any()]
     if not metrics:
         return None
-    panels = [telling[telling["metric"] == metric] for metric in metrics]
+    panels = [strongest[strongest["metric"] == metric] for metric in metrics]
     names = [joined(*comparison_pieces(setup, row), WIDEST) for panel in panels for row in records(panel)]
-    shared = _share_a_scale(setup, metrics, telling)
+    shared = _share_a_scale(setup, metrics, strongest)
     left, size = _margin(names), row_size(names)
     below = [0.0 if shared and place < len(panels) - 1 else TICKS for place in range(len(panels))]
     said = [disparity_axis(setup, metric) if below[place] else "" for place, metric in enumerate(metrics)]
@@ -89,7 +89,7 @@ def disparities_figure(part: AuditPart) -> Figure | None:
             for ax in axes:
                 ax.set_xlim(limits[:, 0].min(), limits[:, 1].max())
 
-    shown, total, found = len(telling), len(ordered), int(ordered["concern"].sum())
+    shown, total, found = len(strongest), len(ordered), int(ordered["concern"].sum())
     what = f"Disparities by {label(part.feature)}"
     tolerated = ", the pale band what is tolerated" if setup.margin_bounds is not None else ""
     draw = partial(
@@ -99,13 +99,14 @@ def disparities_figure(part: AuditPart) -> Figure | None:
         inches=(WIDTH, total_height),
         title=what,
         description=f"A forest plot: {pluralize(shown, 'row')}, one for each comparison, with its disparity and "
-        f"interval. {found:,} of {pluralize(total, 'comparison')} {'is a concern' if found == 1 else 'are concerns'}. "
+        f"interval. {found:,} of {pluralize(total, 'comparison')} {'is' if found == 1 else 'are'} significant. "
         "The tables of all comparisons hold the same numbers.",
     )
     return Figure(
         draw,
-        f"{what}. {_as_many(shown, total)} Orange diamonds are concerns, blue circles are not. Lines are intervals, "
-        f"with an arrow where one goes on. The grey line is equality{tolerated}.",
+        f"{what}. {_as_many(shown, total)} Orange diamonds are significant disparities, blue circles are not. "
+        f"Lines are intervals; arrows mark intervals that extend beyond the plot. The grey line "
+        f"is equality{tolerated}.",
     )
 
 
@@ -185,7 +186,7 @@ def values_figure(part: AuditPart) -> Figure | None:
 
 
 def null_figure(histogram: NullHistogram) -> Figure:
-    """Draw the null distribution of the comparison that decides."""
+    """Draw the null distribution of the comparison with the strongest evidence."""
     said = replace(histogram, statistic=shorten(histogram.statistic, 60))
     draw = partial(
         drawn,

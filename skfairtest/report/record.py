@@ -12,7 +12,7 @@ key                 what it holds
 ==================  ===================================================================================================
 schema              "skfairtest.audit"
 schema_version      2
-created             when people were tested: ISO 8601, UTC
+created             when the audit ran: ISO 8601, UTC
 title, subject      what the report is called, what was audited; `about` and `sources` are paragraphs on it
 versions            of skfairtest, Python and the libraries that computed the numbers
 parameters          as they were given, seed included
@@ -23,13 +23,16 @@ parts               one for each sensitive feature and each intersection: sensit
 not_compared        groupings in which nothing could be compared: sensitive, reason
 leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
-warnings            what was said while people were tested
+warnings            what was said while the audit ran
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 ==================  ===================================================================================================
 
 Undefined numbers are null, infinite ones the strings "inf" and "-inf". A group of several features is a list. A label
 that is no text, number or truth value is written as text. What a group is compared with (other) is a group, or the text
 "overall", "rest" or, for the rest of a parent group, "rest of race = Black".
+
+Sentences are written for readers of the JSON, and never read. Whatever else follows from other fields is compared with
+them when a record is read (`skfairtest.report._consistency`).
 """
 
 from __future__ import annotations
@@ -45,6 +48,7 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import enumerated, label, name_of, pluralize
+from skfairtest.report._consistency import contradictions
 from skfairtest.report._schema import (
     Reader,
     anything,
@@ -179,7 +183,7 @@ class AuditVerdict:
     n_samples : int
         People.
     n_comparisons, n_found : int
-        Comparisons that were adjusted together, and how many of them are findings.
+        Comparisons that were adjusted together, and how many of them are significant.
     pos_label : object
         The label counted as positive.
     """
@@ -305,7 +309,7 @@ class AuditRecord:
 
     @property
     def sentence(self) -> str:
-        """The verdict in one or two sentences: whether there is a concern, where, and what decided."""
+        """The verdict in one or two sentences: whether there is a significant disparity, where, and its p-value."""
         setup, several = self.setup, self.verdict.n_comparisons > 1
         asked = pluralize(self.verdict.n_comparisons, "comparison")
         p = f"{'smallest adjusted ' if several else ''}{equals_p(self.verdict.p_value)}"
@@ -317,11 +321,11 @@ class AuditRecord:
                 single = [f"by {label(part.feature)}" for part in self.parts if len(part.sensitive) == 1][:NAMED]
                 names = [*single, f"in {pluralize(len(names) - len(single), 'further grouping')}"]
             return (
-                f"No disparity{beyond} was found {enumerated(names)}, in {asked} ({p}, {level}). That is not a proof "
-                "of fairness: each comparison says how large a disparity could have gone unseen."
+                f"No significant disparity{beyond} was detected {enumerated(names)}, in {asked} ({p}, {level}). This "
+                "does not prove fairness: each comparison says how large a disparity it could have missed."
             )
         places = [(n, part) for part in self.parts if (n := int(part.comparisons["concern"].sum()))]
-        # Where there are many, those with the most findings stand for them.
+        # Where there are many, those with the most significant disparities stand for them.
         shown = sorted(places, key=lambda place: -place[0])[:NAMED] if len(places) > NAMED else places
         names = [
             f"by {label(part.feature)}"
@@ -331,7 +335,8 @@ class AuditRecord:
         if len(places) > len(shown):
             names.append(f"in {pluralize(len(places) - len(shown), 'further grouping')}")
         over = f"; over all {asked} the" if several else ":"
-        return f"Concern: groups differ{beyond} by more than chance explains, {enumerated(names)}{over} {p}, {level}."
+        differ = f"Significant disparity: groups differ{beyond} by more than chance explains"
+        return f"{differ}, {enumerated(names)}{over} {p}, {level}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON has it."""
@@ -384,7 +389,8 @@ class AuditRecord:
         Raises
         ------
         ValueError
-            If the text is no JSON, or no record of an audit that this version can read.
+            If the text is no JSON, or no record of an audit that this version can read; or if one field contradicts
+            others, such as a `concern` that is false where a comparison is significant. The message names both.
         """
         document = document_of(text)
         if not isinstance(document, dict) or document.get("schema") != SCHEMA:
@@ -401,11 +407,12 @@ class AuditRecord:
             place, row = found["leading"]
             if place >= len(found["parts"]) or row >= len(found["parts"][place].comparisons):
                 raise ValueError(f"leading {[place, row]} is no comparison")
-            if found["verdict"].concern and not any(part.comparisons["concern"].any() for part in found["parts"]):
-                raise ValueError("verdict.concern must be false where no comparison is a concern; found True")
+            made = cls(**found)
+            for said in contradictions(made):
+                raise ValueError(said)
         except ValueError as error:
             raise ValueError(f"text is not the record of an audit that to_json wrote: {error}") from error
-        return cls(**found)
+        return made
 
 
 def _part(value: Any, place: str) -> AuditPart:
@@ -419,7 +426,7 @@ def _part(value: Any, place: str) -> AuditPart:
 
 
 def _null_distribution(value: Any, place: str) -> NullHistogram | None:
-    """Read the null distribution of the leading comparison, if there is one."""
+    """Read the null distribution of the comparison with the strongest evidence, if there is one."""
     if value is None:
         return None
     record({})(value, place)

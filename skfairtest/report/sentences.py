@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from skfairtest.report._schema import array, between, either, mapping, one_of, t
 
 #: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.
 FOUND, NOT_FOUND = "disparity found", "no disparity found"
+#: Values and decimals beyond are written with their first digits alone.
+LARGEST, MOST_DECIMALS = 1e15, 8
 #: Probability with which the smallest detectable disparity would have been found.
 DETECTION_POWER = 0.8
 
@@ -105,14 +108,14 @@ def equals_p(p: float) -> str:
     return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
 
 
-def percent(value: float) -> str:
+def percent(value: float, digits: int = 1) -> str:
     """Write a share as a percentage."""
-    return "undefined" if np.isnan(value) else f"{100 * value:.1f} %"
+    return "undefined" if np.isnan(value) else f"{round(100 * value, digits) + 0.0:.{digits}f} %"
 
 
-def points(value: float) -> str:
+def points(value: float, digits: int = 1) -> str:
     """Write a difference of shares in percentage points."""
-    return f"{round(100 * value, 1) + 0.0:.1f}"  # + 0.0: no minus sign before 0.0
+    return f"{round(100 * value, digits) + 0.0:.{digits}f}"  # + 0.0: no minus sign before 0.0
 
 
 def number(value: float) -> str:
@@ -137,6 +140,100 @@ def disparity_writer(setup: Setup, metric: str) -> tuple[Any, str]:
     if setup.disparity_of(metric) == "ratio":
         return ratio, ""
     return (points, " points") if setup.is_share(metric) else (number, "")
+
+
+def decimals_of(first: float, second: float, difference: float, *, fewest: int, extra: int = 2) -> int | None:
+    """Return with how many decimals two values and their difference are written, so that no subtraction misleads.
+
+    They are the fewest with which the values shown differ by the difference shown, and at most `extra` more than the
+    `fewest`; None if so many do not suffice.
+
+    Examples
+    --------
+    >>> (
+    ...     decimals_of(44.8459, 23.4551, 21.3908, fewest=1),
+    ...     decimals_of(44.9, 23.5, 21.4, fewest=1),
+    ... )
+    (2, 1)
+    """
+    if not np.isfinite([first, second, difference]).all():
+        return fewest
+    for decimals in range(fewest, min(fewest + extra, MOST_DECIMALS) + 1):
+        a, b, gap = (round(value * 10**decimals) for value in (first, second, difference))
+        if a - b == gap:
+            return decimals
+    return None
+
+
+@dataclass(frozen=True)
+class Written:
+    """How the numbers of one comparison are written: its values, and its disparity with limits and sizes.
+
+    Parameters
+    ----------
+    value, disparity : callable
+        Take a number and return a text.
+    unit : str
+        Of disparities; it begins with a space, or is empty.
+    rounded : bool
+        Whether the difference shown is not that of the values shown.
+    """
+
+    value: Callable[[float], str]
+    disparity: Callable[[float], str]
+    unit: str = ""
+    rounded: bool = False
+
+
+def written(setup: Setup, row: Mapping[str, Any]) -> Written:
+    """Return how the numbers of a comparison are written in a sentence.
+
+    Shares are percentages and their differences points, with one decimal, or two where these do not agree; other values
+    have four digits or more. Where they do not agree either, the sentence says that they are rounded.
+    """
+    metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
+    happens = metric in setup.sentences and metric not in setup.functions
+    if setup.disparity_of(metric) == "ratio":
+        return Written(percent if happens else decimal if setup.is_share(metric) else number, ratio)
+    if not setup.is_share(metric):
+        return written_numbers(*numbers)
+    found = decimals_of(*(100 * value for value in numbers), fewest=1, extra=1)
+    digits = 1 if found is None else found
+    value = partial(percent, digits=digits) if happens else partial(decimal, decimals=digits + 2)
+    return Written(value, partial(points, digits=digits), " points", rounded=found is None)
+
+
+def written_numbers(first: float, second: float, difference: float) -> Written:
+    """Return how two values of any size and their difference are written: four digits of the larger, two of the gap."""
+    if not np.isfinite([first, second, difference]).all():
+        return Written(number, number)
+    largest, gap = max(abs(first), abs(second)), abs(difference)
+    fewest = max(0, _decimals(largest, 4), _decimals(gap, 2))
+    found = decimals_of(first, second, difference, fewest=fewest) if largest < LARGEST else None
+    if found is None:
+        return Written(number, number, rounded=True)
+    write = partial(decimal, decimals=found, short=True)
+    return Written(write, write)
+
+
+def _decimals(value: float, digits: int) -> int:
+    """Return the decimals with which a value has so many digits."""
+    return digits - 1 - int(np.floor(np.log10(value))) if value else 0
+
+
+def decimal(value: float, decimals: int = 3, *, short: bool = False) -> str:
+    """Write a value with so many decimals; `short`: without zeros at the end.
+
+    Examples
+    --------
+    >>> decimal(0.5), decimal(0.5, 4, short=True), decimal(-45720.4, 0), decimal(-0.0001, 2)
+    ('0.500', '0.5', '-45,720', '0.00')
+    """
+    if not np.isfinite(value):
+        return number(value)
+    rounded = round(value, decimals) + 0.0  # + 0.0: no minus sign before 0
+    text = f"{rounded:,.{decimals}f}" if abs(rounded) >= 1e4 else f"{rounded:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if short and "." in text else text
 
 
 def ratio(value: float) -> str:
@@ -216,12 +313,12 @@ def _values(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say what the value of the group is against that of the other."""
     metric, (group, other) = row["metric"], _who(setup, row)
     happens, among = setup.sentences.get(metric, ("", ""))
-    a, b = row["value_group"], row["value_other"]
+    write = written(setup, row).value
+    a, b = write(row["value_group"]), write(row["value_other"])
     if happens and metric not in setup.functions:
-        return f"among {among}, {percent(a)} of {group} against {percent(b)} of {other} {happens}"
+        return f"among {among}, {a} of {group} versus {b} of {other} {happens}"
     described = setup.descriptions.get(metric, "") or label(metric)
-    values = (f"{a:.3f}", f"{b:.3f}") if setup.is_share(metric) else (number(a), number(b))
-    return f"{described} is {values[0]} for {group} against {values[1]} for {other}"
+    return f"{described} is {a} for {group} versus {b} for {other}"
 
 
 def _sentence(text: str) -> str:
@@ -250,9 +347,10 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = T
         place = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
         described = setup.descriptions.get(metric) or label(metric)
         return _sentence(f"{place}{described} is {number(row['disparity'])}, {_p(row, adjusted=adjusted)}")
-    write, unit = disparity_writer(setup, metric)
-    low, high, noun = write(row["ci_low"]), write(row["ci_high"]), setup.disparity_of(metric)
-    gap = f"a {noun} of {write(row['disparity'])}{unit} (interval {low} to {high})"
+    how = written(setup, row)
+    low, high, noun = how.disparity(row["ci_low"]), how.disparity(row["ci_high"]), setup.disparity_of(metric)
+    rounded = "rounded; " if how.rounded else ""
+    gap = f"a {noun} of {how.disparity(row['disparity'])}{how.unit} ({rounded}interval {low} to {high})"
     return _sentence(f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}")
 
 
@@ -267,7 +365,8 @@ def size_text(setup: Setup, metric: str, size: float) -> str:
 def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say by how much the group's value is above or below the other's, with the interval."""
     metric, disparity, low, high = row["metric"], row["disparity"], row["ci_low"], row["ci_high"]
-    write, unit = disparity_writer(setup, metric)
+    how = written(setup, row)
+    write, unit, rounded = how.disparity, how.unit, "rounded; " if how.rounded else ""
     known = not (np.isnan(low) or np.isnan(high))
     if setup.disparity_of(metric) == "ratio":
         interval = f"interval: {write(low)} to {write(high)} times" if known else "no interval"
@@ -280,14 +379,19 @@ def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
     elif np.isnan(disparity):
         said = "an undefined difference"
     elif _is_nothing(write, disparity):
-        said = f"less than 0.1{unit} apart"  # only points are rounded so
+        said = f"less than {_unit_of(write(disparity))}{unit} apart"
     else:
         said = f"{write(abs(disparity))}{unit} {words[disparity < 0]}"
-    return f"{said} ({interval})"
+    return f"{said} ({rounded}{interval})"
 
 
 def _is_nothing(write: Any, value: float) -> bool:
-    return write(abs(value)) in ("0", points(0.0))
+    return not write(abs(value)).strip("0.")
+
+
+def _unit_of(nothing: str) -> str:
+    """Return one in the last place of a zero."""
+    return f"{nothing[:-1]}1"
 
 
 def _span(write: Any, low: float, high: float, more: str, less: str) -> str:
@@ -314,35 +418,36 @@ def result_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     Returns
     -------
     str
-        A few sentences. Where nothing was found they say what could have gone unseen, and never that there is nothing.
+        A few sentences. Where nothing was found they say what could have been missed, and never that there is nothing.
     """
     metric, size = row["metric"], row["minimum_detectable"]
     if metric in setup.everybody:
         found = finding_sentence(setup, row)
-        return found if row["concern"] else f"{found} No dependence was found, which rules none out."
+        return found if row["concern"] else f"{found} No significant dependence was detected, which rules none out."
     beyond = "" if setup.margin_bounds is None else " beyond the margin"
     said = f"{_where(setup, row)}{_values(setup, row)}: {_direction(setup, row)}, {_p(row, adjusted=True)}"
     shown = "" if np.isnan(size) or np.isinf(size) else size_text(setup, metric, size)
     if row["concern"]:
-        sure = f" From about {shown} on, a disparity would probably have been found here." if shown else ""
-        return f"{_sentence(said)}{sure}"
+        return _sentence(said)
     group, other = _who(setup, row)
-    lead = f"No disparity{beyond} was found between {group} and {other} in {label(metric)}."
-    inside = "" if np.isnan(row["ci_low"]) else "Nothing inside the interval is ruled out"
+    lead = f"No significant disparity{beyond} was detected between {group} and {other} in {label(metric)}."
+    inside = "" if np.isnan(row["ci_low"]) else "No disparity inside the interval is ruled out"
+    chance = f"{100 * DETECTION_POWER:g} % chance"
     if np.isinf(size):
-        unseen = "a disparity of any size would probably have gone unseen here"
+        power = f"no gap, however large, had an {chance} of being detected here"
     elif shown:
-        unseen = f"a disparity below about {shown} may well have gone unseen"
+        gap = "ratio" if setup.disparity_of(metric) == "ratio" else "gap"
+        power = f"this comparison had an {chance} of detecting a {gap} of {shown}"
     else:
-        unseen = "how small a disparity would have been found is not known"
-    unseen = f"{inside}, and {unseen}." if inside else _sentence(unseen)
-    return f"{lead} {_sentence(said)} {unseen}"
+        power = "how small a gap could have been detected is not known"
+    missed = f"{inside}; {power}." if inside else _sentence(power)
+    return f"{lead} {_sentence(said)} {missed}"
 
 
 def verdict_sentence(
     setup: Setup, *, concern: bool, p_value: float, n_comparisons: int, no_intervals: bool = False
 ) -> str:
-    """Say whether there is a concern, and what its absence does not mean."""
+    """Say whether there is a significant disparity, and what its absence does not mean."""
     asked, features = pluralize(n_comparisons, "comparison"), label(setup.features)
     level = f"{100 * (1 - setup.alpha):g} %"
     if setup.alternative == "equivalence":
@@ -366,9 +471,10 @@ def verdict_sentence(
     beyond = "" if setup.margin_bounds is None else " beyond the margin"
     if concern:
         return (
-            f"Concern: groups of {features} differ{beyond} by more than chance explains ({equals_p(p_value)}, {asked})."
+            f"Significant disparity: groups of {features} differ{beyond} by more than chance explains "
+            f"({equals_p(p_value)}, {asked})."
         )
     return (
-        f"No disparity{beyond} by {features} was found in {asked} ({equals_p(p_value)}); "
-        f"that is not a proof of fairness{'' if no_intervals else ': the intervals show what could have gone unseen'}."
+        f"No significant disparity{beyond} by {features} was detected in {asked} ({equals_p(p_value)}). This does not "
+        f"prove fairness{'' if no_intervals else ': the intervals show which disparities the data do not rule out'}."
     )

@@ -1,4 +1,4 @@
-"""One bar for nested computations, and no bar that nobody asked for."""
+"""One bar for nested computations, and no bar without a request."""
 
 import io
 import sys

@@ -271,7 +271,7 @@ def test_a_rate_undefined_in_a_rest_names_the_rest(people):
 def test_reports_name_the_rest_of_the_parent(people):
     found = audit(people, metrics="selection_rate", compare_intersections="to_parents")
     sentence = crossed(found)["sentence"].iloc[0]
-    assert "of (a, f) against" in sentence
+    assert "of (a, f) versus" in sentence
     assert "of the rest of race = a are predicted positive" in sentence
     for report in (str(found), found.to_html(), found.to_markdown()):
         assert "rest of race = a" in report
@@ -408,7 +408,7 @@ def test_between_single_groups_the_size_keeps_the_level_whatever_others_do(compa
 
 
 def test_a_rest_of_several_groups_is_told_where_false_concerns_are_promised_to_be_rare(people):
-    promise, assumed = "raise even one false concern", "assumes that the people in these are a random sample"
+    promise, assumed = "report even one false positive", "assumes that the people in these are a random sample"
     binary = ("sex", "age")
     told = {
         # Races are compared with each other; their crossings with what was asked for.

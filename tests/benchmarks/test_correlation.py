@@ -22,7 +22,7 @@ def test_the_quick_benchmark_runs_as_a_command_and_reports_every_design(quick):
 
 
 def measured(**changes):
-    """A cell that keeps every promise, with some shares changed."""
+    """A cell without a fault, with some shares changed."""
     share = {"share": 0.0, "error": 0.0, "data_sets": 1000}
     cell = {key: dict(share) for key in SHARES} | {"true_correlation": 0.0, "bound": True}
     cell["rejected"]["share"], cell["coverage"]["share"] = 0.05, 0.95

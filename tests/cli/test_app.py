@@ -97,9 +97,9 @@ def one_line(capsys):
 
 def test_no_concern_is_0_and_a_concern_is_1(people, capsys):
     assert audit(people, *ODDS, "--sensitive", "city") == 0
-    assert "No disparity was found by city" in capsys.readouterr().out
+    assert "No significant disparity was detected by city" in capsys.readouterr().out
     assert audit(people, *ODDS, "--sensitive", "sex") == 1
-    assert "Concern: groups differ by more than chance explains, by sex" in capsys.readouterr().out
+    assert "Significant disparity: groups differ by more than chance explains, by sex" in capsys.readouterr().out
 
 
 def test_alpha_decides(tmp_path, capsys):
@@ -671,11 +671,11 @@ def test_the_demo_reports_what_fairness_test_finds(elsewhere, capsys):
             for line in text.splitlines()
         )
     leading = test.comparisons_.sort_values("p_value").iloc[0]
-    assert f"{100 * leading['value_group']:.1f} % of {leading['group']} against" in text
+    assert f"{100 * leading['value_group']:.1f} % of {leading['group']} versus" in text
     assert f"{100 * leading['disparity']:.1f} points" in text
     assert "ProPublica" in text
     assert "propublica/compas-analysis" in text
-    assert text.index("Concern:") < text.index(" by race: ") < text.index("null hypotheses")
+    assert text.index("Significant disparity:") < text.index(" by race: ") < text.index("null hypotheses")
     assert "true_positive_rate by race x sex: " in text
 
 

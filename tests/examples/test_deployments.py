@@ -28,7 +28,7 @@ def test_a_deployment_runs(name):
     if "JAVA_GATEWAY_EXITED" in done.stderr:
         pytest.skip("Spark needs Java")
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "No disparity by sex was found in 2 comparisons" in done.stdout
+    assert "No significant disparity by sex was detected in 2 comparisons" in done.stdout
 
 
 def test_every_deployment_is_run_and_shown():

@@ -94,7 +94,7 @@ def labellings(sizes, blocks=None):
 
 
 def jackknife(function, y_true, y_pred):
-    """Return the value and the variance of leaving out one person; whoever leaves it undefined moves nothing."""
+    """Return the value and the variance of leaving out one person; a person who leaves it undefined moves nothing."""
     n, value = len(y_true), function(y_true, y_pred)
     with np.errstate(all="ignore"):
         without = np.array([function(np.delete(y_true, i), np.delete(y_pred, i)) for i in range(n)])

@@ -91,13 +91,13 @@ def test_the_first_sentence_is_for_a_manager(data):
 def test_nothing_found_is_not_called_fair(data):
     said = str(run(data, ["income"], of="residual", correlation="spearman"))
     assert said.startswith("No correlation of residuals (true minus predicted) with income was found: rank correlation")
-    assert "not a proof" in said
+    assert "does not prove" in said
 
 
 def test_several_features_and_strata_are_counted_in_words(data):
     said = str(run(data, control=True, n_resamples=999))
     assert "within levels of site" in said.splitlines()[0]
-    assert "1 of 2 features is a concern." in said
+    assert "1 of 2 features is significant." in said
     assert "of 4 comparisons" in said
     assert "second family" in said
 

@@ -87,8 +87,8 @@ def test_each_printout_states_its_null_hypothesis(overall, within):
         assert "are predicted positive is the same" in after
         assert "sex" in after
         assert ("within every department" in after) is (printout is inside)
-    assert alone.startswith("Concern")
-    assert inside.startswith("No disparity")
+    assert alone.startswith("Significant disparity: ")
+    assert inside.startswith("No significant disparity")
 
 
 def test_the_table_says_the_same_as_the_rows(berkeley_table, within):

@@ -1,4 +1,4 @@
-"""A ratio of 0 or infinity is no proof: whatever the method, the margin and the metric."""
+"""A ratio of 0 or infinity proves nothing: whatever the method, the margin and the metric."""
 
 import warnings
 

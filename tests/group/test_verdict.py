@@ -1,4 +1,4 @@
-"""Which comparison decides, what is adjusted for, and when that is a concern."""
+"""Which comparison sets the p-value, what is adjusted for, and when that is significant."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Laws under the null hypothesis in a few bins: nothing is left out, and what is extreme adds up to the p-value."""
+"""Null distributions in a few bins: nothing is left out, and what is extreme adds up to the p-value."""
 
 import numpy as np
 import pytest

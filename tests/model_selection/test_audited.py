@@ -562,7 +562,7 @@ def test_a_concern_is_a_warning_that_quotes_the_test(people):
         model.fit(X, y, sensitive_features=sex)
     (warning,) = (entry for entry in caught if entry.category is FairnessRejectedWarning)
     verdict, finding = str(model.fairness_tests_[0]).splitlines()[:2]
-    assert str(warning.message).startswith("LogisticRegression: 1 of 2 fairness tests found a concern")
+    assert str(warning.message).startswith("LogisticRegression: 1 of 2 fairness tests found a significant disparity")
     assert "people it was not trained on (3 folds)" in str(warning.message)
     assert f"{verdict} {finding} The model is trained" in str(warning.message)
     assert warning.filename == __file__

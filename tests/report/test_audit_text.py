@@ -29,7 +29,7 @@ def test_only_exact_laws_promise_a_level():
         said = " ".join(legend(audited(**params)))
         assert exact not in said
         assert about in said
-        assert f"because {law} p-values keep the level approximately" in said
+        assert f"because {law} p-values are approximate" in said
 
 
 def test_the_smallest_p_value_of_a_grouping_is_its_smallest_in_strata_too():

@@ -99,7 +99,7 @@ def test_a_short_table_says_what_it_leaves_out():
     (short,) = shortened([table(("sex",), ("f",), ("m",), caption="People", few=1, marked=frozenset({0, 1}))], "ask")
     assert short.rows == (("f",),)
     assert short.marked == {0}
-    assert short.caption == "People; the first 1, 1 further concerns (ask)"
+    assert short.caption == "People; the first 1, 1 further significant ones (ask)"
 
 
 def test_a_mark_takes_the_place_of_words_where_lines_are_short():
@@ -107,7 +107,7 @@ def test_a_mark_takes_the_place_of_words_where_lines_are_short():
     rows = (("f", "exact", "disparity found"), ("m", "exact", "no disparity found"))
     (shown,) = spread(Table(columns, rows, "People", marked=frozenset({0})))
     assert shown.rows == (("f", "*"), ("m", ""))
-    assert shown.caption == "People (* concern)"
+    assert shown.caption == "People (* significant)"
 
 
 def test_what_folds_up_on_a_page_is_counted_in_a_text():

@@ -70,7 +70,7 @@ def test_findings_differ_by_colour_and_by_shape(ax):
     assert missed[:2] == ("o", BLUE)
     assert found[3] == [(0.1, 0), (0.3, 2)]
     assert missed[3] == [(0.2, 1)]
-    assert legend(ax) == ["concern", "no concern"]
+    assert legend(ax) == ["significant", "not significant"]
     grey = [np.dot(mpl.colors.to_rgb(colour), [0.299, 0.587, 0.114]) for colour in (BLUE, ORANGE)]
     assert abs(grey[0] - grey[1]) > 0.08
     assert row_labels(ax) == ["a", "b", "c"]
@@ -112,7 +112,7 @@ def test_the_tolerated_band_is_on_the_axis(ax):
     draw_disparities(ax, ["a"], [0.01], [0.0], [0.02], [False], null=0, margin_bounds=(-0.2, 0.2))
     left, right = ax.get_xlim()
     assert left < -0.2 < 0.2 < right
-    assert legend(ax) == ["tolerated", "no concern"]
+    assert legend(ax) == ["tolerated", "not significant"]
 
 
 def test_small_groups_are_hollow(ax):

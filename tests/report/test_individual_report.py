@@ -82,7 +82,7 @@ def test_a_finding_in_one_sentence():
         "at most 1.25 times the loss at the people. The level holds in large samples whichever way unfair examples are "
         "found.",
     ]
-    assert "not a proof" not in "\n".join(rest)
+    assert "does not prove" not in "\n".join(rest)
 
 
 def test_no_finding_is_no_proof():
@@ -91,7 +91,7 @@ def test_no_finding_is_no_proof():
     assert first.startswith("No violation of individual fairness was found: the loss at people's unfair examples is on")
     assert first.endswith("where 1.25 is tolerated, p = 0.410.")
     assert second == (
-        "That is not a proof that there is none: another fair metric, more steps or a better search may find one."
+        "This does not prove that there is none: another fair metric, more steps or a better search may find one."
     )
 
 

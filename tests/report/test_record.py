@@ -141,10 +141,130 @@ def test_what_is_not_as_it_should_be_is_named(small, place, value, message):
     assert len(str(error.value)) < 400
 
 
+ROWS = ("parts", 0, "comparisons")
+SETUP = ("parts", 0, "setup")
+
+
+@pytest.fixture(scope="module")
+def found():
+    """Write the audit of a model that treats two towns very differently, and sexes alike."""
+    audit = FairnessAudit.from_predictions(
+        [0, 1] * 60, [0, 0, 0, 1, 0, 0] * 10 + [1, 1, 1, 0, 1, 1] * 10,
+        sensitive_features={"town": ["x"] * 60 + ["y"] * 60, "sex": list("fm") * 60}, pos_label=1,
+        metrics=["selection_rate", "accuracy"], compare_intersections="to_parents",
+    )  # fmt: skip
+    return audit.to_json()
+
+
+@pytest.mark.parametrize(
+    ("place", "change", "message"),
+    [
+        (("verdict", "concern"), False, "verdict.concern is False, and must be True: .* have concern true"),
+        (("verdict", "n_found"), -1, r"verdict.n_found is \d+, and must be \d+: so many comparisons have concern true"),
+        (("verdict", "n_found"), 1, "verdict.n_found is"),
+        (("verdict", "n_comparisons"), 1, "verdict.n_comparisons is .*: the parts hold so many"),
+        (("verdict", "p_value"), 0.03, "verdict.p_value is .*: it is the smallest p_value_adjusted"),
+        (("verdict", "p_value_interval"), [0.5, 1.0], "p_value_interval is 0.5 to 1, and must contain"),
+        (("verdict", "n_samples"), 1, r"n_samples is 121"),
+        (("verdict", "n_samples"), -1, r"n_samples is 119"),
+        (("verdict", "alpha"), 0.01, "setup.alpha is 0.05, and must be 0.01: verdict.alpha is that"),
+        (("verdict", "adjust"), "fdr_bh", "setup.adjust is .*: verdict.adjust is that"),
+        (("verdict", "pos_label"), 0, r"verdict.pos_label is 0, and must be parameters\['pos_label'\], 1"),
+        (("parameters", "confidence_level"), 0.9, r"setup.alpha is 0.05, and must be 0.1: parameters"),
+        (("parameters", "margin"), 0.2, r"setup.margin_bounds is None: parameters\['margin'\] is 0.2"),
+        (("parameters", "disparity"), "ratio", "setup.disparity is 'difference', .* parameters.'disparity'"),
+        (("parameters", "compare"), "to_rest", "setup.compare is 'between_groups', .* parameters.'compare'"),
+        (("parameters", "compare_intersections"), "to_rest", r"parts\[2\].setup.compare is 'to_parents', and must be"),
+        (("leading",), [1, 0], r"p_value_adjusted of leading \[1, 0\] is .*: the leading comparison has the smallest"),
+        ((*SETUP, "features"), "race", "setup.features is 'race', and must be 'town': that is what sensitive names"),
+        ((*SETUP, "controls"), "age", "setup.controls is 'age', and must be ''"),
+        ((*SETUP, "alternative"), "greater", "setup.alternative is 'greater', and must be 'two-sided'"),
+        ((*SETUP, "disparity"), "ratio", "setup.disparity is 'ratio'"),
+        ((*SETUP, "compare"), "to_rest", "setup.compare is 'to_rest'"),
+        ((*SETUP, "margin_bounds"), [-0.1, 0.1], "setup.margin_bounds is .*: parameters.'margin'. is None"),
+        ((*ROWS, 0, "concern"), False, r"comparisons\[0\].concern is False, and must be True: p_value_adjusted is"),
+        ((*ROWS, 0, "verdict"), "no disparity found", "verdict is .*, and must be 'disparity found': concern is True"),
+        ((*ROWS, 0, "p_value"), 0.04, "p_value_adjusted is .*, and must be at least p_value, 0.04"),
+        ((*ROWS, 0, "p_value"), None, "both must be defined"),
+        ((*ROWS, 0, "p_value_adjusted"), 0.9, r"concern is True, and must be False: p_value_adjusted is 0.9"),
+        ((*ROWS, 0, "p_value_adjusted"), 1e-3, "p_value_adjusted is 0.001, and must be at most .* times p_value"),
+        ((*ROWS, 0, "p_value_adjusted"), None, "both must be defined"),
+        ((*ROWS, 0, "disparity"), 0.1, "disparity is .*: value_group - value_other is that"),
+        ((*ROWS, 0, "value_group"), 0.02, "disparity is"),
+        ((*ROWS, 0, "ci_low"), 0.99, "ci_low is 0.99, and ci_high .*: the lower limit must come first"),
+        ((*ROWS, 0, "n_group"), 1, r"n_group is 61, and must be 60: by_group has so many"),
+        ((*ROWS, 0, "n_other"), -1, r"n_other is 59, and must be 60"),
+        ((*ROWS, 0, "group"), "z", "group is 'z', and must be a group of by_group with metric 'selection_rate'"),
+        ((*ROWS, 0, "other"), "rest", "other is 'rest', and must be one of 'y'"),
+        ((*ROWS, 0, "metric"), "recall", "must be a group of by_group with metric 'recall'"),
+        (("parts", 2, "comparisons", 0, "other"), "rest of sex = m", r"must be one of 'rest of"),
+        (("parts", 0, "by_group", 0, "value"), 0.5, "value_group is .*, and must be 0.5"),
+        (("parts", 0, "by_group", 0, "n"), 1, r"by_group\[\d\].n is 60, and must be 61: another metric says so"),
+        (("parts", 0, "by_group", 0, "n_effective"), 1, r"n_effective is 61, and must be at most n, 60"),
+        (("parts", 0, "by_group", 0, "small"), True, "small is True, and must be False: n_effective is 60"),
+        (("parts", 0, "by_group", 0, "ci_low"), 0.99, "the lower limit must come first"),
+        (("parts", 1, "by_group", 0, "ci_high"), None, "the lower limit must come first"),
+        (("null_distribution", "p_value"), 0.5, "null_distribution.p_value is 0.5"),
+        (("null_distribution", "low", 0), 5, r"low\[0\] is 5, and must be at most high\[0\]"),
+        (("null_distribution", "extreme", 0), 0.9, r"extreme\[0\] is 0.9, and must be at most mass\[0\]"),
+    ],
+)  # fmt: skip
+def test_a_field_that_contradicts_others_is_refused(found, place, change, message):
+    here = json.loads(found)
+    assert here["verdict"]["concern"]
+    for key in place:
+        here = here[key]
+    # Small whole numbers are steps.
+    value = here + change if type(here) is int and type(change) is int and place[-1] != "pos_label" else change
+    assert value != here
+    with pytest.raises(ValueError, match=f"text is not the record of an audit that to_json wrote: .*{message}"):
+        FairnessAudit.from_json(json.dumps(put(found, place, value)))
+
+
 def test_a_concern_without_a_finding_is_refused(small):
     assert not json.loads(small)["verdict"]["n_found"]
-    with pytest.raises(ValueError, match="concern must be false where no comparison is a concern"):
+    with pytest.raises(ValueError, match=r"verdict.concern is True, and must be False: 0 of \d+ comparisons"):
         AuditRecord.from_json(json.dumps(put(small, ("verdict", "concern"), True)))
+
+
+def test_comparisons_that_are_taken_out_are_missed(found):
+    document = json.loads(found)
+    del document["parts"][0]["comparisons"][0]
+    with pytest.raises(ValueError, match=r"verdict.n_comparisons is 20, and must be 19"):
+        AuditRecord.from_json(json.dumps(document))
+
+
+def test_sentences_are_made_of_numbers_and_never_read(found):
+    document = json.loads(found)
+    document["verdict"]["sentence"] = document["parts"][0]["comparisons"][0]["sentence"] = "All is fair."
+    assert AuditRecord.from_json(json.dumps(document)).to_json() == found
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"compare": "to_overall", "compare_intersections": "to_parents", "adjust": "fdr_by", "margin": 0.05},
+        {"compare": "to_rest", "compare_intersections": "between_groups", "adjust": "fdr_bh"},
+        {
+            "disparity": "ratio",
+            "margin": 0.8,
+            "adjust": "bonferroni",
+            "control_features": {"d": list("uvw") * 20},
+            "metrics": "accuracy",
+        },
+        {"adjust": None, "sample_weight": [1.0, 2.0, 3.0] * 20, "metrics": "selection_rate"},
+        {"clusters": np.repeat(np.arange(30), 2), "metrics": ["f1", "balanced_accuracy"], "intersections": False},
+        {"metrics": ["normalized_mutual_info", "recall"], "random_state": 0, "intersections": False},
+        {"y_score": np.tile([0.2, 0.8, 0.4, 0.7, 0.1, 0.6], 10), "confidence_level": 0.9, "random_state": 0},
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")  # few people
+def test_no_audit_contradicts_itself(params):
+    audit = FairnessAudit.from_predictions(
+        [0, 1, 1] * 20, [0, 1, 0, 1, 1, 1] * 10, n_resamples=49, **params,
+        sensitive_features={"a": list("fmfm") * 15, "b": ["x"] * 5 + ["y"] * 25 + ["z"] * 30},
+    )  # fmt: skip
+    assert FairnessAudit.from_json(audit.to_json()).to_json() == audit.to_json()
 
 
 @pytest.mark.parametrize("text", [5, None, ["[]"], {}])

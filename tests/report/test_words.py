@@ -1,11 +1,14 @@
 """Names and numbers in words."""
 
+import re
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from skfairtest._utils.text import label, printable
-from skfairtest.report.cells import by_p_value
+from skfairtest.report.cells import by_p_value, comparisons_table
 from skfairtest.report.sentences import (
     Setup,
     finding_sentence,
@@ -66,9 +69,7 @@ def test_a_group_of_several_features_is_bracketed_in_a_sentence():
         "value_other": 0.25, "disparity": 0.25, "ci_low": 0.0, "ci_high": 0.5, "p_value": 0.1, "p_value_adjusted": 0.2,
     }  # fmt: skip
     facts = Setup(sentences={"r": ("are called", "people")})
-    assert finding_sentence(facts, row).startswith(
-        "Among people, 50.0 % of (x, f) against 25.0 % of (x, m) are called:"
-    )
+    assert finding_sentence(facts, row).startswith("Among people, 50.0 % of (x, f) versus 25.0 % of (x, m) are called:")
 
 
 def test_the_null_of_all_pairs_says_any_two_groups():
@@ -109,7 +110,7 @@ def test_joiners_stay_where_words_and_pictures_need_them(name, kept):
 
 def told(size, low, high, **params):
     row = {
-        "metric": "r", "group": "f", "other": "m", "stratum": None, "value_group": 0.5, "value_other": 0.5,
+        "metric": "r", "group": "f", "other": "m", "stratum": None, "value_group": 0.5 + size, "value_other": 0.5,
         "disparity": size, "ci_low": low, "ci_high": high, "p_value": 0.1, "p_value_adjusted": 0.2,
         "minimum_detectable": np.nan, "concern": True,
     }  # fmt: skip
@@ -162,3 +163,62 @@ def test_ties_go_to_what_is_farther_from_equality_and_under_a_margin_not_to_the_
     assert by_p_value(Setup(disparity="ratio", margin_bounds=(0.8, 1.25)), ratios).index.tolist() == [1, 0, 2]
     adjusted = comparisons(p_value=[0.2] * 2, p_value_adjusted=[0.6, 0.4], disparity=[0.5, 0.1])
     assert by_p_value(Setup(), adjusted).index.tolist() == [1, 0]
+
+
+def shown(text):
+    """Return the numbers of a text, without separators."""
+    return [Decimal(found.replace(",", "")) for found in re.findall(r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]\d+)?", text)]
+
+
+@pytest.mark.parametrize("kind", ["share", "function", "value"])
+def test_the_difference_shown_is_that_of_the_values_shown_or_said_to_be_rounded(kind):
+    """A reader subtracts: in sentences and in tables alike, whatever the counts are."""
+    rng = np.random.default_rng(0)
+    setup = {
+        "share": Setup(sentences={"r": ("are called", "people")}),
+        "function": Setup(sentences={"r": ("are called", "people")}, functions=frozenset("r")),
+        "value": Setup(descriptions={"r": "the cost"}),
+    }[kind]
+    rows, n_rounded = [], 0
+    for _ in range(400):
+        n, scale = rng.integers(1, 5000, 2), 1 if kind != "value" else 10 ** rng.uniform(-3, 6)
+        a, b = (scale * rng.integers(0, n + 1) / n).tolist()
+        row = {
+            "metric": "r", "group": "f", "other": "m", "stratum": None, "n_group": 1, "n_other": 1, "value_group": a,
+            "value_other": b, "disparity": a - b, "ci_low": a - b, "ci_high": a - b, "p_value": 0.5, "method": "exact",
+            "p_value_adjusted": 0.5, "concern": False, "minimum_detectable": np.nan,
+        }  # fmt: skip
+        rows.append(row)
+        first, second, difference, *_ = shown(finding_sentence(setup, row))
+        rounded = "rounded" in finding_sentence(setup, row)
+        n_rounded += rounded
+        factor = 100 if kind == "function" else 1
+        assert rounded or factor * (first - second) == difference
+        assert float(difference) == pytest.approx((1 if kind == "value" else 100) * (a - b), rel=0.05, abs=0.05)
+        said = result_sentence(setup, row).partition(" versus ")[2]
+        assert ("rounded" in said) == (rounded and a != b)
+        if not rounded and "less than" not in said and a != b:
+            assert shown(said)[1] == abs(difference)
+    assert n_rounded < 40
+    table = comparisons_table(setup, pd.DataFrame(rows), "")
+    heads = [column.head for column in table.columns]
+    marked = 0
+    for cells in table.rows:
+        first, second, difference = (cells[heads.index(head)] for head in ("value", "against", "difference"))
+        marked += "rounded" in difference
+        assert "rounded" in difference or Decimal(first.replace(",", "")) - Decimal(second.replace(",", "")) == Decimal(
+            difference.replace(",", "")
+        )
+    assert marked < 20
+
+
+def test_a_reader_who_subtracts_the_case_of_the_issue():
+    row = {
+        "metric": "r", "group": "f", "other": "m", "stratum": None, "value_group": 0.44841, "value_other": 0.23454,
+        "disparity": 0.21387, "ci_low": 0.1768, "ci_high": 0.25, "p_value": 0.1, "p_value_adjusted": 0.2,
+    }  # fmt: skip
+    facts = Setup(sentences={"r": ("are called", "people")})
+    assert "44.84 % of f versus 23.45 % of m" in finding_sentence(facts, row)
+    assert "a difference of 21.39 points (interval 17.68 to 25.00)" in finding_sentence(facts, row)
+    row |= {"value_group": 0.449, "value_other": 0.235, "disparity": 0.214}
+    assert "44.9 % of f versus 23.5 % of m" in finding_sentence(facts, row)
