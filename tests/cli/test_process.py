@@ -106,9 +106,9 @@ def test_a_terminal_gets_tables_that_fit_and_lose_nothing(people, columns):
 def test_a_terminal_shows_the_most_telling_comparisons_and_ends_with_the_verdict(people):
     text, _ = on_terminal(*audit(people), columns=100)
     shown = ANSI.sub("", text)
-    caption = "15 comparisons, 8 concerns; the first 8 (--all shows all of them, --format csv lists them) (* concern)"
+    caption = "15 comparisons, 8 significant; the first 8 (--all shows all of them, --format csv lists them) (* significant)"
     assert caption in " ".join(shown.split())
-    assert shown[shown.index("In short") :].split("\n\n")[1].startswith("Concern: groups differ")
+    assert shown[shown.index("In short") :].split("\n\n")[1].startswith("Significant disparity: groups differ")
 
 
 @pytest.mark.slow
@@ -197,7 +197,7 @@ def test_the_demo_is_a_plain_report_with_status_0(tmp_path):
     finished = piped("demo", cwd=tmp_path)
     assert finished.returncode == 0
     assert finished.stderr == ""
-    assert "Concern: groups differ by more than chance explains, by race (" in finished.stdout
+    assert "Significant disparity: groups differ by more than chance explains, by race (" in finished.stdout
     assert "\x1b" not in finished.stdout
     assert finished.stdout.rstrip().endswith(str(tmp_path / "skfairtest-demo.html"))
 
