@@ -106,7 +106,8 @@ def test_a_terminal_gets_tables_that_fit_and_lose_nothing(people, columns):
 def test_a_terminal_shows_the_most_telling_comparisons_and_ends_with_the_verdict(people):
     text, _ = on_terminal(*audit(people), columns=100)
     shown = ANSI.sub("", text)
-    caption = "15 comparisons, 8 significant; the first 8 (--all shows all of them, --format csv lists them) (* significant)"
+    more = "(--all shows all of them, --format csv lists them)"
+    caption = f"15 comparisons, 8 significant; the first 8 {more} (* significant)"
     assert caption in " ".join(shown.split())
     assert shown[shown.index("In short") :].split("\n\n")[1].startswith("Significant disparity: groups differ")
 
