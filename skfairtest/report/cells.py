@@ -126,7 +126,7 @@ def _written(setup: Setup, row: Mapping[str, Any]) -> Written:
         return plain
     if not setup.is_share(metric) and not all(value == 0 or SMALL <= abs(value) < LARGE for value in numbers):
         return written_numbers(*numbers)
-    found = decimals_of(*numbers, fewest=4)
+    found = decimals_of(*numbers, fewest=4, extra=2)
     if found is None:
         return replace(plain, rounded=True)
     write = partial(decimal, decimals=found)

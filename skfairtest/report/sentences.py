@@ -142,7 +142,7 @@ def disparity_writer(setup: Setup, metric: str) -> tuple[Any, str]:
     return (points, " points") if setup.is_share(metric) else (number, "")
 
 
-def decimals_of(first: float, second: float, difference: float, *, fewest: int, extra: int = 2) -> int | None:
+def decimals_of(first: float, second: float, difference: float, *, fewest: int, extra: int = 1) -> int | None:
     """Return with how many decimals two values and their difference are written, so that no subtraction misleads.
 
     They are the fewest with which the values shown differ by the difference shown, and at most `extra` more than the
@@ -197,7 +197,7 @@ def written(setup: Setup, row: Mapping[str, Any]) -> Written:
         return Written(percent if happens else decimal if setup.is_share(metric) else number, ratio)
     if not setup.is_share(metric):
         return written_numbers(*numbers)
-    found = decimals_of(*(100 * value for value in numbers), fewest=1, extra=1)
+    found = decimals_of(*(100 * value for value in numbers), fewest=1)
     digits = 1 if found is None else found
     value = partial(percent, digits=digits) if happens else partial(decimal, decimals=digits + 2)
     return Written(value, partial(points, digits=digits), " points", rounded=found is None)
