@@ -694,7 +694,7 @@ def test_the_demo_goes_on_where_its_page_cannot_be_written(elsewhere, capsys):
     (elsewhere / "skfairtest-demo.html").mkdir()
     assert run(["demo"]) == 0
     text, err = capsys.readouterr()
-    assert "Concern" in text
+    assert "Significant disparity" in text
     assert err.startswith("warning: the page skfairtest-demo.html: is a folder")
     assert "--html FILE writes it elsewhere" in err
     assert run(["demo", "--html", "other.html"]) == 0

@@ -119,7 +119,7 @@ def test_colours_are_off_where_nobody_wants_them(people):
         on_terminal(*audit(people), columns=80, NO_COLOR="1")[0],
         on_terminal(*audit(people), "--no-color", columns=80)[0],
     ):
-        assert "Concern" in without
+        assert "Significant disparity" in without
         assert not re.search(r"\x1b\[[0-9;]*3[0-9]", without)
     assert "\x1b" not in on_terminal(*audit(people), columns=80, TERM="dumb")[0]
 
