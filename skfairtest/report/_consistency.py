@@ -9,15 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from skfairtest._utils.text import label
 from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup
-
-if TYPE_CHECKING:
-    from skfairtest.report.record import AuditPart, AuditRecord
 
 __all__ = ["contradictions"]
 
@@ -31,12 +28,12 @@ Row = Mapping[str, Any]
 Cells = dict[tuple[str, Any], dict[Any, list[Row]]]
 
 
-def contradictions(record: AuditRecord) -> Iterator[str]:
+def contradictions(record: Any) -> Iterator[str]:
     """Yield a sentence for each field of a record that contradicts others.
 
     Parameters
     ----------
-    record : AuditRecord
+    record : Any
         What was read.
 
     Yields
@@ -74,7 +71,7 @@ def _differs(place: str, found: Any, due: Any, why: str) -> Iterator[str]:
         yield f"{place} is {_shown(found)}, and must be {_shown(due)}: {why}"
 
 
-def _verdict(record: AuditRecord) -> Iterator[str]:
+def _verdict(record: Any) -> Iterator[str]:
     verdict = record.verdict
     every = pd.concat([part.comparisons for part in record.parts], ignore_index=True)
     found, total = int(every["concern"].sum()), len(every)
@@ -98,7 +95,7 @@ def _verdict(record: AuditRecord) -> Iterator[str]:
         yield f"verdict.pos_label is {verdict.pos_label!r:.60}, and must be parameters['pos_label'], {given!r:.60}"
 
 
-def _setup(record: AuditRecord, part: AuditPart) -> Iterator[str]:
+def _setup(record: Any, part: Any) -> Iterator[str]:
     """Compare how a part was set up with the verdict and with the parameters."""
     setup, verdict, given = part.setup, record.verdict, record.parameters
     yield from _differs("setup.features", setup.features, " x ".join(part.sensitive), "that is what sensitive names")
@@ -132,7 +129,7 @@ def _margin(setup: Setup, given: Mapping[str, Any]) -> Iterator[str]:
         yield from _differs(f"setup.margin_bounds[{i}]", bounds[i], due[i], why)
 
 
-def _groups(record: AuditRecord, part: AuditPart) -> Iterator[str]:
+def _groups(record: Any, part: Any) -> Iterator[str]:
     """Compare the values by group with each other and with the number of samples."""
     people: dict[Any, int] = {}
     for i, row in enumerate(_rows(part.by_group)):
@@ -155,7 +152,7 @@ def _interval(place: str, row: Row) -> Iterator[str]:
         yield f"{place}.ci_low is {_shown(low)}, and ci_high {_shown(high)}: the lower limit must come first"
 
 
-def _comparisons(record: AuditRecord, part: AuditPart) -> Iterator[str]:
+def _comparisons(record: Any, part: Any) -> Iterator[str]:
     cells: Cells = {}
     for row in _rows(part.by_group):
         for stratum in dict.fromkeys((row["stratum"], None)):  # None: over all strata
@@ -167,7 +164,7 @@ def _comparisons(record: AuditRecord, part: AuditPart) -> Iterator[str]:
     yield from _adjustment(record, part)
 
 
-def _decision(record: AuditRecord, row: Row) -> Iterator[str]:
+def _decision(record: Any, row: Row) -> Iterator[str]:
     """Compare a comparison's verdict with its p-values."""
     p, adjusted, alpha = row["p_value"], row["p_value_adjusted"], record.verdict.alpha
     if math.isnan(p) or math.isnan(adjusted):
@@ -181,7 +178,7 @@ def _decision(record: AuditRecord, row: Row) -> Iterator[str]:
     yield from _differs("verdict", row["verdict"], FOUND if row["concern"] else NOT_FOUND, why)
 
 
-def _adjustment(record: AuditRecord, part: AuditPart) -> Iterator[str]:
+def _adjustment(record: Any, part: Any) -> Iterator[str]:
     """Compare adjusted p-values with the most that the adjustment can make of the comparisons' own ones.
 
     Comparisons with one hypothesis share the adjustment of its p-value, which is one of theirs.
@@ -198,7 +195,7 @@ def _adjustment(record: AuditRecord, part: AuditPart) -> Iterator[str]:
         )
 
 
-def _disparity(part: AuditPart, row: Row) -> Iterator[str]:
+def _disparity(part: Any, row: Row) -> Iterator[str]:
     """Compare a disparity with the two values that it is made of."""
     first, second = row["value_group"], row["value_other"]
     if row["metric"] in part.setup.everybody:
@@ -211,7 +208,7 @@ def _disparity(part: AuditPart, row: Row) -> Iterator[str]:
     yield from _differs("disparity", row["disparity"], due, why)
 
 
-def _sides(part: AuditPart, row: Row, cells: Cells) -> Iterator[str]:
+def _sides(part: Any, row: Row, cells: Cells) -> Iterator[str]:
     """Compare the two sides of a comparison with the values by group."""
     metric, stratum, compare = row["metric"], row["stratum"], part.setup.compare
     if metric in part.setup.everybody:
@@ -235,7 +232,7 @@ def _sides(part: AuditPart, row: Row, cells: Cells) -> Iterator[str]:
             yield from _differs(f"value_{side}", row[f"value_{side}"], own[0]["value"], why)
 
 
-def _others(part: AuditPart, group: Any, groups: Mapping[Any, list[Row]]) -> dict[Any, list[Row]]:
+def _others(part: Any, group: Any, groups: Mapping[Any, list[Row]]) -> dict[Any, list[Row]]:
     """Return what a group may be compared with, and whose rows of by_group that is."""
     sides: dict[Any, list[Any]]
     rest = [other for other in groups if other != group]
@@ -255,7 +252,7 @@ def _others(part: AuditPart, group: Any, groups: Mapping[Any, list[Row]]) -> dic
     return {other: [cell for member in members for cell in groups[member]] for other, members in sides.items()}
 
 
-def _null_distribution(record: AuditRecord) -> Iterator[str]:
+def _null_distribution(record: Any) -> Iterator[str]:
     """Compare the null distribution with the leading comparison."""
     found = record.null_distribution
     if found is None:

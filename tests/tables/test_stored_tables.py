@@ -9,7 +9,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfairtest import CountTable, FairnessTest
@@ -32,6 +32,7 @@ HIRED = {("f", 0): 80, ("f", 1): 20, ("m", 0): 50, ("m", 1): 50, ("x", 1): 3}
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
+@settings(deadline=None)  # so do Parquet files
 @given(groups=st.lists(LABELS, min_size=1, max_size=4), counts=st.lists(st.integers(1, 2**40), min_size=4, max_size=4))
 def test_what_is_saved_is_what_is_loaded(suffix, groups, counts, tmp_path_factory):
     path = tmp_path_factory.mktemp("tables") / f"table.{suffix}"
@@ -302,6 +303,7 @@ def test_tables_with_the_same_edges_add_and_bins_have_the_mean_of_all():
         first - scored([0.1, 0.9], edges=(0.3,))
 
 
+@settings(deadline=None)  # the engine starts with the first example
 @given(parts=st.lists(st.lists(st.integers(0, 64), min_size=2, max_size=20), min_size=2, max_size=4))
 def test_days_add_in_any_order(parts):
     days = [scored(np.array(day) / 64) for day in parts]
