@@ -310,7 +310,7 @@ def check_level_count(column: Column, parameter: str, max_levels: int | None, wa
 
 
 def check_same_people(named: Mapping[str, Any]) -> None:
-    """Check that arguments speak of the same people in the same order.
+    """Check that arguments are about the same people in the same order.
 
     Parameters
     ----------

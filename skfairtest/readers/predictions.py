@@ -308,7 +308,7 @@ def scores(
     column = _position(pos_label, classes, metric)
     if width > 1:
         return array[:, column].astype(float)
-    # One column speaks for the second of two classes.
+    # One column is the second of two classes.
     array = array.reshape(-1).astype(float)
     if column == 1:
         return array

@@ -27,7 +27,7 @@ from skfairtest.tables.suppression import Suppressed
 
 #: Kinds of people that are still counted, if this many people at least share one on average.
 MOST_KINDS, SHARED_BY = 1000, 20
-#: So few kinds are counted whoever shares them.
+#: So few kinds are counted, however many people share them.
 FEW_KINDS = 64
 #: Weights that differ by less than this share of their mean are one weight.
 SAME = 1e-7

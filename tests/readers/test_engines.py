@@ -1,4 +1,4 @@
-"""One reader serves every engine: the same table, hence the same test, whoever counts."""
+"""One reader serves every engine: the same table, hence the same test, no matter which engine counts."""
 
 import re
 import warnings

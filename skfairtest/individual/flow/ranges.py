@@ -62,8 +62,8 @@ class Ranges:
         x : ndarray of shape (n, d)
             Points.
         x0 : ndarray of shape (n, d)
-            Where they started, which is possible: a choice or a level changes only where another is nearer. Whoever
-            started as a mixture of categories, with shares that sum to 1, may end as one.
+            Where they started, which is possible: a choice or a level changes only where another is nearer. People
+            who started as a mixture of categories, with shares that sum to 1, may end as one.
         """
         x = np.clip(x, self.low, self.high)
         for column, values in self.levels.items():

@@ -95,7 +95,7 @@ def affine(transformer: Any, features: Features) -> tuple[NDArray[np.float64], N
         return np.asarray(outputs.toarray() if hasattr(outputs, "toarray") else outputs, dtype=np.float64)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever asks about all people is warned
+        warnings.simplefilter("ignore")  # a caller who asks about all people is warned
         matrix, offset = features.linear_parts(transform, length)
         expected = transform(rows)
     errors = np.abs(rows @ matrix + offset - expected).max(axis=0)

@@ -231,7 +231,7 @@ def _check_deterministic(model: _TorchModel, rows: Floats, name: str) -> Floats:
         raise ParameterError(
             f"estimator={name}() says something else about people when it is asked about fewer of them: it is "
             "randomised in evaluation mode, too, or looks at all of them at once. Test a module that says the same of "
-            "a person whoever else is there."
+            "a person, no matter who else is there."
         )
     return scores
 
@@ -257,7 +257,7 @@ def _read_net(net: Any, before: Any, rows: Floats, entering: Floats, kind: str |
             inputs = _tensor(entering, module).detach().cpu().numpy()
             responses = np.asarray(net.predict(inputs) if regressor else net.predict_proba(inputs), dtype=np.float64)
     except (AttributeError, RuntimeError, TypeError, ValueError):
-        return None  # it takes something else than one array; whoever asks it is told so
+        return None  # it takes something else than one array; the caller is told so
     responses = responses.reshape(len(rows), -1)
     links: tuple[Any, ...] = (Identity,) if regressor else (Softmax, Sigmoid, Probabilities, Probability)
     classes = None

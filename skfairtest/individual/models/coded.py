@@ -1,7 +1,7 @@
 """Tables with categories as numbers: a column of shares for every category, and back as people have them.
 
-A category counts as one choice, however the model encodes it: what is moved are shares, and whoever is asked about has
-the category with the largest.
+A category counts as one choice, however the model encodes it: shares are moved, and the model is asked about
+somebody who has the category with the largest.
 """
 
 from __future__ import annotations

@@ -387,7 +387,7 @@ def _ask(
     if not callable(getattr(estimator, response, None)):
         return None
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever asks about all people is warned
+        warnings.simplefilter("ignore")  # a caller who asks about all people is warned
         X = features.as_input(rows)
         for step in before:
             X = step.transform(X)
