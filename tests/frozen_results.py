@@ -51,10 +51,11 @@ LONGEST = 40
 def computed_with():
     """Name the versions and the kind of processor with which results are equal to the last bit."""
     blas = {info["architecture"] for info in threadpool_info() if "architecture" in info}
+    simd = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
     return {
         "python": platform.python_version(),
         **{name: version(name) for name in PACKAGES},
-        "processor": " ".join([platform.machine(), *sorted(blas)]),
+        "processor": " ".join([platform.machine(), *sorted(blas), *simd]),
     }
 
 
