@@ -107,7 +107,7 @@ def write_help(app):
     folder = HERE / "generated"
     folder.mkdir(exist_ok=True)
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONPATH": str(HERE.parent)}
-    for name in ("program", "demo", "audit", "count", "power"):
+    for name in ("program", "demo", "audit", "report", "count", "power"):
         ask = [sys.executable, "-m", "skfairtest", *([] if name == "program" else [name]), "--help"]
         said = subprocess.run(ask, env=environment, capture_output=True, text=True)
         if said.returncode:

@@ -14,11 +14,6 @@ GLOSSARY = HERE / "retired_words.toml"
 PAGES = {".md", ".rst", ".j2", ".toml", ".cfg", ".html", ".yml", ".yaml", ".cff"}
 #: Built, or kept as they were found.
 SKIPPED = {"auto_examples", "results", "_build", "site", "node_modules"}
-#: Their sentences are still to be rewritten; nothing else may be added here.
-PENDING = (
-    "skfairtest/cli", "skfairtest/individual/flow/ranges.py", "tests/cli/test_process.py",
-    "tests/individual/test_fairness.py", "doc/individual.md", "doc/command_line.md",
-)  # fmt: skip
 
 
 def prose_of(path):
@@ -80,8 +75,6 @@ def test_no_retired_word_is_used():
     read, found = 0, []
     for path in files():
         name = path.relative_to(ROOT).as_posix()
-        if name.startswith(PENDING):
-            continue
         read, prose = read + 1, prose_of(path)
         for word in RETIRED:
             for match in compiled(word["pattern"]).finditer(prose):

@@ -1,4 +1,4 @@
-"""The commands, and what their exit status means: 0 no concern, 1 a concern, 2 bad input, 3 an internal failure.
+"""The commands, and what their exit status means: 0 done, 1 a significant disparity, 2 bad input, 3 an internal error.
 
 A command imports what it computes with when it runs: the version, the help and completion need nothing of it.
 """
@@ -9,21 +9,27 @@ import os
 import traceback
 from collections.abc import Mapping, Sequence
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 import typer
 
 from skfairtest._version import __version__
 from skfairtest.cli import options
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
+from skfairtest.cli.header import UTF_8, check_encoding
+from skfairtest.cli.help import Command, Commands
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
+
+if TYPE_CHECKING:
+    from skfairtest.report.record import AuditRecord
 
 __all__ = ["app", "run"]
 
 
 class Status(IntEnum):
-    """What the process returns."""
+    """What the process returns; an audit that is done has detected no significant disparity."""
 
-    NO_CONCERN, CONCERN, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+    DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 PROGRAM = "skfairtest"
@@ -34,7 +40,12 @@ _USAGE_ERRORS: tuple[type[Exception], ...] = tuple(
     if issubclass(kind, Exception) and kind.__name__ in ("ClickException", "TyperException")
 )
 
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
+app = typer.Typer(
+    cls=Commands,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 
 
 def run(argv: Sequence[str] | None = None) -> int:
@@ -48,7 +59,8 @@ def run(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 without a concern, 1 with one, 2 for bad input, 3 for an internal failure, 130 when interrupted.
+        0 without a significant disparity, 1 with one, 2 for bad input or output that cannot be written, 3 for an
+        internal error, 130 when interrupted.
     """
     debug = bool(os.environ.get("SKFAIRTEST_DEBUG"))
     try:
@@ -57,15 +69,15 @@ def run(argv: Sequence[str] | None = None) -> int:
         if isinstance(status, Status):
             return status
         # What no command returned is typer's: nothing, an interrupt, or completion for a shell that it does not know.
-        return {None: Status.NO_CONCERN, 0: Status.NO_CONCERN, 130: Status.INTERRUPTED}.get(status, Status.BAD_INPUT)
+        return {None: Status.DONE, 0: Status.DONE, 130: Status.INTERRUPTED}.get(status, Status.BAD_INPUT)
     except (KeyboardInterrupt, typer.Abort):
         return Status.INTERRUPTED
     except SystemExit:
-        return Status.NO_CONCERN  # how completion ends, and the help whose end nobody reads; nothing else here exits
+        return Status.DONE  # how completion ends; nothing else here exits
     except ModuleNotFoundError:
         raise  # an extra that is not installed: the caller names it
     except _USAGE_ERRORS as error:
-        tell(f"{PROGRAM}: {one_line(_usage(error))} ({PROGRAM} --help shows what there is)")
+        tell(f"{PROGRAM}: {one_line(_usage(error))} ({PROGRAM} --help shows what can be typed)")
         return Status.BAD_INPUT
     except BadInput as error:
         _show_traceback(debug)
@@ -101,11 +113,11 @@ def main(context: typer.Context, version: options.Version = False) -> None:
         write_out(context.get_help() + "\n")
 
 
-@app.command(help=options.DEMO_HELP)
+@app.command(cls=Command, help=options.DEMO_HELP, epilog=options.DEMO_EPILOG)
 def demo(
     html: options.DemoHtml = None,
     no_html: options.NoHtml = False,
-    every: options.All = False,
+    details: options.Details = False,
     no_color: options.NoColor = False,
 ) -> Status:
     """Audit the COMPAS data."""
@@ -114,11 +126,11 @@ def demo(
     check_outputs({"--html": html})
     from skfairtest.cli.demo import demonstrate
 
-    demonstrate(html, no_html=no_html, every=every, no_color=no_color)
-    return Status.NO_CONCERN
+    demonstrate(html, no_html=no_html, details=details, no_color=no_color)
+    return Status.DONE
 
 
-@app.command(help=options.AUDIT_HELP)
+@app.command(cls=Command, help=options.AUDIT_HELP, epilog=options.AUDIT_EPILOG)
 def audit(
     files: options.Files,
     *,
@@ -129,6 +141,7 @@ def audit(
     control: options.Control = None,
     weight: options.Weight = None,
     cluster: options.Cluster = None,
+    encoding: options.Encoding = UTF_8,
     threshold: options.Threshold = None,
     score_bins: options.ScoreBins = None,
     engine: options.EngineName = None,
@@ -145,17 +158,18 @@ def audit(
     n_resamples: options.Resamples = "9999",
     seed: options.Seed = 0,
     jobs: options.Jobs = None,
+    format_: options.Format = "table",
+    output: options.Output = None,
+    details: options.Details = False,
     html: options.Html = None,
     json: options.Json = None,
     markdown: options.Markdown = None,
-    format_: options.Format = "table",
-    output: options.Output = None,
-    every: options.All = False,
+    csv: options.Csv = None,
     no_color: options.NoColor = False,
 ) -> Status:
     """Audit a file."""
     _check_level(alpha)
-    reports = {"--html": html, "--json": json, "--markdown": markdown}
+    reports = {"--html": html, "--json": json, "--markdown": markdown, "--csv": csv}
     from skfairtest.cli.auditing import (
         audited,
         audited_files,
@@ -168,7 +182,16 @@ def audit(
     from skfairtest.cli.files import Columns
     from skfairtest.cli.source import Source
 
-    columns = Columns(y_true, y_pred, tuple(sensitive or ()), tuple(control or ()), y_score, weight, cluster)
+    columns = Columns(
+        y_true,
+        y_pred,
+        tuple(sensitive or ()),
+        tuple(control or ()),
+        y_score,
+        weight,
+        cluster,
+        check_encoding(encoding),
+    )
     source = Source(tuple(files), columns, engine, cache, score_bins, threshold)
     source.check()
     check_outputs({"--output": output, **reports}, source.files)
@@ -188,14 +211,42 @@ def audit(
     with watched(no_color):
         (result, counted), said = audited(lambda: audited_files(source, pos_label=pos_label, params=params))
     record = described(result.record_, source, said, counted)
-    written(record, result, format_, output, every=every, no_color=no_color)
-    write_files(record, reports)
+    written(record, result, format_, output, details=details, no_color=no_color)
+    write_files(record, result, reports)
     if counted is not None and counted.failed:
         return _some_failed(counted.failed)
-    return Status.CONCERN if record.verdict.concern else Status.NO_CONCERN
+    return _status_of(record)
 
 
-@app.command(help=options.COUNT_HELP)
+@app.command(cls=Command, help=options.REPORT_HELP, epilog=options.REPORT_EPILOG)
+def report(
+    file: options.Record,
+    *,
+    format_: options.Format = "table",
+    output: options.Output = None,
+    details: options.Details = False,
+    html: options.Html = None,
+    markdown: options.Markdown = None,
+    csv: options.Csv = None,
+    no_color: options.NoColor = False,
+) -> Status:
+    """Write the reports of a saved audit."""
+    reports = {"--html": html, "--markdown": markdown, "--csv": csv}
+    check_outputs({"--output": output, **reports}, [file])
+    from skfairtest.cli.auditing import write_files, written
+    from skfairtest.cli.saved import read_audit
+
+    result = read_audit(file)
+    written(result.record_, result, format_, output, details=details, no_color=no_color)
+    write_files(result.record_, result, reports)
+    return _status_of(result.record_)
+
+
+def _status_of(record: AuditRecord) -> Status:
+    return Status.SIGNIFICANT if record.verdict.concern else Status.DONE
+
+
+@app.command(cls=Command, help=options.COUNT_HELP, epilog=options.COUNT_EPILOG)
 def count(
     files: options.Files,
     *,
@@ -206,6 +257,7 @@ def count(
     sensitive: options.Sensitive = None,
     control: options.Control = None,
     weight: options.Weight = None,
+    encoding: options.Encoding = UTF_8,
     threshold: options.Threshold = None,
     score_bins: options.ScoreBins = None,
     engine: options.EngineName = None,
@@ -220,14 +272,22 @@ def count(
     from skfairtest.cli.files import Columns
     from skfairtest.cli.source import Source, save
 
-    columns = Columns(y_true, y_pred, tuple(sensitive or ()), tuple(control or ()), y_score, weight)
+    columns = Columns(
+        y_true,
+        y_pred,
+        tuple(sensitive or ()),
+        tuple(control or ()),
+        y_score,
+        weight,
+        encoding=check_encoding(encoding),
+    )
     source = Source(tuple(files), columns, engine, cache, score_bins, threshold)
     source.check()
     check_outputs({"--output": output}, source.files)
     with watched(no_color):
         counted, _ = audited(source.counted)
     write_out(save(counted, output, minimum_cell))
-    return _some_failed(counted.failed) if counted.failed else Status.NO_CONCERN
+    return _some_failed(counted.failed) if counted.failed else Status.DONE
 
 
 def _some_failed(failed: Mapping[str, str]) -> Status:
@@ -236,7 +296,7 @@ def _some_failed(failed: Mapping[str, str]) -> Status:
     return Status.BAD_INPUT
 
 
-@app.command(help=options.POWER_HELP)
+@app.command(cls=Command, help=options.POWER_HELP, epilog=options.POWER_EPILOG)
 def power(
     metric: options.PowerMetric = "selection_rate",
     rate: options.Rate = None,
@@ -273,7 +333,7 @@ def power(
         write_out(answer.to_json(), output)
     else:
         deliver(lambda _: answer.document(), output, no_color=no_color)
-    return Status.NO_CONCERN
+    return Status.DONE
 
 
 def _check_level(alpha: float) -> None:

@@ -33,7 +33,7 @@ __all__ = [
     "written",
 ]
 
-_MORE = "--all shows all of them, --format csv lists them"
+_MORE = "--details shows all of them, --format csv lists them"
 
 
 Result = TypeVar("Result")
@@ -119,7 +119,7 @@ def _about(record: AuditRecord, source: Source, counted: Counted | None) -> str:
 
 
 def written(
-    record: AuditRecord, result: FairnessAudit, format_: str, output: str | None, *, every: bool, no_color: bool
+    record: AuditRecord, result: FairnessAudit, format_: str, output: str | None, *, details: bool, no_color: bool
 ) -> None:
     """Write an audit to standard output, or to a file instead."""
 
@@ -129,44 +129,42 @@ def written(
             return blocks
         verdict = next(block for block in blocks if isinstance(block, Paragraph) and block.tone != "plain")
         # On a screen the end is what is seen first.
-        return [*(blocks if every else shortened(blocks, _MORE)), Heading("In short"), verdict]
+        return [*(blocks if details else shortened(blocks, _MORE)), Heading("In short"), verdict]
 
     if format_ == "table":
         deliver(document, output, no_color=no_color)
-    elif format_ == "csv":
-        _tell_what_csv_leaves_out(record)
-        write_out(to_csv(result.to_frame()), output)
     else:
-        write_out(_MAKERS[f"--{format_}"](record), output)
+        write_out(_MAKERS[f"--{format_}"](record, result), output)
 
 
-def write_files(record: AuditRecord, files: Mapping[str, str | None], *, kind: str | None = None) -> None:
+def write_files(
+    record: AuditRecord, result: FairnessAudit, files: Mapping[str, str | None], *, kind: str | None = None
+) -> None:
     """Write files, each as the option says that names it; `kind` is the option where they have other names."""
     for option, path in files.items():
         if path is not None:
-            write_out(_MAKERS[kind or option](record), path, option=option)
+            write_out(_MAKERS[kind or option](record, result), path, option=option)
 
 
-def _tell_what_csv_leaves_out(record: AuditRecord) -> None:
+def _csv(record: AuditRecord, result: FairnessAudit) -> str:
     left_out = sum(len(part.excluded) for part in record.parts) + len(record.not_compared)
     if left_out:
-        tell(f"warning: CSV has no room for {pluralize(left_out, 'thing')} left out: --format table and json list them")
+        things = pluralize(left_out, "entry", "entries")
+        tell(f"warning: CSV does not show what was left out ({things}): --format table and json list it")
+    return to_csv(result.to_frame())
 
 
-def _html(record: AuditRecord) -> str:
+def _html(record: AuditRecord, _: FairnessAudit) -> str:
     from skfairtest.report.html import page
 
     return page(audit_document(record))
 
 
-def _markdown(record: AuditRecord) -> str:
-    return markdown(audit_document(record))
-
-
-_MAKERS: dict[str, Callable[[AuditRecord], str]] = {
+_MAKERS: dict[str, Callable[[AuditRecord, FairnessAudit], str]] = {
+    "--csv": _csv,
     "--html": _html,
-    "--json": AuditRecord.to_json,
-    "--markdown": _markdown,
+    "--json": lambda record, _: record.to_json(),
+    "--markdown": lambda record, _: markdown(audit_document(record)),
 }
 
 

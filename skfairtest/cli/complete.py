@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 from skfairtest.cli.errors import BadInput
-from skfairtest.cli.header import column_names
+from skfairtest.cli.header import UTF_8, check_encoding, column_names
 
 __all__ = ["columns_of_file", "metrics_of_audit", "metrics_of_power"]
 
@@ -30,10 +30,14 @@ def columns_of_file(context: typer.Context, incomplete: str) -> list[str]:
         matching = named if os.path.lexists(named) else next(iglob(named, recursive=True), named)
         path = Path(matching).expanduser()
         # Of anything but a file (a pipe) what is read here would be missing afterwards.
-        names = column_names(str(path)) if path.is_file() else []
+        names = column_names(str(path), _encoding(context)) if path.is_file() else []
     except (BadInput, OSError, RuntimeError, ValueError):
         return []
     return [name for name in dict.fromkeys(names) if name.startswith(incomplete) and shlex.quote(name) == name]
+
+
+def _encoding(context: typer.Context) -> str:
+    return check_encoding(context.params.get("encoding") or UTF_8)
 
 
 def metrics_of_audit(incomplete: str) -> list[str]:

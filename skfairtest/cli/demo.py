@@ -18,7 +18,7 @@ __all__ = ["demonstrate"]
 _PAGE = "skfairtest-demo.html"
 
 
-def demonstrate(html: str | None, *, no_html: bool, every: bool, no_color: bool) -> None:
+def demonstrate(html: str | None, *, no_html: bool, details: bool, no_color: bool) -> None:
     """Audit the COMPAS data, and write the report to standard output and as a page.
 
     Parameters
@@ -27,7 +27,7 @@ def demonstrate(html: str | None, *, no_html: bool, every: bool, no_color: bool)
         Where the page is written; by default into the current folder, if that is possible.
     no_html : bool
         Whether no page is written.
-    every : bool
+    details : bool
         Whether every comparison is shown, also on a screen.
     no_color : bool
         Whether a screen gets no colours.
@@ -53,9 +53,9 @@ def demonstrate(html: str | None, *, no_html: bool, every: bool, no_color: bool)
         ),
         sources=_sources(),
     )
-    written(record, result, "table", None, every=every, no_color=no_color)
+    written(record, result, "table", None, details=details, no_color=no_color)
     if not no_html:
-        _write_page(record, html)
+        _write_page(record, result, html)
 
 
 def _sources() -> tuple[str, ...]:
@@ -63,12 +63,12 @@ def _sources() -> tuple[str, ...]:
     return tuple(text for text in paragraphs if text.startswith(("Source:", "Caution:", "Reference:")))
 
 
-def _write_page(record: AuditRecord, html: str | None) -> None:
+def _write_page(record: AuditRecord, result: FairnessAudit, html: str | None) -> None:
     """Write the demo's page: where it was asked for, or else here if that is possible."""
     option, path = ("--html", html) if html is not None else ("the page", _PAGE)
     try:
         check_outputs({option: path})
-        write_files(record, {option: path}, kind="--html")
+        write_files(record, result, {option: path}, kind="--html")
     except BadInput as error:
         if html is not None:
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,9 +14,9 @@ import pandas as pd
 
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.files import Columns, check_columns, people_of, split_header
-from skfairtest.cli.header import first_record, opened
+from skfairtest.cli.header import UTF_8, first_record, opened
 
-__all__ = ["ENGINE_ERRORS", "Engine", "check_text", "engine_reason", "started"]
+__all__ = ["ENGINE_ERRORS", "Engine", "engine_reason", "started"]
 
 #: Packages whose errors are about a file; others are ours.
 ENGINE_ERRORS = ("duckdb", "_duckdb", "narwhals", "polars", "py4j", "pyspark")
@@ -84,12 +84,12 @@ def _frame_in_memory(path: str, columns: Columns, binary: bool) -> tuple[pd.Data
 
 
 _Parquet = Callable[[str], Any]
-_Text = Callable[[str, str, Sequence[str]], Any]
+_Text = Callable[[str, str, Sequence[str], str], Any]
 
 
 def _frame(path: str, columns: Columns, parquet: _Parquet, text: _Text, binary: bool) -> tuple[Any, bool]:
     where = str(Path(path).absolute())
-    with opened(path) as (source, separator):
+    with opened(path, columns.encoding) as (source, separator):
         if separator is None:
             import pyarrow.parquet
 
@@ -109,7 +109,7 @@ def _frame(path: str, columns: Columns, parquet: _Parquet, text: _Text, binary: 
     if binary and columns.y_true is not None:
         asked[columns.y_true] = _truth(nw.col(columns.y_true))
     numbers = {columns.number(name): _number(nw.col(name)) for name in columns.numbers}
-    return _selected(text(where, separator, names), {**asked, **numbers}), True
+    return _selected(text(where, separator, names, columns.encoding), {**asked, **numbers}), True
 
 
 def _selected(frame: Any, columns: dict[str, nw.Expr]) -> Any:
@@ -127,17 +127,14 @@ def _truth(text: nw.Expr) -> nw.Expr:
     return _number(nw.when(known == "true").then(nw.lit("1")).otherwise(false))
 
 
-def check_text(levels: Sequence[Any]) -> None:
-    """Refuse text in which an engine has replaced what is not UTF-8.
-
-    Raises
-    ------
-    BadInput
-        If there is any.
-    """
-    broken = next((level for level in levels if isinstance(level, str) and "\N{REPLACEMENT CHARACTER}" in level), None)
-    if broken is not None:
-        raise BadInput(f"not UTF-8 text: {broken!r}: save it as UTF-8")
+def _encoding(engine: str, encoding: str, known: Mapping[str, str]) -> str:
+    """Return what an engine calls an encoding."""
+    if encoding not in known:
+        raise BadInput(
+            f"--encoding {encoding}: --engine {engine} reads {', '.join(known.values())} only: leave out --engine, "
+            "name polars, or save the file as UTF-8"
+        )
+    return known[encoding]
 
 
 # The engines ---------------------------------------------------------------------------------
@@ -147,7 +144,11 @@ def check_text(levels: Sequence[Any]) -> None:
 def _polars() -> Iterator[tuple[_Parquet, _Text]]:
     import polars
 
-    def text(path: str, separator: str, _: Sequence[str]) -> Any:
+    def text(path: str, separator: str, _: Sequence[str], encoding: str) -> Any:
+        if encoding != UTF_8:  # polars itself scans no other one
+            with opened(path, encoding) as (source, _kind):
+                whole = source.read().removeprefix("\ufeff").encode()
+            return polars.read_csv(whole, separator=separator, infer_schema_length=0).lazy()
         people = polars.scan_csv(path, glob=False, separator=separator, infer_schema_length=0)
         try:
             people.collect_schema()
@@ -177,13 +178,15 @@ def _duckdb() -> Iterator[tuple[_Parquet, _Text]]:
     def literal(path: str) -> str:
         return quoted(re.sub(r"([*?\[])", r"[\1]", path))
 
-    def text(path: str, separator: str, names: Sequence[str]) -> Any:
+    def text(path: str, separator: str, names: Sequence[str], encoding: str) -> Any:
+        known = _encoding("duckdb", encoding, {UTF_8: "utf-8", "iso8859-1": "latin-1", "utf-16": "utf-16"})
         kinds = ", ".join(f"{quoted(name)}: 'VARCHAR'" for name in names)
         with open(path, "rb") as file:
             zipped = file.read(2) == b"\x1f\x8b"
         return connection.sql(
             f"FROM read_csv({literal(path)}, columns={{{kinds}}}, auto_detect=false, header=true, "
-            f"delim={quoted(separator)}, quote='\"', escape='\"', compression='{'gzip' if zipped else 'none'}')"
+            f"encoding='{known}', delim={quoted(separator)}, quote='\"', escape='\"', "
+            f"compression='{'gzip' if zipped else 'none'}')"
         )
 
     try:
@@ -216,12 +219,14 @@ def _spark() -> Iterator[tuple[_Parquet, _Text]]:
     def literal(path: str) -> str:
         return "file://" + re.sub(r"([\[\]{}*?\\])", r"\\\1", path)
 
-    def text(path: str, separator: str, names: Sequence[str]) -> Any:
+    def text(path: str, separator: str, names: Sequence[str], encoding: str) -> Any:
+        names_of_java = {UTF_8: "UTF-8", "ascii": "US-ASCII", "iso8859-1": "ISO-8859-1", "utf-16": "UTF-16"}
         return session.read.csv(
             literal(path),
             schema=StructType([StructField(name, StringType()) for name in names]),
             header=True,
             sep=separator,
+            encoding=_encoding("spark", encoding, names_of_java),
             quote='"',
             escape='"',
             multiLine=True,

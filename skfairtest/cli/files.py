@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.progress import progress
 from skfairtest.cli.errors import BadInput
-from skfairtest.cli.header import first_record, opened, possible_headers
+from skfairtest.cli.header import UTF_8, first_record, opened, possible_headers
 from skfairtest.readers.levels import plain_scalar, sort_levels, unify_numbers
 
 __all__ = [
@@ -46,7 +46,7 @@ Advance = Callable[[], None]
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a file are what."""
+    """Which columns of a file are what, and in which encoding text is."""
 
     y_true: str | None
     y_pred: str | None
@@ -55,6 +55,7 @@ class Columns:
     y_score: str | None = None
     weight: str | None = None
     cluster: str | None = None
+    encoding: str = UTF_8
 
     @property
     def options(self) -> dict[str, str]:
@@ -163,7 +164,7 @@ def people_of(path: str, columns: Columns, *, typed: bool = False) -> tuple[Peop
     The labels of text are text where they are not `typed`: their type is that of all files together.
     """
     reading = progress(f"reading {os.path.basename(path)}", _SHOWN, show=False)
-    with opened(path) as (source, separator), reading as advance:
+    with opened(path, columns.encoding) as (source, separator), reading as advance:
         if separator is None:
             return _read_parquet(source, path, columns, advance), False
         return _read_text(source, path, columns, separator, advance, typed=typed), True

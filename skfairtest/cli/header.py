@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
+import os
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from skfairtest.cli.errors import BadInput
 
-__all__ = ["column_names", "first_record", "opened", "possible_headers"]
+__all__ = ["UTF_8", "check_encoding", "column_names", "first_record", "opened", "possible_headers", "undecodable"]
+
+#: The encoding of text where none is named.
+UTF_8 = "utf-8"
 
 _GZIP, _PARQUET = b"\x1f\x8b", b"PAR1"
 #: How files begin that many people would try, and what they are.
@@ -23,10 +28,37 @@ _OTHERS = {
     b"\xfd7zX": "compressed by xz",
     b"\x28\xb5\x2f\xfd": "compressed by zstd",
 }
+#: How text begins whose encoding says so itself; that of UTF-32 begins like that of UTF-16.
+_MARKS = {codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32"}
+_MARKS |= {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _LONGEST_FIELD = 1 << 24
+_PIECE = 1 << 16
 
 
-def column_names(path: str) -> list[str]:
+def check_encoding(name: str) -> str:
+    """Return the name that Python gives an encoding.
+
+    Raises
+    ------
+    BadInput
+        If it has none of that name that is one of text.
+
+    Examples
+    --------
+    >>> check_encoding("UTF8"), check_encoding("latin1")
+    ('utf-8', 'iso8859-1')
+    """
+    try:
+        "".encode(name)  # refuses codecs of something else, such as "hex"
+        return codecs.lookup(name).name.removesuffix("-sig")  # a mark of UTF-8 is no part of the text anyway
+    except (LookupError, ValueError) as error:
+        raise BadInput(
+            f"--encoding {name!r} is unknown: name one that Python has, such as utf-8, cp1252 (Windows), latin-1, "
+            "utf-16, mac-roman, shift_jis or gb18030"
+        ) from error
+
+
+def column_names(path: str, encoding: str = UTF_8) -> list[str]:
     """Return the names of the columns of a file, as far as they can be read.
 
     Raises
@@ -34,7 +66,7 @@ def column_names(path: str) -> list[str]:
     BadInput
         If the file cannot be read.
     """
-    with opened(path) as (source, separator):
+    with opened(path, encoding) as (source, separator):
         if separator is None:
             import pyarrow.parquet
 
@@ -43,9 +75,20 @@ def column_names(path: str) -> list[str]:
 
 
 @contextmanager
-def opened(path: str) -> Iterator[tuple[Any, str | None]]:
+def opened(path: str, encoding: str = UTF_8) -> Iterator[tuple[Any, str | None]]:
     """Open a file; yield text and the separator to try first, or bytes and None of a Parquet file."""
-    with _explained(path), open(path, "rb") as raw:
+    with _explained(path, encoding), _unzipped(path) as (stream, kind):
+        if kind is None:
+            yield stream, None
+            return
+        with io.TextIOWrapper(stream, encoding=_codec(encoding), newline="") as text:
+            yield text, kind
+
+
+@contextmanager
+def _unzipped(path: str) -> Iterator[tuple[Any, str | None]]:
+    """Open a file as bytes; yield them unpacked, and the separator to try first; None of a Parquet file."""
+    with open(path, "rb") as raw:
         start = raw.peek(8)
         if start.startswith(_PARQUET) or path.lower().endswith((".parquet", ".pq")):
             yield raw, None
@@ -55,19 +98,23 @@ def opened(path: str) -> Iterator[tuple[Any, str | None]]:
                 raise BadInput(f"{path}: is {what}: save or unpack it as CSV or Parquet")
         unzipped = path.lower().removesuffix(".gz")
         zipped = start.startswith(_GZIP) or path.lower() != unzipped
-        stream = gzip.GzipFile(fileobj=raw) if zipped else raw
-        with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
-            yield text, "\t" if unzipped.endswith((".tsv", ".tab")) else ","
+        yield (gzip.GzipFile(fileobj=raw) if zipped else raw), "\t" if unzipped.endswith((".tsv", ".tab")) else ","
+
+
+def _codec(encoding: str) -> str:
+    """Return the name under which Python also takes a byte order mark of UTF-8 for none of the text."""
+    return "utf-8-sig" if encoding == UTF_8 else encoding
 
 
 @contextmanager
-def _explained(path: str) -> Iterator[None]:
+def _explained(path: str, encoding: str) -> Iterator[None]:
     """Say in one line why a file cannot be read, and let its fields be long."""
     limit = csv.field_size_limit(_LONGEST_FIELD)
     try:
         yield
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path}: not UTF-8 text (byte {error.object[error.start]:#04x}): save it as UTF-8") from error
+    except UnicodeError as error:  # UTF-16 without a mark of its byte order is not a UnicodeDecodeError
+        reason = undecodable(path, encoding) or f"is not {encoding.upper()} text: {error}; {_OTHER_ENCODING}"
+        raise BadInput(f"{path}: {reason}") from error
     except (OSError, EOFError, zlib.error, csv.Error) as error:
         raise BadInput(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     except ValueError as error:
@@ -78,9 +125,51 @@ def _explained(path: str) -> Iterator[None]:
         csv.field_size_limit(limit)
 
 
+_OTHER_ENCODING = "name its encoding by --encoding, such as cp1252 (Windows), latin-1 or utf-16, or save it as UTF-8"
+
+
+def undecodable(path: str, encoding: str = UTF_8) -> str | None:
+    """Say where a file of text does not have an encoding, and what to do; None where it has, or is read only once."""
+    if not os.path.isfile(path):
+        return None
+    with suppress(BadInput, OSError, EOFError, zlib.error), _unzipped(path) as (stream, kind):  # that is not about text
+        return None if kind is None else _undecodable(stream, encoding)
+    return None
+
+
+def _undecodable(stream: Any, encoding: str) -> str | None:
+    decoder, offset, line = codecs.getincrementaldecoder(_codec(encoding))(), 0, 1
+    start = stream.peek(4)
+    while piece := stream.read(_PIECE):
+        state = decoder.getstate()
+        try:
+            line += decoder.decode(piece).count("\n")
+        except UnicodeError:
+            decoder.setstate(state)
+            break
+        offset += len(piece)
+    for place in range(len(piece) + 1):  # byte by byte to where it fails, which may be the end
+        is_end = place == len(piece)
+        try:
+            line += decoder.decode(piece[place : place + 1], final=is_end).count("\n")
+        except UnicodeDecodeError as error:
+            wrong = offset + place + (not is_end) - len(error.object) + error.start
+            found = f"byte {error.object[error.start]:#04x} at offset {wrong:,}, in line {line:,}"
+            return f"is not {encoding.upper()} text ({found}): {_advice(start)}"
+        except UnicodeError:
+            return f"has no byte order mark: give --encoding {encoding}-le or {encoding}-be, or save it as UTF-8"
+    return None
+
+
+def _advice(start: bytes) -> str:
+    """Say what to do about another encoding, which a file may name itself by how it starts."""
+    named = next((name for mark, name in _MARKS.items() if start.startswith(mark)), None)
+    return _OTHER_ENCODING if named is None else f"it begins like {named.upper()}: give --encoding {named}"
+
+
 def first_record(stream: io.TextIOWrapper, path: str) -> str:
     """Read the header, which may have line feeds in quotes; empty lines before it are passed over."""
-    head = stream.readline(_LONGEST_FIELD)
+    head = stream.readline(_LONGEST_FIELD).removeprefix("\ufeff")  # a mark that encodings by name leave in the text
     while head and not head.strip("\r\n"):
         head = stream.readline(_LONGEST_FIELD)
     while head.count('"') % 2 and len(head) < _LONGEST_FIELD:
@@ -88,6 +177,8 @@ def first_record(stream: io.TextIOWrapper, path: str) -> str:
         if not more:
             break
         head += more
+    if "\0" in head:
+        raise BadInput(f"{path}: holds null characters: if it is UTF-16 text, give --encoding utf-16-le or utf-16-be")
     if len(head) >= _LONGEST_FIELD:
         raise BadInput(f"{path}: the first line has no end within {_LONGEST_FIELD:,} characters: this is no table")
     return head

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from skfairtest._utils.progress import progress
 from skfairtest._utils.text import pluralize
 from skfairtest._version import __version__
-from skfairtest.cli.engines import ENGINE_ERRORS, Engine, check_text, engine_reason
+from skfairtest.cli.engines import ENGINE_ERRORS, Engine, engine_reason
 from skfairtest.cli.errors import BadInput, in_terms_of_options
 from skfairtest.cli.files import Columns, check_roles, inferred
+from skfairtest.cli.header import UTF_8, undecodable
 from skfairtest.readers import MAX_GROUPS, WARN_GROUPS, ScoreBins, read_column
 from skfairtest.readers.columns import Column, check_level_count
 from skfairtest.readers.levels import listed
@@ -62,7 +63,7 @@ class Question:
             bins = [bins.edges.tobytes().hex(), bins.values.tobytes().hex(), bins.bits, bins.unit]
         columns = self.columns
         asked = [columns.y_true, columns.y_pred, columns.sensitive, columns.control, columns.y_score, columns.weight]
-        return [asked, bins, self.threshold]
+        return [asked, columns.encoding, bins, self.threshold]
 
     def count(self, frame: Any) -> CountTable:
         """Let the engine of a frame count."""
@@ -241,7 +242,7 @@ class _Counting:
                 except _CacheFull:
                     raise
                 except Exception as error:
-                    self.failed[path] = _reason(path, error)
+                    self.failed[path] = _reason(path, error, question.columns.encoding)
                 advance()
 
     def _table(self, path: str, question: Question) -> tuple[CountTable, bool]:
@@ -255,7 +256,7 @@ class _Counting:
         frame, is_text = self._engine.frame(path, question.columns, question.threshold is not None)
         table = question.count(frame)
         if is_text and self._engine.replaces:
-            check_text([level for column in table.to_rows().columns for level in column.levels])
+            _check_text(table, path, question.columns.encoding)
         if _state(path) != before:
             raise BadInput("has changed while it was read")
         if kept is not None:
@@ -264,6 +265,15 @@ class _Counting:
             except OSError as error:
                 raise _CacheFull(f"--cache {self._cache}: {error.strerror or error}") from error
         return table, is_text
+
+
+def _check_text(table: CountTable, path: str, encoding: str) -> None:
+    """Refuse a file in which an engine has replaced what it could not decode."""
+    levels = [level for column in table.to_rows().columns for level in column.levels]
+    if any(isinstance(level, str) and "\N{REPLACEMENT CHARACTER}" in level for level in levels):
+        reason = undecodable(path, encoding)
+        if reason is not None:
+            raise BadInput(reason)
 
 
 #: Tables in the cache, of files whose labels have types, and of text.
@@ -291,10 +301,10 @@ def _kept(path: Path) -> tuple[CountTable, bool] | None:
     return None
 
 
-def _reason(path: str, error: Exception) -> str:
+def _reason(path: str, error: Exception, encoding: str = UTF_8) -> str:
     """Say why a file could not be counted; raise what is no fault of the file."""
     if type(error).__module__.partition(".")[0] in ENGINE_ERRORS:
-        return f"{path}: {engine_reason(error)}"
+        return f"{path}: {undecodable(path, encoding) or engine_reason(error)}"
     if isinstance(error, OSError):
         return f"{path}: {error.strerror or error}"
     if not isinstance(error, BadInput | ValueError):

@@ -2,39 +2,60 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from skfairtest.cli.complete import columns_of_file, metrics_of_audit, metrics_of_power
 
 # In the help, a paragraph that starts with a backspace is shown line by line.
-_STATUS = """\b
-Exit status: 0 no concern, 1 a concern at the level asked,
-2 bad input, 3 an internal failure."""
-
-PROGRAM_HELP = f"""Test whether a model treats groups of people differently by more than chance explains.
+PROGRAM_HELP = """Test whether a model treats groups of people differently by more than chance explains.
 
 \b
-Try it on data that come with the package:
+An example, with data that come with the package:
   skfairtest demo
-Test your own, one row per person:
+Your own predictions, in a file with one row per person:
   skfairtest audit people.csv --y-true outcome --y-pred decision --sensitive sex
-Ask how many people such a test needs:
+How many people such a test needs:
   skfairtest power --rate 0.3 --rate 0.5
 
-{_STATUS}"""
+'skfairtest COMMAND -h' shows the options of a command, and examples."""
 
-DEMO_HELP = """Test the COMPAS scores by race, by sex and by both, with data that come with the package.
 
-The report is also written as a page for the browser: skfairtest-demo.html in this folder. The exit status is 0,
-although there is a concern."""
+def _status(zero: str, one: str | None = None) -> str:
+    """Say what the exit status means."""
+    said = {0: zero, 1: one, 2: "bad input, or the output could not be written", 3: "an internal error"}
+    lines = (f"\n  {status}  {meaning}" for status, meaning in said.items() if meaning is not None)
+    return f"\b\nExit status:{''.join(lines)}"
 
-AUDIT_HELP = f"""Test the predictions in FILES, one row per person, or in tables that 'skfairtest count' wrote.
 
-Each sensitive column is tested, then their intersections; p-values are corrected for all comparisons together.
+_DETECTED = "no significant disparity was detected", "there is a significant disparity"
 
-\b
+DEMO_HELP = """Audit the COMPAS scores, an example that comes with the package.
+
+The scores are tested by race, by sex and by both. The report is also written as a page for the browser:
+skfairtest-demo.html in this folder."""
+
+DEMO_EPILOG = _status("done, although there are significant disparities")
+
+AUDIT_HELP = """Test predictions for disparities between groups of people.
+
+FILES have one row per person, or are tables that 'skfairtest count' wrote. Each sensitive column is tested, then the
+intersections of several; p-values are adjusted for all comparisons together.
+
+The standard metrics are selection_rate, true_positive_rate, false_positive_rate, precision and accuracy; with --y-score
+also roc_auc and calibration. For predictions that are numbers, they are mean_prediction, mean_residual,
+mean_squared_error and mean_absolute_error. Without --y-true, they are those that need no true labels.
+
+In a text file only an empty field is missing: a group may be called NA. In a file or a pipe the report is plain text
+with every comparison. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf"; CSV puts an
+apostrophe before text that a spreadsheet would compute.
+
+Several files are counted one by one, and so is a single one with --engine, --cache, --score-bins or --threshold. Then
+--cluster is not available, and more than 1,000 different scores need --score-bins. If some files cannot be read, the
+others are reported, the errors are listed at the end, and the exit status is 2."""
+
+AUDIT_EPILOG = f"""\b
 Examples:
   skfairtest audit people.csv --y-true outcome --y-pred decision \\
       --sensitive sex --sensitive race --html audit.html
@@ -42,27 +63,35 @@ Examples:
       --metric selection_rate --pos-label yes
   skfairtest audit people.csv --y-true y --y-score s --y-pred p \\
       --sensitive sex --format json --output audit.json
+  skfairtest audit excel.csv --encoding cp1252 --y-pred p --sensitive sex
   skfairtest audit 'data/**/*.parquet' --y-true y --y-pred p \\
       --sensitive sex --engine polars --cache counted
   skfairtest audit table.json
 
-The standard metrics are selection_rate, true_positive_rate, false_positive_rate, precision and accuracy; with --y-score
-also roc_auc and calibration; of numbers mean_prediction, mean_residual, mean_squared_error and mean_absolute_error;
-without --y-true those of them that need none.
+{_status(*_DETECTED)}"""
 
-Where the output is not a terminal, tables are plain text and hold every comparison. In text files only an empty field
-is missing: a group may be called NA. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf"; CSV
-marks text that a spreadsheet would take for a formula by an apostrophe.
+REPORT_HELP = """Write the reports of an audit that was saved as JSON.
 
-Several files, and those that an engine or a cache is named for, are counted one by one; then there are no --cluster and
-no more than 1,000 different scores without --score-bins. Where some cannot be read, they are named at the end and the
-status is 2; the others are reported.
+RECORD is a file that 'skfairtest audit --json' or FairnessAudit.to_json wrote. Nothing is computed again: every number
+is that of the saved audit, and so is the exit status."""
 
-{_STATUS}"""
+REPORT_EPILOG = f"""\b
+Examples:
+  skfairtest report audit.json
+  skfairtest report audit.json --html audit.html --csv comparisons.csv
 
-COUNT_HELP = """Count the people in FILES, and write the table: all that an audit needs of them.
+{_status(*(f"of the saved audit: {meaning}" for meaning in _DETECTED))}"""
 
-\b
+COUNT_HELP = """Count the people in files, for audits that do not need the files.
+
+The table that is written holds how many people there are of each kind: all that an audit needs. Tables of the same
+columns are added. With --minimum-cell, groups of fewer people are left out and listed, and a table in which fewer
+people share a cell is an error.
+
+If --score-bins is a number, or the edges of bins, each of several files is read twice, because the bins are those of
+all people. To add a table later, count it with the bins of the first: --score-bins table.json."""
+
+COUNT_EPILOG = f"""\b
 Examples:
   skfairtest count 'data/**/*.parquet' --y-true y --y-pred p \\
       --sensitive sex --engine polars --cache counted --output table.json
@@ -70,37 +99,42 @@ Examples:
   skfairtest count monday.json tuesday.json --output both.json
   skfairtest count table.json --minimum-cell 10 --output shared.json
 
-Tables of the same columns are added. With --minimum-cell, groups of fewer people are left out and listed, and a table
-in which fewer people share a cell is refused. Of several files with a number of --score-bins, or their edges, each is
-read twice: the bins are those of all people. To add a table later, count it with the bins of the first: --score-bins
-table.json.
+{_status("done")}
 
-\b
-Exit status: 0, or 2 for bad input, 3 for an internal failure. Where some
-files cannot be read, they are named at the end and the status is 2; the
-table of the others is written."""
+If some files cannot be read, they are listed at the end and the exit status is 2; the table of the others is
+written."""
 
-POWER_HELP = """How many people a test needs, or what so many people can show.
+POWER_HELP = """Compute how many people a test needs, or what a test can detect.
 
-\b
+The test is the exact one that audits run. For a mean, a value is MEAN:SD, such as 10:2.5; for a criterion of several
+rates, values name their rate: --rate true_positive_rate=0.7."""
+
+POWER_EPILOG = f"""\b
 Examples:
   skfairtest power --rate 0.3 --rate 0.5
-      how many people find that 30 % of one group are selected and 50 % of another
+      how many people are needed to detect that 30 % of one group
+      and 50 % of another are selected
   skfairtest power --rate 0.3 --rate 0.5 --n 60 --n 200
-      how likely 60 and 200 people are to find it
+      how likely a test of 60 and 200 people is to detect it
   skfairtest power --baseline 0.3 --n 60 --n 200
-      the smallest disparity that 60 and 200 people are likely to find
+      the smallest disparity that a test of 60 and 200 people is
+      likely to detect
 
-The test is the exact one that audits run. Of means, values are MEAN:SD, such as 10:2.5; of a criterion of several rates
-they are named: --rate true_positive_rate=0.7.
+{_status("done")}"""
 
-\b
-Exit status: 0, or 2 for bad input, 3 for an internal failure."""
+_COLUMNS, _READING, _TEST, _OUTPUT = "Columns", "Reading", "The test", "Output"
+_METRIC, _SUPPOSED = "Metric", "What is supposed"
+
+
+def _option(*declared: str, panel: str, **settings: Any) -> Any:
+    return typer.Option(*declared, rich_help_panel=panel, **settings)
+
+
+def _column(option: str, text: str) -> Any:
+    return _option(option, panel=_COLUMNS, metavar="COLUMN", help=text, autocompletion=columns_of_file)
 
 
 Version = Annotated[bool, typer.Option("--version", help="Show the version and exit.")]
-All = Annotated[bool, typer.Option("--all", help="Show every comparison, also on a screen.")]
-NoColor = Annotated[bool, typer.Option("--no-color", help="No colours, as with the environment variable NO_COLOR.")]
 
 # audit ---------------------------------------------------------------------------------------
 
@@ -108,51 +142,62 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILES",
-        help="CSV (.csv, .csv.gz, .tsv) or Parquet files, by name or as a quoted pattern, or tables of 'count'.",
+        help="CSV (.csv, .csv.gz, .tsv) or Parquet files, by name or as a quoted pattern; or tables of 'count'.",
     ),
 ]
-
-
-def _column(option: str, text: str) -> typer.models.OptionInfo:
-    found: typer.models.OptionInfo = typer.Option(option, metavar="COLUMN", help=text, autocompletion=columns_of_file)
-    return found
-
-
 Truth = Annotated[str | None, _column("--y-true", "The true labels; some metrics need none.")]
 Prediction = Annotated[str | None, _column("--y-pred", "The predictions or decisions.")]
-Score = Annotated[str | None, _column("--y-score", "Scores of the positive label.")]
+Score = Annotated[str | None, _column("--y-score", "The scores of the positive label.")]
 Sensitive = Annotated[
-    list[str] | None, _column("--sensitive", "The groups. Repeat it to test several, and their intersections.")
+    list[str] | None, _column("--sensitive", "The groups. Repeat it to test several columns and their intersections.")
 ]
 Control = Annotated[
-    list[str] | None, _column("--control", "Compare only people who are alike in this. May be repeated.")
+    list[str] | None, _column("--control", "Compare only people with the same value here. May be repeated.")
 ]
 Weight = Annotated[str | None, _column("--weight", "How many people each row counts for.")]
-Cluster = Annotated[str | None, _column("--cluster", "Who belongs together, such as the decisions on one person.")]
-EngineName = Annotated[
-    Literal["polars", "duckdb", "spark"] | None,
-    typer.Option("--engine", help="What counts the people, so that files need not fit into memory."),
+Cluster = Annotated[
+    str | None, _column("--cluster", "Which rows belong together, such as several decisions on one person.")
 ]
-Cache = Annotated[
-    str | None,
-    typer.Option("--cache", metavar="DIR", help="Keep the table of each file: an interrupted run continues."),
-]
-ScoreBins = Annotated[
-    str | None,
-    typer.Option(
-        "--score-bins",
-        metavar="BINS",
-        help="Count scores in bins: how many, the edges between them (0.25,0.5), or a table that has them.",
+Encoding = Annotated[
+    str,
+    _option(
+        "--encoding",
+        panel=_READING,
+        metavar="NAME",
+        help="The encoding of text files, such as cp1252 (Windows), latin-1 or utf-16.",
     ),
 ]
 Threshold = Annotated[
     float | None,
-    typer.Option("--threshold", metavar="SCORE", help="Predictions are 1 from this score on; instead of --y-pred."),
+    _option("--threshold", panel=_READING, metavar="SCORE", help="Predict 1 from this score on, in place of --y-pred."),
+]
+ScoreBins = Annotated[
+    str | None,
+    _option(
+        "--score-bins",
+        panel=_READING,
+        metavar="BINS",
+        help="Count scores in bins: how many bins, the edges between them (0.25,0.5), or a table that has bins.",
+    ),
+]
+EngineName = Annotated[
+    Literal["polars", "duckdb", "spark"] | None,
+    _option("--engine", panel=_READING, help="Count people with this engine: files may be larger than memory."),
+]
+Cache = Annotated[
+    str | None,
+    _option(
+        "--cache",
+        panel=_READING,
+        metavar="FOLDER",
+        help="Keep the table of each file here, so that an interrupted run continues.",
+    ),
 ]
 Metric = Annotated[
     list[str] | None,
-    typer.Option(
+    _option(
         "--metric",
+        panel=_TEST,
         metavar="NAME",
         help="A rate, a criterion or another metric. May be repeated.  [default: standard]",
         autocompletion=metrics_of_audit,
@@ -160,123 +205,184 @@ Metric = Annotated[
 ]
 PosLabel = Annotated[
     str | None,
-    typer.Option("--pos-label", metavar="VALUE", help="The positive label.  [default: 1 of 0/1 or -1/1, or True]"),
+    _option(
+        "--pos-label",
+        panel=_TEST,
+        metavar="VALUE",
+        help="The positive label.  [default: 1 where labels are 0 and 1, or -1 and 1; True]",
+    ),
 ]
-Alpha = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the whole audit.")]
+Alpha = Annotated[
+    float, _option("--alpha", panel=_TEST, metavar="LEVEL", help="The significance level of the whole audit.")
+]
 Compare = Annotated[
     Literal["between_groups", "to_overall", "to_rest"],
-    typer.Option("--compare", help="What a group of one column is compared with."),
+    _option("--compare", panel=_TEST, help="What a group of one column is compared with."),
 ]
 CompareIntersections = Annotated[
     Literal["to_rest", "between_groups", "to_parents"],
-    typer.Option(
+    _option(
         "--compare-intersections",
-        help="What a group of several columns is compared with; to_parents: with the others who share all its values "
-        "but one.",
+        panel=_TEST,
+        help="What a group of several columns is compared with; to_parents: with the people who differ from it in one "
+        "column only.",
     ),
 ]
-Disparity = Annotated[Literal["difference", "ratio"], typer.Option("--disparity", help="How two values are compared.")]
+Disparity = Annotated[
+    Literal["difference", "ratio"], _option("--disparity", panel=_TEST, help="How two values are compared.")
+]
 Margin = Annotated[
     float | None,
-    typer.Option(
-        "--margin", metavar="SIZE", help="A disparity to tolerate: 0.05 is 5 points; 0.8 the ratios 0.8 to 1.25."
+    _option(
+        "--margin",
+        panel=_TEST,
+        metavar="SIZE",
+        help="A disparity to tolerate: 0.05 is 5 points; as a ratio, 0.8 is 0.8 to 1.25.",
     ),
 ]
 Adjust = Annotated[
     Literal["auto", "holm", "bonferroni", "fdr_bh", "fdr_by", "none"],
-    typer.Option("--adjust", help="How p-values are corrected for all comparisons together."),
+    _option("--adjust", panel=_TEST, help="How p-values are adjusted for the number of comparisons."),
 ]
 Intersection = Annotated[
     bool,
-    typer.Option("--intersections/--no-intersections", help="Whether to cross several sensitive columns as well."),
+    _option("--intersections/--no-intersections", panel=_TEST, help="Test intersections of sensitive columns as well."),
 ]
 Resamples = Annotated[
     str,
-    typer.Option(
-        "--n-resamples", metavar="NUMBER", help='Of Monte Carlo p-values; "adaptive" stops early where it can.'
+    _option(
+        "--n-resamples",
+        panel=_TEST,
+        metavar="NUMBER",
+        help='Resamples where a p-value is sampled; "adaptive" stops early where it can.',
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="Of Monte Carlo p-values.")]
+Seed = Annotated[int, _option("--seed", panel=_TEST, metavar="NUMBER", help="The seed of p-values that are sampled.")]
 Jobs = Annotated[
-    int | None, typer.Option("--jobs", metavar="NUMBER", help="Processes; -1 for one per processor.  [default: 1]")
+    int | None,
+    _option(
+        "--jobs", panel=_TEST, metavar="NUMBER", help="Parallel processes; -1 for one per processor.  [default: 1]"
+    ),
 ]
+
+# Reports -------------------------------------------------------------------------------------
+
 Format = Annotated[
-    Literal["table", "json", "csv", "markdown"], typer.Option("--format", help="How the result is written.")
+    Literal["table", "json", "csv", "markdown"], _option("--format", panel=_OUTPUT, help="How the result is written.")
 ]
 Output = Annotated[
     str | None,
-    typer.Option("--output", metavar="FILE", help="Write to this file.  [default: standard output]"),
+    _option("--output", panel=_OUTPUT, metavar="FILE", help="Write it to this file.  [default: standard output]"),
 ]
+Details = Annotated[bool, _option("--details", panel=_OUTPUT, help="Show every comparison, also on a screen.")]
 Html = Annotated[
-    str | None, typer.Option("--html", metavar="FILE", help="Write the report as a page for the browser, too.")
+    str | None, _option("--html", panel=_OUTPUT, metavar="FILE", help="Also write a page for the browser.")
 ]
-Json = Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write the record as JSON, too.")]
+Json = Annotated[
+    str | None, _option("--json", panel=_OUTPUT, metavar="FILE", help="Also write the record that 'report' reads.")
+]
 Markdown = Annotated[
-    str | None, typer.Option("--markdown", metavar="FILE", help="Write a section for a model card, too.")
+    str | None, _option("--markdown", panel=_OUTPUT, metavar="FILE", help="Also write a section for a model card.")
 ]
+Csv = Annotated[
+    str | None, _option("--csv", panel=_OUTPUT, metavar="FILE", help="Also write every comparison as a table.")
+]
+NoColor = Annotated[
+    bool, _option("--no-color", panel=_OUTPUT, help="No colours, as with the environment variable NO_COLOR.")
+]
+Record = Annotated[str, typer.Argument(metavar="RECORD", help="The JSON file of an audit.")]
 
 # count ---------------------------------------------------------------------------------------
 
 Table = Annotated[
-    str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the table: .json or .parquet.")
+    str,
+    _option(
+        "--output", "-o", panel=_OUTPUT, metavar="FILE", help="Where to write the table: a .json or .parquet file."
+    ),
 ]
 MinimumCell = Annotated[
     int | None,
-    typer.Option("--minimum-cell", metavar="PEOPLE", help="Tell no number of people below this one.", min=1),
+    _option(
+        "--minimum-cell",
+        panel=_OUTPUT,
+        metavar="PEOPLE",
+        help="Write no number of people that is smaller than this.",
+        min=1,
+    ),
 ]
 
 # demo ----------------------------------------------------------------------------------------
 
 DemoHtml = Annotated[
     str | None,
-    typer.Option("--html", metavar="FILE", help="Where to write the page.  [default: skfairtest-demo.html]"),
+    _option("--html", panel=_OUTPUT, metavar="FILE", help="Where to write the page.  [default: skfairtest-demo.html]"),
 ]
-NoHtml = Annotated[bool, typer.Option("--no-html", help="Write no page.")]
+NoHtml = Annotated[bool, _option("--no-html", panel=_OUTPUT, help="Write no page.")]
 
 # power ---------------------------------------------------------------------------------------
 
 PowerMetric = Annotated[
     str,
-    typer.Option(
-        "--metric", metavar="NAME", help="A rate, a criterion, a mean or roc_auc.", autocompletion=metrics_of_power
+    _option(
+        "--metric",
+        panel=_METRIC,
+        metavar="NAME",
+        help="A rate, a criterion, a mean or roc_auc.",
+        autocompletion=metrics_of_power,
     ),
 ]
 Rate = Annotated[
-    list[str] | None, typer.Option("--rate", metavar="VALUE", help="The true value in a group: once per group.")
+    list[str] | None,
+    _option("--rate", panel=_SUPPOSED, metavar="VALUE", help="The true value in a group: once per group."),
 ]
 People = Annotated[
-    list[int] | None, typer.Option("--n", metavar="PEOPLE", help="People in a group: once per group, or once for all.")
+    list[int] | None,
+    _option("--n", panel=_SUPPOSED, metavar="PEOPLE", help="People in a group: once per group, or once for all."),
 ]
 Baseline = Annotated[
-    str | None, typer.Option("--baseline", metavar="VALUE", help="The value in all groups but the first.")
+    str | None,
+    _option("--baseline", panel=_SUPPOSED, metavar="VALUE", help="The value in all groups but the first."),
 ]
 Power = Annotated[
     float | None,
-    typer.Option("--power", metavar="SHARE", help="How likely a disparity shall be found.  [default: 0.8]"),
+    _option("--power", panel=_SUPPOSED, metavar="SHARE", help="The chance of detecting the disparity.  [default: 0.8]"),
 ]
 Share = Annotated[
     list[float] | None,
-    typer.Option("--share", metavar="SHARE", help="Proportions of the groups, once per group.  [default: equal]"),
+    _option(
+        "--share",
+        panel=_SUPPOSED,
+        metavar="SHARE",
+        help="The share of people in a group, once per group.  [default: equal]",
+    ),
 ]
 BaseRate = Annotated[
     list[float] | None,
-    typer.Option(
+    _option(
         "--base-rate",
+        panel=_SUPPOSED,
         metavar="SHARE",
-        help="Share of a group over whom a rate is computed (of a true positive rate, of the truly positive): once, or "
-        "once per group.",
+        help="The share of a group for whom the rate is computed (for a true positive rate, the truly positive): once, "
+        "or once per group.",
     ),
 ]
-PowerAlpha = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the test.")]
+PowerAlpha = Annotated[
+    float, _option("--alpha", panel=_TEST, metavar="LEVEL", help="The significance level of the test.")
+]
 PowerCompare = Annotated[
     Literal["between_groups", "to_overall", "to_rest", "to_reference"],
-    typer.Option("--compare", help="What a group is compared with; the reference is the last one."),
+    _option("--compare", panel=_TEST, help="What a group is compared with; the reference is the last group."),
 ]
 Alternative = Annotated[
     Literal["two-sided", "greater", "less", "equivalence"],
-    typer.Option("--alternative", help='What the test looks for; "equivalence" certifies, within --margin.'),
+    _option(
+        "--alternative",
+        panel=_TEST,
+        help='What the test looks for; "equivalence": that groups are alike within --margin.',
+    ),
 ]
 Direction = Annotated[
-    Literal["auto", "up", "down"], typer.Option("--direction", help="Whether --baseline is exceeded or undercut.")
+    Literal["auto", "up", "down"],
+    _option("--direction", panel=_TEST, help="Whether the value looked for is above or below --baseline."),
 ]
-PowerFormat = Annotated[Literal["table", "json"], typer.Option("--format", help="How the answer is written.")]
+PowerFormat = Annotated[Literal["table", "json"], _option("--format", panel=_OUTPUT, help="How the answer is written.")]

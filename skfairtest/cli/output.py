@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from skfairtest._utils.progress import Bar, shown_by
@@ -18,7 +18,7 @@ __all__ = ["check_outputs", "deliver", "is_screen", "tell", "watched", "write_ou
 
 def is_screen() -> bool:
     """Whether standard output is a terminal that understands control codes."""
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()) -> None:
@@ -89,7 +89,7 @@ def write_out(text: str, output: str | None = None, *, option: str = "--output")
     Raises
     ------
     BadInput
-        If the file cannot be written.
+        If the file, or standard output, cannot be written.
     """
     if output is not None:
         try:
@@ -98,24 +98,30 @@ def write_out(text: str, output: str | None = None, *, option: str = "--output")
         except (OSError, ValueError) as error:  # ValueError: a name that no file can have
             raise BadInput(f"{option} {output}: {getattr(error, 'strerror', None) or error}") from error
         return
+    if sys.stdout is None:
+        raise BadInput("standard output is closed: --output writes to a file")
     encoding = sys.stdout.encoding or "utf-8"
     try:
         sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has seen enough, as in "| head". Nothing is left to be flushed when Python ends.
+    except OSError as error:
+        # Nothing shall be left that Python would try to write when it ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):  # whose reader has seen enough, as in "| head"
+            raise BadInput(f"standard output: {error.strerror or error}") from error
 
 
 def tell(line: str) -> None:
-    """Write one line to standard error."""
-    print(line, file=sys.stderr)
+    """Write one line to standard error, if there is one that can be written."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def watched(no_color: bool = False) -> Iterator[None]:
     """Show how far computations are: one bar on standard error where that is a terminal, which leaves no trace."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+    if sys.stderr is None or not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield
         return
     from rich.console import Console

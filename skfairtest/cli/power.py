@@ -1,4 +1,4 @@
-"""How many people a test needs, or what so many people can show: the numbers, and a sentence for who decides."""
+"""How many people a test needs, or what it can detect: the numbers, and sentences that say it."""
 
 from __future__ import annotations
 
@@ -93,9 +93,9 @@ class Answer:
 
 
 _TITLES = {
-    "power": "How likely is the test to find this disparity?",
+    "power": "How likely is the test to detect this disparity?",
     "required_sample_size": "How many people does the test need?",
-    "minimum_detectable_disparity": "Which disparity can the test find?",
+    "minimum_detectable_disparity": "Which disparity can the test detect?",
 }
 
 
@@ -147,12 +147,12 @@ def _check(asked: Asked) -> None:
     if not asked.rates and asked.baseline is None:
         raise BadInput(
             "nothing to compute from: give --rate once per group (and --n, for the power), or --baseline and --n for "
-            "the smallest disparity that can be found"
+            "the smallest disparity that can be detected"
         )
     if asked.baseline is not None and not asked.n:
-        raise BadInput("--n is missing: --baseline asks what so many people can show; give --n once per group")
+        raise BadInput("--n is missing: --baseline asks what so many people can detect; give --n once per group")
     if asked.rates and asked.n and asked.target is not None:
-        raise BadInput("--power is what --rate and --n give: leave out --power, or --n to be told how many are needed")
+        raise BadInput("--power is what --rate and --n give: leave out --power, or leave out --n for the people needed")
     if asked.shares and asked.n:
         raise BadInput("--share is for the numbers of people that are computed: leave it out where --n is given")
     if asked.direction != "auto" and asked.baseline is None:
@@ -270,7 +270,7 @@ def _truth(answer: Answer) -> str:
 def sentences(answer: Answer) -> list[str]:
     """Say what was found, then what it means."""
     test = answer.asked.test
-    level, likely = f"at the level {100 * test['alpha']:g} %", _probability(answer.power)
+    level, likely = f"at level {100 * test['alpha']:g} %", _probability(answer.power)
     beyond = "" if test["margin"] is None else f" {_margin(answer.asked)}"
     certifies = test["alternative"] == "equivalence"
     if answer.question == "minimum_detectable_disparity":
@@ -279,14 +279,14 @@ def sentences(answer: Answer) -> list[str]:
         in_all = f"{sum(answer.n):,} {_who(answer)} are needed"
         n = [f"{each:,}" for each in answer.n]
         each = f"{n[0]} in each group" if len(set(n)) == 1 else _by_group(n)
-        finds = "certify the groups as alike" if certifies else "find a disparity"
-        return [f"{in_all}, {each}, to {finds}{beyond} with probability {likely} {level}, if {_truth(answer)}."]
-    finds, not_found = (
-        ("certifies the groups as alike", "it does not") if certifies else ("finds a disparity", "it finds none")
+        goal = "certify that the groups are alike" if certifies else "detect a disparity"
+        return [f"{in_all}, {each}, to {goal}{beyond} with a probability of {likely} {level}, if {_truth(answer)}."]
+    detects, misses = (
+        ("certifies that the groups are alike", "it does not") if certifies else ("detects a disparity", "it misses it")
     )
     return [
-        f"If {_truth(answer)}, a test of {_people(answer)} {finds}{beyond} with probability {likely}, {level}.",
-        f"Otherwise, with probability {_probability(1 - answer.power)}, {not_found}.",
+        f"If {_truth(answer)}, a test of {_people(answer)} {detects}{beyond} with a probability of {likely}, {level}.",
+        f"With a probability of {_probability(1 - answer.power)}, {misses}.",
     ]
 
 
@@ -307,20 +307,20 @@ def _of_detectable(answer: Answer, level: str, likely: str) -> list[str]:
     else:
         found = f"a disparity of {f'{points(abs(size))} points' if share else number(abs(size))}"
         value = base + size
-    more = "less" if test["disparity"] == "ratio" and size < 1 else "more"
+    more = "smaller" if test["disparity"] == "ratio" and size < 1 else "more"
     write = percent if share else number
     name = label(answer.asked.metric)
     # Against everyone the group is part of what it is compared with.
-    example = "" if test["compare"] == "to_overall" else f": {name} of {write(value)} against {write(base)}"
+    example = "" if test["compare"] == "to_overall" else f": {name} of {write(value)} versus {write(base)}"
     if test["alternative"] == "equivalence":
         return [
-            f"A test of {_people(answer)} {level} certifies groups as alike {_margin(answer.asked)} with probability "
-            f"{likely} if they are no further apart than {found}{example}.",
-            "Groups that are further apart often fail to be certified.",
+            f"A test of {_people(answer)} {level} certifies that groups are alike {_margin(answer.asked)} with a "
+            f"probability of {likely}, if they are no further apart than {found}{example}.",
+            "Groups that are further apart are often not certified.",
         ]
     return [
-        f"A test of {_people(answer)} {level} finds with probability {likely} {found} or {more}{example}.",
-        "Smaller disparities often go unseen: that none is found does not mean that there is none.",
+        f"A test of {_people(answer)} {level} detects {found} or {more} with a probability of {likely}{example}.",
+        "Smaller disparities are often missed: a result that is not significant does not mean that there is none.",
     ]
 
 
@@ -333,7 +333,7 @@ def _groups(answer: Answer) -> Table:
     for place, n in enumerate(answer.n):
         values = [_shown(values[place], share) for values in answer.rates.values()]
         base = [percent(answer.base_rates[place])] if met else []
-        rows.append((f"group {place + 1}", f"{n:,}", *(["looked for"] if detectable and not place else values), *base))
+        rows.append((f"group {place + 1}", f"{n:,}", *(["solved for"] if detectable and not place else values), *base))
     numbers = ["people", *names, *(["base rate"] if met else [])]
     return Table((Column("group", "name"), *map(Column, numbers)), tuple(rows))
 
@@ -347,9 +347,9 @@ def _settings(answer: Answer) -> list[str]:
     ]
     if any(base != 1 for base in answer.base_rates):
         lines.append(
-            "base rate: the share of a group over whom the (first) rate is computed; the people are everybody."
+            "base rate: the share of a group for whom the (first) rate is computed; people are everyone in the group."
         )
     elif _who(answer) != "people":
-        lines.append(f"The numbers are those of {_who(answer)}; with --base-rate they are those of everybody.")
-    lines.append("The values are what you suppose, not what data show; the power holds if they are true.")
+        lines.append(f"People are {_who(answer)} only; with --base-rate they are everyone in the group.")
+    lines.append("The values are assumptions, not data; the result holds if they are true.")
     return lines

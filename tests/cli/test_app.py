@@ -95,7 +95,7 @@ def one_line(capsys):
 # Status -------------------------------------------------------------------------------------
 
 
-def test_no_concern_is_0_and_a_concern_is_1(people, capsys):
+def test_a_significant_disparity_is_1_and_none_is_0(people, capsys):
     assert audit(people, *ODDS, "--sensitive", "city") == 0
     assert "No significant disparity was detected by city" in capsys.readouterr().out
     assert audit(people, *ODDS, "--sensitive", "sex") == 1
@@ -141,6 +141,10 @@ def test_alpha_decides(tmp_path, capsys):
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--n-resamples", "some"], "--n-resamples must be a whole"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--n-resamples", "0"], "--n-resamples must be an integer"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--seed", "x"], "--seed"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--encoding", "nonsense"], "--encoding 'nonsense' is unknown"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--encoding", "hex"], "--encoding 'hex' is unknown"),
+        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--encoding", "a\0b"], "--encoding"),
+        (["report"], "RECORD"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--seed", "-1"], "--seed"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--jobs", "0"], "--jobs must be an integer other than 0"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--weight", "city"], "line 2: 'x' in column 'city' (--weight)"),
@@ -283,6 +287,33 @@ def test_version_and_help(capsys):
     text = capsys.readouterr().out
     assert "Usage: skfairtest audit" in text
     assert "skfairtest audit people.csv --y-true outcome --y-pred decision" in text
+
+
+@pytest.mark.parametrize("command", ["", "demo", "audit", "report", "count", "power"])
+def test_a_short_h_is_help(command, capsys):
+    words = [command] if command else []
+    assert run([*words, "-h"]) == 0
+    short = capsys.readouterr().out
+    assert run([*words, "--help"]) == 0
+    assert short == capsys.readouterr().out
+    assert "-h, --help" in short
+
+
+def test_the_help_names_every_command_in_a_whole_line(capsys):
+    run(["--help"])
+    commands = capsys.readouterr().out.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
+    assert [line.split()[0] for line in commands] == ["demo", "audit", "report", "count", "power"]
+    assert all(line.endswith(".") and not line.endswith("...") for line in commands)
+
+
+def test_options_stand_under_headings_and_examples_at_the_end(capsys):
+    run(["audit", "--help"])
+    text = capsys.readouterr().out
+    places = [text.index(f"\n{heading}:\n") for heading in ("Arguments", "Columns", "Reading", "The test", "Output")]
+    assert places == sorted(places)
+    assert places[1] < text.index("--sensitive COLUMN") < places[2] < text.index("--encoding NAME") < places[3]
+    assert text.index("Examples:") > text.index("-h, --help")
+    assert text.rstrip().endswith("3  an internal error")
 
 
 # What is computed ---------------------------------------------------------------------------
@@ -617,6 +648,87 @@ def test_files_are_written_beside_the_table(hostile, tmp_path, capsys):
     again = FairnessAudit.from_json(paths["json"])
     assert again.to_html() == paths["html"].read_text(encoding="utf-8")
     assert again.to_markdown() == paths["markdown"].read_text(encoding="utf-8")
+
+
+def test_csv_is_written_beside_the_report_as_on_standard_output(people, tmp_path, capsys):
+    options = [*BOTH, "--sensitive", "sex"]
+    assert audit(people, *options, "--format", "csv") == 1
+    printed = capsys.readouterr().out
+    assert audit(people, *options, "--csv", str(tmp_path / "all.csv")) == 1
+    assert (tmp_path / "all.csv").read_bytes().decode() == printed
+
+
+# Saved audits -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("sensitive", "status"), [("sex", 1), ("city", 0)])
+def test_a_saved_audit_gives_the_reports_and_the_status_of_the_audit(people, tmp_path, capsys, sensitive, status):
+    names = ("html", "markdown", "csv")
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    record = str(tmp_path / "audit.json")
+    written = [[part for name in names for part in (f"--{name}", str(folder / name))] for folder in (first, second)]
+    assert audit(people, *BOTH, "--sensitive", sensitive, "--json", record, *written[0]) == status
+    table = capsys.readouterr()
+    assert run(["report", record, *written[1]]) == status
+    again = capsys.readouterr()
+    assert (again.out, again.err) == (table.out, table.err)
+    for name in names:
+        assert (first / name).read_bytes() == (second / name).read_bytes(), name
+    assert run(["report", record, "--format", "json", "--output", str(tmp_path / "again.json")]) == status
+    assert (tmp_path / "again.json").read_bytes() == Path(record).read_bytes()
+
+
+def test_what_is_no_saved_audit_is_named(people, tmp_path, capsys):
+    test = FairnessTest.from_predictions(None, [1, 1, 0, 0], sensitive_features=list("ffmm"), metric="selection_rate")
+    files = {
+        "test.json": test.to_json().encode(),
+        "empty.json": b"",
+        "binary.json": bytes(range(256)),
+        "list.json": b"[1, 2]",
+        "deep.json": b"[" * 100_000,
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    assert run(["count", str(people), *BOTH, "--sensitive", "sex", "--output", str(tmp_path / "table.json")]) == 0
+    assert run(["power", "--rate", ".3", "--rate", ".5", "--format", "json", "--output", str(tmp_path / "p.json")]) == 0
+    capsys.readouterr()
+    says = {
+        "test.json": "is the record of a FairnessTest, of which no report can be made",
+        "table.json": "is a table of counts, which 'skfairtest audit' tests",
+        "p.json": "is the answer of 'skfairtest power'",
+        "empty.json": "is not JSON",
+        "binary.json": "is not JSON",
+        "deep.json": "its lists are too deep",
+        "list.json": "is not the record of an audit: its schema must be 'skfairtest.audit'; found 'list'",
+        "nowhere.json": "No such file",
+        ".": "Is a directory",
+        "a\0b": "null byte",
+    }
+    for name, what in says.items():
+        assert run(["report", str(tmp_path / name)]) == 2, name
+        line = one_line(capsys)
+        assert what in line, name
+        assert line.startswith(f"skfairtest: {label(str(tmp_path / name))}: ")
+
+
+def test_a_saved_audit_that_contradicts_itself_is_refused(people, tmp_path, capsys):
+    record = tmp_path / "audit.json"
+    assert audit(people, *BOTH, "--sensitive", "sex", "--json", str(record)) == 1
+    capsys.readouterr()
+    text = record.read_text(encoding="utf-8")
+    record.write_text(text.replace('"concern": true', '"concern": false'), encoding="utf-8")
+    assert run(["report", str(record)]) == 2
+    assert "concern is False, and must be True" in one_line(capsys)
+
+
+def test_a_report_does_not_overwrite_its_record(people, tmp_path, capsys):
+    record = tmp_path / "audit.json"
+    audit(people, *BOTH, "--sensitive", "sex", "--json", str(record))
+    capsys.readouterr()
+    assert run(["report", str(record), "--html", str(record)]) == 2
+    assert "is the file to be read" in one_line(capsys)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,16 @@ def test_columns_are_offered_that_the_shell_leaves_as_they_are(people):
     assert columns_of_file(Context(None, [str(people.parent / "*.csv")]), "r") == ["race"]
 
 
+def test_columns_are_read_in_the_encoding_that_was_typed(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_bytes("año,sexo\n".encode("cp1252"))
+    context = Context(str(path))
+    assert columns_of_file(context, "") == []
+    for encoding, offered in (("cp1252", ["sexo"]), ("nonsense", [])):
+        context.params["encoding"] = encoding
+        assert columns_of_file(context, "s") == offered
+
+
 def test_where_there_is_no_file_nothing_is_offered(people, tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "broken.parquet").write_bytes(b"nothing")

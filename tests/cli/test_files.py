@@ -2,6 +2,7 @@
 
 import gzip
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -188,10 +189,66 @@ def test_a_wide_file_lists_its_first_columns(tmp_path):
         read(tmp_path, header + "\n")
 
 
-def test_other_encodings_are_refused(tmp_path):
+ACCENTED = TEXT.replace("f,", "é,")
+
+
+@pytest.mark.parametrize("begun", [0, 1 << 16, 100_000])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_the_first_byte_that_is_not_text_is_named(tmp_path, begun, pack):
     path = tmp_path / "p.csv"
-    path.write_bytes(TEXT.replace("f,", "é,").encode("latin-1"))
-    with pytest.raises(BadInput, match="not UTF-8 text"):
+    head, row = "sex,truth,pred\n", "f,0,1\n"
+    rows = begun // len(row)
+    text = head + row * rows + "é,0,1\n"
+    path.write_bytes(pack(text.encode("latin-1")))
+    expected = f"byte 0xe9 at offset {text.index('é'):,}, in line {rows + 2:,}"
+    with pytest.raises(
+        BadInput, match=f"is not UTF-8 text .{expected}.: name its encoding by --encoding, such as cp1252"
+    ):
+        counted(path)
+
+
+def test_a_file_that_ends_in_a_character_is_not_text(tmp_path):
+    path = tmp_path / "p.csv"
+    content = TEXT.encode() + "5,é".encode()[:-1]
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=f"byte 0xc3 at offset {len(content) - 1}, in line 6"):
+        counted(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "iso8859-1", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("name", ["p.csv", "p.csv.gz"])
+def test_text_is_read_in_the_encoding_that_is_named(tmp_path, encoding, mark, name):
+    if mark and not encoding.startswith("utf"):
+        mark = ""
+    path = tmp_path / name
+    content = (mark + ACCENTED).encode(encoding)
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    columns = replace(COLUMNS, encoding=encoding)
+    assert counted(path, columns) == read(tmp_path, ACCENTED, name="q.csv")
+    assert column_names(str(path), encoding) == ["id", "sex", "truth", "pred"]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "read_as", "says"),
+    [
+        ("utf-16", "utf-8", "it begins like UTF-16: give --encoding utf-16"),
+        ("utf-32", "utf-8", "it begins like UTF-32: give --encoding utf-32"),
+        ("utf-16-le", "utf-16", "has no byte order mark: give --encoding utf-16-le or utf-16-be"),
+        ("utf-8", "ascii", "is not ASCII text .byte 0xc3 at offset"),
+    ],
+)
+def test_text_in_another_encoding_than_the_named_one_is_refused(tmp_path, encoding, read_as, says):
+    path = tmp_path / "p.csv"
+    path.write_bytes(ACCENTED.encode(encoding))
+    with pytest.raises(BadInput, match=says):
+        counted(path, replace(COLUMNS, encoding=read_as))
+
+
+def test_wide_characters_without_a_mark_are_no_names_of_columns(tmp_path):
+    path = tmp_path / "p.csv"
+    path.write_bytes(TEXT.encode("utf-16-le"))
+    with pytest.raises(BadInput, match="null characters: if it is UTF-16 text, give --encoding utf-16-le"):
         counted(path)
 
 

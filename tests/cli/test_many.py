@@ -216,6 +216,42 @@ def test_what_is_broken_is_named_and_the_others_are_counted(content, says, engin
     assert CountTable.load(tmp_path / "t.json") == expected(people())
 
 
+def test_an_engine_reads_the_encodings_that_it_knows_and_refuses_the_others(engine, tmp_path, capsys):
+    text = "sex,truth,pred\n" + "é,0,1\né,1,1\nm,1,0\nm,0,0\n" * 3
+    all_known = not engine or "polars" in engine
+    table = tmp_path / "utf-8.json"
+    (tmp_path / "utf-8.csv").write_text(text, encoding="utf-8")
+    assert count(tmp_path / "utf-8.csv", *ASKED, *engine, output=table) == 0
+    for encoding in ("latin-1", "utf-16", "cp1252"):
+        path, output = tmp_path / f"{encoding}.csv", tmp_path / f"{encoding}.json"
+        path.write_bytes(text.encode(encoding))
+        capsys.readouterr()
+        status = count(path, *ASKED, *engine, "--encoding", encoding, output=output)
+        if all_known or encoding != "cp1252":
+            assert status == 0, said(capsys)
+            assert CountTable.load(output) == CountTable.load(table)
+        else:
+            assert status == 2
+            (line,) = said(capsys)
+            assert f"--encoding cp1252: --engine {engine[1]} reads" in line
+    capsys.readouterr()
+    assert count(tmp_path / "latin-1.csv", *ASKED, *engine, output=tmp_path / "x.json") == 2
+    (line,) = said(capsys)
+    assert "is not UTF-8 text (byte 0xe9 at offset 15, in line 2): name its encoding by --encoding" in line
+
+
+def test_a_table_in_the_cache_belongs_to_an_encoding(tmp_path, capsys):
+    path, cache = tmp_path / "p.csv", str(tmp_path / "cache")
+    path.write_bytes("sex,truth,pred\né,0,1\né,1,1\nm,1,0\nm,0,0\n".encode())
+    groups = []
+    for encoding in ("utf-8", "latin-1"):
+        output = tmp_path / f"{encoding}.json"
+        assert count(path, *ASKED, "--cache", cache, "--encoding", encoding, output=output) == 0
+        groups.append({str(group) for group in CountTable.load(output).group_labels})
+    assert groups == [{"é", "m"}, {"Ã©", "m"}]
+    capsys.readouterr()
+
+
 def test_numbers_that_are_none_are_named(engine, tmp_path, capsys):
     people().to_csv(tmp_path / "a.csv", index=False)
     people().astype({"weight": object}).assign(weight="much").to_csv(tmp_path / "b.csv", index=False)

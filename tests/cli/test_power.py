@@ -26,7 +26,7 @@ def test_rates_alone_ask_how_many_people_are_needed(capsys):
     assert tuple(found["n_per_group"]) == required_sample_size(metric="selection_rate", rates=(0.3, 0.5)) == (95, 95)
     assert asked(*RATES) == 0
     text = capsys.readouterr().out
-    assert "190 people are needed, 95 in each group, to find a disparity with probability 80 %" in text
+    assert "190 people are needed, 95 in each group, to detect a disparity with a probability of 80 %" in text
     assert "if 30.0 % of group 1 and 50.0 % of group 2 are predicted positive." in text
 
 
@@ -37,9 +37,9 @@ def test_rates_and_people_ask_for_the_power(capsys):
     assert found["power"] == expected
     asked(*RATES, "--n", "60", "--n", "200", "--alpha", "0.01")
     text = capsys.readouterr().out
-    assert f"a test of 60 and 200 people finds a disparity with probability {100 * expected:.1f} %" in text
-    assert "at the level 1 %" in text
-    assert f"with probability {100 * (1 - expected):.1f} %, it finds none" in text
+    assert f"a test of 60 and 200 people detects a disparity with a probability of {100 * expected:.1f} %" in text
+    assert "at level 1 %" in text
+    assert f"With a probability of {100 * (1 - expected):.1f} %, it misses it" in text
 
 
 def test_a_baseline_and_people_ask_what_can_be_found(capsys):
@@ -50,10 +50,9 @@ def test_a_baseline_and_people_ask_what_can_be_found(capsys):
     assert found["baseline"] == 0.3
     asked(*options)
     text = capsys.readouterr().out
-    assert (
-        f"{100 * expected:.1f} points or more: selection_rate of {100 * (0.3 + expected):.1f} % against 30.0 %" in text
-    )
-    assert "that none is found does not mean that there is none" in text
+    assert f"{100 * expected:.1f} points or more with a probability of 80 %" in text
+    assert f": selection_rate of {100 * (0.3 + expected):.1f} % versus 30.0 %" in text
+    assert "a result that is not significant does not mean that there is none" in text
     down = numbers(capsys, *options, "--direction", "down")["minimum_detectable_disparity"]
     assert down == minimum_detectable_disparity(
         metric="selection_rate", baseline=0.3, n_per_group=(60, 200), direction="down"
@@ -86,7 +85,7 @@ def test_a_conditional_rate_counts_the_people_who_meet_the_condition(capsys):
     asked("--metric", "true_positive_rate", *RATES)
     text = capsys.readouterr().out
     assert "190 people whose true label is positive are needed" in text
-    assert "with --base-rate they are those of everybody" in text
+    assert "with --base-rate they are everyone in the group" in text
 
 
 def test_equivalence_certifies(capsys):
@@ -95,7 +94,7 @@ def test_equivalence_certifies(capsys):
         metric="selection_rate", rates=(0.3, 0.31), n_per_group=(500, 500), alternative="equivalence", margin=0.1
     )
     asked(*options)
-    assert "certifies the groups as alike within 10.0 points" in capsys.readouterr().out
+    assert "certifies that the groups are alike within 10.0 points" in capsys.readouterr().out
     asked("--baseline", "0.3", *options[4:])
     assert "if they are no further apart than" in capsys.readouterr().out
 
@@ -105,9 +104,9 @@ def test_ratios_and_margins_are_in_the_sentences(capsys):
     text = capsys.readouterr().out
     assert "a ratio of" in text
     asked(*RATES, "--n", "300", "--margin", "0.05")
-    assert "finds a disparity beyond 5.0 points" in capsys.readouterr().out
+    assert "detects a disparity beyond 5.0 points" in capsys.readouterr().out
     asked("--baseline", "0.3", "--n", "300", "--compare", "to_overall")
-    assert "or more." in capsys.readouterr().out
+    assert "or more with a probability of 80 %." in capsys.readouterr().out
 
 
 def test_means_are_pairs_and_criteria_are_named(capsys):

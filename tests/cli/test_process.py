@@ -18,7 +18,7 @@ COMMAND = [sys.executable, "-W", "error", "-m", "skfairtest"]
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 NAMES = ["[red]x[/red]", "[link=http://e.vil]y[/link]", ":smile:", "a\x1b[31mb", "very long name " * 8 + "end", "plain"]
 
-pty = pytest.importorskip("pty", reason="pseudo-terminals are a thing of Unix")
+pty = pytest.importorskip("pty", reason="only Unix has pseudo-terminals")
 
 
 def environment(**variables):
@@ -64,8 +64,11 @@ def people(tmp_path):
     return path
 
 
+AUDIT = ["--y-pred", "pred", "--sensitive", "[b]group[/b]", "--metric", "demographic_parity"]
+
+
 def audit(path):
-    return ["audit", str(path), "--y-pred", "pred", "--sensitive", "[b]group[/b]", "--metric", "demographic_parity"]
+    return ["audit", str(path), *AUDIT]
 
 
 @pytest.mark.slow
@@ -85,7 +88,7 @@ def test_a_pipe_gets_plain_text_at_any_width(people):
 @pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 80, 140])
 def test_a_terminal_gets_tables_that_fit_and_lose_nothing(people, columns):
-    text, status = on_terminal(*audit(people), "--all", columns=columns)
+    text, status = on_terminal(*audit(people), "--details", columns=columns)
     assert status == 1
     shown = ANSI.sub("", text)
     assert "\x1b" not in shown
@@ -103,10 +106,10 @@ def test_a_terminal_gets_tables_that_fit_and_lose_nothing(people, columns):
 
 
 @pytest.mark.slow
-def test_a_terminal_shows_the_most_telling_comparisons_and_ends_with_the_verdict(people):
+def test_a_terminal_shows_the_strongest_evidence_and_ends_with_the_verdict(people):
     text, _ = on_terminal(*audit(people), columns=100)
     shown = ANSI.sub("", text)
-    more = "(--all shows all of them, --format csv lists them)"
+    more = "(--details shows all of them, --format csv lists them)"
     caption = f"15 comparisons, 8 significant; the first 8 {more} (* significant)"
     assert caption in " ".join(shown.split())
     assert shown[shown.index("In short") :].split("\n\n")[1].startswith("Significant disparity: groups differ")
@@ -171,6 +174,71 @@ def test_a_reader_who_has_seen_enough_is_no_failure(tmp_path):
     process.stderr.close()
     assert process.wait() in (0, 1)
     assert errors == b""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["-h"],
+        ["--version"],
+        ["audit", "--help"],
+        ["power", "--rate", "0.3", "--rate", "0.5"],
+        ["audit", "FILE", *AUDIT],
+        ["audit", "FILE", *AUDIT, "--format", "json"],
+        ["count", "FILE", *AUDIT[:4], "--output", "TABLE"],
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("where", ["a full disk", "nowhere"])
+def test_output_that_cannot_be_written_is_2_with_one_line(people, tmp_path, arguments, where):
+    named = {"FILE": str(people), "TABLE": str(tmp_path / "table.json")}
+    command = [*COMMAND, *(named.get(argument, argument) for argument in arguments)]
+    redirected = '"$@" >/dev/full' if where == "a full disk" else '"$@" >&-'
+    finished = subprocess.run(
+        ["sh", "-c", redirected, "sh", *command], stderr=subprocess.PIPE, text=True, check=False, env=environment()
+    )
+    assert finished.returncode == 2
+    (line,) = finished.stderr.splitlines()
+    assert line.startswith(
+        "skfairtest: standard output: No space left"
+        if where == "a full disk"
+        else "skfairtest: standard output is closed"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("option", ["--html", "--json", "--csv", "--markdown", "--output"])
+def test_a_file_on_a_full_disk_is_2_and_names_its_option(people, option):
+    finished = piped(*audit(people), option, "/dev/full")
+    assert finished.returncode == 2
+    assert finished.stderr == f"skfairtest: {option} /dev/full: No space left on device\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["2>&-", "2>/dev/full"])
+def test_the_status_does_not_depend_on_who_reads_the_errors(people, where):
+    for arguments, status in ((audit(people), 1), (["audit", "nowhere.csv", *AUDIT], 2)):
+        command = ["sh", "-c", f'"$@" {where}', "sh", *COMMAND, *arguments]
+        finished = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False, env=environment())
+        assert finished.returncode == status
+        assert "skfairtest: " not in finished.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("columns", ["20", "80"])
+@pytest.mark.parametrize("format_", ["table", "csv", "markdown", "json"])
+def test_a_pipe_gets_every_name_in_full(people, columns, format_):
+    finished = subprocess.run(
+        [*COMMAND, *audit(people), "--format", format_],
+        capture_output=True, text=True, check=False, env=environment(COLUMNS=columns),
+    )  # fmt: skip
+    name = "very long name " * 8 + "end"
+    assert finished.stdout.count(name) >= 5
+    assert "…" not in finished.stdout
 
 
 @pytest.mark.slow

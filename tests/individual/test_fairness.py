@@ -203,7 +203,7 @@ def test_the_level_and_the_coverage_at_an_audit_value_of_exactly_a_quarter_more(
     rng = np.random.default_rng(0)
     X = rng.normal(size=(samples * n, 2)) * spread
     y = (rng.random(samples * n) < model.predict_proba(X)[:, 1]).astype(int)
-    # Ratios of different people are independent of each other, whoever is tested with them.
+    # Ratios of different people are independent of each other, no matter which others are tested with them.
     found = ratios_of(X, y, step_size).reshape(samples, n)
     tests = [audit_value("loss_ratio", np.ones(n), one, tolerance=1.25, confidence_level=0.95) for one in found]
     some = IndividualFairnessTest.as_published(model, fair_metric=Projection([[1, 0]]), step_size=step_size, **flow)

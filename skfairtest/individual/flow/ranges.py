@@ -22,7 +22,7 @@ _SAME = 1e-9
 class Ranges:
     """Who is possible, in the units of X.
 
-    Each kind of limit concerns columns of its own, so that their order does not matter.
+    Each kind of limit is about columns of its own, so that their order does not matter.
 
     Parameters
     ----------
