@@ -77,7 +77,8 @@ def run(argv: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError:
         raise  # an extra that is not installed: the caller names it
     except _USAGE_ERRORS as error:
-        tell(f"{PROGRAM}: {one_line(_usage(error))} ({PROGRAM} --help shows what can be typed)")
+        command = getattr(getattr(error, "ctx", None), "command_path", PROGRAM)
+        tell(f"{PROGRAM}: {one_line(_usage(error))} ({command} -h shows what can be typed)")
         return Status.BAD_INPUT
     except BadInput as error:
         _show_traceback(debug)
@@ -96,7 +97,7 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _usage(error: Exception) -> str:
     message = getattr(error, "format_message", lambda: str(error))()
-    return str(message).rstrip(".")
+    return str(message).rstrip(".").replace("Value error, ", "")
 
 
 def _show_traceback(debug: bool) -> None:

@@ -18,7 +18,7 @@ from skfairtest.cli.many import Counted
 from skfairtest.cli.output import deliver, tell, write_out
 from skfairtest.cli.source import Source
 from skfairtest.report.audit import audit_document
-from skfairtest.report.document import Block, Heading, Paragraph, shortened
+from skfairtest.report.document import Block, Heading, Paragraph, shortened, unfolded
 from skfairtest.report.markdown import markdown
 from skfairtest.report.record import AuditRecord
 
@@ -125,6 +125,8 @@ def written(
 
     def document(screen: bool) -> list[Block]:
         blocks = audit_document(record)
+        if details:
+            blocks = unfolded(blocks)
         if not screen:
             return blocks
         verdict = next(block for block in blocks if isinstance(block, Paragraph) and block.tone != "plain")

@@ -74,4 +74,4 @@ def _write_page(record: AuditRecord, result: FairnessAudit, html: str | None) ->
             raise
         tell(f"warning: {one_line(error)} (--html FILE writes it elsewhere)")
     else:
-        write_out(f"\nThe same as a page for the browser, with drawings: {one_line(os.path.abspath(path))}\n")
+        write_out(f"\nThe same report as a page for the browser, with drawings: {one_line(os.path.abspath(path))}\n")

@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import chain
+from math import isfinite
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -42,6 +43,8 @@ __all__ = [
 #: People read at a time, and how often it is shown how far that is.
 _BATCH, _SHOWN = 1 << 16, 100
 Advance = Callable[[], None]
+#: What others write for a missing value; here only an empty field is one, and a group may be called so.
+_MISSING = frozenset({"nan", "na", "n/a", "#n/a", "null", "none", "."})
 
 
 @dataclass(frozen=True)
@@ -208,7 +211,7 @@ def check_columns(path: str, found: Sequence[str], columns: Columns, hint: str =
 
 def _check_complete(path: str, columns: Columns, missing: Mapping[str, int], n: int) -> None:
     if not n:
-        raise BadInput(f"{path}: there are columns but no rows")
+        raise BadInput(f"{path}: the file has a header but no rows")
     for name, option in columns.options.items():
         if missing.get(name):
             are = "is" if missing[name] == 1 else "are"
@@ -246,14 +249,26 @@ class _Coded:
         named: pd.Categorical = pd.Categorical.from_codes(rank[self._array()], categories=levels)  # type: ignore[call-overload]
         return named
 
-    def labels(self) -> Any:
+    def labels(self, where: str) -> Any:
         """Return labels: of the type that pandas infers for text that looks like one, else categories."""
-        values = inferred(list(self.places))
+        values = inferred(list(self.places), where)
         return self.categories() if values is None else values[self._array()]
 
 
-def inferred(texts: Sequence[str]) -> NDArray[Any] | None:
-    """Return different labels as what pandas takes them for, numbers or truth values; None where that is text."""
+def inferred(texts: Sequence[str], where: str) -> NDArray[Any] | None:
+    """Return different labels as what pandas takes them for, numbers or truth values; None where that is text.
+
+    Raises
+    ------
+    BadInput
+        If they are numbers but for texts that elsewhere stand for a missing value, such as "nan".
+    """
+    others = [text for text in texts if text.strip() and not _is_finite(text)]
+    if others and len(others) < len(texts) and {text.strip().casefold() for text in others} <= _MISSING:
+        raise BadInput(
+            f"{where} holds numbers and {others[0]!r}: leave these rows out, or give missing a name of its own, such "
+            "as 'unknown'"
+        )
     buffer = io.StringIO()
     csv.writer(buffer, quoting=csv.QUOTE_ALL).writerows([text] for text in texts)
     found = pd.read_csv(
@@ -349,8 +364,12 @@ def _read_text(
         reason = "a quoted value is never closed" if "unexpected end" in str(error) else str(error)
         raise BadInput(f"{path}, line {reader.line_num}: malformed: {reason}") from error
     whole = {name: np.frombuffer(values) for name, values in numbers.items()}
-    labels = _Coded.labels if typed else _Coded.categories
-    return _people(path, columns, n, coded, whole, empty="", labels=lambda name: labels(coded[name]))
+
+    def labels(name: str) -> Any:
+        where = f"{path}: column {name!r} ({columns.options[name]})"
+        return coded[name].labels(where) if typed else coded[name].categories()
+
+    return _people(path, columns, n, coded, whole, empty="", labels=labels)
 
 
 def _missing_number(text: str, where: str, name: str, columns: Columns) -> float:
@@ -490,6 +509,11 @@ def cast_pos_label(text: str, labels: Sequence[Any]) -> Any:
     if cast is None:
         raise BadInput(f"--pos-label {text!r} is not {kind}, as the labels are: {', '.join(map(repr, labels[:10]))}")
     return cast
+
+
+def _is_finite(text: str) -> bool:
+    number = _number(text)
+    return number is not None and isfinite(number)
 
 
 def _number(text: str) -> int | float | None:

@@ -180,7 +180,7 @@ def first_record(stream: io.TextIOWrapper, path: str) -> str:
     if "\0" in head:
         raise BadInput(f"{path}: holds null characters: if it is UTF-16 text, give --encoding utf-16-le or utf-16-be")
     if len(head) >= _LONGEST_FIELD:
-        raise BadInput(f"{path}: the first line has no end within {_LONGEST_FIELD:,} characters: this is no table")
+        raise BadInput(f"{path}: the first line has no end within {_LONGEST_FIELD:,} characters: this is not a table")
     return head
 
 

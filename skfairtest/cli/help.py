@@ -52,6 +52,12 @@ class Command(TyperCommand):
             with formatter.section(heading):
                 formatter.write_dl(rows)
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write what comes last, whose headings stand where the others do."""
+        if self.epilog:
+            formatter.write_paragraph()
+            formatter.write_text(self.epilog)
+
 
 class Commands(TyperGroup):
     """The program, which shows its commands before its options."""

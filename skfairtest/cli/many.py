@@ -116,7 +116,7 @@ def files_of(patterns: Sequence[str]) -> list[str]:
         if glob.has_magic(pattern) and not os.path.lexists(pattern):
             named = [path for path in glob.glob(pattern, recursive=True) if not os.path.isdir(path)]
             if not named:
-                raise BadInput(f"{pattern}: no file matches this pattern (** stands for folders within folders)")
+                raise BadInput(f"{pattern}: no file matches this pattern (** matches folders within folders)")
         for path in named:
             found.setdefault(os.path.realpath(path), path)
     return sorted(found.values())
@@ -258,7 +258,7 @@ class _Counting:
         if is_text and self._engine.replaces:
             _check_text(table, path, question.columns.encoding)
         if _state(path) != before:
-            raise BadInput("has changed while it was read")
+            raise BadInput("changed while it was read: run the command again")
         if kept is not None:
             try:
                 table.save(kept.with_name(kept.name + _SUFFIXES[is_text]))
@@ -357,7 +357,7 @@ def _typed(table: CountTable) -> CountTable:
 def _typed_labels(column: Column) -> Column:
     if not any(isinstance(level, str) for level in column.levels):  # beside predictions by a threshold
         return replace(column, levels=tuple(map(int, column.levels)))
-    values = inferred(column.levels)
+    values = inferred(column.levels, f"column {column.name!r}")
     return column if values is None else read_column(values[column.codes], column.name)
 
 

@@ -123,7 +123,7 @@ Examples:
 {_status("done")}"""
 
 _COLUMNS, _READING, _TEST, _OUTPUT = "Columns", "Reading", "The test", "Output"
-_METRIC, _SUPPOSED = "Metric", "What is supposed"
+_METRIC, _ASSUMED = "Metric", "Assumptions"
 
 
 def _option(*declared: str, panel: str, **settings: Any) -> Any:
@@ -169,7 +169,12 @@ Encoding = Annotated[
 ]
 Threshold = Annotated[
     float | None,
-    _option("--threshold", panel=_READING, metavar="SCORE", help="Predict 1 from this score on, in place of --y-pred."),
+    _option(
+        "--threshold",
+        panel=_READING,
+        metavar="SCORE",
+        help="Predict 1 where the score is at least this, in place of --y-pred.",
+    ),
 ]
 ScoreBins = Annotated[
     str | None,
@@ -209,7 +214,7 @@ PosLabel = Annotated[
         "--pos-label",
         panel=_TEST,
         metavar="VALUE",
-        help="The positive label.  [default: 1 where labels are 0 and 1, or -1 and 1; True]",
+        help="The positive label.  [default: 1 where labels are 0 and 1 or -1 and 1; True]",
     ),
 ]
 Alpha = Annotated[
@@ -274,7 +279,9 @@ Output = Annotated[
     str | None,
     _option("--output", panel=_OUTPUT, metavar="FILE", help="Write it to this file.  [default: standard output]"),
 ]
-Details = Annotated[bool, _option("--details", panel=_OUTPUT, help="Show every comparison, also on a screen.")]
+Details = Annotated[
+    bool, _option("--details", panel=_OUTPUT, help="Show every comparison, in tables and in sentences.")
+]
 Html = Annotated[
     str | None, _option("--html", panel=_OUTPUT, metavar="FILE", help="Also write a page for the browser.")
 ]
@@ -333,25 +340,25 @@ PowerMetric = Annotated[
 ]
 Rate = Annotated[
     list[str] | None,
-    _option("--rate", panel=_SUPPOSED, metavar="VALUE", help="The true value in a group: once per group."),
+    _option("--rate", panel=_ASSUMED, metavar="VALUE", help="The true value in a group: once per group."),
 ]
 People = Annotated[
     list[int] | None,
-    _option("--n", panel=_SUPPOSED, metavar="PEOPLE", help="People in a group: once per group, or once for all."),
+    _option("--n", panel=_ASSUMED, metavar="PEOPLE", help="People in a group: once per group, or once for all."),
 ]
 Baseline = Annotated[
     str | None,
-    _option("--baseline", panel=_SUPPOSED, metavar="VALUE", help="The value in all groups but the first."),
+    _option("--baseline", panel=_ASSUMED, metavar="VALUE", help="The value in all groups but the first."),
 ]
 Power = Annotated[
     float | None,
-    _option("--power", panel=_SUPPOSED, metavar="SHARE", help="The chance of detecting the disparity.  [default: 0.8]"),
+    _option("--power", panel=_ASSUMED, metavar="SHARE", help="The chance of detecting the disparity.  [default: 0.8]"),
 ]
 Share = Annotated[
     list[float] | None,
     _option(
         "--share",
-        panel=_SUPPOSED,
+        panel=_ASSUMED,
         metavar="SHARE",
         help="The share of people in a group, once per group.  [default: equal]",
     ),
@@ -360,7 +367,7 @@ BaseRate = Annotated[
     list[float] | None,
     _option(
         "--base-rate",
-        panel=_SUPPOSED,
+        panel=_ASSUMED,
         metavar="SHARE",
         help="The share of a group for whom the rate is computed (for a true positive rate, the truly positive): once, "
         "or once per group.",

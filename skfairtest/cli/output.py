@@ -41,7 +41,7 @@ def check_outputs(outputs: Mapping[str, str | None], sources: Sequence[str] = ()
     for option, path in given.items():
         other = seen.setdefault(_check_output(option, path, sources), option)
         if other != option:
-            raise BadInput(f"{option} {path}: is what {other} writes: name another file")
+            raise BadInput(f"{option} {path}: is the file that {other} writes: name another one")
 
 
 def _check_output(option: str, output: str, sources: Sequence[str]) -> str:
@@ -54,7 +54,7 @@ def _check_output(option: str, output: str, sources: Sequence[str]) -> str:
         if path.exists() and any(os.path.exists(source) and path.samefile(source) for source in sources):
             raise BadInput(f"{option} {output}: is the file to be read: name another one")
         if not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise BadInput(f"{option} {output}: may not be written")
+            raise BadInput(f"{option} {output}: you have no permission to write it: name another file")
         return os.path.realpath(path)
     except (OSError, ValueError) as error:
         raise BadInput(f"{option} {output}: {getattr(error, 'strerror', None) or error}") from error

@@ -84,7 +84,7 @@ class Source:
             given = [*roles.values(), *options]
             if given:
                 raise BadInput(
-                    f"{self.files[0]}: is a table of counts, in which that is decided: leave out {', '.join(given)}"
+                    f"{self.files[0]}: is a table of counts, which was made with its own: leave out {', '.join(given)}"
                 )
             return
         if columns.y_pred is None and columns.y_score is None:
@@ -95,7 +95,7 @@ class Source:
             raise BadInput("--sensitive is missing: name the column of groups")
         if columns.cluster is not None and self.is_counted:
             why = next((option for option, value in self._of_counting.items() if value is not None), "several files")
-            raise BadInput(f"--cluster needs the people of one file in memory, and does not go with {why}")
+            raise BadInput(f"--cluster needs a single file that is read into memory: it does not go with {why}")
 
     def counted(self) -> Counted:
         """Count the people, or add the tables."""

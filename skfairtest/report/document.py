@@ -12,7 +12,7 @@ from itertools import pairwise
 
 __all__ = [
     "Block", "Code", "Column", "Figure", "Heading", "Items", "Pairs", "Paragraph", "Table", "is_attached", "shortened",
-    "spread", "textual", "without_empty",
+    "spread", "textual", "unfolded", "without_empty",
 ]  # fmt: skip
 
 
@@ -201,6 +201,11 @@ def without_empty(blocks: Sequence[Block]) -> list[Block]:
 def shortened(blocks: Iterable[Block], more: str = "") -> list[Block]:
     """Return a document whose tables have their first rows only; `more` says where the others are."""
     return [_short(block, more) if isinstance(block, Table) else block for block in blocks]
+
+
+def unfolded(blocks: Iterable[Block]) -> list[Block]:
+    """Return a document whose lists show every item."""
+    return [replace(block, few=None) if isinstance(block, Items) else block for block in blocks]
 
 
 def _short(table: Table, more: str) -> Table:

@@ -173,7 +173,10 @@ def test_alpha_decides(tmp_path, capsys):
         ),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--json", "."], "--json .: is a folder"),
         (["audit", "FILE", *BOTH, "--sensitive", "sex", "--markdown", "FILE"], "is the file to be read"),
-        (["audit", "FILE", *BOTH, "--sensitive", "sex", "--html", "a", "--json", "./a"], "is what --html writes"),
+        (
+            ["audit", "FILE", *BOTH, "--sensitive", "sex", "--html", "a", "--json", "./a"],
+            "is the file that --html writes",
+        ),
         (["demo", "--html", "a.html", "--no-html"], "contradict each other"),
         (["demo", "--html", "no/such/page.html"], "there is no folder"),
         (["audit", "FILE", *BOTH, "--sensitive", "a\x1b[31m\nb"], r"a\x1b[31m"),
@@ -200,7 +203,7 @@ def test_a_file_that_cannot_be_written_is_2(people, capsys, monkeypatch):
 def test_a_file_without_write_permission_is_refused_before_computing(people, capsys, monkeypatch):
     monkeypatch.setattr("skfairtest.cli.output.os.access", lambda *_: False)
     assert audit(people, *BOTH, "--sensitive", "sex", "--output", str(people) + ".txt") == 2
-    assert "may not be written" in one_line(capsys)
+    assert "you have no permission to write it" in one_line(capsys)
 
 
 def test_an_internal_failure_is_3_with_a_hint(people, capsys, monkeypatch):
@@ -289,6 +292,19 @@ def test_version_and_help(capsys):
     assert "skfairtest audit people.csv --y-true outcome --y-pred decision" in text
 
 
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["nonsense"], "skfairtest -h"),
+        (["report"], "skfairtest report -h"),
+        (["audit", "--nope"], "skfairtest audit -h"),
+    ],
+)
+def test_a_usage_error_names_the_help_of_its_command(arguments, hint, capsys):
+    assert run(arguments) == 2
+    assert one_line(capsys).endswith(f"({hint} shows what can be typed)")
+
+
 @pytest.mark.parametrize("command", ["", "demo", "audit", "report", "count", "power"])
 def test_a_short_h_is_help(command, capsys):
     words = [command] if command else []
@@ -313,6 +329,7 @@ def test_options_stand_under_headings_and_examples_at_the_end(capsys):
     assert places == sorted(places)
     assert places[1] < text.index("--sensitive COLUMN") < places[2] < text.index("--encoding NAME") < places[3]
     assert text.index("Examples:") > text.index("-h, --help")
+    assert "\nExamples:\n" in text
     assert text.rstrip().endswith("3  an internal error")
 
 
@@ -648,6 +665,22 @@ def test_files_are_written_beside_the_table(hostile, tmp_path, capsys):
     again = FairnessAudit.from_json(paths["json"])
     assert again.to_html() == paths["html"].read_text(encoding="utf-8")
     assert again.to_markdown() == paths["markdown"].read_text(encoding="utf-8")
+
+
+def test_details_are_all_of_the_sentences_too(tmp_path, capsys):
+    compas = load_compas()
+    path = tmp_path / "compas.parquet"
+    compas.sensitive_features.assign(truth=compas.y_true, pred=compas.y_pred).to_parquet(path)
+    options = [*BOTH, "--sensitive", "race", "--metric", "false_positive_rate"]
+    assert audit(path, *options, "--format", "csv") == 1
+    rows = pd.read_csv(StringIO(capsys.readouterr().out))
+    sentences = rows.loc[rows["concern"], "sentence"]
+    assert len(sentences) > 3
+    audit(path, *options)
+    assert "more\n" in capsys.readouterr().out
+    assert audit(path, *options, "--details") == 1
+    text = capsys.readouterr().out
+    assert all(f"- {sentence}\n" in text for sentence in sentences)
 
 
 def test_csv_is_written_beside_the_report_as_on_standard_output(people, tmp_path, capsys):

@@ -162,7 +162,7 @@ def test_a_long_field_elsewhere_does_not_disturb_and_the_limit_is_restored(tmp_p
     [
         ("", "empty"),
         ("\n\n", "empty"),
-        ("id,sex,truth,pred\n", "no rows"),
+        ("id,sex,truth,pred\n", "has a header but no rows"),
         (TEXT + "5,f,1\n", "line 6: 3 fields, where the header has 4"),
         (TEXT + "5,f,1,1,1\n", "line 6: 5 fields, where the header has 4"),
         (TEXT + '5,f,1,"1\n6,f,1,1\n', "a quoted value is never closed"),
@@ -181,6 +181,15 @@ def test_what_is_wrong_with_a_text_file_is_said(tmp_path, text, says):
         read(tmp_path, text)
     assert says in str(error.value)
     assert "people.csv" in str(error.value)
+
+
+@pytest.mark.parametrize("missing", ["nan", "NaN", "NA", "null"])
+def test_a_word_for_missing_among_numbers_is_no_label(tmp_path, missing):
+    text = TEXT.replace("3,f,1,0", f"3,f,1,{missing}")
+    with pytest.raises(
+        BadInput, match=rf"column 'pred' \(--y-pred\) holds numbers and '{missing}': leave these rows out"
+    ):
+        read(tmp_path, text)
 
 
 def test_a_wide_file_lists_its_first_columns(tmp_path):

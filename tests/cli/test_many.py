@@ -425,7 +425,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_counted(folder, tmp_path, c
     cache = tmp_path / "cache"
     assert count(folder / "b.csv.gz", *ASKED, "--cache", str(cache), output=tmp_path / "t.json") == 2
     (line,) = said(capsys)
-    assert line.endswith("b.csv.gz: has changed while it was read")
+    assert line.endswith("b.csv.gz: changed while it was read: run the command again")
     assert not list(cache.iterdir())
 
 
@@ -484,7 +484,7 @@ def test_an_audit_reads_a_table_by_its_content(name, folder, everybody, tmp_path
     capsys.readouterr()
     assert run(["audit", str(table), *LABELS, "--engine", "polars"]) == 2
     (line,) = said(capsys)
-    assert "is a table of counts, in which that is decided: leave out --y-true, --y-pred, --engine" in line
+    assert "is a table of counts, which was made with its own: leave out --y-true, --y-pred, --engine" in line
 
 
 def test_tables_are_added_and_prepared_for_sharing(folder, everybody, tmp_path, capsys):
