@@ -43,8 +43,12 @@ _OPTIONS = {
     "base_rates": "--base-rate",
     "n_per_group": "--n",
 }
-#: What is typed for a parameter with a value, where that is not its option with the value.
-_FLAGS = {"intersections=False": "--no-intersections"}
+#: What is typed, or shown, for what is code in the package, where that is not an option with a value.
+_FLAGS = {
+    "intersections=False": "--no-intersections",
+    "see excluded_": 'see "Left out" in the report',
+    "(for example scores >= 0.5)": "(or give --threshold 0.5 in place of --y-pred)",
+}
 # Code in a message: "name=", or a name that is no word of English; not inside quotes, where a column may be called so.
 _CODE = re.compile(r"(?<!['\"\w.-])([a-z]+(?:_[a-z]+)*)(=(?!=)|(?!['\"\w]))")
 

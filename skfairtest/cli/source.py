@@ -10,6 +10,7 @@ from skfairtest._utils.text import label, pluralize
 from skfairtest.cli.engines import started
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.files import Columns
+from skfairtest.cli.header import UTF_8
 from skfairtest.cli.many import Counted, Question, added, are_tables, count_files, files_of, score_bins
 
 __all__ = ["Source", "save"]
@@ -81,6 +82,7 @@ class Source:
         if self.tables:
             roles = replace(columns, sensitive=(), control=()).options
             options = [option for option, value in self._of_counting.items() if value is not None]
+            options += ["--encoding"] if columns.encoding != UTF_8 else []
             given = [*roles.values(), *options]
             if given:
                 raise BadInput(

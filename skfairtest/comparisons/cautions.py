@@ -56,7 +56,8 @@ def cautions(measured: Measured) -> list[str]:
         )
     small = [e for e in measured.excluded if e.metric is None and e.n]
     if small:
-        names = ", ".join(dict.fromkeys(label(e.group if e.other is None else e.other) for e in small))
+        groups = dict.fromkeys(e.group if e.other is None else e.other for e in small)
+        names = ", ".join(f"({label(group)})" if isinstance(group, tuple) else label(group) for group in groups)
         found.append(f"sensitive_features: {names} left out of comparisons, having fewer than 2 people; see excluded_")
     return found
 

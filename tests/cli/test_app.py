@@ -187,6 +187,25 @@ def test_bad_input_is_2_with_one_line(people, capsys, arguments, says):
     assert says in one_line(capsys)
 
 
+def test_groups_that_are_too_small_are_named_as_the_report_lists_them(people, capsys):
+    frame = pd.read_csv(people)
+    frame.loc[0, "city"] = "z"
+    frame.to_csv(people, index=False)
+    audit(people, *DEMOGRAPHIC, "--sensitive", "sex", "--sensitive", "city")
+    text, err = capsys.readouterr()
+    assert 'warning: --sensitive: (f, z) left out of comparisons, having fewer than 2 people; see "Left out"' in err
+    assert "excluded_" not in text + err
+    assert text.count("- --sensitive: (f, z) left out of comparisons") == 1
+    assert "\nLeft out" in text
+
+
+def test_scores_as_predictions_are_told_of_a_threshold(people, capsys):
+    frame = pd.read_csv(people)
+    frame.assign(pred=np.linspace(0, 1, len(frame))).to_csv(people, index=False)
+    assert audit(people, *BOTH, "--sensitive", "sex") == 2
+    assert one_line(capsys).endswith("(or give --threshold 0.5 in place of --y-pred)")
+
+
 def test_a_flag_is_named_where_the_package_names_a_parameter():
     assert in_terms_of_options("rename it, or set intersections=False") == "rename it, or set --no-intersections"
 
