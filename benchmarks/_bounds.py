@@ -35,24 +35,25 @@ def promises(cells, records, *, slack=0.0):
     sets of a quick run chance alone breaks those.
     """
     level = Promise(
-        "size at most .05 and three Monte-Carlo errors: rates, F1 and equalized odds, two groups, and familywise for "
-        "3, 4 and 6 groups of which all or some are equal"
+        "size at most .05 and three Monte-Carlo errors: rates, F1 and equalized odds of two groups; familywise for 3, "
+        "4 and 6 groups of which all or some are equal"
     )
-    sums = Promise("enumerated size at most .05 for every pair of denominators that was drawn")
+    sums = Promise("enumerated size at most .05: every sampled pair of denominators")
     near = Promise(
-        "size at most .065: AUC up to .95, balanced accuracy and mildly skewed losses, with at least 200 people "
-        "per class and group; metrics of classes of value .7, with at least 200 people per group"
+        "size at most .065: AUC up to .95, balanced accuracy and mildly skewed losses, at least 200 people per class "
+        "and group; metrics of classes of value .7, at least 200 people per group"
     )
-    clustered = Promise("size at most .07: groups that mix inside 20 clusters or more, however these are composed")
+    clustered = Promise("size at most .07: groups that mix inside 20 clusters or more, whatever their composition")
     covered = Promise(
-        "95 % intervals of rates and F1 cover at least 93 %, where each group expects five events and five non-events"
+        "95 % intervals of rates and F1 cover at least 93 %: where five events and five non-events are expected in "
+        "each group"
     )
     ratios = Promise(
-        "every method, ratios with rare events and weights that follow the outcome: size at most .05 and three "
-        "Monte-Carlo errors, with 20 to 40 clusters at most .07 and as many"
+        "size at most .05 and three Monte-Carlo errors (with 20 to 40 clusters .07 and three errors): every method, "
+        "ratios with rare events and weights that follow the outcome"
     )
-    held = Promise("every method, the same designs: 95 % intervals cover at least 93 %")
-    agreed = Promise("every method, the same designs: no interval leaves equality out that is not rejected")
+    held = Promise("95 % intervals cover at least 93 %: every method, the same designs")
+    agreed = Promise("no interval excludes equality where the test does not reject it: every method, the same designs")
     power = Promise("the default exact test has at least the power of Fisher's")
     for cell in cells:
         if cell.name not in records:

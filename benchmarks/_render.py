@@ -6,11 +6,13 @@ import numpy as np
 
 from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
+from benchmarks._drawings import KINDS, counts, file_name, panels
 from benchmarks._run import default_of
 from benchmarks._words import (
     AUDIT,
     AUDIT_DETECTABLE,
     CORRELATION_INTERVALS,
+    DRAWN,
     INDIVIDUAL,
     INDIVIDUAL_DROPPED,
     INDIVIDUAL_LEARNED,
@@ -21,6 +23,7 @@ from benchmarks._words import (
     INTRODUCTION,
     METHODS,
     MODEL_SELECTION,
+    NOTES,
     PAPER,
     PUBLISHED,
     SECTIONS,
@@ -38,6 +41,21 @@ def number(value):
 def table(head, rows):
     lines = ["| " + " | ".join(head) + " |", "|" + "|".join(["---"] * 2 + ["--:"] * (len(head) - 2)) + "|"]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def folded(title, head, rows):
+    """A table behind its title, which opens it."""
+    return [f"<details><summary>{title}</summary>", "", table(head, rows), "", "</details>", ""]
+
+
+def pictures(cells, records):
+    """Show each drawing with how to read it, and the figures in that are those drawn."""
+    out = []
+    for kind, (figures_of, _) in KINDS.items():
+        words, seen = DRAWN[kind], counts(panels(cells, records, figures_of))
+        read = words["reading"].format_map({method: f"{bad} of {of}" for method, (bad, of) in seen.items()})
+        out += [f"## {words['title']}", "", f"![{words['description']}](_static/{file_name(kind)})", "", read, ""]
+    return "\n".join(out)
 
 
 def design_of(cell):
@@ -84,7 +102,7 @@ def block(cells, records, key, title, text_of, note=""):
         figures = [text_of(found[m], cell) if key in found.get(m, {}) else "" for m in methods]
         rows.append([*design_of(cell), *figures])
     head = ["design", "people", *(METHODS[m] for m in methods)]
-    return [f"{title}{note}", "", table(head, rows), ""]
+    return folded(f"{title}{note}", head, rows)
 
 
 def section(cells, records):
@@ -119,14 +137,14 @@ def paper(cell, record):
                          number(found["coverage"]) if "coverage" in found else ""])  # fmt: skip
     text = PAPER.format(data_sets=f"{cell.data_sets:,}", resamples=cell.resamples)
     return ["## The simulation of the KDD'20 paper", "", text, "",
-            table(["method", "size", "error", "published", "coverage"], rows), ""]  # fmt: skip
+            *folded("Size and coverage", ["method", "size", "error", "published", "coverage"], rows)]  # fmt: skip
 
 
 def kept(found):
     rows = [[p.says, str(p.checked), str(p.checked - len(p.broken)), "; ".join(p.broken)] for p in found]
-    head = ["promise", "exceptions", "looked at", "hold"]
+    head = ["claim", "exceptions", "figures checked", "hold"]
     rows = [[says, broken or "none", checked, hold] for says, checked, hold, broken in rows]
-    return ["## What is promised, and whether it holds", "", table(head, rows), ""]
+    return ["## What we claim, and whether it holds", "", table(head, rows), ""]
 
 
 def correlation(folder):
@@ -155,9 +173,9 @@ def correlation(folder):
     ]  # fmt: skip
     head = ["design", "people", "correlation", "test", "rejected / coverage", "0 outside, not rejected",
             "0 inside, rejected"]  # fmt: skip
-    counts = sorted({cell["coverage"]["data_sets"] for cell in cells})
-    text = CORRELATION_INTERVALS.format(data_sets=" to ".join(f"{n:,}" for n in counts))
-    return [*out, text, "", table(head, rows), ""]
+    data_sets = sorted({cell["coverage"]["data_sets"] for cell in cells})
+    text = CORRELATION_INTERVALS.format(data_sets=" to ".join(f"{n:,}" for n in data_sets))
+    return [*out, text, "", *folded("Tests and intervals of correlations", head, rows)]
 
 
 def _correlation_test(cell):
@@ -199,7 +217,7 @@ def model_selection(folder):
     rejected = ", ".join(
         f"{share_text(cell['fair_candidate_rejected'])} ({cell['people']:,} people)" for cell in document["selection"]
     )
-    counts = {key: f"{document[key][0][of]['data_sets']:,}" for key, of in (
+    data_sets = {key: f"{document[key][0][of]['data_sets']:,}" for key, of in (
         ("intervals", "coverage"), ("out_of_fold", "out_of_fold"), ("selection", "fair_candidate_rejected"),
     )}  # fmt: skip
     compared = f"{document['intervals'][0]['percentile_bootstrap']['data_sets']:,}"
@@ -207,15 +225,15 @@ def model_selection(folder):
         "## Frames, audited models and selection", "",
         MODEL_SELECTION.format(
             tolerance=number(document["tolerance"]), resamples=document["bootstrap_resamples"], compared=compared,
-            file=path.name, **counts,
+            file=path.name, **data_sets,
         ), "",
-        "Coverage of the largest disparity between any two groups", "",
-        table(["selection rates", "people", "disparity", "interval", "its worst end", "percentile bootstrap"],
-              intervals), "",
-        "Equalized odds of a decision tree rejected", "",
-        table(["model", "people", "out of fold", "in sample"], models), "",
-        f"A search takes a candidate whose true disparity is beyond {number(document['tolerance'])}", "",
-        table(["people", "choice", "share", "mean disparity"], choices), "",
+        *folded("Coverage of the largest disparity between any two groups",
+                ["selection rates", "people", "disparity", "interval", "its worst end", "percentile bootstrap"],
+                intervals),
+        *folded("How often equalized odds of a decision tree is rejected",
+                ["model", "people", "out of fold", "in sample"], models),
+        *folded("How often a search chooses a candidate whose true disparity is beyond "
+                f"{number(document['tolerance'])}", ["people", "choice", "share", "mean disparity"], choices),
         f"Twice the mean of the folds' p-values rejects the fair candidate in {rejected}.", "",
     ]  # fmt: skip
 
@@ -251,9 +269,9 @@ def audits(folder):
     return [
         "## Audits", "",
         AUDIT.format(file=path.name, level=number(document["level"])), "",
-        table(head, families), "",
+        *folded("False positives of audits", head, families),
         AUDIT_DETECTABLE, "",
-        table(["people", "rate", "level", "size", "power"], sizes), "",
+        *folded("Power at the disparity called detectable", ["people", "rate", "level", "size", "power"], sizes),
     ]  # fmt: skip
 
 
@@ -319,21 +337,20 @@ def individual(folder):
     return [
         "## Individual fairness", "",
         INDIVIDUAL.format(file=path.name, tolerance=tolerance), "",
-        "Rejected / coverage", "",
-        table(["design", "audit value", "people", *names], level), "",
+        *folded("Rejected / coverage", ["design", "audit value", "people", *names], level),
         INDIVIDUAL_WAYS.format(data_sets=f"{document['ways'][0]['rejected']['data_sets']:,}",
                                many=f"{document['many']:,}"), "",
-        "Audit value: rejected / coverage", "",
-        table(["model", "found by", "people", *names], ways), "",
+        *folded("Audit value: rejected / coverage", ["model", "found by", "people", *names], ways),
         INDIVIDUAL_LEARNED.format(data_sets=f"{document['learned'][0]['rejected']['data_sets']:,}",
                                   tolerance=tolerance), "",
-        table(["X", "metric learned from", "people", "coverage of its value", "bound above it",
-               "coverage of the limit's", "rejected at the limit's", "its value"], learned), "",
+        *folded("Learned metrics", ["X", "metric learned from", "people", "coverage of its value", "bound above it",
+                "coverage of the limit's", "rejected at the limit's", "its value"], learned),
         INDIVIDUAL_ROWS.format(tolerance=tolerance,
                                data_sets=f"{document['infairness'][0]['rejected']['data_sets']:,}"), "",
-        table(["people", "times counted", "IndividualFairnessTest", "inFairness"], rows), "",
-        table(["people", "", *(f"inFairness rejects {value}" for value in values)],
-              [[f"{n:,}", "", *(found[value] for value in values)] for n, found in rates.items()]), "",
+        *folded("Statistic of people counted several times",
+                ["people", "times counted", "IndividualFairnessTest", "inFairness"], rows),
+        *folded("How often inFairness rejects", ["people", "", *(f"audit value {value}" for value in values)],
+                [[f"{n:,}", "", *(found[value] for value in values)] for n, found in rates.items()]),
         INDIVIDUAL_DROPPED.format(
             dropped=share_text(dropped["dropped"]), harmed=share_text(dropped["dropped_although_harmed"]),
             people=f"{dropped['people']:,}", rest=number(dropped["mean_of_the_rest"]),
@@ -373,7 +390,7 @@ def individual_people(folder):
     people = f"{document['rows'][0]['people']:,}"
     said = INDIVIDUAL_PEOPLE.format(file=path.name, people=people)
     header = ["", "fair model rejected", "unfair model rejected", *TOLD, "impossible values"]
-    return ["### People in tables of text", "", said, "", table(header, rows), ""]
+    return ["### People in tables of text", "", said, "", *folded("Rejections and statistics", header, rows)]
 
 
 def individual_tables(folder):
@@ -403,7 +420,7 @@ def individual_tables(folder):
             for model, both in document[source].items()
             for whose, figures in (("published", both["published"]), ("ours", both["ours"]))
         ]  # fmt: skip
-        out += [title, "", table(["model", "", *plain.values(), *shown.values()], rows), ""]
+        out += folded(title, ["model", "", *plain.values(), *shown.values()], rows)
     return out
 
 
@@ -412,7 +429,8 @@ def render(cells, records, folder):
     there = [cell for cell in cells if cell.name in records]
     if not there:
         raise SystemExit("no results are stored yet: run python -m benchmarks.validity")
-    out = [INTRODUCTION]
+    methods = [["; ".join(METHODS[method] for method in named), note] for named, note in NOTES]
+    out = [INTRODUCTION.format(drawings=pictures(there, records), methods=table(["method", "what it is"], methods))]
     out += kept(promises(there, records))
     for cell in there:
         if cell.section == "paper":

@@ -6,8 +6,8 @@ once in benchmarks/results/validity.json with the parameters, the seed and the v
 only what is missing or was run with other parameters. Seeds depend on a cell's name alone.
 
 ``--quick`` runs a few cells with few data sets and stores nothing; ``--only PATTERN`` runs the cells whose name
-contains the pattern; ``--render`` writes doc/validity.md from the stored results. The exit status is 1 where a figure
-breaks a promise of `_bounds`.
+contains the pattern; ``--render`` writes doc/validity.md and its drawings from the stored results. The exit status is 1
+where a figure breaks a promise of `_bounds`.
 """
 
 import argparse
@@ -21,6 +21,7 @@ from pathlib import Path
 
 from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA, all_cells
+from benchmarks._drawings import drawings
 from benchmarks._render import render
 from benchmarks._results import versions
 from benchmarks._run import SEED, default_of, run
@@ -91,12 +92,19 @@ def main(argv=None):
     parser.add_argument("--quick", action="store_true", help="few cells and data sets, nothing stored")
     parser.add_argument("--only", metavar="PATTERN", default="", help="cells whose name contains this")
     parser.add_argument("--processes", type=int, default=1, metavar="N")
-    parser.add_argument("--render", action="store_true", help="write doc/validity.md from the stored results")
+    parser.add_argument(
+        "--render", action="store_true", help="write doc/validity.md and its drawings from the stored results"
+    )
     options = parser.parse_args(argv)
     everything = all_cells()
     if options.render:
-        PAGE.write_text(render(everything, load(RESULTS), RESULTS.parent))
-        print(f"Written to {PAGE.relative_to(ROOT)}.")
+        records = load(RESULTS)
+        PAGE.write_text(render(everything, records, RESULTS.parent))
+        folder = PAGE.parent / "_static"
+        folder.mkdir(exist_ok=True)
+        for name, text in drawings(everything, records).items():
+            (folder / name).write_text(text)
+        print(f"Written to {PAGE.relative_to(ROOT)} and {folder.relative_to(ROOT)}.")
         return 0
     chosen = [cell for cell in everything if options.only in cell.name and (cell.quick or not options.quick)]
     if not chosen:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from sklearn.metrics import mean_squared_error, recall_score, roc_auc_score
 from skfairtest import FairnessTest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks import _bounds, _cells, _competitors, _families, _methods, _render, _rows, _run, validity
+from benchmarks import _bounds, _cells, _competitors, _drawings, _families, _methods, _render, _rows, _run, validity
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+PAGES = Path(__file__).parents[2] / "doc"
 Z = _methods.Z
 
 
@@ -315,7 +317,7 @@ def test_a_cell_without_the_default_method_is_computed_again(few, capsys):
     assert "1 of 1 cells computed" in capsys.readouterr().out
 
 
-def test_page_is_written_from_the_stored_figures(few, capsys):
+def test_page_and_drawings_are_written_from_the_stored_figures(few, tmp_path):
     with pytest.raises(SystemExit, match="no results"):
         validity.main(["--render"])
     validity.main([])
@@ -326,6 +328,9 @@ def test_page_is_written_from_the_stored_figures(few, capsys):
     row = next(line for line in page.splitlines() if line.startswith("| f1 | 20, 200"))
     assert size in row
     assert "3 of 3 designs" in page
+    for name in _drawings.KINDS:
+        assert f"(_static/validity_{name}.svg)" in page
+        assert (tmp_path / "_static" / f"validity_{name}.svg").read_text().startswith("<svg ")
 
 
 @pytest.mark.slow
@@ -377,5 +382,62 @@ def test_committed_figures_keep_the_promises_of_the_exact_tests_and_the_page_is_
     for promise in (level, sums, clustered, power, *shares):
         assert promise.checked
         assert promise.broken == []
-    page = Path(__file__).parents[2] / "doc" / "validity.md"
+    page = PAGES / "validity.md"
     assert page.read_text() == _render.render(cells, records, RESULTS)
+
+
+def marks(svg):
+    """Every text of a drawing, and the place of every mark in tenths of a point."""
+    root = ElementTree.fromstring(svg)
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    uses = [element.attrib for element in root.iter("{http://www.w3.org/2000/svg}use")]
+    return texts, [round(float(use[axis]), 1) for use in uses for axis in ("x", "y")]
+
+
+def test_committed_drawings_are_those_of_the_committed_figures():
+    cells, records = _cells.all_cells(), validity.load(RESULTS / "validity.json")
+    for name, text in _drawings.drawings(cells, records).items():
+        committed, drawn = (marks(svg) for svg in ((PAGES / "_static" / name).read_text(), text))
+        assert committed[0] == drawn[0]
+        assert len(drawn[1]) > 200
+        assert committed[1] == pytest.approx(drawn[1], abs=0.2)
+
+
+def test_a_drawing_marks_a_size_above_three_errors_and_shows_each_figure_at_its_place():
+    cells = [cell_named("rates/f1/20-200"), cell_named("rates/f1/200-200")]
+    sizes = {"rates/f1/20-200": (0.05, 0.2), "rates/f1/200-200": (0.06, 0.07)}
+    records = {
+        name: {"methods": {method: {"size": size} for method, size in zip(("exact", "welch"), pair, strict=True)}}
+        for name, pair in sizes.items()
+    }
+    ((title, (exact, welch)),) = _drawings.panels(cells, records, _drawings.sizes)
+    assert title == "Rates and F1, two groups"
+    assert (exact.is_default, welch.is_default) == (True, False)
+    assert exact.is_bad.tolist() == [False, False]
+    assert welch.is_bad.tolist() == [True, True]
+    assert _drawings.counts([(title, [exact, welch])]) == {"exact": (0, 2), "welch": (2, 2)}
+    texts, places = marks(_drawings.drawing("size", [(title, [exact, welch])]))
+    assert {"exact", "Welch", "0/2", "2/2"} <= set(texts)
+    across = places[::2]
+    assert len(set(across)) >= 4
+
+
+def test_power_is_compared_at_equal_size_or_at_the_level_where_the_size_is_right():
+    cell = cell_named("rates/f1/200-200")
+    methods = {
+        "exact": {"size": 0.05, "power": 0.7, "power_at_equal_size": 0.6},
+        "welch": {"size": 0.2, "power": 0.9, "power_at_equal_size": 0.5},
+    }
+    assert list(_drawings.gains(methods, "exact", "exact", cell)) == []
+    assert list(_drawings.gains(methods, "welch", "exact", cell)) == [(pytest.approx(-0.1), True)]
+    for figures in methods.values():
+        del figures["power_at_equal_size"]
+    assert list(_drawings.gains(methods, "welch", "exact", cell)) == []
+    methods["welch"]["size"] = 0.05
+    assert list(_drawings.gains(methods, "welch", "exact", cell)) == [(pytest.approx(0.2), False)]
+
+
+def test_an_interval_that_misses_too_often_is_marked_with_equal_and_with_different_groups():
+    figures = {"coverage": 0.94, "coverage_error": 0.005, "coverage_effect": 0.8, "coverage_effect_error": 0.01}
+    found = list(_drawings.misses({"exact": figures}, "exact", "exact", None))
+    assert found == [(pytest.approx(0.06), False), (pytest.approx(0.2), True)]
