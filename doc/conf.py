@@ -11,6 +11,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]  # the package as it is here, installed or not; and _gallery
 
+from _reports import write_reports  # noqa: E402
+
 import skfairtest  # noqa: E402
 import skfairtest.datasets  # noqa: E402
 
@@ -36,7 +38,10 @@ default_role = "literal"
 
 html_theme = "pydata_sphinx_theme"
 html_title = f"skfairtest {release}"
-html_static_path = ["_static"]
+#: What pages include and show, made by the build.
+GENERATED = HERE / "generated"
+(GENERATED / "static").mkdir(parents=True, exist_ok=True)
+html_static_path = ["_static", "generated/static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_theme_options = {
@@ -53,7 +58,7 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Wide tables and printouts take the room of the sidebars.
-html_sidebars = {"index": [], "start": [], "install": [], "comparison": [], "auto_examples/*": []}
+html_sidebars = {"index": [], "start": [], "install": [], "comparison": [], "validity": [], "auto_examples/*": []}
 
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc says them in words
@@ -102,17 +107,16 @@ for message in ("Setting a value on a Series via .at", "Setting an item of incom
     warnings.filterwarnings("ignore", message=message)
 
 
-def write_help(app):
-    """Write what the command says of itself, which pages include: no option is described twice."""
-    folder = HERE / "generated"
-    folder.mkdir(exist_ok=True)
+def generate(app):
+    """Write what the command says of itself, and the reports that are shown: nothing is described twice."""
     environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONPATH": str(HERE.parent)}
     for name in ("program", "demo", "audit", "report", "count", "power"):
         ask = [sys.executable, "-m", "skfairtest", *([] if name == "program" else [name]), "--help"]
         said = subprocess.run(ask, env=environment, capture_output=True, text=True)
         if said.returncode:
             raise RuntimeError(f"{' '.join(ask)}: {said.stderr}")
-        (folder / f"help_{name}.txt").write_text(said.stdout, encoding="utf-8")
+        (GENERATED / f"help_{name}.txt").write_text(said.stdout, encoding="utf-8")
+    write_reports(GENERATED / "static" / "reports", environment)
 
 
 def keep_initials(app, what, name, obj, options, lines):
@@ -144,6 +148,6 @@ def load_nothing_from_outside(app, exception):
 
 def setup(app):
     """Add what is checked beside Sphinx's own warnings."""
-    app.connect("builder-inited", write_help)
+    app.connect("builder-inited", generate)
     app.connect("autodoc-process-docstring", keep_initials)
     app.connect("build-finished", load_nothing_from_outside)
