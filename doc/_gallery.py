@@ -1,4 +1,4 @@
-"""The order in which the gallery tells its story."""
+"""The order in which the gallery tells its story, and how its plots look."""
 
 ORDER = (
     "plot_audit.py",
@@ -33,3 +33,19 @@ class Story:
     def __repr__(self):
         """Stay the same from build to build, so that Sphinx sees no change."""
         return "<Story>"
+
+
+def house_style(gallery_conf, filename):
+    """Give the plots that an example draws itself the colours of the reports, and text that a thumbnail can show."""
+    import matplotlib as mpl
+
+    from skfairtest.report.drawings import BLUE, GREY, ORANGE
+
+    mpl.rcParams.update(
+        {
+            "axes.prop_cycle": mpl.cycler(color=[BLUE, ORANGE, "#009E73", "#CC79A7", GREY]),
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "font.size": 12,
+        }
+    )

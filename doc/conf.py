@@ -49,8 +49,14 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 8,
     "show_toc_level": 2,
-    # Patterns must not overlap: pages whose names begin with an a are these two.
-    "secondary_sidebar_items": {"[!a]*": ["page-toc"], "api": ["page-toc"], "auto_examples/*": []},
+    # Patterns must not overlap: these are all pages whose names begin with an a or an i.
+    "secondary_sidebar_items": {
+        "[!ai]*": ["page-toc"],
+        "api": ["page-toc"],
+        "in[!d]*": ["page-toc"],
+        "index": [],
+        "auto_examples/*": [],
+    },
     "show_prev_next": False,
     "footer_start": ["copyright"],
     "footer_end": [],
@@ -93,6 +99,9 @@ sphinx_gallery_conf = {
     "within_subsection_order": "_gallery.Story",
     "backreferences_dir": "generated/backreferences",
     "doc_module": ("skfairtest",),
+    "reset_modules": ("matplotlib", "_gallery.house_style"),
+    "image_srcset": ["2x"],
+    "thumbnail_size": (880, 560),
     "abort_on_example_error": False,
     "download_all_examples": False,
     "remove_config_comments": True,
