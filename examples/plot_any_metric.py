@@ -1,9 +1,9 @@
 """
-Any metric: scores, errors, and a function of one's own
-=======================================================
+Any metric: scores, errors, and your own function
+=================================================
 
 Two groups of people get scores from one model. In the smaller one fewer people are positive, and errors have another
-distribution: groups differ in more than one way, and each metric looks at one of them.
+distribution: the groups differ in more than one way, and each metric measures one of them.
 """
 
 # %%
@@ -33,8 +33,8 @@ test = FairnessTest.from_predictions(
 print(test)
 
 # %%
-# A metric of one's own is a function of kinds of people, ``(y_true, y_pred, counts)``, evaluated for thousands of
-# resamples at once; ``(y_true, y_pred)`` works too, one resample at a time.
+# Your own metric is a function of kinds of people, ``(y_true, y_pred, counts)``, evaluated for thousands of resamples
+# at once; ``(y_true, y_pred)`` works too, one resample at a time.
 
 
 def cost(y_true, y_pred, counts):
@@ -53,7 +53,7 @@ own = FairnessTest.from_predictions(
 print(own)
 
 # %%
-# What permuted labels give, and what was observed.
+# The null distribution from permuted labels, and the observed value.
 figure, axes = plt.subplots(layout="constrained")
 axes.hist(own.null_distribution_[:, 0], bins=60, color="0.75", label="permuted labels")
 axes.axvline(own.statistic_, color="black", label=f"observed, p = {own.p_value_:.3f}")

@@ -2,8 +2,8 @@
 An audit and its report
 =======================
 
-Five metrics, race, sex and their intersections: one call asks all of these questions, adjusts once for all of them, and
-writes a report that an engineer, a lawyer and a manager can each use.
+Five metrics, race, sex and their intersections: one call tests all of them, adjusts for their number, and writes a
+report that an engineer, a lawyer and a manager can each use.
 """
 
 # %%
@@ -26,24 +26,24 @@ with warnings.catch_warnings():
     )
 
 # %%
-# What was found, by feature and metric. One adjustment runs over all comparisons of the audit: Holm's, with
-# Shaffer's factors where all pairs of groups are compared.
+# The result by feature and metric. All comparisons of the audit are adjusted together: Holm's, with Shaffer's factors
+# where all pairs of groups are compared.
 columns = ["feature", "metric", "n_comparisons", "n_found", "p_value_adjusted"]
 print(audit.summary_[columns].to_string(index=False, float_format="{:.2g}".format))
 
 # %%
-# Every comparison has a sentence: who, which direction, by how much, how sure. Where nothing was found, it says how
-# large a disparity it could have missed.
+# Every comparison has a sentence: who, which direction, by how much, how sure. Where nothing is significant, it says
+# how large a disparity could have been missed.
 results = audit.results_.sort_values("p_value")
 print("\n\n".join([*results.loc[results["concern"], "sentence"].head(3), *results["sentence"].tail(1)]))
 
 # %%
-# The findings at a glance: those with the smallest p-values.
+# The comparisons with the smallest p-values at a glance.
 DisparityDisplay.from_test(audit, max_rows=20)
 plt.show()
 
 # %%
 # The same in a notebook, where an audit shows itself. ``audit.to_html("report.html")`` writes a page that needs no
-# network and can be printed, ``to_markdown()`` a section for a model card, ``to_json()`` a record of which
+# network and can be printed, ``to_markdown()`` a section for a model card, ``to_json()`` a record from which
 # ``FairnessAudit.from_json`` makes the same reports again.
 audit

@@ -3,7 +3,7 @@ Simpson's paradox at Berkeley
 =============================
 
 In 1973 Berkeley's six largest departments admitted 45 % of the men and 30 % of the women who applied. Within
-departments the picture turns around: women applied where few were admitted.
+departments the difference disappears: women applied where few were admitted.
 """
 
 # %%
@@ -19,12 +19,13 @@ print(together)
 
 # %%
 # The null hypothesis of the second: within every department, women and men are admitted equally often. The pooled
-# disparity is the Mantel-Haenszel average over departments; each department has its row, adjusted among themselves.
+# disparity is the Mantel-Haenszel average over departments. Each department also has its own row; these are adjusted
+# among themselves.
 within = FairnessTest.from_table(table, metric="selection_rate")
 print(within)
 
 # %%
-# Only department A is out of line, and in favour of women.
+# Only department A differs significantly, and in favour of women.
 strata = within.comparisons_.dropna(subset="stratum")
 print(strata[["stratum", "disparity", "p_value_adjusted", "concern"]].to_string(index=False))
 DisparityDisplay.from_test(within)

@@ -2,12 +2,12 @@
 Errors that depend on age
 =========================
 
-Age is no group. Cutting it at 25 or 45 decides what can be found, and loses power; a correlation uses every age as it
-is. The null hypothesis: the correlation of a model's absolute errors with age is zero.
+Age is not a group. Cutting it at 25 or 45 determines what can be detected, and loses power; a correlation uses every
+age as it is. The null hypothesis: the correlation of a model's absolute errors with age is zero.
 """
 
 # %%
-# A model of income was made for people in the middle of their lives: its errors grow with the distance from 45.
+# This model of income was made for middle-aged people: its errors grow with the distance from age 45.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -24,7 +24,7 @@ axes.set(xlabel="age in years", ylabel="error (true income minus predicted)")
 plt.show()
 
 # %%
-# Pearson's correlation sees nothing: what the young lose, the old lose as well.
+# Pearson's correlation detects nothing, because errors grow towards both ends.
 straight = CorrelationFairnessTest.from_predictions(
     income, predicted, sensitive_features={"age": age}, n_resamples=999, random_state=0
 )
@@ -32,9 +32,9 @@ print(straight)
 
 
 # %%
-# Any function of two arrays can take its place, the larger the more they depend on each other. The distance correlation
-# (Székely, Rizzo and Bakirov 2007) is zero, in the limit, only if they are independent. It compares all pairs of
-# people, which is quick for a few hundred.
+# Any function of two arrays can take its place, if it is larger the more they depend on each other. The distance
+# correlation (Székely, Rizzo and Bakirov 2007) is zero, in the limit, only if they are independent. It compares all
+# pairs of people, which is quick for a few hundred.
 def distance_correlation(x, e):
     distances = [np.abs(values[:, None] - values[None, :]) for values in (x, e)]
     a, b = (d - d.mean(axis=0) - d.mean(axis=1, keepdims=True) + d.mean() for d in distances)
@@ -42,7 +42,7 @@ def distance_correlation(x, e):
 
 
 # %%
-# Its null hypothesis is independence, so its p-value is exact. It says that errors depend on age, not which way.
+# Its null hypothesis is independence, so its p-value is exact. It says that errors depend on age, but not how.
 any_way = CorrelationFairnessTest.from_predictions(
     income,
     predicted,
@@ -54,8 +54,7 @@ any_way = CorrelationFairnessTest.from_predictions(
 print(any_way)
 
 # %%
-# Which way, a second question answers: the errors grow with the distance from the middle of life, and they are as
-# often too high as too low.
+# A second test shows how: errors grow with the distance from middle age, and are too high as often as too low.
 for of in ("absolute_error", "residual"):
     test = CorrelationFairnessTest.from_predictions(
         income, predicted, of=of, sensitive_features={"distance from 45": np.abs(age - 45)}, random_state=0

@@ -1,15 +1,15 @@
 """
-Sample bias, label bias, and what metrics see of them
-=====================================================
+Sample bias, label bias, and which metrics notice them
+======================================================
 
-Hinnefeld et al. (2018) put known bias into data and asked which of six metrics notice. Their data are not public; this
-is their design on 5,226 arrests in Toronto, with a test of each metric beside its value. *Sample bias*: who gets into
-the data depends on group and outcome. *Label bias*: the same conduct is labelled differently in different groups.
+Hinnefeld et al. (2018) put known bias into data and checked which of six metrics notice. Their data are not public;
+this is their design on 5,226 arrests in Toronto, with a test of each metric beside its value. *Sample bias*: who gets
+into the data depends on group and outcome. *Label bias*: the same conduct is labelled differently in different groups.
 """
 
 # %%
-# Ground truth, as in the paper, is a modelled likelihood, here of being released with a summons, from 0 to 1 for the
-# rank among everybody. Chance is added because no model knows all that decides.
+# As in the paper, the ground truth is a modelled likelihood, here of being released with a summons, expressed as a
+# rank from 0 to 1. Chance is added because no model knows everything that matters.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -34,8 +34,8 @@ likelihood += 0.5 * rng.normal(size=len(features))
 
 
 # %%
-# The paper's biases. White people get the positive label from a likelihood of .3 on, Black people from .7 on; and White
-# people with a high likelihood are sampled four times as often as others.
+# The paper's biases. White people get the positive label at a likelihood of .3 or more, Black people at .7 or more;
+# and White people with a high likelihood are sampled four times as often as others.
 def biased(score, black, sample_bias, label_bias):
     """Return who is in the data, and with which label."""
     kept = np.where(black, 1.0, np.where(score >= 0.5, 0.8, 0.2)) if sample_bias else np.full(len(score), 0.5)
@@ -56,8 +56,8 @@ def tested(features, likelihood, black, sample_bias, label_bias):
 
 
 # %%
-# Experiment A: ground truth is balanced, because White people alone are taken and half of them, drawn by lot, are
-# called Black. Experiment B: colour is what it was, and so is what differs between Black and White people.
+# Experiment A: the ground truth is balanced, because only White people are used and a random half of them are called
+# Black. Experiment B: colour is as recorded, with all the differences between Black and White people.
 white = (arrests["colour"] == "White").to_numpy()
 experiments = {
     "A: equal ground truth": (features[white], likelihood[white], rng.random(white.sum()) < 0.5),
@@ -71,8 +71,8 @@ results = {
 }
 
 # %%
-# Disparities, Black minus White (disparate impact: Black over White); dark fields are those that chance does not
-# explain (p at most 5 %, each by itself).
+# Disparities, Black minus White (disparate impact: Black over White); dark fields are significant (p at most 5 %, not
+# adjusted).
 figure, several = plt.subplots(1, 2, layout="constrained", figsize=(10, 3.6), sharey=True)
 for axes, experiment in zip(several, experiments, strict=True):
     values = pd.DataFrame({name: results[experiment, name]["disparity"] for name in datasets})
@@ -87,11 +87,11 @@ for axes, experiment in zip(several, experiments, strict=True):
 plt.show()
 
 # %%
-# In A nothing is found where there is nothing, and every kind of bias is found by most metrics. In B the metrics find
-# "bias" in data to which none was added: they cannot tell bias from a difference that the ground truth has. Disparate
-# impact says most about the ground truth, and differences in residuals hardly notice label bias, because the model
-# learns the labels as they are.
+# In A nothing is significant where there is no bias, and most metrics detect every kind of bias. In B the metrics
+# detect "bias" in data to which none was added: they cannot distinguish bias from a difference in the ground truth.
+# Disparate impact depends most on the ground truth, and differences in residuals hardly react to label bias, because
+# the model learns the labels as they are.
 #
-# That is the paper's conclusion, and a p-value does not change it. A test says that a disparity is more than chance; it
-# does not say where it comes from. Without knowing how people got into the data and how labels were given, no metric
-# and no p-value tells a biased model from a world that is unequal.
+# That is the paper's conclusion, and a p-value does not change it. A test says that a disparity is more than chance;
+# it does not say where it comes from. Without knowing how people got into the data and how labels were given, no
+# metric and no p-value can distinguish a biased model from an unequal world.

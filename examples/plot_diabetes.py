@@ -7,7 +7,7 @@ Nobody is selected here, so rates do not exist; means of errors and correlations
 """
 
 # %%
-# Everybody is predicted by a model that did not see them: a model knows the people it was trained on too well. The data
+# Each person is predicted by a model that was trained without them, because training data flatter a model. The data
 # call the sexes 1 and 2 and do not say which is which.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,9 +22,9 @@ predicted = cross_val_predict(RidgeCV(), X, y, cv=10)
 sex = X["sex"].astype(int).astype(str)
 
 # %%
-# The null hypothesis of each row: the mean is the same for both sexes. ``mean_prediction`` asks whether the model
+# The null hypothesis of each row: the mean is the same for both sexes. ``mean_prediction`` tests whether the model
 # predicts more for one of them, ``mean_residual`` whether it predicts too little, ``mean_squared_error`` and
-# ``mean_absolute_error`` whether it errs more.
+# ``mean_absolute_error`` whether its errors are larger.
 test = FairnessTest.from_predictions(
     y,
     predicted,
@@ -35,7 +35,7 @@ test = FairnessTest.from_predictions(
 print(test)
 
 # %%
-# The same with ages, which nobody has to cut into groups: the null hypothesis is a correlation of zero.
+# The same for age, without binning: the null hypothesis is a correlation of zero.
 for of in ("prediction", "residual", "absolute_error"):
     by_age = CorrelationFairnessTest.from_predictions(
         y, predicted, of=of, sensitive_features={"age": X["age"]}, random_state=0
@@ -43,7 +43,7 @@ for of in ("prediction", "residual", "absolute_error"):
     print(str(by_age).splitlines()[0])
 
 # %%
-# Predictions rise with age, as the disease does; that the errors do not is the question to ask.
+# Predictions rise with age, as the disease does. The important question is whether the errors do.
 figure, (left, right) = plt.subplots(1, 2, layout="constrained", figsize=(9, 3.6))
 for label, marker in (("1", "o"), ("2", "^")):
     here = (sex == label).to_numpy()
@@ -60,7 +60,7 @@ right.legend()
 plt.show()
 
 # %%
-# Not to have found a difference is not to have found none. How large could it be and still be missed? The interval of
-# the mean residual says so, in the units of the disease score, whose standard deviation is printed beside it.
+# That no difference was detected does not mean that there is none. How large could it be? The interval of the mean
+# residual says so, in the units of the disease score, whose standard deviation is printed beside it.
 print(test.to_frame()[["metric", "disparity", "ci_low", "ci_high"]].round(1).to_string(index=False))
 print(f"standard deviation of the score: {y.std():.1f}")

@@ -4,13 +4,13 @@ Four fifths, margins and equivalence
 
 "The selection rate of any group should be at least four fifths of the highest one." The rule comes from United States
 employment law, where it may start an inquiry; it is neither a statistical test nor a definition of fairness, and
-elsewhere it has no standing at all. What it lacks is chance: it looks at the ratio that came out. A test asks what the
-ratio may be.
+elsewhere it has no standing at all. It ignores chance, because it looks at the observed ratio only. A test is about the
+true ratio.
 """
 
 # %%
-# Berkeley's six largest departments in 1973: women's admission rate over men's. Each department is a question of its
-# own here, not adjusted for the others; :doc:`plot_berkeley` asks about all of them at once.
+# Berkeley's six largest departments in 1973: women's admission rate over men's. Here each department is tested by
+# itself, without adjustment; :doc:`plot_berkeley` tests all of them together.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -37,9 +37,9 @@ for department in sorted(set(departments)):
     print(f"{department}: ratio {interval} {verdict} four fifths, p = {test.p_value_:.2g}")
 
 # %%
-# A department can break the rule by chance and keep it by luck. Department F admits so few people that its interval
-# reaches far to both sides; department A breaks the rule in favour of women, and is the only one whose difference is
-# more than chance.
+# A department can break the rule by chance, or satisfy it by luck. Department F admits so few people that its
+# interval is very wide; department A breaks the rule in favour of women, and is the only one whose difference is more
+# than chance.
 figure, axes = plt.subplots(layout="constrained", figsize=(7, 3.6))
 names, ratio, low, high, _ = map(np.array, zip(*lines, strict=True))
 axes.axvspan(0.8, 1.25, color="0.9", label="four fifths, in both directions")
@@ -54,9 +54,9 @@ figure.legend(loc="outside lower center", ncols=2)
 plt.show()
 
 # %%
-# The same ratio, .75, from more and more people: the rule says the same about all of them, the tests do not. Without a
-# margin, a test asks whether the ratio is 1. With ``margin=0.8`` its null hypothesis is that the ratio lies within
-# [0.8, 1.25]: a significant result is a violation of the rule that chance does not explain.
+# The same ratio, .75, with more and more people: the rule gives the same answer for all of them, the tests do not.
+# Without a margin, the null hypothesis is that the ratio is 1. With ``margin=0.8`` its null hypothesis is that the
+# ratio lies within [0.8, 1.25]: a significant result is a violation of the rule that chance does not explain.
 for people in (40, 400, 4000, 40000):
     counts = {("a", 1): people * 30 // 100, ("a", 0): people * 70 // 100}
     counts |= {("b", 1): people * 40 // 100, ("b", 0): people * 60 // 100}
@@ -68,9 +68,9 @@ for people in (40, 400, 4000, 40000):
     print(f"{people:6,} people per group: is it 1? p = {p[0]:.2g}; is it within four fifths? p = {p[1]:.2g}")
 
 # %%
-# Neither question can be answered with "yes, it is". To certify that a ratio lies within a margin, swap the hypotheses:
-# with ``alternative="equivalence"`` the null hypothesis is that it lies outside. ``concern_`` is then True as long as
-# closeness is not certified, which is the answer to give when there are few people.
+# Neither test can show that the ratio is 1 or within the margin. To show that it lies within a margin, swap the
+# hypotheses: with ``alternative="equivalence"`` the null hypothesis is that it lies outside. ``concern_`` is then
+# True unless closeness is shown, which is the right answer when there are few people.
 for department in "ABCDEF":
     here = np.asarray(departments == department)
     test = FairnessTest.from_predictions(

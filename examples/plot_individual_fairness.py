@@ -10,7 +10,7 @@ quarter (Maity et al. 2021).
 
 # %%
 # The simulation of the paper: two groups that differ in the first feature only, which must not matter; one in ten
-# people is of the second group.
+# people belongs to the second group.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -35,8 +35,8 @@ y = (((X - centre) * weights).sum(axis=1) + 0.01 * rng.normal(size=n) > 0).astyp
 
 # %%
 # Figure 1 of the paper: the lower bound of the test for logistic models with all kinds of coefficients. The metric
-# ignores the first feature, or a direction that is 5 or 10 degrees off. A model is made of numbers here; any fitted
-# one would do.
+# ignores the first feature, or a direction that is 5 or 10 degrees off. The models are given by their coefficients;
+# any fitted model would do.
 def logistic(coefficients):
     model = LogisticRegression()
     model.classes_, model.coef_ = np.array([0, 1]), np.array([coefficients])
@@ -76,11 +76,11 @@ figure.colorbar(image, ax=several, label="lower bound of the loss ratio", extend
 # Fair models are those in the middle, whose first coefficient is small; right of the black line and left of it the
 # null hypothesis, a ratio of at most 1.25, is rejected.
 #
-# Often nobody knows what similar means. `SensitiveSubspace`, the default, lets people differ in whatever predicts a
-# sensitive feature, and learns it on other folds than it is used on. Here past decisions were about skill and about
-# sex, and two more features, which have nothing to do with skill, give sex away. Three models of these decisions: one
-# as it comes, one whose features have the sensitive subspace projected out, and boosted trees, whose unfair examples
-# are searched without derivatives.
+# Often nobody knows what "similar" means. `SensitiveSubspace`, the default, treats people as similar if they differ
+# only in what predicts a sensitive feature, and learns this on other folds than those it is used on. Here past
+# decisions depended on skill and on sex, and two more features, unrelated to skill, reveal sex. Three models of these
+# decisions: one without changes, one whose features have the sensitive subspace projected out, and boosted trees,
+# whose unfair examples are searched for without derivatives.
 people = 1600
 sex = rng.integers(0, 2, people)
 skill = rng.normal(size=people)
@@ -106,8 +106,8 @@ for name, model in models.items():
 print(tests["logistic"].most_unfair(3).round(2).to_string(index=False))
 
 # %%
-# Figure 2 of the paper: a longer flow finds more. The level holds for every length that was chosen beforehand, not
-# for the one that is chosen because it rejects.
+# Figure 2 of the paper: a longer flow finds larger ratios. The level holds for every length that was chosen
+# beforehand, but not for one that is chosen because it is significant.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 for name in ("logistic", "projected"):
     StoppingTimeDisplay.from_test(tests[name], name=name, ax=left)

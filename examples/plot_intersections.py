@@ -2,15 +2,15 @@
 Many groups and their intersections
 ===================================
 
-Race, sex and age make thirty-six groups. Test each, and chance alone finds one or two of them at 5 %. Holm's adjustment
-keeps the probability of *any* false positive at 5 %, however the p-values depend on each other, and costs less than is
-feared.
+Race, sex and age make thirty-six groups. Test each at 5 %, and chance alone makes one or two of them significant.
+Holm's adjustment keeps the probability of *any* false positive at 5 %, however the p-values depend on each other, and
+costs less power than one might fear.
 """
 
 # %%
-# The null hypotheses: among people who did not reoffend, those of the group are called a risk as often as everyone
-# else, who are taken to be a random sample of the people outside the group. Groups in which fewer than two people can
-# be counted are listed.
+# The null hypotheses: among people who did not reoffend, people in the group are called a risk as often as everyone
+# else; everyone else is assumed to be a random sample of the people outside the group. Groups in which fewer than two
+# people can be counted are listed.
 import warnings
 
 import matplotlib.pyplot as plt
@@ -35,8 +35,8 @@ print(str(test).splitlines()[0])
 print(test.excluded_.to_string())
 
 # %%
-# What each adjustment makes of the same p-values. Bonferroni is never better than Holm; the false discovery rate
-# (Benjamini and Hochberg) promises something else: that few *of the findings* are false.
+# The same p-values with each adjustment. Bonferroni is never better than Holm. The false discovery rate (Benjamini
+# and Hochberg) guarantees something else: that few *of the significant disparities* are false.
 level = 0.05
 print(f"comparisons: {len(frame)}")
 print(f"p below 5 %, not adjusted: {(frame['p_value'] <= level).sum()}")
@@ -45,13 +45,13 @@ print(f"Holm: {(frame['p_value_adjusted'] <= level).sum()}")
 print(f"of {len(frame)} true null hypotheses, chance would reject about {len(frame) * level:.1f} without adjustment")
 
 # %%
-# The groups that were found, and those that were not.
+# The groups that differ significantly, and those that do not.
 DisparityDisplay.from_test(test)
 plt.show()
 
 # %%
-# Everyone else is one choice. Within the parent group, is a crossed group called a risk as often as the others? Young
-# women are compared with older women (the rest of sex = Female) and with young men (the rest of their age).
+# Another choice is the parent group: is a crossed group called a risk as often as the others in it? Young women are
+# compared with older women (the rest of sex = Female) and with young men (the rest of their age).
 audit = FairnessAudit.from_predictions(
     compas.y_true,
     compas.y_pred,
@@ -64,9 +64,9 @@ columns = ["group", "other", "disparity", "p_value_adjusted"]
 print(crossed[columns].to_string(index=False, float_format="{:.2g}".format))
 
 # %%
-# Age does much of it: the score counts youth as a risk. Does race matter at equal age? That is a question about strata,
-# not about more groups: the null hypothesis is that the rates of two races are the same at every age. A rate that
-# nobody can have (no Native American under 25 did not reoffend) leaves out that stratum and says so.
+# Age explains much of it: the score counts youth as a risk. Does race matter at equal age? That is a question about
+# strata, not about more groups: the null hypothesis is that the rates of two races are the same at every age. A
+# stratum without a rate (all Native Americans under 25 reoffended) is left out, with a warning.
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", UndefinedMetricWarning)
     by_race = FairnessTest.from_predictions(

@@ -2,9 +2,9 @@
 Before and after: did the mitigation work?
 ==========================================
 
-fairlearn's mitigators promise equal rates on the people they are trained on. What matters is everybody else. 5,226
-arrests in Toronto, 1997 to 2002: who was released with a summons? A model, and two mitigated ones, are tested on people
-whom none of them has seen.
+fairlearn's mitigators aim at equal rates on the people they are trained on. What matters is everybody else. 5,226
+arrests in Toronto, 1997 to 2002: who was released with a summons? A model and two mitigated ones are tested on people
+who were not used for training.
 """
 
 # %%
@@ -34,7 +34,7 @@ prepare = make_column_transformer(
 plain = make_pipeline(prepare, LogisticRegression(class_weight="balanced")).fit(X_train, y_train)
 
 # %%
-# Two ways to demographic parity: other thresholds for other groups, and training with the constraint.
+# Two ways to demographic parity: a threshold for each group, and training with a constraint.
 thresholds = ThresholdOptimizer(
     estimator=plain, constraints="demographic_parity", objective="balanced_accuracy_score", prefit=True,
     predict_method="predict_proba",
@@ -47,9 +47,9 @@ reduction = make_pipeline(
 models = {"as it comes": plain, "ThresholdOptimizer": thresholds, "ExponentiatedGradient": reduction}
 
 # %%
-# The null hypothesis of each test: Black and White people are released equally often (selection rate), or equally often
-# among those who were in fact released, or held (equalized odds). A test hands a model the groups or the seed that it
-# needs to predict.
+# The null hypothesis of each test: Black and White people are released equally often (selection rate), or equally
+# often among those who were in fact released, or held (equalized odds). A test passes a model the groups or the seed
+# that it needs to predict.
 metrics = ["selection_rate", "true_positive_rate", "false_positive_rate"]
 frames = {}
 for name, model in models.items():
@@ -60,9 +60,9 @@ for name, model in models.items():
     print(frames[name][["value_group", "value_other", "p_value_adjusted"]].to_string(float_format="{:.2g}".format))
 
 # %%
-# Both mitigations bring the selection rates together, on people they have not seen. They were asked for nothing else:
-# where equal shares of unequal groups are released, error rates may come apart, now in the other direction. (Three
-# models are three families of questions; p-values are adjusted within each.) What remains, and what it cost:
+# Both mitigations bring the selection rates together, on people they have not seen. That was their only goal: if
+# equal shares of unequal groups are released, error rates can move apart, now in the other direction. (Three models
+# are three families of comparisons; p-values are adjusted within each.) What remains, and what it cost:
 figure, several = plt.subplots(1, 3, layout="constrained", figsize=(10, 2.8), sharex=True, sharey=True)
 for axes, metric in zip(several, metrics, strict=True):
     rows = [frames[name].loc[metric] for name in models]
@@ -80,7 +80,7 @@ for name, model in models.items():
     print(f"{name}: balanced accuracy {balanced_accuracy_score(y_test, predicted):.3f}")
 
 # %%
-# A mitigated model in whose predictions nothing was found is not thereby certified. Are the rates within five points?
+# That nothing is significant for a mitigated model does not prove it fair. Are the rates within five points?
 for name, model in models.items():
     test = FairnessTest(model, metric="demographic_parity", alternative="equivalence", margin=0.05, random_state=0).fit(
         X_test, y_test, sensitive_features=X_test["colour"]

@@ -2,13 +2,13 @@
 From a search to a verdict
 ==========================
 
-Who is released with a summons when arrested with a little marijuana? 5,226 arrests in Toronto, 1997 to 2002. A model
-is searched for that predicts the release about as well as any, and releases Black and White people at rates that
-differ by at most ten points. Then it is tested on people whom the search never saw.
+Who is released with a summons when arrested with a little marijuana? 5,226 arrests in Toronto, 1997 to 2002. We search
+for a model that predicts the release about as well as any, and releases Black and White people at rates that differ by
+at most ten points. Then it is tested on people who were not used in the search.
 """
 
 # %%
-# The data come with scikit-lego. A third of the people is kept for the verdict; label and group decide together who.
+# The data come with scikit-lego. A third of the people are kept for the final test, stratified by label and group.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ X_train, X_test, y_train, y_test = train_test_split(
 # %%
 # The model does not see the colour; scorer and splitter look it up in the column of that name, before the pipeline
 # drops it. fairlearn's reduction needs the colour to fit, which is what metadata routing is for; routing reads
-# signatures, and that of the reduction says ``**kwargs``. Most people were released; errors cost so much that both
+# signatures, and that of the reduction has ``**kwargs``. Most people were released; errors are weighted so that both
 # outcomes count the same.
 sklearn.set_config(enable_metadata_routing=True)
 
@@ -61,14 +61,14 @@ pipeline = Pipeline([("preprocess", preprocess), ("model", reduction)])
 
 # %%
 # The smaller ``eps``, the more a disparity costs the reduction (at most ``1 / eps`` errors); with 10 it is almost the
-# model as it was. The search tries both that and how much the model is regularized.
+# original model. The search varies this and the regularization.
 candidates = {"model__estimator__C": [0.001, 1.0], "model__eps": [0.01, 0.1, 1.0, 10.0]}
 
 # %%
-# The fairness score is the upper limit of the largest difference between groups, with its sign turned: a fold with few
-# people scores badly, because little is known about it. ``select_fair`` takes the most accurate candidate whose limit,
-# averaged over the folds, is at most ten points. (The reduction predicts at random, and scikit-learn's scorers hand it
-# no seed: hence NumPy's.)
+# The fairness score is the upper limit of the largest difference between groups, with its sign turned: a fold with
+# few people scores badly, because little is known about it. ``select_fair`` takes the most accurate candidate whose
+# limit, averaged over the folds, is at most ten points. (The reduction predicts at random, and scikit-learn's scorers
+# pass it no seed; NumPy's global seed is used.)
 np.random.seed(0)
 search = GridSearchCV(
     pipeline,
@@ -96,15 +96,15 @@ axes.legend()
 plt.show()
 
 # %%
-# The folds were used to choose. The verdict needs other people, and the question is that of the search: are the rates
-# within ten points? With "equivalence" that is certified, or it is not; that no disparity was found would not do.
+# The folds were used to choose, so the final test needs other people. The question is that of the search: are the
+# rates within ten points? An equivalence test can show this; a test that is merely not significant cannot.
 test = FairnessTest(
     search.best_estimator_, metric="demographic_parity", alternative="equivalence", margin=0.1, random_state=0
 )
 print(test.fit(X_test, y_test, sensitive_features=X_test["colour"]))
 
 # %%
-# A ``SignificanceFrame`` is fairlearn's ``MetricFrame`` that knows what is more than chance.
+# A ``SignificanceFrame`` is fairlearn's ``MetricFrame`` with p-values.
 frame = SignificanceFrame(
     metrics={"accuracy": accuracy_score, "selection rate": selection_rate},
     y_true=y_test,

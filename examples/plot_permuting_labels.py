@@ -2,16 +2,16 @@
 Why permuting labels naively is wrong
 =====================================
 
-To test whether two groups have the same true positive rate, shuffle the group labels many times and see how often the
-difference is as large as the observed one? That answers another question: whether the groups are alike in *every*
-respect. If they are not, because one of them is positive more often, the shuffled groups have other numbers of positive
-people than the real ones, and the shuffled differences another spread.
+Can we test whether two groups have the same true positive rate by shuffling the group labels many times and counting
+how often the difference is as large as the observed one? That answers another question: whether the groups are alike in
+*every* respect. If one of them has more positive people, the shuffled groups have other numbers of positive people than
+the real ones, and the shuffled differences have another spread.
 """
 
 # %%
-# 1,000 people of one group, 100 of another. Everybody who is positive is found with probability .8, and everybody who
-# is not with probability .2, in both groups: by that measure the model treats them alike. What differs is how many are
-# positive: 90 % of the large group, and of the small one from 90 % down to 10 %.
+# 1,000 people of one group, 100 of another. In both groups a positive person is predicted positive with probability
+# .8, and a negative person with probability .2: by this measure the model treats the groups alike. The groups differ
+# in how many people are positive: 90 % of the large group, and from 90 % down to 10 % of the small one.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -29,10 +29,10 @@ def world(base_rate):
 
 
 # %%
-# Once people are counted, to shuffle labels is to draw the large group's counts from everybody's: one draw from the
-# multivariate hypergeometric distribution. The statistic is the difference of the true positive rates. Among all cells
-# this is the naive test. Among the two cells of positive people it is the same code and another test: labels are
-# shuffled where people are exchangeable, if the rates are equal.
+# With counts, shuffling labels means sampling the large group's counts from everybody's: one sample from the
+# multivariate hypergeometric distribution. The statistic is the difference of the true positive rates. With all cells
+# this is the naive test. With the two cells of positive people the same code is another test: labels are shuffled
+# where people are exchangeable if the rates are equal.
 def rate(cells):
     return cells[..., 1] / np.maximum(cells[..., 0] + cells[..., 1], 1)
 
@@ -68,9 +68,9 @@ for name, shares in rejected.items():
     print(f"{name:35}", "  ".join(f"{share:6.1%}" for share in shares))
 
 # %%
-# All of these worlds satisfy the null hypothesis, so that a test at 5 % may reject one in twenty of them. With equal
-# base rates all three do, give or take what 100 worlds leave open (two points); the naive one gets worse the more the
-# groups differ in what was not asked.
+# All of these data sets satisfy the null hypothesis, so a test at 5 % may reject one in twenty of them. With equal
+# base rates all three do so, within the error of 100 data sets (two points). The naive test gets worse the more the
+# groups differ in other respects.
 figure, axes = plt.subplots(layout="constrained", figsize=(7, 3.6))
 for (name, shares), marker in zip(rejected.items(), "os^", strict=True):
     axes.plot(base_rates, shares, marker=marker, label=name)
@@ -81,8 +81,8 @@ axes.legend()
 plt.show()
 
 # %%
-# Where it comes from: the shuffled small group has as many positive people as a random sample of everybody, and the
-# spread of its rate is that of so many. The real one has few, and varies more.
+# The reason: after a shuffle the small group has as many positive people as a random sample of everybody, and its
+# rate varies accordingly little. The real small group has few positive people, and its rate varies more.
 large, small = world(0.1)
 shuffled = rng.multivariate_hypergeometric(large + small, large.sum(), size=9999)
 print("positive people in the small group:", small[:2].sum())

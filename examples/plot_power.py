@@ -2,14 +2,14 @@
 How many people an audit needs
 ==============================
 
-"No significant disparity" means little if none could have been. Before an audit: how many people does it take? After
-it: what could these people have shown? Both are about the test that runs, with its level and its number of
+"No significant disparity" means little if none could have been detected. Before an audit: how many people are needed?
+After it: what could these people have shown? Both are about the test that runs, with its level and its number of
 comparisons.
 """
 
 # %%
-# Before: selection rates of .3 and .4 are to be told apart four times out of five. If one group is a tenth of all
-# people, it takes more of them.
+# Before the audit: how many people are needed to detect a difference between selection rates of .3 and .4 four times
+# out of five? If one group is a tenth of all people, more.
 import matplotlib.pyplot as plt
 
 from skfairtest import FairnessTest, PowerDisplay, minimum_detectable_disparity, power, required_sample_size
@@ -28,8 +28,8 @@ for share in (0.2, 1.0):
     print(f"share of positive people {share:.0%}: power {found:.2f}")
 
 # %%
-# The smallest difference that is found, against the number of people: to find half the difference takes four times as
-# many. Small groups are expensive: what counts is the smaller one.
+# The smallest detectable difference by the number of people: detecting half the difference takes four times as many.
+# Small groups are expensive, because the smaller group determines the power.
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for shares, style in (((0.5, 0.5), "-"), ((0.1, 0.9), "--"), ((0.01, 0.99), ":")):
     name = f"smaller group: {min(shares):.0%} of all"
@@ -37,7 +37,8 @@ for shares, style in (((0.5, 0.5), "-"), ((0.1, 0.9), "--"), ((0.01, 0.99), ":")
 plt.show()
 
 # %%
-# After: COMPAS found no difference between women and men in false positive rates. What would it have found?
+# After the audit: no significant difference between women and men was detected in COMPAS's false positive rates. What
+# could have been detected?
 compas = load_compas()
 test = FairnessTest.from_predictions(
     compas.y_true,
@@ -52,5 +53,5 @@ PowerDisplay.from_test(test)
 plt.show()
 
 # %%
-# This is no "observed power", which is the p-value in other words. It says what the data could show, whatever they did
-# show, and belongs beside every "not found".
+# This is not "observed power", which is only the p-value in other words. It says what the data could show, whatever
+# they did show, and belongs beside every result that is not significant.

@@ -3,12 +3,13 @@ Small groups: exact tests and honest intervals
 ==============================================
 
 Of the 7,214 people of the COMPAS data, eighteen are Native American, and ten of these reoffended. Most tests of
-fairness rest on the normal distribution, which ten people do not follow. An exact test needs no minimum: its null
-hypothesis is that the rate is the same in both groups, and it rejects a true one at most as often as the level says.
+fairness rely on the normal distribution, which is a poor approximation for ten people. An exact test needs no minimum:
+its null hypothesis is that the rate is the same in both groups, and it rejects a true one at most as often as the level
+says.
 """
 
 # %%
-# Of those who reoffended, who was called a risk? Each race against everybody else.
+# Among people who reoffended, who was called a risk? Each race is compared with everybody else.
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy import stats
@@ -28,18 +29,18 @@ columns = ["group", "value_group", "value_other", "ci_low", "ci_high", "p_value"
 print(test.to_frame()[columns].to_string(float_format="{:.2g}".format))
 
 # %%
-# Small groups are marked, shown and tested all the same: leaving a group out is the surest way not to find its
-# disadvantage. Their intervals say how little is known.
+# Small groups are marked, and still shown and tested: leaving a group out is the surest way to miss its disadvantage.
+# Their intervals show how little is known.
 groups = test.by_group_
 print(groups[["n", "n_effective", "value", "ci_low", "ci_high", "small"]].round(3).to_string())
 GroupMetricDisplay.from_test(test)
 plt.show()
 
 # %%
-# What would the textbook test have done? Suppose that everybody who reoffends is found with the same probability, .95,
-# whatever the race. Draw such fair worlds, of the ten and of the others, and test them: of a level of 5 %, five in a
-# hundred should be rejected. Where all ten are found, the estimated error of their rate is zero, and the textbook test
-# takes any difference for certain.
+# What would the textbook test have done? Suppose that everybody who reoffends is called a risk with the same
+# probability, .95, whatever the race. Simulate such fair data for the ten people and the others, and test them: at a
+# level of 5 %, five in a hundred should be significant. If all ten are called a risk, the estimated error of their
+# rate is zero, and the textbook test treats any difference as certain.
 ten = int(groups.loc["Native American", "n_effective"])
 others = int(groups["n_effective"].sum()) - ten
 worlds = np.random.default_rng(0).binomial([ten, others], 0.95, size=(300, 2))
@@ -61,8 +62,8 @@ for test_of in (textbook, exact):
     print(f"{test_of.__name__}: {rejected:.1%} of fair worlds rejected")
 
 # %%
-# Valid is not the same as powerful. What could ten people have shown? The smallest difference that this test finds four
-# times out of five, at the level that is left to the first of six comparisons:
+# Valid is not the same as powerful. What could ten people have shown? The smallest difference that this test detects
+# four times out of five, at the level that the adjustment leaves the first of six comparisons:
 baseline = float(test.to_frame().set_index("group").loc["Native American", "value_other"])
 smallest = minimum_detectable_disparity(
     metric="true_positive_rate", baseline=baseline, n_per_group=(ten, others), alpha=0.05 / 6
