@@ -1,7 +1,7 @@
 """Random calls: containers, dtypes, labels and parameters. Every choice comes from one random generator.
 
 The generator has the methods of ``random.Random``: a seeded one in ``benchmarks.fuzz``, one that shrinks in the test
-with Hypothesis. A call knows its data twice: in the containers that are handed over, and as plain Python values that
+with Hypothesis. A call knows its data twice: in the containers that are passed, and as plain Python values that
 were read out of these containers with their own libraries, from which an oracle can count.
 """
 

@@ -317,12 +317,12 @@ class Line(RegressorMixin, BaseEstimator):
 
 
 def benefit(y_true, y_pred, sample_weight=None):
-    """A metric of one's own, with weights."""
+    """A metric that a user writes, with weights."""
     return np.average(y_pred * (2.0 * y_true - 1), weights=sample_weight)
 
 
 def largest_gap(y_true, y_pred):
-    """A metric of one's own without weights."""
+    """A metric that a user writes, without weights."""
     return abs(np.mean(y_pred) - np.mean(y_true))
 
 
@@ -849,7 +849,7 @@ def correlated(of="absolute_error", features=("age",), control=None, crowd=(150,
 
 
 def distance_covariance(x, e):
-    """A dependence of one's own."""
+    """A dependence that a user writes."""
     return float(np.abs(np.corrcoef(np.abs(x - x.mean()), e)[0, 1]))
 
 

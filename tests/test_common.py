@@ -372,7 +372,7 @@ def matrix(X):
     return np.asarray(X.to_pandas() if hasattr(X, "to_pandas") else X, dtype=float)
 
 
-# Functions of one's own; at module level, so that they can be pickled -------------------------------------------------
+# Your own functions; at module level, so that they can be pickled -------------------------------------------------
 
 
 def gain(y_true, y_pred, sample_weight=None):
@@ -657,7 +657,7 @@ def parametrized(cases, name=None, values=(), *, unless=lambda case, value: Fals
 
 
 TESTED = [case for case in CASES if case.kind is not TOOLS]
-#: Functions of one's own read labels as they are, and residuals are of numbers.
+#: Functions that users write read labels as they are, and residuals are of numbers.
 LABELLED = [
     case
     for case in TESTED
@@ -1082,7 +1082,7 @@ def test_a_fitted_test_is_shown_in_a_notebook(kind):
 @every_kind
 def test_a_second_fit_leaves_nothing_of_the_first(kind):
     cases = [case for case in CASES if case.kind is kind]
-    # From a margin, functions of one's own or what is learned, to what has none of it.
+    # From a margin, functions that users write or what is learned, to what has none of it.
     names = {GROUPS: "equivalence", AUDITS: "margin", CORRELATIONS: "functions", INDIVIDUALS: "learned"}
     before = next(case for case in cases if case.name == names[kind])
     case = next(case for case in cases if case.name in ("defaults", "ratios", "analytic"))

@@ -16,7 +16,7 @@ from skfairtest import FairnessTest
 
 
 def cost(y_true, y_pred):
-    """What decisions cost: five for who is overlooked, one for who is bothered."""
+    """What decisions cost: five for a person overlooked, one for a false alarm."""
     return float(np.mean(np.where(y_true > y_pred, 5.0, 1.0) * (y_true != y_pred)))
 
 

@@ -142,7 +142,7 @@ class FairnessTest(GroupsTest):
         How many resamples were drawn.
     binning_error_ : float
         The most by which bins of scores may have moved a group's value, where a table has bins; else 0. For a function
-        of one's own only if it is monotone in the scores, given the true label, or in their distance from the truth.
+        of yours only if it is monotone in the scores, given the true label, or in their distance from the truth.
     groups_ : list
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object

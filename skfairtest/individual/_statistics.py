@@ -108,7 +108,7 @@ def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
             )
         return (
             f"statistic={statistic!r} is not defined: the model has no loss about anybody (n_samples={n:,}), as about "
-            "people whom it has learned by heart. Test people whom it was not fitted on"
+            "training people whom it has memorized. Test people whom it was not fitted on"
         )
     if isinstance(error, InfiniteLossError):
         instead = "use a smaller step_size, fewer n_steps, or feature_ranges that end"

@@ -1,4 +1,4 @@
-"""What scikit-learn's tools hand over: whether it is about everybody, and what to say where it is not."""
+"""What scikit-learn's tools pass: whether it has a value for everybody, and what to say where it has not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["check_people", "lengths_of"]
 
 
 def check_people(people: Any, passed: dict[str, Any]) -> None:
-    """Check that what was handed over has one value for each person.
+    """Check that what was passed has one value for each person.
 
     Parameters
     ----------
@@ -25,7 +25,7 @@ def check_people(people: Any, passed: dict[str, Any]) -> None:
     Raises
     ------
     ValueError
-        If a length differs: a search hands over to every fold unsliced what is not as long as X, or is a dict.
+        If a length differs: a search passes to every fold unsliced what is not as long as X, or is a dict.
     """
     n = next(iter(lengths_of(people)), None)
     if n is None:  # not even people: a test refuses it by its name
@@ -41,7 +41,7 @@ def check_people(people: Any, passed: dict[str, Any]) -> None:
             )
         else:
             why = (
-                "Searches and cross-validation hand over to every fold, unsliced, what does not have one value for "
+                "Searches and cross-validation pass to every fold, unsliced, what does not have one value for "
                 f"each row of X: check its length against that of X. Called by hand, pass {name} of the people scored."
             )
         raise ParameterError(f"{name} has {wrong[0]:,} values for {n:,} people. {why}")

@@ -1,4 +1,4 @@
-"""Who is trained on and who is tested in each fold: everybody is tested once, and nobody together with one's own."""
+"""Who is trained on and who is tested in each fold: everybody is tested once, by models that saw no one of their cluster."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def partition(
     Raises
     ------
     ValueError
-        If somebody is not tested exactly once, or with people of one's own cluster, or oneself, in the training part.
+        If somebody is not tested exactly once, or is in the training part, or people of the same cluster are.
     """
     n_people = lengths_of(X)[0]
     if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):

@@ -144,7 +144,7 @@ class OfRows:
     """A function of people as a function of their row numbers.
 
     Whatever a MetricFrame can evaluate, with any sample parameters and predictions of any shape, is so a metric of one
-    number per person, the row. Rows that a resample draws twice are handed over twice.
+    number per person, the row. Rows that a resample has twice are passed twice.
 
     Parameters
     ----------

@@ -286,7 +286,7 @@ class _Audited(MetaEstimatorMixin):
         return names
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say what is handed over to whom.
+        """Say which metadata is passed to which object.
 
         Returns
         -------

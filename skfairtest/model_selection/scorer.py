@@ -41,7 +41,7 @@ def score_of_predictions(
     sample_weight: Any = None,
     **params: Any,
 ) -> float:
-    """Score predicted labels, which is all that TunedThresholdClassifierCV hands over.
+    """Score predicted labels, which is all that TunedThresholdClassifierCV passes.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def score_of_predictions(
     """
     if columns is not None:
         raise ParameterError(
-            f"sensitive_features are the columns {list(columns)} of X, and X is not handed over when "
+            f"sensitive_features are the columns {list(columns)} of X, and X is not passed when "
             "thresholds are scored (TunedThresholdClassifierCV): make_fairness_scorer(...) without sensitive_features, "
             "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)"
         )
@@ -93,7 +93,7 @@ def _check_passed(people: Any, passed: dict[str, Any]) -> None:
 
 
 # scikit-learn's scorers are private classes. make_scorer makes one of a function of labels and predictions, and never
-# hands over X or the model, of which fairlearn's mitigators and columns by name have need; an object of one's own with
+# passes X or the model, which fairlearn's mitigators and columns by name need; any other object with
 # get_metadata_routing is refused by TunedThresholdClassifierCV.
 class FairnessScorer(_BaseScorer):
     """What `make_fairness_scorer` returns: called as ``scorer(estimator, X, y)``."""
@@ -125,7 +125,7 @@ class FairnessScorer(_BaseScorer):
         clusters: Any = None,
         sample_weight: Any = None,
     ) -> float:
-        """Score a fitted model; with sensitive features handed over by hand, routing may be on or off."""
+        """Score a fitted model; with sensitive features passed directly, routing may be on or off."""
         return self._score(
             None,
             estimator,
@@ -148,7 +148,7 @@ class FairnessScorer(_BaseScorer):
         if self._columns is not None:
             if passed.get("sensitive_features") is not None:
                 raise ParameterError(
-                    f"sensitive_features was handed over, and the scorer reads the columns {list(self._columns)} of X: "
+                    f"sensitive_features was passed, and the scorer reads the columns {list(self._columns)} of X: "
                     "leave one of them out"
                 )
             passed["sensitive_features"] = named_columns(X, self._columns, "sensitive_features")
@@ -201,9 +201,9 @@ def make_fairness_scorer(
         p-values over folds, which is what a search ranks by, is not a p-value, and p-values are larger in smaller
         folds: use them in `select_fair`, not to rank by.
     sensitive_features : str or list of str, optional
-        Names of columns of X that hold the groups, which needs no metadata routing. They have to be there in the X
-        that the whole model is handed; a ColumnTransformer inside it may drop them. None: the groups are handed over
-        by metadata routing, and are requested already.
+        Names of columns of X that hold the groups, which needs no metadata routing. They have to be in the X
+        that the whole model gets; a ColumnTransformer inside it may drop them. None: the groups are passed by
+        metadata routing, and are requested already.
     **test_params
         Parameters of `FairnessTest`. `random_state` is 0 if it is not given, and must be an integer: the same model
         and data get the same score, whatever was scored before. Metrics without an exact test, such as AUC, are scored
@@ -236,10 +236,10 @@ def make_fairness_scorer(
 
     Notes
     -----
-    ``TunedThresholdClassifierCV`` never hands X over to a scorer: there, the groups come by routing only, and a
-    threshold at which the score is undefined gets minus infinity. ``RFECV`` and ``SequentialFeatureSelector`` hand over
-    no names of columns or not all columns, so that the groups come by routing there too, and they take NaN for the best
-    score of all: let them score what is defined whatever is predicted, such as "demographic_parity" by its difference.
+    ``TunedThresholdClassifierCV`` never passes X to a scorer: there, the groups come by routing only, and a
+    threshold at which the score is undefined gets minus infinity. ``RFECV`` and ``SequentialFeatureSelector`` pass
+    columns without names or not all columns, so that the groups come by routing there too, and they treat NaN as the
+    best score of all: let them score what is always defined, such as "demographic_parity" by its difference.
 
     A score is about the people of its fold: a group of whom a fold has nobody is not missed, as long as there are two
     others, which is what `SensitiveStratifiedKFold` is for. Scores of folds are for choosing a model. Whether the

@@ -105,7 +105,7 @@ class FairSelection:
             f"{self!r}: all {len(fair)} candidates have a nan among their scores of {listed(keys)}, in the splits "
             f"{', '.join(map(str, bad))}, and none can be chosen. The search's warnings, or error_score='raise', say "
             "why: groups missing from a fold (use cv=SensitiveStratifiedKFold() and fewer folds), sensitive_features "
-            "not handed over, or a metric that a model leaves undefined"
+            "not passed, or a metric that a model leaves undefined"
         )
 
 

@@ -45,7 +45,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
     No hypothesis is tested here: a splitter gives the tests and the scorers of every fold people of every group.
     ``StratifiedKFold`` keeps the shares of the labels only; a small group may then be missing from a fold altogether,
     and its disparity there is undefined. Here the numbers of people in any two folds differ by one at most: of all
-    people, of every group, of every label, and of every group with every label. The groups are either handed over at
+    people, of every group, of every label, and of every group with every label. The groups are either passed at
     run time, as ``sensitive_features`` of `split` (in scikit-learn's tools by metadata routing; the request is made
     already), or named as columns of `X`, which needs no routing.
 
@@ -114,7 +114,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         self.sensitive_features = sensitive_features
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return what scikit-learn's tools hand over to `split`.
+        """Return what scikit-learn's tools pass to `split`.
 
         Returns
         -------

@@ -53,7 +53,7 @@ def assert_same(one, two):
 
 
 def covariance(x, e):
-    """A measure of one's own."""
+    """A measure that a user writes."""
     return float(np.mean((x - x.mean()) * (e - e.mean())))
 
 

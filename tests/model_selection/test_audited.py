@@ -409,7 +409,7 @@ def test_a_splitter_that_asks_for_groups_of_people_is_given_them(people, heard):
 
 
 class ByPlace:
-    """A splitter of one's own, which knows nothing of routing."""
+    """A splitter that a user writes, which knows nothing of routing."""
 
     def split(self, X, y, groups):
         """Test one place after the other."""

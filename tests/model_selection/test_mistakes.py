@@ -240,14 +240,14 @@ def test_groups_for_a_scorer_that_reads_columns_go_nowhere(people):
         named(model, X, y, sensitive_features=sex)
 
 
-# --- what scikit-learn hands over unsliced ---------------------------------------------------------------------------
+# --- what scikit-learn passes unsliced ------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("routing")
 def test_an_array_of_the_wrong_length(people, fair):
     X, y, sex = people
     both_ways(
-        r"sensitive_features has 100 values for 40 people\. .*hand over to every fold, unsliced, .*check its length",
+        r"sensitive_features has 100 values for 40 people\. .*pass to every fold, unsliced, .*check its length",
         lambda error_score: (
             search(fair, error_score=error_score).fit(X, y, sensitive_features=sex[:100]).cv_results_["mean_test_score"]
         ),

@@ -601,7 +601,7 @@ def test_a_threshold_that_leaves_a_group_undefined_is_the_worst_and_not_the_best
 def test_the_tuner_cannot_read_columns_and_no_threshold_changes_scores(people):
     X, y, sex = people
     named = make_fairness_scorer("demographic_parity", sensitive_features="sex")
-    with pytest.raises(ValueError, match="X is not handed over when thresholds are scored"):
+    with pytest.raises(ValueError, match="X is not passed when thresholds are scored"):
         TunedThresholdClassifierCV(LogisticRegression(), scoring=named).fit(X, y)
     scored = make_fairness_scorer("roc_auc", n_resamples=9)
     with pytest.raises(ValueError, match="metric='roc_auc' is a metric of scores, which no threshold changes"):

@@ -230,9 +230,7 @@ def test_every_fold_without_groups_is_an_error_that_says_where_to_look(hired):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn's, which hold the reason
-        with pytest.raises(
-            ValueError, match=r"all 1 candidates have a nan among their scores of 'fair'.*not handed over"
-        ):
+        with pytest.raises(ValueError, match=r"all 1 candidates have a nan among their scores of 'fair'.*not passed"):
             search.fit(X, y)
 
 
