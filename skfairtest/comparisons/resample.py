@@ -25,7 +25,7 @@ LONG = 10.0
 SLOW, PROBE = 0.5, 16
 #: Of a test with at least so many chunks the first ones are drawn before it is announced, for so many seconds.
 MANY_CHUNKS, WATCHED = 10, 1.0
-#: Calls for each process, where chunks are given to processes together; seconds that are worth handing over.
+#: Calls for each process, where chunks are given to processes together; seconds that are worth a process.
 CALLS, WORTH = 8, 0.25
 
 
@@ -120,7 +120,7 @@ def _draw(draw: Callable[[int, np.random.SeedSequence], Any], chunks: Chunks) ->
 
 
 def _chunks_of_a_call(n_chunks: int, n_tasks: int, n_jobs: int | None) -> int:
-    """Return how many chunks of a task one process draws: handing over the people costs something, too."""
+    """Return how many chunks of a task one process draws: sending the people costs something, too."""
     jobs = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured
     return 1 if jobs == 1 else -(-n_chunks * n_tasks // (CALLS * jobs))
 

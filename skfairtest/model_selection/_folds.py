@@ -1,4 +1,4 @@
-"""Who is trained on and who is tested in each fold: everybody is tested once, by models that saw no one of their cluster."""
+"""Who is trained on and who is tested in each fold: each person once, by a model that saw no one of their cluster."""
 
 from __future__ import annotations
 

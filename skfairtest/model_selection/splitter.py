@@ -132,7 +132,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         Parameters
         ----------
         X, y, groups, sensitive_features : object
-            Not used; scikit-learn's searches hand them over.
+            Not used; scikit-learn's searches pass them.
 
         Returns
         -------

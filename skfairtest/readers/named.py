@@ -82,7 +82,7 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
     """
     instead = (
         "keep the column in X up to here (a ColumnTransformer inside the model can drop it), or leave "
-        f"{parameter}=None and hand the groups over by metadata routing."
+        f"{parameter}=None and pass the groups by metadata routing."
     )
     given = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
     table = split_table(X, "X") if is_table(X) else []
