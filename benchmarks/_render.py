@@ -141,10 +141,11 @@ def paper(cell, record):
 
 
 def kept(found):
-    rows = [[p.says, str(p.checked), str(p.checked - len(p.broken)), "; ".join(p.broken)] for p in found]
-    head = ["claim", "exceptions", "figures checked", "hold"]
-    rows = [[says, broken or "none", checked, hold] for says, checked, hold, broken in rows]
-    return ["## What we claim, and whether it holds", "", table(head, rows), ""]
+    rows = [
+        [p.says, f"{p.checked - len(p.broken)} of {p.checked}" + "".join(f"; not {where}" for where in p.broken)]
+        for p in found
+    ]
+    return ["## What we claim, and whether it holds", "", table(["claim", "figures for which it holds"], rows), ""]
 
 
 def correlation(folder):

@@ -36,7 +36,7 @@ class Story:
 
 
 def house_style(gallery_conf, filename):
-    """Give the plots that an example draws itself the colours of the reports, and text that a thumbnail can show."""
+    """Give the plots that an example draws itself the colours of the reports."""
     import matplotlib as mpl
 
     from skfairtest.report.drawings import BLUE, GREY, ORANGE
@@ -46,6 +46,5 @@ def house_style(gallery_conf, filename):
             "axes.prop_cycle": mpl.cycler(color=[BLUE, ORANGE, "#009E73", "#CC79A7", GREY]),
             "axes.spines.top": False,
             "axes.spines.right": False,
-            "font.size": 12,
         }
     )

@@ -299,7 +299,7 @@ def test_an_elimination_of_features_takes_an_undefined_score_for_the_best_as_the
         search = RFECV(LogisticRegression(), scoring=scorer, cv=FOLDS).fit(X, y, sensitive_features=sex)
     assert np.isnan(search.cv_results_["mean_test_score"]).tolist() == [True, False]
     assert search.n_features_ == 1  # of which nobody is predicted positive
-    assert "take NaN for the best" in " ".join(make_fairness_scorer.__doc__.split())
+    assert "treat NaN as the best" in " ".join(make_fairness_scorer.__doc__.split())
 
 
 # --- a scorer like any other -----------------------------------------------------------------------------------------
