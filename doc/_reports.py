@@ -42,7 +42,7 @@ def write_reports(folder, environment):
         warnings.simplefilter("ignore")
         audit = audited_model()
     audit.to_html(pages[1])
-    (folder / "diabetes.md").write_text(audit.to_markdown(), encoding="utf-8")
+    (folder / "diabetes.md.txt").write_text(audit.to_markdown(), encoding="utf-8")
     for name, title in SHOWN:
         address = f"_static/reports/{name}"
         shown = (

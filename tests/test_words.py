@@ -13,7 +13,7 @@ ROOT = HERE.parent
 GLOSSARY = HERE / "retired_words.toml"
 PAGES = {".md", ".rst", ".j2", ".toml", ".cfg", ".html", ".yml", ".yaml", ".cff"}
 #: Built, or kept as they were found.
-SKIPPED = {"auto_examples", "results", "_build", "site", "node_modules"}
+SKIPPED = {"auto_examples", "generated", "results", "_build", "site", "node_modules"}
 
 
 def prose_of(path):

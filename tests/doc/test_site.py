@@ -50,6 +50,13 @@ def children(name, path):
                 yield (DOC / name).parent.joinpath(line).resolve().relative_to(DOC).as_posix()
 
 
+def assigned(path, name):
+    """Return what a module assigns to a name, without importing it."""
+    tree = ast.parse((DOC / path).read_text(encoding="utf-8"))
+    values = [node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == name]
+    return ast.literal_eval(values[0])
+
+
 @pytest.mark.parametrize("module", [skfairtest, skfairtest.datasets], ids=lambda module: module.__name__)
 def test_every_public_name_is_in_the_api_reference_once(module):
     assert sorted(listed(module.__name__)) == sorted(name for name in module.__all__ if not name.startswith("__"))
@@ -66,12 +73,31 @@ def test_every_page_is_reachable_from_the_index():
 
 
 def test_every_example_has_its_place_in_the_gallery():
-    tree = ast.parse((DOC / "_gallery.py").read_text(encoding="utf-8"))
-    order = next(ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign))
-    assert sorted(order) == sorted(path.name for path in (ROOT / "examples").glob("plot_*.py"))
+    assert sorted(assigned("_gallery.py", "ORDER")) == sorted(
+        path.name for path in (ROOT / "examples").glob("plot_*.py")
+    )
 
 
 def test_links_to_the_gallery_lead_to_examples():
     for path in sources().values():
         for name in re.findall(r"auto_examples/(\w+)\.rst", path.read_text(encoding="utf-8")):
             assert name == "index" or (ROOT / "examples" / f"{name}.py").exists(), f"{path.name}: {name}"
+
+
+def test_the_page_of_reports_shows_every_report_that_the_build_makes():
+    page = (DOC / "reports.md").read_text(encoding="utf-8")
+    shown = re.findall(r":file: generated/static/reports/(\S+)\.txt", page)
+    assert shown == [name for name, _ in assigned("_reports.py", "SHOWN")]
+
+
+def test_the_first_page_has_the_install_line_the_picture_and_three_doors_in_this_order():
+    page = (DOC / "index.md").read_text(encoding="utf-8")
+    doors = re.findall(r"^## (I have a .*)$", page, flags=re.MULTILINE)
+    assert doors == ["I have a model", "I have a file", "I have a question of statistics"]
+    parts = ['python -m pip install ".[report]" && skfairtest demo', "(_static/report.png)", *doors]
+    assert [page.index(part) for part in parts] == sorted(page.index(part) for part in parts)
+
+
+def test_readme_begins_with_a_question_and_a_picture_before_its_first_code():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme.index("?") < readme.index("](doc/_static/report.png)") < readme.index("```sh")
