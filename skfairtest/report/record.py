@@ -68,7 +68,8 @@ from skfairtest.report._schema import (
     truth,
 )
 from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p, result_sentence
+from skfairtest.report.orientation import result_sentences
+from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p
 
 __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_rows", "plain_value"]
 
@@ -342,9 +343,9 @@ class AuditRecord:
         """Return the record as JSON has it."""
 
         def comparisons(part: AuditPart) -> list[dict[str, Any]]:
-            rows = part.comparisons.to_dict("records")
-            said = [{"sentence": result_sentence(part.setup, row)} for row in rows]  # type: ignore[arg-type]
-            return [row | sentence for row, sentence in zip(plain_rows(part.comparisons), said, strict=True)]
+            said = result_sentences(part.setup, part.comparisons)
+            rows = plain_rows(part.comparisons)
+            return [row | {"sentence": sentence} for row, sentence in zip(rows, said, strict=True)]
 
         return {
             "schema": SCHEMA,
