@@ -14,8 +14,8 @@ from skfairtest.individual import IndividualFairnessTest
 from skfairtest.report.audit import audit_document, summary_frame
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportPages
-from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.orientation import result_sentences
+from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.text import plain
 
 

@@ -19,7 +19,6 @@ from skfairtest.report.cells import (
     values_table,
 )
 from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Paragraph, without_empty
-from skfairtest.report.orientation import oriented_record
 from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
 from skfairtest.report.record import AuditPart, AuditRecord, plain_value
 from skfairtest.report.references import methods_used
@@ -45,7 +44,7 @@ def audit_document(record: AuditRecord) -> list[Block]:
     list of Block
         The document; every name in it is safe to print.
     """
-    record = oriented_record(record)
+    record = record.oriented()
     parts = record.parts
     return without_empty(
         [

@@ -28,6 +28,7 @@ from skfairtest.report.sentences import (
 
 __all__ = [
     "SHOWN",
+    "axis_factor",
     "by_evidence",
     "by_p_value",
     "comparison_pieces",
@@ -40,6 +41,7 @@ __all__ = [
     "pooled_first",
     "records",
     "value_axis",
+    "value_factor",
     "values_of",
     "values_table",
 ]  # fmt: skip
@@ -183,18 +185,28 @@ def disparity_axis(setup: Setup, metric: str, *, alone: bool = False) -> str:
     """Say what is on the axis of disparities, with its unit; see `comparison_pieces`."""
     second = None if alone else EVERYBODY.get(setup.compare)
     if setup.disparity_of(metric) == "ratio":
-        return f"ratio, {f'group to {second}' if second else 'first to second'} (log scale)"
+        return f"ratio: {f'group to {second}' if second else 'first to second'} (log scale)"
     minus = f"group minus {second}" if second else "first minus second"
     if not setup.is_share(metric):
-        return f"difference, {minus}, in the metric's unit"
-    return f"difference, {minus} (0.1 is 10 points)"
+        return f"difference in the metric's unit: {minus}"
+    return f"difference in percentage points: {minus}"
+
+
+def axis_factor(setup: Setup, metric: str) -> float:
+    """Return what disparities are multiplied by on their axis: 100 where they are percentage points."""
+    return 100.0 if setup.is_share(metric) and setup.disparity_of(metric) == "difference" else 1.0
+
+
+def value_factor(setup: Setup, metric: str) -> float:
+    """Return what values are multiplied by on their axis: 100 where they are percentages."""
+    return 100.0 if setup.is_percentage(metric) else 1.0
 
 
 def value_axis(setup: Setup, metric: str) -> str:
     """Say what is on the axis of values, with its unit."""
     if not setup.is_share(metric):
         return "in the metric's unit"
-    return "value from 0 to 1" if metric in setup.functions else "share of people"
+    return "% of people" if setup.is_percentage(metric) else "value from 0 to 1"
 
 
 def definition(setup: Setup, metric: str) -> str:

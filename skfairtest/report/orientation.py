@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,10 +13,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.sentences import Setup, result_sentence
 
-if TYPE_CHECKING:  # a record writes its sentences with this
-    from skfairtest.report.record import AuditRecord
-
-__all__ = ["oriented", "oriented_histogram", "oriented_record", "result_sentences"]
+__all__ = ["oriented", "oriented_histogram", "result_sentences"]
 
 #: Columns of the two sides of a comparison.
 SIDES = (("group", "other"), ("n_group", "n_other"), ("value_group", "value_other"))
@@ -55,7 +52,7 @@ def oriented(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     if not turned.any():
         return comparisons
     ratios = np.array([setup.disparity_of(metric) == "ratio" for metric in comparisons["metric"]], dtype=bool)
-    changed = {}
+    changed: dict[str, NDArray[Any]] = {}
     for first, second in SIDES:
         a, b = (comparisons[name].to_numpy() for name in (first, second))
         changed |= {first: np.where(turned, b, a), second: np.where(turned, a, b)}
@@ -63,16 +60,6 @@ def oriented(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
         here, there = (comparisons[column].to_numpy(dtype=float) for column in (name, source))
         changed[name] = np.where(turned, _opposite(there, ratios), here)
     return comparisons.assign(**changed)
-
-
-def oriented_record(record: AuditRecord) -> AuditRecord:
-    """Return a record with the comparisons of all its parts, and its null distribution, as reports show them."""
-    parts = tuple(replace(part, comparisons=oriented(part.setup, part.comparisons)) for part in record.parts)
-    histogram = record.null_distribution
-    if histogram is not None:
-        part, row = record.leading
-        histogram = oriented_histogram(record.parts[part].setup, record.parts[part].comparisons, row, histogram)
-    return replace(record, parts=parts, null_distribution=histogram)
 
 
 def oriented_histogram(setup: Setup, comparisons: pd.DataFrame, row: int, histogram: NullHistogram) -> NullHistogram:

@@ -144,7 +144,11 @@ def metric_title(metric: str) -> str:
 
     Examples
     --------
-    >>> metric_title("false_positive_rate"), metric_title("roc_auc"), metric_title("Cost, in EUR")
+    >>> (
+    ...     metric_title("false_positive_rate"),
+    ...     metric_title("roc_auc"),
+    ...     metric_title("Cost, in EUR"),
+    ... )
     ('False positive rate', 'ROC AUC', 'Cost, in EUR')
     """
     name = label(metric)
