@@ -14,8 +14,8 @@ from skfairtest.individual import IndividualFairnessTest
 from skfairtest.report.audit import audit_document, summary_frame
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportPages
+from skfairtest.report.orientation import result_sentences
 from skfairtest.report.record import AuditPart, AuditRecord
-from skfairtest.report.sentences import result_sentence
 from skfairtest.report.text import plain
 
 
@@ -133,6 +133,5 @@ def _with_feature(part: AuditPart, frame: pd.DataFrame) -> pd.DataFrame:
 
 def _results(part: AuditPart) -> pd.DataFrame:
     frame = _with_feature(part, part.comparisons)
-    rows = part.comparisons.to_dict("records")
-    frame["sentence"] = pd.Series([result_sentence(part.setup, row) for row in rows], dtype=object)  # type: ignore[arg-type]
+    frame["sentence"] = pd.Series(result_sentences(part.setup, part.comparisons), dtype=object)
     return frame

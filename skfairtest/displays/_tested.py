@@ -13,9 +13,11 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import shorten
 from skfairtest.audit import FairnessAudit
 from skfairtest.displays._axes import drawable, find_fonts
+from skfairtest.displays._drawings import literal
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.report.cells import comparison_pieces
-from skfairtest.report.drawings import WIDEST, joined, literal
+from skfairtest.report.orientation import oriented
+from skfairtest.report.scales import WIDEST, joined
 from skfairtest.report.sentences import Setup
 
 
@@ -200,12 +202,15 @@ def check_test(test: Any) -> None:
 
 
 def parts_of(test: Any) -> list[Part]:
-    """Return the groupings of a fitted test, or of a fitted audit."""
+    """Return the groupings of a fitted test, or of a fitted audit, their pairs as reports show them."""
     if isinstance(test, FairnessTest):
-        return [Part(test._setup, test.comparisons_, test._values, "")]
+        return [Part(test._setup, oriented(test._setup, test.comparisons_), test._values, "")]
     parts = test.record_.parts
     several = len(parts) > 1
-    return [Part(part.setup, part.comparisons, part.by_group, part.feature if several else "") for part in parts]
+    return [
+        Part(part.setup, oriented(part.setup, part.comparisons), part.by_group, part.feature if several else "")
+        for part in parts
+    ]
 
 
 def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST, *, prefix: Iterable[str] = ()) -> str:
@@ -216,16 +221,24 @@ def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST, *, p
     return joined([drawable(piece) for piece in pieces], joints, widest)
 
 
-def comparison_name(setup: Setup, row: Any, *, prefix: Iterable[str] = ()) -> str:
+def comparison_name(setup: Setup, row: Any, widest: int = WIDEST, *, prefix: Iterable[str] = ()) -> str:
     """Return what one comparison is called: "Female against Male", with what it is of and where it is made."""
-    return fitted_name(*comparison_pieces(setup, row, alone=True), prefix=prefix)
+    return fitted_name(*comparison_pieces(setup, row, alone=True), widest, prefix=prefix)
 
 
 def finish(ax: Any, name: str | None = None, **properties: Any) -> None:
     """Write a name above a drawing, as it is, and let all that is written there be drawn in fonts that can do it."""
     from matplotlib.text import Text
 
-    if name is not None:
-        literal(ax.set_title(shorten(drawable(name), 44)))
+    if name:
+        literal(ax.set_title(shorten(drawable(name), 60), x=0, horizontalalignment="left"))
     ax.set(**properties)
-    find_fonts(text for text in ax.findobj(Text) if not text.get_text().isascii())
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.get_ticklabels()  # which lets them be written
+    texts = list(map(literal, ax.findobj(Text)))
+    find_fonts(text for text in texts if not text.get_text().isascii())
+
+
+def titled(*pieces: str | None) -> str:
+    """Join what a title says of a drawing: what is drawn, and of which model."""
+    return ", ".join(piece for piece in pieces if piece)

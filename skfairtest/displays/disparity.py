@@ -1,4 +1,4 @@
-"""All comparisons of a test at a glance: disparities with their intervals, and which of them are findings."""
+"""All comparisons of a test at a glance: disparities with their intervals, and which of them are significant."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import label, pluralize
-from skfairtest.displays._axes import axes, drawable
-from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of
+from skfairtest._utils.text import pluralize
+from skfairtest.displays._axes import axes
+from skfairtest.displays._drawings import draw_disparities, height_of, width_of
+from skfairtest.displays._style import styled
+from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of, titled
 from skfairtest.inference.multiplicity import FAMILYWISE
-from skfairtest.report.cells import disparity_axis
-from skfairtest.report.drawings import draw_disparities, height_of, width_of
+from skfairtest.report.cells import axis_factor, by_p_value, disparity_axis, pooled_first, records
+from skfairtest.report.scales import WIDEST
+from skfairtest.report.sentences import metric_title
+
+#: Columns that the name of a row has in a figure of its own, which is as wide as its rows need.
+WIDE = 80
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DisparityDisplay(FittedDisplay):
     """Forest of the comparisons of a test or an audit: disparities with their intervals.
 
-    Significant disparities are orange diamonds, the others blue circles. An interval that ends in an arrow goes
-    on beyond the axis. Where a metric looks at all groups at once there is no disparity to be drawn; such comparisons
-    are counted below the axis.
+    Pairs of groups have the one with the smaller value first, and the strongest evidence is on top. Significant
+    disparities are orange diamonds, the others blue circles. An interval that ends in an arrow goes on beyond the axis.
+    Where a metric looks at all groups at once there is no disparity to be drawn; such comparisons are counted below the
+    axis.
 
     Parameters
     ----------
@@ -39,12 +47,16 @@ class DisparityDisplay(FittedDisplay):
         The disparity of equal groups: 0, for ratios 1.
     margin_bounds : tuple of float, optional
         Tolerated disparities.
+    factor : float, default=1.0
+        What numbers on the axis are multiplied by: 100 where they are percentage points.
     xlabel : str, default="disparity"
         What is on the axis.
     n_hidden : int, default=0
         Comparisons that have no place on this axis.
+    metric_name : str, default=""
+        The metric in words, if there is one: the title of the drawing.
     estimator_name : str, optional
-        Title of the drawing.
+        What the title says beside it.
 
     Attributes
     ----------
@@ -69,7 +81,7 @@ class DisparityDisplay(FittedDisplay):
     ... )
     >>> display = DisparityDisplay.from_test(test)
     >>> [text.get_text() for text in display.ax_.get_yticklabels()]
-    ['a against b']
+    ['b against a']
     """
 
     labels: list[str]
@@ -80,20 +92,24 @@ class DisparityDisplay(FittedDisplay):
     p_value: NDArray[np.float64]
     null: float = 0.0
     margin_bounds: tuple[float, float] | None = None
+    factor: float = 1.0
     xlabel: str = "disparity"
     n_hidden: int = 0
+    metric_name: str = ""
     estimator_name: str | None = None
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
         parts = parts_of(test)
         setup = parts[0].setup
-        rows = [(part, row) for part in parts for row in part.comparisons.to_dict("records")]
-        shown = [
-            (part, row)
-            for part, row in rows
-            if row["metric"] not in part.setup.everybody and part.setup.disparity_of(row["metric"]) == setup.disparity
+        everything = pd.concat([part.comparisons.assign(part=place) for place, part in enumerate(parts)])
+        one_axis = [
+            row["metric"] not in parts[row["part"]].setup.everybody
+            and parts[row["part"]].setup.disparity_of(row["metric"]) == setup.disparity
+            for row in records(everything)
         ]
+        ordered = pooled_first(by_p_value(setup, everything[one_axis]))
+        shown = [(parts[row["part"]], row) for row in records(ordered)]
         if not shown:
             raise ParameterError(
                 "test looks at all groups at once, so that there is no disparity of two groups to draw"
@@ -101,16 +117,16 @@ class DisparityDisplay(FittedDisplay):
         metrics = dict.fromkeys(row["metric"] for _, row in shown)
         ratio, several = setup.disparity == "ratio", len(metrics) > 1
         labels = [
-            comparison_name(part.setup, row, prefix=[label(row["metric"]) if several else "", part.feature])
+            comparison_name(
+                part.setup, row, WIDE, prefix=[metric_title(row["metric"]) if several else "", part.feature]
+            )
             for part, row in shown
         ]
         columns = ("disparity", "ci_low", "ci_high", "p_value_adjusted")
         disparity, low, high, p = (np.array([float(row[c]) for _, row in shown]) for c in columns)
         # What is no share has a unit of its own, which shares beside it do not have.
         units = dict.fromkeys(disparity_axis(part.setup, row["metric"], alone=True) for part, row in shown)
-        told = ([] if several else [drawable(next(iter(metrics)))]) + [
-            next(iter(units)) if len(units) == 1 else setup.disparity
-        ]
+        told = next(iter(units)) if len(units) == 1 else setup.disparity
         together = "simultaneous " if len(shown) > 1 and setup.adjust in FAMILYWISE else ""
         return cls(
             labels=labels,
@@ -121,11 +137,14 @@ class DisparityDisplay(FittedDisplay):
             p_value=p,
             null=1.0 if ratio else 0.0,
             margin_bounds=setup.margin_bounds,
-            xlabel="\n".join([*told, f"{together}{100 * (1 - setup.alpha):g} % intervals"]),
-            n_hidden=len(rows) - len(shown),
+            factor=axis_factor(setup, next(iter(metrics))) if len(units) == 1 else 1.0,
+            xlabel=f"{told}\n{together}{100 * (1 - setup.alpha):g} % intervals",
+            n_hidden=len(everything) - len(shown),
+            metric_name="" if several else metric_title(next(iter(metrics))),
             estimator_name=name,
         )
 
+    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, max_rows: int = 40, **kwargs: Any) -> Self:
         """Draw.
 
@@ -148,7 +167,8 @@ class DisparityDisplay(FittedDisplay):
         total = len(self.labels)
         rows = np.arange(total) if total <= max_rows else np.argsort(self.p_value, kind="stable")[:max_rows]
         labels = [self.labels[i] for i in rows]
-        self.figure_, self.ax_ = axes(ax, type(self).__name__, (width_of(labels), height_of(len(rows))))
+        widest = WIDE if ax is None else WIDEST
+        self.figure_, self.ax_ = axes(ax, type(self).__name__, (width_of(labels, widest), height_of(len(rows))))
         told = [self.xlabel]
         if total > len(rows):
             told.append(f"the {len(rows)} smallest p-values of {total:,} comparisons")
@@ -164,7 +184,9 @@ class DisparityDisplay(FittedDisplay):
             null=self.null,
             margin_bounds=self.margin_bounds,
             log=self.null == 1.0,
+            factor=self.factor,
             xlabel="\n".join(told),
+            widest=widest,
         )
-        finish(self.ax_, self.estimator_name if name is None else name, **kwargs)
+        finish(self.ax_, titled(self.metric_name, self.estimator_name if name is None else name), **kwargs)
         return self

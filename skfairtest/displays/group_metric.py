@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
-from skfairtest.displays._axes import axes, drawable
-from skfairtest.displays._tested import FittedDisplay, Part, finish, fitted_name, parts_of
-from skfairtest.report.cells import value_axis
-from skfairtest.report.drawings import draw_groups, height_of, width_of
+from skfairtest.displays._axes import axes
+from skfairtest.displays._drawings import draw_groups, height_of, width_of
+from skfairtest.displays._style import styled
+from skfairtest.displays._tested import FittedDisplay, Part, finish, fitted_name, parts_of, titled
+from skfairtest.report.cells import value_axis, value_factor
+from skfairtest.report.sentences import metric_title
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -35,10 +37,14 @@ class GroupMetricDisplay(FittedDisplay):
         Which of them are few.
     reference : float, optional
         Everybody's value.
+    factor : float, default=1.0
+        What numbers on the axis are multiplied by: 100 where they are percentages.
     xlabel : str, default="value"
         What is on the axis.
+    metric_name : str, default=""
+        The metric in words, if there is one: the title of the drawing.
     estimator_name : str, optional
-        Title of the drawing.
+        What the title says beside it.
 
     Attributes
     ----------
@@ -73,7 +79,9 @@ class GroupMetricDisplay(FittedDisplay):
     n_effective: NDArray[np.int64]
     small: NDArray[np.bool_]
     reference: float | None = None
+    factor: float = 1.0
     xlabel: str = "value"
+    metric_name: str = ""
     estimator_name: str | None = None
 
     @classmethod
@@ -86,7 +94,7 @@ class GroupMetricDisplay(FittedDisplay):
         several = len(metrics) > 1
         value, low, high = (np.array([float(row[c]) for _, row in rows]) for c in ("value", "ci_low", "ci_high"))
         units = dict.fromkeys(value_axis(part.setup, row["metric"]) for part, row in rows)
-        told = ([] if several else [drawable(metrics[0])]) + [next(iter(units)) if len(units) == 1 else "value"]
+        told = next(iter(units)) if len(units) == 1 else "value"
         return cls(
             labels=[_row_name(row, several=several, feature=part.feature) for part, row in rows],
             value=value,
@@ -95,10 +103,13 @@ class GroupMetricDisplay(FittedDisplay):
             n_effective=np.array([row["n_effective"] for _, row in rows], dtype=np.int64),
             small=np.array([row["small"] for _, row in rows], dtype=bool),
             reference=None if several or len(parts) > 1 else _everybody(parts[0]),
-            xlabel="\n".join([*told, f"pointwise {100 * (1 - parts[0].setup.alpha):g} % intervals"]),
+            factor=value_factor(parts[0].setup, metrics[0]) if len(units) == 1 else 1.0,
+            xlabel=f"{told}\npointwise {100 * (1 - parts[0].setup.alpha):g} % intervals",
+            metric_name="" if several else metric_title(metrics[0]),
             estimator_name=name,
         )
 
+    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, max_rows: int = 40, **kwargs: Any) -> Self:
         """Draw.
 
@@ -133,10 +144,11 @@ class GroupMetricDisplay(FittedDisplay):
             self.ci_low[rows],
             self.ci_high[rows],
             self.small[rows],
+            factor=self.factor,
             xlabel=xlabel,
             reference=self.reference,
         )
-        finish(self.ax_, self.estimator_name if name is None else name, **kwargs)
+        finish(self.ax_, titled(self.metric_name, self.estimator_name if name is None else name), **kwargs)
         return self
 
 
@@ -145,7 +157,7 @@ def _row_name(row: Any, *, several: bool, feature: str) -> str:
     if row["stratum"] is not None:
         pieces.append(label(row["stratum"]))
         joints.append(" in ")
-    return fitted_name(pieces, joints, 42, prefix=[label(row["metric"]) if several else "", feature])
+    return fitted_name(pieces, joints, 42, prefix=[metric_title(row["metric"]) if several else "", feature])
 
 
 def _everybody(part: Part) -> float | None:

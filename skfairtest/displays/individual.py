@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest.displays._axes import axes
+from skfairtest.displays._drawings import legend_below, plain_log
+from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
 from skfairtest.individual import IndividualFairnessTest
-from skfairtest.report.drawings import BLUE, GREY, ORANGE, plain_log
 from skfairtest.report.individual import AXES
 
 #: What is said of the line that is drawn, after what the statistic is.
@@ -194,6 +195,7 @@ class StoppingTimeDisplay(_TestDisplay):
             **common,
         )
 
+    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
 
@@ -237,7 +239,7 @@ class StoppingTimeDisplay(_TestDisplay):
         self.ax_.autoscale_view()
         for axis in (self.ax_.xaxis, self.ax_.yaxis):
             plain_log(axis)
-        self.ax_.legend()
+        legend_below(self.ax_, columns=2)
         return self
 
 
@@ -301,6 +303,7 @@ class LossRatioDisplay(_TestDisplay):
     def _read(cls, test: IndividualFairnessTest, **common: Any) -> Self:
         return cls(loss_ratios=test.loss_ratios_, statistic=test.statistic_, lower_bound=test.lower_bound_, **common)
 
+    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, bins: int = 40, **kwargs: Any) -> Self:
         """Draw.
 
@@ -339,7 +342,6 @@ class LossRatioDisplay(_TestDisplay):
         infinite = len(self.loss_ratios) - len(ratios)
         left_out = f" ({infinite:,} infinite or 0 not shown)" if infinite else ""
         self.ax_.set(xscale="log", xlabel=f"loss at the unfair example / loss at the person{left_out}", ylabel="people")
-        self.ax_.set_ylim(0, 1.35 * max(counts.max(), 1))  # room for the legend
         plain_log(self.ax_.xaxis)
-        self.ax_.legend(fontsize="small", ncols=2)
+        legend_below(self.ax_, columns=2)
         return self

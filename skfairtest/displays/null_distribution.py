@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.text import label
 from skfairtest.displays._axes import axes
-from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of
+from skfairtest.displays._drawings import draw_null_histogram
+from skfairtest.displays._style import styled
+from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of, titled
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.report.drawings import draw_null_histogram, statistic_axis
 from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.sentences import equals_p
+from skfairtest.report.orientation import oriented_histogram
+from skfairtest.report.sentences import equals_p, metric_title
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -30,7 +31,7 @@ class NullDistributionDisplay(FittedDisplay):
     comparison : str, default=""
         What was compared.
     estimator_name : str, optional
-        Title of the drawing.
+        What the title says beside what is drawn.
 
     Attributes
     ----------
@@ -75,17 +76,20 @@ class NullDistributionDisplay(FittedDisplay):
     def _read(cls, test: Any, name: str | None) -> Self:
         parts = parts_of(test)
         if isinstance(test, FairnessTest):
-            found, (part, row) = test._null_histogram, (0, test._leading)
+            found, tested, (part, row) = test._null_histogram, test.comparisons_, (0, test._leading)
         else:
             found, (part, row) = test.record_.null_distribution, test.record_.leading
+            tested = test.record_.parts[part].comparisons
         if found is None:
             raise ParameterError("test has no null distribution: the statistic of its leading comparison is undefined")
         setup, leading = parts[part].setup, parts[part].comparisons.iloc[row]
-        comparison = label(leading["metric"])
+        found = oriented_histogram(setup, tested, row, found)
+        comparison = metric_title(leading["metric"])
         if leading["metric"] not in setup.everybody:
             comparison = comparison_name(setup, leading, prefix=[comparison])
         return cls(null_distribution=found, comparison=comparison, estimator_name=name)
 
+    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
 
@@ -105,8 +109,8 @@ class NullDistributionDisplay(FittedDisplay):
         """
         self.figure_, self.ax_ = axes(ax, type(self).__name__)
         found, told = self.null_distribution, [self.comparison] if self.comparison else []
-        draw_null_histogram(
-            self.ax_, found, xlabel="\n".join([*told, f"{statistic_axis(found)}, {equals_p(found.p_value)}"])
+        draw_null_histogram(self.ax_, found, xlabel="\n".join([*told, f"{found.axis}, {equals_p(found.p_value)}"]))
+        finish(
+            self.ax_, titled("What chance alone would show", self.estimator_name if name is None else name), **kwargs
         )
-        finish(self.ax_, self.estimator_name if name is None else name, **kwargs)
         return self

@@ -12,14 +12,15 @@ from numpy.typing import NDArray
 from skfairtest._utils.checks import check_choice, check_probability, finite_numbers, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest.comparisons.detectable import detectable_sizes
-from skfairtest.displays._axes import axes, drawable
+from skfairtest.displays._axes import axes
+from skfairtest.displays._drawings import legend_below, literal, plain_log
+from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
 from skfairtest.displays._tested import OfTest, check_test, finish, fitted_name
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.group.power import minimum_detectable_disparity, supposed_of
 from skfairtest.inference.detectable import TwoRates, detectable_rates
 from skfairtest.inference.rates import Question
-from skfairtest.report.drawings import BLUE, GREY, ORANGE, legend_below, literal, plain_log
-from skfairtest.report.sentences import DETECTION_POWER, number
+from skfairtest.report.sentences import DETECTION_POWER, metric_title, points, ratio
 
 DISPARITIES = ("difference", "ratio")
 METHODS = ("normal", "exact")
@@ -257,6 +258,7 @@ class PowerDisplay(OfTest):
             estimator_name=name,
         ).plot(ax=ax, **kwargs)
 
+    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
 
@@ -285,22 +287,28 @@ class PowerDisplay(OfTest):
         if self.fitted is not None:
             people, detectable, seen = self.fitted
             if np.isfinite(detectable):
-                told = f"{int(people):,} people: {number(detectable)}"
+                told = f"{int(people):,} people: {self._size(detectable)}"
                 ax.plot([people], [detectable], "D", color=ORANGE, label=told, zorder=3)
             if np.isfinite(seen) and seen > 0:
-                ax.axhline(seen, color=GREY, linestyle=":", label=f"seen: {number(seen)}")
-        for axis, values in ((ax.xaxis, self.n_samples), (ax.yaxis, self.detectable)):
+                ax.axhline(seen, color=GREY, linestyle=":", label=f"observed: {self._size(seen)}")
+        unit = "in percentage points" if self.disparity == "difference" else ""
+        for axis, values, factor in (
+            (ax.xaxis, self.n_samples, 1.0),
+            (ax.yaxis, self.detectable, 100.0 if unit else 1.0),
+        ):
             if np.isfinite(values).any():
                 ax.set(**{f"{axis.axis_name}scale": "log"})
-                plain_log(axis)
+                plain_log(axis, factor)
         ax.xaxis.set_major_formatter("{x:,.0f}")
-        literal(ax.set_xlabel(f"people in both groups (level {self.alpha:.3g})"))
         about = "normal approximation" if self.method == "normal" else "exact test"
-        literal(ax.set_ylabel(f"smallest {self.disparity}\nof {drawable(self.metric_name)}, {about}"))
-        ax.spines[["top", "right"]].set_visible(False)
+        literal(ax.set_xlabel(f"people in both groups\n(level {self.alpha:.3g}, {about})"))
+        literal(ax.set_ylabel(f"smallest {self.disparity} detected\n{unit}".strip()))
         legend_below(ax, columns=2)
-        finish(ax)
+        finish(ax, metric_title(self.metric_name))
         return self
+
+    def _size(self, size: float) -> str:
+        return f"{points(size)} points" if self.disparity == "difference" else ratio(size)
 
 
 def _checked(found: NDArray[np.float64], power: float) -> NDArray[np.float64]:

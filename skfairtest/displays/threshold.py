@@ -12,13 +12,15 @@ from skfairtest._utils.checks import check_choice, check_probability, finite_num
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label, pluralize
 from skfairtest.comparisons.rates import scale_of
-from skfairtest.displays._axes import axes, drawable
+from skfairtest.displays._axes import axes
+from skfairtest.displays._drawings import legend_below, literal, plain_ticks
+from skfairtest.displays._style import BAR, BLUE, GREY, ORANGE, PALE, styled
 from skfairtest.displays._tested import finish, fitted_name
 from skfairtest.inference.rates import Pair
 from skfairtest.inference.thresholds import cell_counts, chosen_thresholds, curve
 from skfairtest.metrics import CELLS, Rate, resolve_metrics
 from skfairtest.readers import as_numbers, check_rows, classes_of, one_column, resolve_pos_label, scores
-from skfairtest.report.drawings import BLUE, GREY, ORANGE, legend_below, literal
+from skfairtest.report.sentences import metric_title
 from skfairtest.tables import Sample
 
 METHODS = ("auto", "exact", "asymptotic")
@@ -328,6 +330,7 @@ class ThresholdDisplay:
             estimator_name=name,
         )
 
+    @styled
     def plot(self, *, ax: Any = None, name: str | None = None, **kwargs: Any) -> Self:
         """Draw.
 
@@ -350,8 +353,8 @@ class ThresholdDisplay:
         test = "exact test" if self.method == "exact" else "score test"
         level = f"{100 * (1 - self.confidence_level):.3g} %"
         self.kept_ = ax.fill_between(
-            x, self.kept_low, self.kept_high, facecolor="#E3E3E3", edgecolor="#A6A6A6", hatch="....", linewidth=0.0,
-            label=f"not rejected ({test}, {level})", zorder=1,
+            x, self.kept_low, self.kept_high, facecolor=PALE, edgecolor=BAR, hatch="....", linewidth=0.0,
+            label=f"not significant ({test}, {level})", zorder=1,
         )  # fmt: skip
         ax.axhline(0, color=GREY, linewidth=1, zorder=1.5)
         name = self.estimator_name if name is None else name
@@ -371,14 +374,13 @@ class ThresholdDisplay:
         if self.rejected.any():
             ax.plot(
                 x[self.rejected], self.disparity[self.rejected], "D", color=ORANGE, markersize=4.5, zorder=4,
-                label="rejected",
+                label="significant",
             )  # fmt: skip
         literal(ax.set_xlabel("threshold of the score (each by itself)"))
-        what = drawable(f"difference of {self.metric_name}")
-        literal(ax.set_ylabel(what + (f"\n{self.comparison}" if self.comparison else "")))
-        ax.spines[["top", "right"]].set_visible(False)
+        literal(ax.set_ylabel("difference in percentage points" + (f"\n{self.comparison}" if self.comparison else "")))
+        plain_ticks(ax, ax.yaxis, 100)
         legend_below(ax, columns=2)
-        finish(ax)
+        finish(ax, metric_title(self.metric_name))
         return self
 
 

@@ -9,6 +9,7 @@ import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.cells import (
+    NO_SIZE,
     by_p_value,
     comparisons_table,
     definition,
@@ -21,7 +22,7 @@ from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Parag
 from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
 from skfairtest.report.record import AuditPart, AuditRecord, plain_value
 from skfairtest.report.references import methods_used
-from skfairtest.report.sentences import DETECTION_POWER, null_sentence, p_text, result_sentence
+from skfairtest.report.sentences import DETECTION_POWER, metric_title, null_sentence, p_text, result_sentence
 
 __all__ = ["audit_document", "findings", "legend", "null_hypotheses", "summary_frame"]
 
@@ -43,6 +44,7 @@ def audit_document(record: AuditRecord) -> list[Block]:
     list of Block
         The document; every name in it is safe to print.
     """
+    record = record.oriented()
     parts = record.parts
     return without_empty(
         [
@@ -138,7 +140,8 @@ def _definitions(parts: Sequence[AuditPart]) -> dict[str, str]:
     told: dict[str, str] = {}
     for part in parts:
         for metric in [*part.by_group["metric"], *part.comparisons["metric"], *part.setup.everybody]:
-            told.setdefault(label(metric), definition(part.setup, metric))
+            name, title = label(metric), metric_title(metric)
+            told.setdefault(title if title == name else f"{title} ({name})", definition(part.setup, metric))
     return told
 
 
@@ -170,8 +173,7 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
     )
     yield Paragraph(
         f"The strongest evidence comes first. {adjusted} Detectable is the smallest disparity, in either direction, "
-        f"a comparison of so many people had an {100 * DETECTION_POWER:g} % chance of detecting; none means that no "
-        "disparity, however large, had such a chance."
+        f"a comparison of so many people had an {100 * DETECTION_POWER:g} % chance of detecting."
     )
     folded = sum(len(part.comparisons) for part in record.parts) > MOST_OPEN
     for part in record.parts:
@@ -181,7 +183,7 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
             rows = ordered[ordered["metric"] == metric]
             found = int(rows["concern"].sum())
             counted = f"{pluralize(len(rows), 'comparison')}, {found or 'none'} significant"
-            caption = f"{label(metric)} by {label(part.feature)}: {counted}"
+            caption = f"{metric_title(metric)} by {label(part.feature)}: {counted}"
             yield comparisons_table(part.setup, rows, caption, folded=folded)
         if not len(ordered):
             yield UNDEFINED
@@ -265,13 +267,18 @@ def legend(record: AuditRecord) -> list[str]:
     familywise = setup.adjust in ("holm", "shaffer", "bonferroni")
     together = f" for all {pluralize(verdict.n_comparisons, 'comparison')} together" if several and familywise else ""
     sign = "minus" if setup.disparity == "difference" else "divided by"
+    order = (
+        " Of two groups the one with the smaller value comes first."
+        if setup.compare == "between_groups" and setup.alternative in ("two-sided", "equivalence")
+        else ""
+    )
     lines = [
         "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
         f"{confidence} for that group alone.",
-        f"{setup.disparity}: value {sign} against. Its interval has {confidence}{together}.",
+        f"{setup.disparity}: value {sign} against.{order} Its interval has {confidence}{together}.",
         f"detectable: the smallest disparity, in either direction, that the comparison had an "
-        f"{100 * DETECTION_POWER:g} % chance of detecting; none: not even the largest one had. For rates by the power "
-        "of the test that was run, for other metrics by normal approximation.",
+        f"{100 * DETECTION_POWER:g} % chance of detecting; {NO_SIZE}: not even the largest one had. For rates by the "
+        "power of the test that was run, for other metrics by normal approximation.",
         "p: how often chance alone would show a disparity at least as extreme as this one, if the null hypothesis were "
         f"true. Method: {', '.join(sorted(set(comparisons['method'])))}.",
     ]

@@ -12,10 +12,23 @@ import pandas as pd
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.document import Column, Table
-from skfairtest.report.sentences import Setup, Written, decimal, decimals_of, number, p_text, written_numbers
+from skfairtest.report.sentences import (
+    Setup,
+    Written,
+    decimal,
+    decimals_of,
+    metric_title,
+    number,
+    p_text,
+    percent,
+    share_digits,
+    written,
+    written_numbers,
+)
 
 __all__ = [
     "SHOWN",
+    "axis_factor",
     "by_evidence",
     "by_p_value",
     "comparison_pieces",
@@ -25,8 +38,10 @@ __all__ = [
     "disparity_axis",
     "excluded_table",
     "number_text",
+    "pooled_first",
     "records",
     "value_axis",
+    "value_factor",
     "values_of",
     "values_table",
 ]  # fmt: skip
@@ -37,6 +52,8 @@ SMALL, LARGE = 1e-3, 1e4
 FEW, MOST = 5, 20
 #: Comparisons that ``print(test)`` shows; all of them are in ``comparisons_``.
 SHOWN = 20
+#: Stands for a detectable size where even the largest possible disparity would mostly be missed.
+NO_SIZE = "more than possible"
 #: Whom each group is compared with, where that is the same for all.
 EVERYBODY = {"to_overall": "everyone", "to_rest": "everyone else"}
 
@@ -70,7 +87,8 @@ def by_p_value(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     """Order comparisons of one family, strata and averages alike, by p-value.
 
     Ties are broken by the adjusted p-value, then by the statistic where it measures the distance from equality, then by
-    the distance of the disparity from equality. Under a margin a larger statistic may lie deeper inside of it.
+    the distance of the disparity from equality, and at last by the order given. Under a margin a larger statistic may
+    lie deeper inside of it.
     """
     ratios = np.array([setup.disparity_of(metric) == "ratio" for metric in comparisons["metric"]], dtype=bool)
     disparity = comparisons["disparity"].to_numpy(dtype=float)
@@ -85,11 +103,13 @@ def by_p_value(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
 
 def by_evidence(comparisons: pd.DataFrame) -> pd.DataFrame:
     """Order comparisons by p-value, pooled ones first; ties by the size of the statistic."""
-    pooled = comparisons["stratum"].isna()
-    order = np.lexsort(
-        (-comparisons["statistic"].abs().fillna(0).to_numpy(), comparisons["p_value"].to_numpy(), ~pooled.to_numpy())
-    )
-    return comparisons.iloc[order]
+    order = np.lexsort((-comparisons["statistic"].abs().fillna(0).to_numpy(), comparisons["p_value"].to_numpy()))
+    return pooled_first(comparisons.iloc[order])
+
+
+def pooled_first(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Put comparisons averaged over strata before those within a stratum, each in the order that they have."""
+    return comparisons.iloc[np.argsort(comparisons["stratum"].notna().to_numpy(), kind="stable")]
 
 
 def disagreement(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
@@ -107,9 +127,9 @@ def disagreement(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
     ]
 
 
-def _shown(setup: Setup, metric: str, value: float) -> str:
-    """Write a value of a metric, or a difference of two: shares with four decimals, others with four digits."""
-    if setup.is_share(metric) or np.isnan(value) or value == 0 or SMALL <= abs(value) < LARGE:
+def _shown(value: float) -> str:
+    """Write a value of a metric that is no share, or a difference of two, with four decimals or four digits."""
+    if np.isnan(value) or value == 0 or SMALL <= abs(value) < LARGE:
         return number_text(value)
     return number(value)
 
@@ -119,12 +139,17 @@ def _span(write: Callable[[float], str], low: float, high: float) -> str:
 
 
 def _written(setup: Setup, row: Mapping[str, Any]) -> Written:
-    """Return how the numbers of a comparison are written in a table: with four decimals, or more (see `written`)."""
+    """Return how the numbers of a comparison are written in a table.
+
+    Shares and ratios are written as in sentences; other values with four decimals, or more (see `written`).
+    """
     metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
-    plain = Written(partial(_shown, setup, metric), partial(_shown, setup, metric))
-    if row["group"] is None or setup.disparity_of(metric) == "ratio" or not np.isfinite(numbers).all():
+    if row["group"] is not None and (setup.is_share(metric) or setup.disparity_of(metric) == "ratio"):
+        return written(setup, row)
+    plain = Written(_shown, _shown)
+    if row["group"] is None or not np.isfinite(numbers).all():
         return plain
-    if not setup.is_share(metric) and not all(value == 0 or SMALL <= abs(value) < LARGE for value in numbers):
+    if not all(value == 0 or SMALL <= abs(value) < LARGE for value in numbers):
         return written_numbers(*numbers)
     found = decimals_of(*numbers, fewest=4, extra=2)
     if found is None:
@@ -160,18 +185,28 @@ def disparity_axis(setup: Setup, metric: str, *, alone: bool = False) -> str:
     """Say what is on the axis of disparities, with its unit; see `comparison_pieces`."""
     second = None if alone else EVERYBODY.get(setup.compare)
     if setup.disparity_of(metric) == "ratio":
-        return f"ratio, {f'group to {second}' if second else 'first to second'} (log scale)"
+        return f"ratio: {f'group to {second}' if second else 'first to second'} (log scale)"
     minus = f"group minus {second}" if second else "first minus second"
     if not setup.is_share(metric):
-        return f"difference, {minus}, in the metric's unit"
-    return f"difference, {minus} (0.1 is 10 points)"
+        return f"difference in the metric's unit: {minus}"
+    return f"difference in percentage points: {minus}"
+
+
+def axis_factor(setup: Setup, metric: str) -> float:
+    """Return what disparities are multiplied by on their axis: 100 where they are percentage points."""
+    return 100.0 if setup.is_share(metric) and setup.disparity_of(metric) == "difference" else 1.0
+
+
+def value_factor(setup: Setup, metric: str) -> float:
+    """Return what values are multiplied by on their axis: 100 where they are percentages."""
+    return 100.0 if setup.is_percentage(metric) else 1.0
 
 
 def value_axis(setup: Setup, metric: str) -> str:
     """Say what is on the axis of values, with its unit."""
     if not setup.is_share(metric):
         return "in the metric's unit"
-    return "value from 0 to 1" if metric in setup.functions else "share of people"
+    return "% of people" if setup.is_percentage(metric) else "value from 0 to 1"
 
 
 def definition(setup: Setup, metric: str) -> str:
@@ -194,10 +229,15 @@ def values_of(by_group: pd.DataFrame) -> Iterator[tuple[Any, Any, dict[str, dict
 
 def _value_cells(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str, str]:
     """Write a value, its interval, and how many people it rests on, with a remark if these are few."""
-    metric = row["metric"]
+    metric, value = row["metric"], row["value"]
     remark = "" if not row["small"] else " (small)" if row["n_effective"] else " (no one)"
-    interval = "" if np.isnan(row["value"]) else _span(partial(_shown, setup, metric), row["ci_low"], row["ci_high"])
-    return _shown(setup, metric, row["value"]), interval, f"{row['n_effective']:,}{remark}"
+    write: Callable[[float], str] = _shown
+    if setup.is_percentage(metric):
+        write = partial(percent, digits=share_digits(value))
+    elif setup.is_share(metric):
+        write = decimal
+    interval = "" if np.isnan(value) else _span(write, row["ci_low"], row["ci_high"]).replace(" %", "", 1)
+    return write(value), interval, f"{row['n_effective']:,}{remark}"
 
 
 def values_table(setup: Setup, by_group: pd.DataFrame, *, most: int | None = None) -> Table:
@@ -221,7 +261,7 @@ def values_table(setup: Setup, by_group: pd.DataFrame, *, most: int | None = Non
     names = [label(name) for name in (setup.features, setup.controls) if name]
     columns = [*(Column(name, "name", named=True) for name in names), Column("people")]
     for metric in metrics:
-        columns += [Column(label(metric), named=True), Column("interval", under=""), Column("n", under="n ")]
+        columns += [Column(metric_title(metric), named=True), Column("interval", under=""), Column("n", under="n ")]
     rows = []
     for group, stratum, values in values_of(by_group):
         row = [label(group), *([label(stratum)] if setup.controls else [])]
@@ -261,7 +301,10 @@ def comparisons_table(
         The table.
     """
     audited = "minimum_detectable" in comparisons
-    kinds = sorted({setup.disparity_of(metric) for metric in comparisons["metric"]}) or [setup.disparity]
+    asked = set(comparisons["metric"])
+    kinds = sorted({setup.disparity_of(metric) for metric in asked}) or [setup.disparity]
+    points = kinds == ["difference"] and all(setup.is_share(metric) for metric in asked)
+    unit = " (points)" if points else ""
     columns = {
         **({"metric": Column("metric", "name")} if metrics else {}),
         "group": Column("group", "name"),
@@ -271,15 +314,15 @@ def comparisons_table(
         "n_group": Column("n", under="n ", detail=True),
         "against": Column("against", fold=""),
         "n_other": Column("n", under="n ", detail=True),
-        "disparity": Column(" or ".join(kinds)),
+        "disparity": Column(f"{' or '.join(kinds)}{unit}"),
         "interval": Column("interval", under=""),
         "p": Column("p"),
         "adjusted": Column("adjusted p", fold=""),
-        **({"detectable": Column("detectable")} if audited else {}),
+        **({"detectable": Column(f"detectable{unit}")} if audited else {}),
         "verdict": Column("verdict", "mark"),
         "method": Column("method", "word", detail=True),
     }
-    rows = [_comparison_cells(setup, row) for row in records(comparisons)]
+    rows = [_comparison_cells(setup, row, unit=not points) for row in records(comparisons)]
     found = [place for place, concern in enumerate(comparisons["concern"]) if concern]
     return Table(
         tuple(columns.values()),
@@ -291,12 +334,14 @@ def comparisons_table(
     )
 
 
-def _comparison_cells(setup: Setup, row: Mapping[str, Any]) -> dict[str, str]:
+def _comparison_cells(setup: Setup, row: Mapping[str, Any], *, unit: bool) -> dict[str, str]:
+    """Write one comparison; `unit`: with the unit of its disparity, which the headings do not say."""
     metric, size = row["metric"], row.get("minimum_detectable", np.nan)
     alone = row["group"] is None  # a metric that looks at all groups at once
     how = _written(setup, row)
+    points = how.unit if unit else ""
     return {
-        "metric": label(metric),
+        "metric": metric_title(metric),
         "group": "all groups" if alone else label(row["group"]),
         "other": "" if alone else _compared_with(setup, row),
         "stratum": _stratum(setup, row),
@@ -304,11 +349,11 @@ def _comparison_cells(setup: Setup, row: Mapping[str, Any]) -> dict[str, str]:
         "n_other": "" if alone else f"{row['n_other']:,}",
         "value": "" if alone else how.value(row["value_group"]),
         "against": "" if alone else how.value(row["value_other"]),
-        "disparity": f"{how.disparity(row['disparity'])}{' (rounded)' if how.rounded else ''}",
+        "disparity": f"{how.disparity(row['disparity'])}{points}{' (rounded)' if how.rounded else ''}",
         "interval": _span(how.disparity, row["ci_low"], row["ci_high"]),
         "p": p_text(row["p_value"]),
         "adjusted": p_text(row["p_value_adjusted"]),
-        "detectable": "" if np.isnan(size) else "none" if np.isinf(size) else how.disparity(size),
+        "detectable": "" if np.isnan(size) else NO_SIZE if np.isinf(size) else f"{how.disparity(size)}{points}",
         "verdict": row.get("verdict", "significant" if row["concern"] else ""),
         "method": row["method"],
     }
@@ -319,7 +364,7 @@ def excluded_table(excluded: pd.DataFrame, caption: str) -> Table:
     strata = [Column("stratum", "name")] if excluded["stratum"].notna().any() else []
     rows = [
         (
-            label(row["metric"]) or "(all)",
+            metric_title(row["metric"]) if row["metric"] else "(all)",
             label(row["group"]),
             *([label(row["stratum"])] if strata else []),
             *(f"{row[name]:,}" for name in ("n", "n_effective", "comparisons")),

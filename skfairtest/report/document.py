@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+
+from skfairtest.report.plots import Bars, Forest
 
 __all__ = [
     "Block", "Code", "Column", "Figure", "Heading", "Items", "Pairs", "Paragraph", "Table", "is_attached", "shortened",
@@ -129,15 +131,15 @@ class Figure:
 
     Parameters
     ----------
-    draw : callable
-        Takes what ids in the drawing start with, and returns an `<svg>` element.
+    drawing : Forest or Bars
+        What is drawn.
     caption : str
         The sentences below it.
     told : bool
         Whether they are worth reading without the drawing.
     """
 
-    draw: Callable[[str], str]
+    drawing: Forest | Bars
     caption: str
     told: bool = False
 
@@ -161,7 +163,7 @@ def textual(blocks: Iterable[Block]) -> list[Block]:
     >>> textual(
     ...     [
     ...         Heading("Drawings"),
-    ...         Figure(str, "Bars."),
+    ...         Figure(Forest("", "", ()), "Lines."),
     ...         Heading("People"),
     ...         Items(("a", "b", "c"), few=1),
     ...     ]

@@ -11,14 +11,16 @@ import pandas as pd
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.cells import (
     SHOWN,
-    by_evidence,
+    by_p_value,
     comparisons_table,
     disagreement,
     excluded_table,
+    pooled_first,
     records,
     values_table,
 )
 from skfairtest.report.document import Block, Heading, Items, Paragraph
+from skfairtest.report.orientation import oriented
 from skfairtest.report.sentences import (
     Setup,
     disparity_writer,
@@ -73,7 +75,8 @@ def group_document(
     list of Block
         The document, without a title.
     """
-    ordered = by_evidence(comparisons)
+    tested, comparisons = comparisons, oriented(setup, comparisons)
+    ordered = pooled_first(by_p_value(setup, comparisons))
     n_main = int(ordered["stratum"].isna().sum())
     lead: Any = comparisons.iloc[leading]
     verdict = verdict_sentence(
@@ -86,7 +89,9 @@ def group_document(
     said = [finding_sentence(setup, lead)]
     if equivalence_interval is not None:
         write, _ = disparity_writer(setup, lead["metric"])
-        low, high = (write(bound) for bound in equivalence_interval)
+        ends = dict(zip(("ci_low", "ci_high"), equivalence_interval, strict=True))
+        inverted = oriented(setup, tested.iloc[[leading]].assign(**ends)).iloc[0]
+        low, high = (write(inverted[end]) for end in ends)
         level = f"{100 * (1 - 2 * setup.alpha):g} %"
         said.append(f"Its {level} interval, which the test of equivalence inverts, is {low} to {high}.")
     if p_value_interval[0] != p_value_interval[1]:

@@ -7,7 +7,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any, Self
 
+import numpy as np
+
+from skfairtest._utils.typing import Floats
 from skfairtest.report._schema import array, between, one_of, readers_of, record, text
+from skfairtest.report.scales import Scale
+from skfairtest.report.sentences import number, points
+
+#: Bars below this share of the highest are not to be seen.
+LOWEST = 1e-3
 
 
 @dataclass(frozen=True)
@@ -65,3 +73,37 @@ class NullHistogram:
         if len(set(lengths.values())) > 1:
             raise ValueError(f"low, high, mass and extreme must be of one length; found {list(lengths.values())}")
         return cls(**found)
+
+    @property
+    def factor(self) -> float:
+        """What the numbers on the axis are multiplied by: 100 where differences of shares are written as points."""
+        # Only counts of people are enumerated.
+        return 100.0 if self.kind == "enumerated" and self.statistic.startswith("difference") else 1.0
+
+    @property
+    def axis(self) -> str:
+        """What is on the axis, with its unit where that is not the statistic's own."""
+        if self.statistic.startswith("studentized "):
+            return f"{self.statistic} (in standard errors)"
+        return f"{self.statistic}, in percentage points" if self.factor == 100 else self.statistic
+
+    @property
+    def observed_text(self) -> str:
+        """What was seen, as a text with its unit."""
+        return f"{points(self.observed)} points" if self.factor == 100 else number(self.observed)
+
+    @property
+    def bars(self) -> tuple[Floats, Floats]:
+        """The left ends and the widths of its bars; a single outcome has a bar that does not touch the next one."""
+        low, high = np.asarray(self.low, dtype=float), np.asarray(self.high, dtype=float)
+        single = low == high
+        gaps = np.diff(np.unique(low))
+        atom = 0.8 * float(gaps.min()) if single.any() and len(gaps) else 1.0 if not len(gaps) else 0.0
+        return np.where(single, low - atom / 2, low), np.where(single, atom, high - low)
+
+    @property
+    def scale(self) -> Scale:
+        """The scale on which everything that is to be seen has its place."""
+        (left, width), mass = self.bars, np.asarray(self.mass)
+        likely = mass > LOWEST * mass.max() if len(mass) else np.zeros(0, dtype=bool)
+        return Scale.around([left[likely], (left + width)[likely]], (self.observed,), factor=self.factor)

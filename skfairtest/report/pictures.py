@@ -1,50 +1,50 @@
-"""The drawings of an audit's report: disparities, values by group, and what chance alone would show.
-
-Everything has its place in inches beforehand: no layout has to be found, which would take longer than all else.
-"""
+"""The drawings of an audit's report: disparities, values by group, and what chance alone would show."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.text import display_width, label, pluralize, shorten
-from skfairtest.report.cells import by_p_value, comparison_pieces, disparity_axis, records, value_axis, values_of
-from skfairtest.report.document import Figure
-from skfairtest.report.drawings import (
-    draw_disparities,
-    draw_groups,
-    draw_null_histogram,
-    joined,
-    row_size,
+from skfairtest._utils.text import label, pluralize, shorten
+from skfairtest.report.cells import (
+    axis_factor,
+    by_p_value,
+    comparison_pieces,
+    disparity_axis,
+    records,
+    value_axis,
+    value_factor,
+    values_of,
 )
-from skfairtest.report.null_histogram import NullHistogram
+from skfairtest.report.document import Figure
+from skfairtest.report.null_histogram import LOWEST, NullHistogram
+from skfairtest.report.plots import Bar, Bars, Forest, Mark, Panel, Rows, Tick
 from skfairtest.report.record import AuditPart
-from skfairtest.report.sentences import Setup
-from skfairtest.report.svg import WIDEST, drawn
+from skfairtest.report.scales import Scale, joined
+from skfairtest.report.sentences import Setup, metric_title
 
 __all__ = ["MOST_GROUPS", "disparities_figure", "null_figure", "values_figure"]
 
 #: Rows in a drawing of comparisons; in one of values, groups of one metric and rows of all. The tables have all.
 MOST_COMPARISONS, MOST_GROUPS, MOST_ROWS = 30, 20, 40
-#: Values by group are drawn side by side.
-COLUMNS = 2
-#: Inches: the width of a drawing, a row, the name above an axis, numbers and words below it, a letter, what separates.
-WIDTH, ROW, HEAD, TICKS, LETTER, GAP = 6.4, 0.26, 0.3, 0.5, 0.088, 0.3
+#: Values by group are drawn side by side; so many ticks an axis has, and so many one of several in a row.
+COLUMNS, TICKS, FEW_TICKS = 2, 5, 4
+#: Columns that a name has at the most, in a drawing of comparisons and in one of values.
+WIDEST, WIDEST_GROUP = 56, 40
 
 
-def disparities_figure(part: AuditPart) -> Figure | None:
+def disparities_figure(part: AuditPart, most: int = MOST_COMPARISONS) -> Figure | None:
     """Draw the disparities with the strongest evidence, those of one metric together; None if there are none.
 
     Parameters
     ----------
     part : AuditPart
-        The grouping.
+        The grouping, its pairs oriented.
+    most : int
+        How many comparisons are drawn.
 
     Returns
     -------
@@ -53,67 +53,107 @@ def disparities_figure(part: AuditPart) -> Figure | None:
     """
     setup = part.setup
     drawable = part.comparisons[part.comparisons["group"].notna() & part.comparisons["disparity"].notna()]
-    ordered = by_p_value(part.setup, drawable)
-    strongest = ordered.head(MOST_COMPARISONS)
+    ordered = by_p_value(setup, drawable)
+    strongest = ordered.head(most)
     metrics = [metric for metric in dict.fromkeys(drawable["metric"]) if (strongest["metric"] == metric).any()]
     if not metrics:
         return None
-    panels = [strongest[strongest["metric"] == metric] for metric in metrics]
-    names = [joined(*comparison_pieces(setup, row), WIDEST) for panel in panels for row in records(panel)]
     shared = _share_a_scale(setup, metrics, strongest)
-    left, size = _margin(names), row_size(names)
-    below = [0.0 if shared and place < len(panels) - 1 else TICKS for place in range(len(panels))]
-    said = [disparity_axis(setup, metric) if below[place] else "" for place, metric in enumerate(metrics)]
-    heights = [ROW * (len(panel) + 0.2) for panel in panels]
-    total_height = sum(heights) + sum(below) + HEAD * len(panels)
-
-    def paint(figure: Any, stands: list[str]) -> None:
-        titles, rows = stands[: len(metrics)], stands[len(metrics) :]
-        axes, top = [], total_height
-        for place, (metric, panel) in enumerate(zip(metrics, panels, strict=True)):
-            top -= HEAD + heights[place]
-            ax = _axes(figure, left, top, WIDTH - left - GAP, heights[place])
-            top -= below[place]
-            own, rows = rows[: len(panel)], rows[len(panel) :]
-            ratio = setup.disparity_of(metric) == "ratio"
-            columns = (panel[name].to_numpy() for name in ("disparity", "ci_low", "ci_high", "concern"))
-            draw_disparities(
-                ax, own, *columns, null=1.0 if ratio else 0.0, margin_bounds=setup.margin_bounds, log=ratio,
-                xlabel=said[place], size=size, legend=False,
-            )  # fmt: skip
-            ax.tick_params(labelbottom=bool(below[place]))
-            _head(ax, titles[place], wide=True)
-            axes.append(ax)
-        if shared:
-            limits = np.array([ax.get_xlim() for ax in axes])
-            for ax in axes:
-                ax.set_xlim(limits[:, 0].min(), limits[:, 1].max())
-
+    frames = [strongest[strongest["metric"] == metric] for metric in metrics]
+    scales = [_scale(setup, strongest if shared else frame) for frame in frames]
+    rows = tuple(
+        Rows(
+            tuple(joined(*comparison_pieces(setup, row), WIDEST) for row in records(frame)),
+            (_disparities(setup, metric, frame, scale, labelled=not shared or metric == metrics[-1]),),
+        )
+        for metric, frame, scale in zip(metrics, frames, scales, strict=True)
+    )
     shown, total, found = len(strongest), len(ordered), int(ordered["concern"].sum())
     what = f"Disparities by {label(part.feature)}"
     tolerated = ", the pale band what is tolerated" if setup.margin_bounds is not None else ""
-    draw = partial(
-        drawn,
-        paint,
-        [*(_title(metric, WIDTH - left) for metric in metrics), *names],
-        inches=(WIDTH, total_height),
-        title=what,
-        description=f"A forest plot: {pluralize(shown, 'row')}, one for each comparison, with its disparity and "
-        f"interval. {found:,} of {pluralize(total, 'comparison')} {'is' if found == 1 else 'are'} significant. "
-        "The tables of all comparisons hold the same numbers.",
+    are = f"{'is' if found == 1 else 'are'} significant"
+    described = (
+        f"A forest plot: {pluralize(shown, 'row')}, one for each comparison, with its disparity and interval. "
+        f"{found:,} of {pluralize(total, 'comparison')} {are}. The tables of all comparisons hold the same numbers."
     )
     return Figure(
-        draw,
+        Forest(what, described, rows),
         f"{what}. {_as_many(shown, total)} Orange diamonds are significant disparities, blue circles are not. "
         f"Lines are intervals; arrows mark intervals that extend beyond the plot. The grey line "
         f"is equality{tolerated}.",
     )
 
 
+def _scale(setup: Setup, frame: pd.DataFrame) -> Scale:
+    """Return the scale of disparities of one kind."""
+    metric = frame["metric"].iloc[0]
+    is_ratio = setup.disparity_of(metric) == "ratio"
+    ends = [frame[name].to_numpy(dtype=float) for name in ("disparity", "ci_low", "ci_high")]
+    also = (1.0 if is_ratio else 0.0, *(setup.margin_bounds or ()))
+    return Scale.around(ends, also, log=is_ratio, factor=axis_factor(setup, metric))
+
+
+def _disparities(setup: Setup, metric: str, frame: pd.DataFrame, scale: Scale, *, labelled: bool) -> Panel:
+    """Return the panel of one metric; that of the last one says what is on an axis that all share."""
+    ends = setup.margin_bounds
+    return Panel(
+        *_titles(metric),
+        tuple(_mark(scale, row, "disparity", "significant" if row["concern"] else "other") for row in records(frame)),
+        _placed(scale.ticks(TICKS)) if labelled else (),
+        disparity_axis(setup, metric) if labelled else "",
+        equality=round(scale.place(1.0 if scale.log else 0.0), 2),
+        tolerated=(round(scale.place(ends[0]), 2), round(scale.place(ends[1]), 2)) if ends is not None else None,
+    )
+
+
+def _mark(scale: Scale, row: Mapping[str, Any], name: str, kind: str) -> Mark:
+    """Return an estimate and its interval on a scale.
+
+    Examples
+    --------
+    >>> _mark(
+    ...     Scale(0, 1),
+    ...     {"value": 0.5, "ci_low": 0.25, "ci_high": float("inf")},
+    ...     "value",
+    ...     "other",
+    ... )
+    Mark(kind='other', line=(25.0, 100.0), at=50.0, beyond=('right',))
+    """
+    at, *ends = places = [scale.place(float(row[column])) for column in (name, "ci_low", "ci_high")]
+    if np.isnan(at):
+        return Mark("undefined")
+    known = not np.isnan(ends).any()
+    first, last = np.clip(ends, 0, 100).tolist() if known else (0.0, 0.0)
+    sides = {"left": any(place < -1e-9 for place in places), "right": any(place > 100 + 1e-9 for place in places)}
+    return Mark(
+        kind,
+        (_short(first), _short(last)) if known else None,
+        _short(at) if 0 <= at <= 100 else None,
+        tuple(side for side, is_beyond in sides.items() if is_beyond),
+    )
+
+
+def _placed(ticks: Sequence[Tick]) -> tuple[Tick, ...]:
+    """Return ticks with places as short as they can be written."""
+    return tuple((_short(place), text) for place, text in ticks)
+
+
+def _short(place: float) -> float:
+    """Return a place in hundredths of a percent, finer than any screen, and alike on all machines."""
+    return round(place, 2) + 0.0
+
+
+def _titles(metric: str) -> tuple[str, str]:
+    """Return what a metric is called, and its name in code where that is something else."""
+    name, title = label(metric), metric_title(metric)
+    return title, "" if title.lower() == name else name
+
+
 def _as_many(shown: int, total: int) -> str:
+    order = "Smaller p-values come first, of equal ones larger disparities."
     if shown == total:
-        return f"All {total:,} comparisons." if total > 1 else "One comparison."
-    return f"The {shown:,} comparisons with the smallest p-values of {total:,}; the tables have all of them."
+        return f"All {total:,} comparisons. {order}" if total > 1 else "One comparison."
+    return f"The {shown:,} comparisons with the smallest p-values of {total:,}; the tables have all of them. {order}"
 
 
 def _share_a_scale(setup: Setup, metrics: Sequence[str], rows: pd.DataFrame) -> bool:
@@ -126,6 +166,8 @@ def _share_a_scale(setup: Setup, metrics: Sequence[str], rows: pd.DataFrame) -> 
 
 def values_figure(part: AuditPart) -> Figure | None:
     """Draw every metric by group, side by side; None if there is no value.
+
+    The largest groups are drawn, and all that a significant comparison names.
 
     Parameters
     ----------
@@ -141,86 +183,75 @@ def values_figure(part: AuditPart) -> Figure | None:
     rows = list(values_of(part.by_group))
     if not metrics:
         return None
+    lines = [metrics[first : first + COLUMNS] for first in range(0, len(metrics), COLUMNS)]
     sizes = [max(value["n"] for value in values.values()) for _, _, values in rows]
-    columns, lines = min(COLUMNS, len(metrics)), -(-len(metrics) // COLUMNS)
-    most = min(MOST_GROUPS, max(MOST_ROWS // lines, 6))
-    largest = sorted(range(len(rows)), key=lambda place: -sizes[place])[:most]
-    shown = [rows[place] for place in sorted(largest)]
-    names = [
-        shorten(label(group) if stratum is None else f"{label(group)}, {label(stratum)}", 30)
+    most = min(MOST_GROUPS, max(MOST_ROWS // len(lines), 6))
+    named = _named(part.comparisons)
+    largest = set(sorted(range(len(rows)), key=lambda place: -sizes[place])[:most])
+    shown = [row for place, row in enumerate(rows) if place in largest or row[:2] in named or (row[0], None) in named]
+    names = tuple(
+        shorten(label(group) if stratum is None else f"{label(group)}, {label(stratum)}", WIDEST_GROUP)
         for group, stratum, _ in shown
-    ]
-    left, height, size = _margin(names), ROW * (len(shown) + 0.2), row_size(names)
-    width = (WIDTH - left - GAP * columns) / columns
-    line_height = height + HEAD + TICKS
-
-    def paint(figure: Any, stands: list[str]) -> None:
-        titles, own = stands[: len(metrics)], stands[len(metrics) :]
-        for place, metric in enumerate(metrics):
-            line, column = divmod(place, columns)
-            bottom = line_height * (lines - line) - HEAD - height
-            ax = _axes(figure, left + column * (width + GAP), bottom, width, height)
-            found = [values.get(metric, {}) for _, _, values in shown]
-            value, low, high = ([f.get(name, np.nan) for f in found] for name in ("value", "ci_low", "ci_high"))
-            small = [bool(f.get("small", False)) for f in found]
-            draw_groups(
-                ax, own, value, low, high, small, xlabel=value_axis(part.setup, metric), size=size, legend=False
-            )
-            ax.tick_params(labelleft=not column)
-            _head(ax, titles[place], wide=False)
-
+    )
+    drawn = tuple(
+        Rows(names, tuple(_values(part.setup, metric, [values for _, _, values in shown]) for metric in line))
+        for line in lines
+    )
     what = f"Values by {label(part.feature)}"
-    some = f" The {len(shown)} largest groups of {len(rows):,}; the table has all." if len(shown) < len(rows) else ""
+    others = " and those that significant comparisons name" if len(shown) > len(largest) else ""
+    some = f" The {len(largest)} largest groups of {len(rows):,}{others}; the table has all."
     few = any(value["small"] for _, _, values in shown for value in values.values())
-    draw = partial(
-        drawn,
-        paint,
-        [*(_title(metric, width + GAP) for metric in metrics), *names],
-        inches=(WIDTH, line_height * lines),
-        title=what,
-        description=f"{pluralize(len(metrics), 'plot')}, one for each metric, of {pluralize(len(shown), 'group')} with "
-        "intervals. The table of values holds the same numbers.",
+    described = (
+        f"{pluralize(len(metrics), 'plot')}, one for each metric, of {pluralize(len(shown), 'group')} with intervals. "
+        "The table of values holds the same numbers."
     )
     hollow = " Hollow circles rest on fewer than 10 people." if few else ""
-    return Figure(draw, f"{what}, with intervals. Each metric has a scale of its own.{some}{hollow}")
+    return Figure(
+        Forest(what, described, drawn),
+        f"{what}, with intervals. Each metric has a scale of its own.{some if len(shown) < len(rows) else ''}{hollow}",
+    )
+
+
+def _named(comparisons: pd.DataFrame) -> set[tuple[Any, Any]]:
+    """Return the groups that significant comparisons name, each with its stratum, or None for all strata."""
+    found = comparisons[comparisons["concern"]]
+    return {(row[side], row["stratum"]) for row in records(found) for side in ("group", "other")}
+
+
+def _values(setup: Setup, metric: str, rows: Sequence[Mapping[str, Any]]) -> Panel:
+    """Return the panel of one metric."""
+    nothing = dict.fromkeys(("value", "ci_low", "ci_high"), np.nan)
+    found = [values.get(metric, nothing) for values in rows]
+    scale = Scale.around([[each[end] for each in found] for end in nothing], factor=value_factor(setup, metric))
+    marks = (_mark(scale, each, "value", "few" if each.get("small", False) else "other") for each in found)
+    return Panel(*_titles(metric), tuple(marks), _placed(scale.ticks(FEW_TICKS)), value_axis(setup, metric))
 
 
 def null_figure(histogram: NullHistogram) -> Figure:
     """Draw the null distribution of the comparison with the strongest evidence."""
-    said = replace(histogram, statistic=shorten(histogram.statistic, 60))
-    draw = partial(
-        drawn,
-        lambda figure, _: draw_null_histogram(_axes(figure, 0.75, 0.8, WIDTH - 0.75 - GAP, 2.2), said),
-        [],
-        inches=(WIDTH, 3.1),
-        title="What chance alone would show",
-        description=f"Bars: how probable each {said.statistic} is if the null hypothesis holds. A dashed line marks "
-        "the data; what is at least as extreme is hatched.",
+    left, width = histogram.bars
+    highest, scale = max(histogram.mass, default=0.0) or 1.0, histogram.scale
+    levels = Scale(0.0, 1.05 * highest)
+    drawn = Bars(
+        "What chance alone would show",
+        f"Bars: how probable each {shorten(histogram.statistic, 60)} is if the null hypothesis holds. A dashed line "
+        "marks the data; what is at least as extreme is hatched.",
+        tuple(
+            _bar(scale, levels, *bar)
+            for bar in zip(left, width, histogram.mass, histogram.extreme, strict=True)
+            if bar[2] > LOWEST * highest
+        ),
+        round(scale.place(histogram.observed), 2) if np.isfinite(histogram.observed) else None,
+        _placed(scale.ticks(TICKS)),
+        _placed(levels.ticks(FEW_TICKS)),
+        shorten(histogram.axis, 60),
     )
-    return Figure(draw, label(histogram.note), told=True)
+    extreme = " Hatched: at least as extreme." if any(bar.extreme for bar in drawn.bars) else ""
+    seen = f" Dashed: the data, {histogram.observed_text}." if np.isfinite(histogram.observed) else ""
+    return Figure(drawn, f"{label(histogram.note)}{extreme}{seen}", told=True)
 
 
-def _margin(names: Sequence[str]) -> float:
-    letter = LETTER * (0.8 if row_size(names) == "small" else 1)
-    return GAP + letter * max(display_width(name) for name in names)
-
-
-def _title(metric: str, room: float) -> str:
-    """Name a metric in bold letters on an axis that is so wide."""
-    return shorten(metric, max(8, int(room / (1.15 * LETTER))))
-
-
-def _axes(figure: Any, left: float, bottom: float, width: float, height: float) -> Any:
-    """Return new axes at a place given in inches."""
-    across, up = figure.get_size_inches()
-    return figure.add_axes((left / across, bottom / up, width / across, height / up))
-
-
-def _head(ax: Any, title: str, *, wide: bool) -> None:
-    """Name axes after their metric, and place what is said below them, which may be `wide`."""
-    ax.set_title(title, loc="left", fontsize=10, fontweight="bold")
-    label_below = ax.xaxis.label
-    label_below.set_fontsize("small")
-    if wide:
-        # From the right end it may run on below the names of rows, and never beyond the drawing.
-        label_below.set(x=1, horizontalalignment="right")
+def _bar(scale: Scale, levels: Scale, left: float, width: float, mass: float, extreme: float) -> Bar:
+    places = (scale.place(left), 100 * width / (scale.high - scale.low), levels.place(mass), levels.place(extreme))
+    first, across, up, hatched = (round(place, 2) for place in places)
+    return Bar(first, max(across, 0.05), up, hatched)

@@ -68,7 +68,8 @@ from skfairtest.report._schema import (
     truth,
 )
 from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p, result_sentence
+from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences
+from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p
 
 __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_rows", "plain_value"]
 
@@ -338,13 +339,22 @@ class AuditRecord:
         differ = f"Significant disparity: groups differ{beyond} by more than chance explains"
         return f"{differ}, {enumerated(names)}{over} {p}, {level}."
 
+    def oriented(self) -> AuditRecord:
+        """Return the record with the comparisons of all its parts, and its null distribution, as reports show them."""
+        parts = tuple(replace(part, comparisons=oriented(part.setup, part.comparisons)) for part in self.parts)
+        histogram = self.null_distribution
+        if histogram is not None:
+            part, row = self.leading
+            histogram = oriented_histogram(self.parts[part].setup, self.parts[part].comparisons, row, histogram)
+        return replace(self, parts=parts, null_distribution=histogram)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON has it."""
 
         def comparisons(part: AuditPart) -> list[dict[str, Any]]:
-            rows = part.comparisons.to_dict("records")
-            said = [{"sentence": result_sentence(part.setup, row)} for row in rows]  # type: ignore[arg-type]
-            return [row | sentence for row, sentence in zip(plain_rows(part.comparisons), said, strict=True)]
+            said = result_sentences(part.setup, part.comparisons)
+            rows = plain_rows(part.comparisons)
+            return [row | {"sentence": sentence} for row, sentence in zip(rows, said, strict=True)]
 
         return {
             "schema": SCHEMA,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,6 +17,9 @@ from skfairtest.report._schema import array, between, either, mapping, one_of, t
 FOUND, NOT_FOUND = "disparity found", "no disparity found"
 #: Values and decimals beyond are written with their first digits alone.
 LARGEST, MOST_DECIMALS = 1e15, 8
+#: Names that titles put into words, and the words among them that are written otherwise.
+_IDENTIFIER = re.compile("[a-z][a-z0-9]*(_[a-z0-9]+)*")
+_ACRONYMS = {"roc": "ROC", "auc": "AUC", "corrcoef": "correlation coefficient"}
 #: Probability with which the smallest detectable disparity would have been found.
 DETECTION_POWER = 0.8
 
@@ -84,6 +88,10 @@ class Setup:
         """Whether the metric is a share of people, whose differences are percentage points."""
         return metric not in self.descriptions and metric not in self.everybody
 
+    def is_percentage(self, metric: str) -> bool:
+        """Whether the values of the metric are such shares themselves, and not a function of them."""
+        return metric in self.sentences and metric not in self.functions
+
 
 def p_text(p: float) -> str:
     """Write a p-value: three decimals, scientific below 0.001, and never 0.
@@ -110,12 +118,44 @@ def equals_p(p: float) -> str:
 
 def percent(value: float, digits: int = 1) -> str:
     """Write a share as a percentage."""
-    return "undefined" if np.isnan(value) else f"{round(100 * value, digits) + 0.0:.{digits}f} %"
+    return "undefined" if np.isnan(value) else f"{points(value, digits)} %"
 
 
 def points(value: float, digits: int = 1) -> str:
     """Write a difference of shares in percentage points."""
-    return f"{round(100 * value, digits) + 0.0:.{digits}f}"  # + 0.0: no minus sign before 0.0
+    # + 0.0: no minus sign before 0.0
+    return "undefined" if np.isnan(value) else f"{round(100 * value, digits) + 0.0:.{digits}f}"
+
+
+def share_digits(*shares: float) -> int:
+    """Return the decimals with which percentages are written: one, or so many that the largest has two digits.
+
+    Examples
+    --------
+    >>> share_digits(0.448, 0.002), share_digits(0.00042)
+    (1, 3)
+    """
+    largest = max((abs(100 * share) for share in shares if np.isfinite(share)), default=0.0)
+    return min(max(1, _decimals(largest, 2)), MOST_DECIMALS - 2)
+
+
+def metric_title(metric: str) -> str:
+    """Call a metric what a title calls it: its name in words, or a name that is no identifier as it is.
+
+    Examples
+    --------
+    >>> (
+    ...     metric_title("false_positive_rate"),
+    ...     metric_title("roc_auc"),
+    ...     metric_title("Cost, in EUR"),
+    ... )
+    ('False positive rate', 'ROC AUC', 'Cost, in EUR')
+    """
+    name = label(metric)
+    if not _IDENTIFIER.fullmatch(name):
+        return name
+    words = " ".join(_ACRONYMS.get(word, word) for word in name.split("_"))
+    return words[0].upper() + words[1:]
 
 
 def number(value: float) -> str:
@@ -188,18 +228,21 @@ class Written:
 def written(setup: Setup, row: Mapping[str, Any]) -> Written:
     """Return how the numbers of a comparison are written in a sentence.
 
-    Shares are percentages and their differences points, with one decimal, or two where these do not agree; other values
-    have four digits or more. Where they do not agree either, the sentence says that they are rounded.
+    Shares are percentages and their differences points, with one decimal (more for tiny shares), or one more where
+    these do not agree; other values have four digits or more. Where they do not agree either, the sentence says that
+    they are rounded.
     """
     metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
-    happens = metric in setup.sentences and metric not in setup.functions
     if setup.disparity_of(metric) == "ratio":
-        return Written(percent if happens else decimal if setup.is_share(metric) else number, ratio)
+        digits = share_digits(*numbers[:2])
+        value = partial(percent, digits=digits)
+        return Written(value if setup.is_percentage(metric) else decimal if setup.is_share(metric) else number, ratio)
     if not setup.is_share(metric):
         return written_numbers(*numbers)
-    found = decimals_of(*(100 * value for value in numbers), fewest=1)
-    digits = 1 if found is None else found
-    value = partial(percent, digits=digits) if happens else partial(decimal, decimals=digits + 2)
+    fewest = share_digits(*numbers[:2])
+    found = decimals_of(*(100 * value for value in numbers), fewest=fewest)
+    digits = fewest if found is None else found
+    value = partial(percent, digits=digits) if setup.is_percentage(metric) else partial(decimal, decimals=digits + 2)
     return Written(value, partial(points, digits=digits), " points", rounded=found is None)
 
 
@@ -237,8 +280,16 @@ def decimal(value: float, decimals: int = 3, *, short: bool = False) -> str:
 
 
 def ratio(value: float) -> str:
-    """Write a ratio."""
-    return "infinity" if np.isinf(value) else f"{value:.2f}"
+    """Write a ratio with two decimals, or two digits if it is small.
+
+    Examples
+    --------
+    >>> ratio(0.8), ratio(0.00123), ratio(0.0)
+    ('0.80', '0.0012', '0.00')
+    """
+    if not np.isfinite(value):
+        return number(value)
+    return f"{value:.2f}" if value >= 0.1 or value == 0 else f"{value:.2g}"
 
 
 def _place(within: str | None) -> str:

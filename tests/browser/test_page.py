@@ -34,7 +34,7 @@ def test_it_is_shown_without_an_error_and_asks_for_nothing_but_itself(browser, p
     assert [url for url in asked if not url.startswith("data:")] == [pages[name].as_uri()]
     assert console == []
     assert browser.run("return document.scripts.length") == 0
-    assert browser.run("return document.querySelector('.skfairtest svg').getBoundingClientRect().height") > 50
+    assert browser.run("return document.querySelector('.skfairtest .plot').getBoundingClientRect().height") > 50
 
 
 @every_page
@@ -52,6 +52,40 @@ def test_nothing_is_wider_than_the_window(browser, pages, name, width):
     browser.run(UNFOLD)
     assert browser.run("return document.documentElement.scrollWidth") == width
     assert browser.run(WIDER, width) == []
+
+
+SMALL = """
+return [...document.querySelectorAll('.skfairtest *')]
+    .filter(each => [...each.childNodes].some(node => node.nodeType === 3 && node.textContent.trim()))
+    .filter(each => each.checkVisibility() && each.getBoundingClientRect().height > 2)
+    .filter(each => {
+        // Letters in a drawing are as large as they are shown, and not as they were drawn.
+        const matrix = each.getScreenCTM ? each.getScreenCTM().a : 1;
+        return matrix * parseFloat(getComputedStyle(each).fontSize) < 11;
+    })
+    .map(each => each.outerHTML.slice(0, 200))
+"""
+ABOVE = """
+const name = document.querySelector('.plot .of'), drawn = name.nextElementSibling;
+const [here, there] = [name, drawn].map(each => each.getBoundingClientRect());
+return [here.bottom <= there.top + 1, here.right <= there.left + 1];
+"""
+
+
+@every_page
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_text_is_too_small_to_read(browser, pages, name, width):
+    browser.open(pages[name], width=width)
+    browser.run(UNFOLD)
+    assert browser.run("return document.querySelectorAll('.plot text').length") > 5
+    assert browser.run(SMALL) == []
+
+
+def test_names_stand_above_their_intervals_where_both_do_not_fit_beside_each_other(browser, pages):
+    browser.open(pages["compas"], width=1280)
+    assert browser.run(ABOVE) == [False, True]
+    browser.open(pages["compas"], width=390)
+    assert browser.run(ABOVE) == [True, False]
 
 
 def test_dark_is_dark_and_paper_is_white(browser, pages):

@@ -528,8 +528,8 @@ def test_metrics_repeat(people, capsys):
     assert [row["metric"] for row in rows] == ["accuracy", "f1"]
     assert audit(people, *BOTH, "--sensitive", "city", "--metric", "accuracy", "--metric", "f1") == 0
     text = capsys.readouterr().out
-    assert "accuracy by city: " in text
-    assert "f1 by city: " in text
+    assert "Accuracy by city: " in text
+    assert "F1 by city: " in text
 
 
 @pytest.mark.parametrize(
@@ -828,19 +828,21 @@ def test_the_demo_reports_what_fairness_test_finds(elsewhere, capsys):
         compas.y_true, compas.y_pred, sensitive_features=compas.sensitive_features["race"], metric="equalized_odds"
     )
     for key, row in test.by_group_.iterrows():
-        cells = [key[1], f"{row['n']:,}", f"{row['n_effective']:,}", f"{row['value']:.4f}"]
-        interval = f"{row['ci_low']:.4f} to {row['ci_high']:.4f}"
+        cells = [key[1], f"{row['n']:,}", f"{row['n_effective']:,}", f"{100 * row['value']:.1f} %"]
+        interval = f"{100 * row['ci_low']:.1f} to {100 * row['ci_high']:.1f} %"
         assert any(
             line.startswith(f"  {cells[0]} ") and all(c in line for c in [*cells, interval])
             for line in text.splitlines()
         )
     leading = test.comparisons_.sort_values("p_value").iloc[0]
-    assert f"{100 * leading['value_group']:.1f} % of {leading['group']} versus" in text
-    assert f"{100 * leading['disparity']:.1f} points" in text
+    first, second = ("value_group", "group"), ("value_other", "other")
+    value, name = first if leading["disparity"] <= 0 else second
+    assert f"{100 * leading[value]:.1f} % of {leading[name]} versus" in text
+    assert f"{100 * abs(leading['disparity']):.1f} points" in text
     assert "ProPublica" in text
     assert "propublica/compas-analysis" in text
     assert text.index("Significant disparity:") < text.index(" by race: ") < text.index("null hypotheses")
-    assert "true_positive_rate by race x sex: " in text
+    assert "True positive rate by race x sex: " in text
 
 
 def test_the_demo_writes_and_names_its_page(elsewhere, capsys):

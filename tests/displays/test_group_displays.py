@@ -52,17 +52,24 @@ def rows(display):
 
 def test_the_forest_is_the_comparisons(test):
     display = DisparityDisplay.from_test(test)
-    frame = test.comparisons_
-    np.testing.assert_array_equal(display.disparity, frame["disparity"])
-    np.testing.assert_array_equal(display.ci_low, frame["ci_low"])
-    np.testing.assert_array_equal(display.ci_high, frame["ci_high"])
+    # x has the largest value and y the smallest: pairs are shown with the smaller value first.
+    frame = test.comparisons_.sort_values("p_value")
+    turned = frame["disparity"] > 0
+    assert turned.any()
+    np.testing.assert_array_equal(display.disparity, np.where(turned, -frame["disparity"], frame["disparity"]))
+    np.testing.assert_array_equal(display.ci_low, np.where(turned, -frame["ci_high"], frame["ci_low"]))
+    np.testing.assert_array_equal(display.ci_high, np.where(turned, -frame["ci_low"], frame["ci_high"]))
     np.testing.assert_array_equal(display.concern, frame["concern"])
+    np.testing.assert_array_equal(display.p_value, frame["p_value_adjusted"])
     assert display.concern.any()
     assert not display.concern.all()
-    assert rows(display) == ["x against y", "x against z", "y against z"]
+    assert rows(display) == ["z against x", "y against x", "z against y"]
     assert display.ax_.get_xlabel() == (
-        "selection_rate\ndifference, first minus second (0.1 is 10 points)\nsimultaneous 95 % intervals"
+        "difference in percentage points: first minus second\nsimultaneous 95 % intervals"
     )
+    assert display.ax_.get_title() == "Selection rate"
+    display.figure_.canvas.draw()
+    assert {"\N{MINUS SIGN}40", "0"} <= {text.get_text() for text in display.ax_.get_xticklabels()}
     assert display.figure_ is display.ax_.figure
 
 
@@ -76,10 +83,14 @@ def test_the_values_are_those_by_group(test):
 
 def test_the_law_is_that_of_the_leading_comparison(test):
     display = NullDistributionDisplay.from_test(test)
-    assert display.null_distribution is test._null_histogram
-    row = test.comparisons_.iloc[test._leading]
-    assert display.comparison == f"selection_rate: {row['group']} against {row['other']}"
-    assert display.ax_.get_xlabel().startswith(display.comparison + "\ndifference (0.1 is 10 points), p")
+    row, found, tested = test.comparisons_.iloc[test._leading], display.null_distribution, test._null_histogram
+    assert row["disparity"] > 0
+    assert (found.observed, found.low, found.high) == (
+        -tested.observed, tuple(-end for end in tested.high[::-1]), tuple(-end for end in tested.low[::-1])
+    )  # fmt: skip
+    assert (found.mass, found.extreme) == (tested.mass[::-1], tested.extreme[::-1])
+    assert display.comparison == f"Selection rate: {row['other']} against {row['group']}"
+    assert display.ax_.get_xlabel().startswith(display.comparison + "\ndifference, in percentage points, p")
 
 
 def test_an_audit_is_drawn_from_its_record_alone(audit):
@@ -90,8 +101,9 @@ def test_an_audit_is_drawn_from_its_record_alone(audit):
         assert here.ax_.get_xlabel() == there.ax_.get_xlabel()
     forest = DisparityDisplay.from_test(audit)
     assert len(forest.labels) == len(audit.results_)
-    assert forest.labels[0] == "selection_rate, race: x against y"
-    assert "accuracy, race x sex: x, f against everyone else" in forest.labels
+    evidence = audit.results_.sort_values("p_value").iloc[0]
+    assert forest.labels[0].startswith(f"Selection rate, {evidence['feature']}: ")
+    assert "Accuracy, race x sex: x, f against everyone else" in forest.labels
     values = GroupMetricDisplay.from_test(audit)
     assert len(values.labels) == len(audit.by_group_)
     assert values.reference is None
@@ -105,8 +117,8 @@ def test_a_model_and_its_predictions_are_drawn_alike(Display):
     given = {"sensitive_features": frame["sex"], "metric": "false_positive_rate"}
     first = Display.from_estimator(model, X, y, **given)
     second = Display.from_predictions(y, model.predict(X), name="mine", **given)
-    assert first.ax_.get_title() == "LogisticRegression"
-    assert second.ax_.get_title() == "mine"
+    assert first.ax_.get_title().endswith(", LogisticRegression")
+    assert second.ax_.get_title() == first.ax_.get_title().replace("LogisticRegression", "mine")
     assert rows(first) == rows(second)
     assert first.ax_.get_xlabel() == second.ax_.get_xlabel()
 
@@ -141,16 +153,18 @@ def test_controls_and_several_metrics_are_named_in_every_row():
             y, pred, sensitive_features=frame["race"] == "x", control_features=controls, metric="equalized_odds"
         )
         forest = DisparityDisplay.from_test(test)
-        assert forest.labels[0] == f"true_positive_rate: False against True{pooled}"
-        assert f"true_positive_rate: False against True{within}" in forest.labels
+        # A pair has one order in all strata.
+        pair = forest.labels[0].removesuffix(pooled)
+        assert re.fullmatch("(False|True) positive rate: (False against True|True against False)", pair)
+        assert f"{pair}{within}" in forest.labels
         values = GroupMetricDisplay.from_test(test)
-        assert values.labels[0] == f"true_positive_rate: False{within}"
+        assert values.labels[0] == f"True positive rate: False{within}"
         assert values.reference is None
 
 
 def test_a_sensitive_feature_called_metric_is_no_metric():
     y, pred, frame = people()
-    for metric, first in (("selection_rate", "x"), ("equalized_odds", "true_positive_rate: x")):
+    for metric, first in (("selection_rate", "x"), ("equalized_odds", "True positive rate: x")):
         test = FairnessTest.from_predictions(y, pred, sensitive_features={"metric": frame["race"]}, metric=metric)
         assert GroupMetricDisplay.from_test(test).labels[0] == first
 
@@ -163,7 +177,8 @@ def test_ratios_have_a_logarithmic_axis_and_their_margin():
     display = DisparityDisplay.from_test(test)
     assert display.ax_.get_xscale() == "log"
     assert (display.null, display.margin_bounds) == (1.0, (0.8, 1.25))
-    assert display.labels[0] == "x against y"
+    assert sorted(display.labels) == ["y against x", "z against x", "z against y"]
+    assert (display.disparity < 1).all()
 
 
 def test_everybodys_value_is_drawn_only_where_it_follows_from_the_groups():
@@ -186,8 +201,11 @@ def test_too_many_rows_are_cut_and_that_is_said():
     display = DisparityDisplay.from_test(test, max_rows=10)
     assert len(rows(display)) == 10
     assert "the 10 smallest p-values of 66 comparisons" in display.ax_.get_xlabel()
-    smallest = test.comparisons_.nsmallest(1, "p_value_adjusted").iloc[0]
-    assert rows(display)[0] == f"{smallest['group']} against {smallest['other']}"
+    # Of equal adjusted p-values the smaller p-value comes first.
+    assert (test.comparisons_["p_value_adjusted"] == 1).sum() > 10
+    smallest = test.comparisons_.nsmallest(10, "p_value")
+    named = [set(row.split(" against ")) for row in rows(display)]
+    assert named == [{str(row.group), str(row.other)} for row in smallest.itertuples()]
     values = GroupMetricDisplay.from_test(test, max_rows=5)
     assert len(rows(values)) == 5
     assert "the 5 largest of 12 groups" in values.ax_.get_xlabel()
@@ -202,12 +220,12 @@ def test_what_has_no_place_on_the_axis_is_counted():
         n_resamples=99, random_state=0,
     )  # fmt: skip
     display = DisparityDisplay.from_test(test)
-    assert rows(display) == ["f against m"]
+    assert rows(display) == ["m against f"]
     assert "1 comparison of another kind not shown" in display.ax_.get_xlabel()
     alone = FairnessTest.from_predictions(
         y, pred, sensitive_features=frame["sex"], metric="normalized_mutual_info", n_resamples=99, random_state=0
     )
-    assert NullDistributionDisplay.from_test(alone).comparison == "normalized_mutual_info"
+    assert NullDistributionDisplay.from_test(alone).comparison == "Normalized mutual info"
     for Display in (DisparityDisplay, GroupMetricDisplay):
         with pytest.raises(ValueError, match="looks at all groups at once"):
             Display.from_test(alone)
@@ -270,7 +288,7 @@ def test_a_font_that_has_the_characters_is_fallen_back_on(monkeypatch, test):
     monkeypatch.setattr(_axes, "_has", lambda path, character: character.isascii())
     monkeypatch.setattr(_axes, "_font_of", lambda character: "STIXGeneral")
     title = DisparityDisplay.from_test(test, name="a \u00e9 b").ax_.title
-    assert title.get_text() == "a \u00e9 b"
+    assert title.get_text() == "Selection rate, a \u00e9 b"
     assert title.get_fontfamily()[-1] == "STIXGeneral"
     assert len(title.get_fontfamily()) > 1
 

@@ -111,7 +111,7 @@ def test_undefined_thresholds_are_a_gap_and_told(people):
     assert np.isnan(display.disparity).tolist() == [False, True]
     texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert "disparity (undefined at 1 threshold)" in texts
-    assert "not rejected (exact test, 5 %)" in texts
+    assert "not significant (exact test, 5 %)" in texts
     assert "each by itself" in display.ax_.get_xlabel()
 
 
@@ -119,7 +119,8 @@ def test_own_rates_and_line_styles(people):
     rate = Rate("miss_rate", event="~y_pred", given="y_true")
     display = draw(people, metric=rate, color="black", linestyle=":", confidence_level=0.9)
     assert (display.line_.get_color(), display.line_.get_linestyle()) == ("black", ":")
-    assert display.ax_.get_ylabel() == "difference of miss_rate\na against b"
+    assert display.ax_.get_ylabel() == "difference in percentage points\na against b"
+    assert display.ax_.get_title() == "Miss rate"
     mirrored = draw(people, metric="recall", confidence_level=0.9)
     np.testing.assert_allclose(display.disparity, -mirrored.disparity, atol=1e-12)
     assert display.kept_.get_hatch()

@@ -18,6 +18,7 @@ from skfairtest.report.document import (
 )
 from skfairtest.report.html import fragment, page
 from skfairtest.report.markdown import markdown
+from skfairtest.report.plots import Bar, Bars, Forest, Mark, Panel, Rows
 from skfairtest.report.text import aligned, plain
 
 
@@ -62,12 +63,14 @@ EVERYTHING = [
     Pairs((("people", "12"),), "figures"),
     Heading("Drawings"),
     Heading("One", 3),
-    Figure('<svg id="{}"></svg>'.format, "Bars."),
+    Figure(
+        Forest("Rates", "One row.", (Rows(("a",), (Panel("Rate", "rate", (Mark("other", (1, 3), 2),)),)),)), "Lines."
+    ),
     Heading("Second part"),
     Pairs((("rate", "a share"),)),
     Items(("a < b", "two", "three"), few=2),
     table(("sex", "n"), ("f", "5"), ("m", "7"), caption="People", few=1, marked=frozenset({0, 1})),
-    Figure('<svg id="{}"></svg>'.format, "The null distribution.", told=True),
+    Figure(Bars("Chance", "Bars.", (Bar(1, 2, 50, 5),), 90.0, (), (), ""), "The null distribution.", told=True),
     Code(("call(", ")"), "Call"),
 ]
 
@@ -76,7 +79,7 @@ EVERYTHING = [
 def test_every_writer_says_everything_in_the_same_order(write):
     said = write(EVERYTHING)
     shown = ["The title", "First part", "The verdict.", "people", "12"]
-    shown += ["Drawings", "Bars."] if write in (page, fragment) else []
+    shown += ["Drawings", "Lines."] if write in (page, fragment) else []
     shown += ["Second part", "a share", "two", "People", "The null distribution.", "call("]
     # What stands before the sections of a page is its contents and the names of its regions.
     places, start = [], said.rindex("First part") if write is plain else said.index("The verdict.") - 200

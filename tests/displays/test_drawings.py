@@ -1,5 +1,8 @@
 """Drawings on any axes: everything is drawn or told, data is text, and colour is never the only difference."""
 
+import re
+from importlib.resources import files
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -7,18 +10,17 @@ import pytest
 from matplotlib.colors import to_hex
 
 from skfairtest._utils.text import display_width, shorten
-from skfairtest.report.drawings import (
-    BLUE,
-    ORANGE,
+from skfairtest.displays._drawings import (
     draw_disparities,
     draw_groups,
     draw_null_histogram,
     height_of,
     row_size,
-    tick_text,
     width_of,
 )
+from skfairtest.displays._style import BAR, BLUE, GREY, INK, ORANGE, PALE
 from skfairtest.report.null_histogram import NullHistogram
+from skfairtest.report.scales import tick_text
 
 mpl.use("Agg")
 
@@ -59,7 +61,7 @@ def markers(ax):
             place = list(
                 zip(np.round(line.get_xdata(), 6).tolist(), np.asarray(line.get_ydata()).tolist(), strict=True)
             )
-            out.append((line.get_marker(), to_hex(line.get_color()).upper(), line.get_markerfacecolor(), place))
+            out.append((line.get_marker(), to_hex(line.get_color()), line.get_markerfacecolor(), place))
     return out
 
 
@@ -119,7 +121,7 @@ def test_small_groups_are_hollow(ax):
     draw_groups(ax, list("ab"), [0.2, 0.5], [0.1, 0.1], [0.3, 0.9], [False, True], reference=0.3)
     (full, hollow) = markers(ax)
     assert full[2] == BLUE
-    assert hollow[2] == "white"
+    assert hollow[2] == ax.get_facecolor()
     assert hollow[3] == [(0.5, 1)]
     assert legend(ax) == ["everybody", "few people"]
     assert ax.get_lines()[0].get_xdata() == [0.3, 0.3]
@@ -139,8 +141,10 @@ def test_the_extreme_part_is_hatched_and_adds_up(ax):
     assert all(bar.get_hatch() for bar in extreme)
     assert not any(bar.get_hatch() for bar in bars)
     assert [line.get_xdata()[0] for line in ax.get_lines()] == [0.5]
-    assert "data 0.5" in legend(ax)
-    assert ax.get_xlabel() == "difference (0.1 is 10 points)"
+    assert "data: 50.0 points" in legend(ax)
+    assert ax.get_xlabel() == "difference, in percentage points"
+    ax.figure.canvas.draw()
+    assert {"0", "50", "100"} <= {text.get_text() for text in ax.get_xticklabels()}
 
 
 def test_data_far_beyond_the_law_are_on_the_axis(ax):
@@ -224,6 +228,7 @@ def test_names_are_cut_in_the_middle_by_their_width():
 def test_more_rows_need_more_room():
     assert height_of(1) == height_of(2) < height_of(3) < height_of(40) < 13
     assert width_of(["a"]) == width_of([]) < width_of(["x" * 40]) < width_of(["x" * 300]) < 10
+    assert width_of(["x" * 300]) < width_of(["x" * 300], 80) < 11
 
 
 def shown_ticks(ax):
@@ -247,13 +252,58 @@ def test_a_tick_alone_is_written():
     assert [tick_text(value, [value]) for value in (0.0, 1.0, 2e9, -0.5)] == ["0", "1", "2e9", "\N{MINUS SIGN}0.5"]
 
 
-def test_all_rows_of_a_figure_may_be_of_one_size(ax):
+def test_long_names_are_written_small(ax):
     assert (row_size(["short"]), row_size(["short", "x" * 29])) == ("medium", "small")
-    draw_groups(ax, ["short"], [0.2], [0.1], [0.3], [True], size="small", legend=False)
+    draw_groups(ax, ["short"], [0.2], [0.1], [0.3], [True], legend=False)
     assert ax.get_legend() is None
-    assert {text.get_fontsize() for text in ax.get_yticklabels()} == {10 * 0.833}
+    assert {text.get_fontsize() for text in ax.get_yticklabels()} == {10}
 
 
 def test_the_unit_of_a_studentized_statistic_is_on_the_axis(ax):
     draw_null_histogram(ax, histogram(statistic="studentized difference"))
     assert ax.get_xlabel() == "studentized difference (in standard errors)"
+
+
+def test_settings_of_matplotlib_neither_change_a_drawing_nor_are_changed_by_it():
+    from skfairtest import DisparityDisplay, FairnessTest
+
+    test = FairnessTest.from_predictions(
+        None, [1, 0, 0, 1] * 20 + [1, 0, 0, 0] * 20, sensitive_features=["a"] * 80 + ["b"] * 80,
+        metric="selection_rate",
+    )  # fmt: skip
+
+    def look():
+        before = dict(mpl.rcParams)
+        display = DisparityDisplay.from_test(test)
+        assert dict(mpl.rcParams) == before
+        texts = [
+            *display.ax_.get_xticklabels(),
+            *display.ax_.get_yticklabels(),
+            display.ax_.title,
+            display.ax_.xaxis.label,
+        ]
+        return (
+            [(text.get_fontsize(), text.get_color(), text.get_usetex()) for text in texts],
+            display.figure_.get_facecolor(), display.figure_.get_size_inches().tolist(),
+        )  # fmt: skip
+
+    plain = look()
+    changed = {"font.size": 30, "text.usetex": True, "axes.facecolor": "black", "xtick.labelsize": 40}
+    with plt.style.context(["dark_background", changed]):
+        assert look() == plain
+
+
+def test_letters_on_dark_axes_are_those_of_the_axes():
+    with plt.style.context("dark_background"):
+        _, ax = plt.subplots()
+    draw_null_histogram(ax, histogram())
+    assert {to_hex(text.get_color()) for text in ax.get_legend().get_texts()} == {"#ffffff"}
+    assert to_hex(ax.get_lines()[0].get_color()) == "#ffffff"
+
+
+def test_pages_and_displays_have_the_same_colours():
+    css = files("skfairtest.report").joinpath("templates", "document.css").read_text(encoding="utf-8")
+    (light, *_) = re.findall(r"\.skfairtest \{([^}]*)\}", css)
+    page = dict(re.findall(r"--([a-z]+): (#[0-9a-f]{6})", light))
+    here = {"blue": BLUE, "orange": ORANGE, "grey": GREY, "ink": INK, "pale": PALE, "bar": BAR}
+    assert {name: page[name] for name in here} == here
