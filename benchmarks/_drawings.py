@@ -9,9 +9,10 @@ import numpy as np
 from matplotlib.transforms import blended_transform_factory
 
 from benchmarks._cells import ALPHA
+from benchmarks._svg import drawn
 from benchmarks._words import DRAWN, METHODS
-from skfairtest.report.drawings import BLUE, GREY, ORANGE, PALE, literal
-from skfairtest.report.svg import drawn
+from skfairtest.displays._drawings import literal
+from skfairtest.displays._style import BLUE, GREY, ORANGE, PALE
 
 #: What is shown together: title, sections of designs, the default method, the others.
 PANELS = (
