@@ -28,6 +28,12 @@ __all__ = ["audit_document", "findings", "legend", "null_hypotheses", "summary_f
 
 #: Findings of a grouping that do not fold up; comparisons of an audit whose tables do not.
 MOST_FINDINGS, MOST_OPEN = 3, 30
+#: Comparisons drawn of all single features together, and of each at least; groups left out that are listed on paper.
+MOST_DRAWN, FEWEST_DRAWN, MOST_LEFT_OUT = 30, 8, 12
+#: Warnings that do not fold up.
+MOST_WARNINGS = 4
+#: Inches of drawings, before they are scaled, for which two printed pages have room.
+ROOM = 20.0
 UNDEFINED = Paragraph("No comparison is defined: see what was left out.")
 
 
@@ -53,26 +59,26 @@ def audit_document(record: AuditRecord) -> list[Block]:
             Heading("Verdict"),
             *_verdict(record),
             Heading("Findings"),
-            *(block for part in parts for block in (_by(part), *findings(part))),
+            *(block for part in parts for block in (_by(part, annex=_is_detail(part, parts)), *findings(part))),
             Heading("Disparities and their intervals"),
-            *(block for part in parts if (drawn := disparities_figure(part)) for block in (_by(part), drawn)),
-            Heading("Values by group"),
+            *_disparities(parts),
+            Heading("Values by group", annex=True),
             Pairs(tuple(_definitions(parts).items())),
-            *(block for part in parts for block in _values(part)),
-            Heading("What chance alone would show"),
+            *(block for part in parts for block in _values(part, parts)),
+            Heading("What chance alone would show", annex=True),
             *_null_distribution(record),
-            Heading("Comparisons"),
+            Heading("Comparisons", annex=_is_long(parts)),
             *_comparisons(record),
             Heading("Similar people"),
             *_similar_people(record),
             Heading("Left out, and warnings"),
             *_left_out(record),
             Heading("What was tested: the null hypotheses"),
-            Items(tuple(null_hypotheses(parts))),
+            Items(tuple(null_hypotheses(parts)), tone="notes"),
             Heading("Methods and references"),
-            Items(tuple(f"{method.says} {method.citation}" for method in methods_used(record))),
+            Items(tuple(f"{method.says} {method.citation}" for method in methods_used(record)), tone="notes"),
             Heading("How to read this"),
-            Items(tuple(legend(record))),
+            Items(tuple(legend(record)), tone="notes"),
             Heading("Where the data come from"),
             *map(Paragraph, record.sources),
             Heading("How to reproduce this"),
@@ -88,8 +94,13 @@ def _similar_people(record: AuditRecord) -> Iterator[Block]:
         yield Items(record.individual[1:])
 
 
-def _by(part: AuditPart) -> Heading:
-    return Heading(f"By {label(part.feature)}", 3)
+def _by(part: AuditPart, *, annex: bool = False) -> Heading:
+    return Heading(f"By {label(part.feature)}", 3, annex=annex)
+
+
+def _is_detail(part: AuditPart, parts: Sequence[AuditPart]) -> bool:
+    """Whether a grouping crosses features whose own pictures come before: its own belong in the annex."""
+    return len(part.sensitive) > 1 and any(len(other.sensitive) == 1 for other in parts)
 
 
 def _verdict(record: AuditRecord) -> Iterator[Block]:
@@ -145,10 +156,24 @@ def _definitions(parts: Sequence[AuditPart]) -> dict[str, str]:
     return told
 
 
-def _values(part: AuditPart) -> Iterator[Block]:
+def _disparities(parts: Sequence[AuditPart]) -> Iterator[Block]:
+    """Draw the disparities of every grouping; those for which paper has no room belong in the annex."""
+    single = sum(len(part.sensitive) == 1 for part in parts)
+    room = ROOM
+    for part in parts:
+        drawn = disparities_figure(part, most=max(FEWEST_DRAWN, MOST_DRAWN // max(single, 1)))
+        if drawn is None:
+            continue
+        annex = _is_detail(part, parts) or (room < ROOM and drawn.height > room)
+        room -= 0 if annex else drawn.height
+        yield _by(part, annex=annex)
+        yield drawn
+
+
+def _values(part: AuditPart, parts: Sequence[AuditPart]) -> Iterator[Block]:
     drawn = values_figure(part)
     if drawn is not None:
-        yield _by(part)
+        yield _by(part, annex=_is_detail(part, parts))
         yield drawn
         yield values_table(part.setup, part.by_group, most=MOST_GROUPS)
 
@@ -175,7 +200,7 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
         f"The strongest evidence comes first. {adjusted} Detectable is the smallest disparity, in either direction, "
         f"a comparison of so many people had an {100 * DETECTION_POWER:g} % chance of detecting."
     )
-    folded = sum(len(part.comparisons) for part in record.parts) > MOST_OPEN
+    folded = _is_long(record.parts)
     for part in record.parts:
         yield _by(part)
         ordered = by_p_value(part.setup, part.comparisons)
@@ -189,17 +214,30 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
             yield UNDEFINED
 
 
+def _is_long(parts: Sequence[AuditPart]) -> bool:
+    """Whether all comparisons together are more than a page shows at once."""
+    return sum(len(part.comparisons) for part in parts) > MOST_OPEN
+
+
 def _left_out(record: AuditRecord) -> Iterator[Block]:
+    tables = f", the tables of {record.verdict.n_comparisons:,} comparisons" if _is_long(record.parts) else ""
+    yield Paragraph(
+        f"This is the short form, without the values by group{tables} and what else a page folds up: "
+        "to_html(details=True) prints them, and to_csv writes all comparisons.",
+        "short",
+    )
     excluded = [part for part in record.parts if len(part.excluded)]
+    folded = sum(len(part.excluded) for part in excluded) > MOST_LEFT_OUT
     if record.not_compared:
         yield Pairs(tuple((label(names), label(reason)) for names, reason in record.not_compared))
     for part in excluded:
-        yield excluded_table(part.excluded, f"Left out by {label(part.feature)}")
+        caption = f"Left out by {label(part.feature)}: {pluralize(len(part.excluded), 'entry', 'entries')}"
+        yield excluded_table(part.excluded, caption, folded=folded)
     if not excluded and not record.not_compared:
         yield Paragraph("Nothing was left out: every group took part in every comparison.")
     if record.warnings:
         yield Paragraph("Warnings while this audit ran:")
-        yield Items(tuple(map(label, record.warnings)))
+        yield Items(tuple(map(label, record.warnings)), few=MOST_WARNINGS)
 
 
 def _reproducing(record: AuditRecord) -> Iterator[Block]:

@@ -20,15 +20,22 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Heading:
-    """A line that names what follows; `level` 1 is the title, 2 a section."""
+    """A line that names what follows; `level` 1 is the title, 2 a section.
+
+    What follows in an `annex`, up to the next heading of its level, is not printed unless all details are.
+    """
 
     text: str
     level: int = 2
+    annex: bool = False
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A few sentences, which a line feed may separate. `tone` says what they are: "plain", "concern" or "fine"."""
+    """A few sentences, which a line feed may separate.
+
+    `tone` says what they are: "plain", "concern", "fine", or "short" if they say on paper what the annex has.
+    """
 
     text: str
     tone: str = "plain"
@@ -36,7 +43,10 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Items:
-    """The points of a list, of which the first `few` come first, and the others fold up; `tone` as of a paragraph."""
+    """The points of a list, of which the first `few` come first, and the others fold up.
+
+    `tone` is as of a paragraph, or "notes" if they explain the rest of the report.
+    """
 
     lines: tuple[str, ...]
     few: int | None = None
@@ -137,11 +147,14 @@ class Figure:
         The sentences below it.
     told : bool
         Whether they are worth reading without the drawing.
+    height : float
+        Of the drawing, in inches; 0: unknown.
     """
 
     drawing: Forest | Bars
     caption: str
     told: bool = False
+    height: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -156,7 +169,7 @@ Block = Heading | Paragraph | Items | Pairs | Table | Figure | Code
 
 
 def textual(blocks: Iterable[Block]) -> list[Block]:
-    """Return a document without drawings and folds: headings, paragraphs, items, tables and code.
+    """Return a document without drawings and folds: headings, paragraphs, items, tables and code, with the annex.
 
     Examples
     --------
@@ -168,7 +181,7 @@ def textual(blocks: Iterable[Block]) -> list[Block]:
     ...         Items(("a", "b", "c"), few=1),
     ...     ]
     ... )
-    [Heading(text='People', level=2), Items(lines=('a', 'and 2 more'), few=None, tone='plain')]
+    [Heading(text='People', level=2, annex=False), Items(lines=('a', 'and 2 more'), few=None, tone='plain')]
     """
     return without_empty([found for block in blocks for found in _textual(block)])
 
@@ -182,6 +195,8 @@ def _textual(block: Block) -> Iterator[Block]:
             yield Items(tuple(f"{name}: {said}" if said else name for name, said in pairs))
         case Pairs(pairs, _):
             yield Paragraph(f"{', '.join(f'{name}: {said}' for name, said in pairs)}.")
+        case Paragraph(_, "short"):
+            return
         case Items(lines, few, tone) if few is not None and len(lines) > few:
             yield Items((*lines[:few], f"and {len(lines) - few:,} more"), tone=tone)
         case _:

@@ -29,20 +29,22 @@ except ImportError as error:
 __all__ = ["fragment", "page"]
 
 
-def page(blocks: Sequence[Block]) -> str:
-    """Write a document as one page: no network, no script, light and dark, for screens and for paper.
+def page(blocks: Sequence[Block], *, details: bool = False) -> str:
+    """Write a document as one page: no network, light and dark, for screens and for paper.
 
     Parameters
     ----------
     blocks : sequence of Block
         The document, whose first block is its title.
+    details : bool
+        Whether the annex is printed, too: what a screen folds up, and whole sections of long tables.
 
     Returns
     -------
     str
         HTML, the same for the same document.
     """
-    return _rendered("page.html.j2", blocks, "audit", top=1)
+    return _rendered("page.html.j2", blocks, "audit", top=1, details=details)
 
 
 def fragment(blocks: Sequence[Block]) -> str:
@@ -60,7 +62,7 @@ def fragment(blocks: Sequence[Block]) -> str:
     """
     # A notebook may show several documents; the ids of each are its own.
     digest = hashlib.blake2b(plain(blocks).encode("utf-8", "backslashreplace"), digest_size=4).hexdigest()
-    return _rendered("fragment.html.j2", blocks, f"report-{digest}", top=2)
+    return _rendered("fragment.html.j2", blocks, f"report-{digest}", top=2, details=False)
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,7 @@ class Section:
     """What stands between two headings of the second level; the heading is None before the first of them."""
 
     heading: Heading | None
-    blocks: list[Block]
+    blocks: list[Block | Fold]
 
     @property
     def id(self) -> str:
@@ -83,6 +85,14 @@ class Section:
 
 
 @dataclass(frozen=True)
+class Fold:
+    """A part of a section that is an annex: a page shows its heading until it is unfolded."""
+
+    heading: Heading
+    blocks: list[Block]
+
+
+@dataclass(frozen=True)
 class Cell:
     """A cell of a table: what it says, and below it, smaller, what belongs to it."""
 
@@ -90,22 +100,33 @@ class Cell:
     below: tuple[str, ...]
 
 
-def _rendered(template: str, blocks: Sequence[Block], prefix: str, *, top: int) -> str:
+def _rendered(template: str, blocks: Sequence[Block], prefix: str, *, top: int, details: bool) -> str:
     first, *sections = _sections(blocks)
     title = next((block.text for block in blocks if isinstance(block, Heading) and block.level == 1), "")
-    context = {"first": first, "sections": sections, "title": title, "prefix": prefix, "top": top, "stacked": _stacked}
+    context = {
+        "first": first, "sections": sections, "title": title, "prefix": prefix, "top": top, "details": details,
+        "stacked": _stacked,
+    }  # fmt: skip
     return _environment().get_template(template).render(context)
 
 
 def _sections(blocks: Sequence[Block]) -> list[Section]:
     """Divide a document, so that no level of its headings is left out."""
     found, last = [Section(None, [])], 1
+    fold: Fold | None = None
     for block in blocks:
         if isinstance(block, Heading):
             last = min(block.level, last + 1)
             block = replace(block, level=last)
-        if isinstance(block, Heading) and block.level == 2:
+        if isinstance(block, Heading) and (fold is None or last <= fold.heading.level):
+            fold = Fold(block, []) if block.annex and last > 2 else None
+            if fold is not None:
+                found[-1].blocks.append(fold)
+                continue
+        if isinstance(block, Heading) and last == 2:
             found.append(Section(block, []))
+        elif fold is not None:
+            fold.blocks.append(block)
         else:
             found[-1].blocks.append(block)
     return found

@@ -53,8 +53,10 @@ class Browser:
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 
-    def pdf(self):
-        return base64.b64decode(self.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    def pdf(self, inches=(8.5, 11)):
+        """Print the open page."""
+        paper = {"paperWidth": inches[0], "paperHeight": inches[1], "printBackground": True}
+        return base64.b64decode(self.driver.execute_cdp_cmd("Page.printToPDF", paper)["data"])
 
     def violations(self):
         """Return what axe-core finds on the open page: rule, impact and places."""
@@ -93,12 +95,13 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory, compas_record, hostile_record):
-    """Write the pages of two audits, and both as parts of one notebook."""
+    """Write the pages of audits: one of them to be printed with all details, and two as parts of one notebook."""
     folder = tmp_path_factory.mktemp("pages")
     parts = [fragment(audit_document(record)) for record in (compas_record, hostile_record)]
     texts = {
         "compas": page(audit_document(compas_record)),
         "hostile": page(audit_document(hostile_record)),
+        "details": page(audit_document(compas_record), details=True),
         "notebook": NOTEBOOK.format("".join(parts)),
     }
     for name, text in texts.items():
