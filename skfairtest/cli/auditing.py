@@ -12,13 +12,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfairtest._utils.text import label, pluralize
 from skfairtest.audit import FairnessAudit
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
-from skfairtest.cli.export import to_csv
 from skfairtest.cli.files import People, cast_pos_label, read_people
 from skfairtest.cli.many import Counted
 from skfairtest.cli.output import deliver, tell, write_out
 from skfairtest.cli.source import Source
 from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block, Heading, Paragraph, shortened, unfolded
+from skfairtest.report.export import to_csv
 from skfairtest.report.markdown import markdown
 from skfairtest.report.record import AuditRecord
 

@@ -20,6 +20,7 @@ from skfairtest.report.cells import (
 )
 from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Paragraph, without_empty
 from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
+from skfairtest.report.provenance import call_lines
 from skfairtest.report.record import AuditPart, AuditRecord, plain_value
 from skfairtest.report.references import methods_used
 from skfairtest.report.sentences import DETECTION_POWER, metric_title, null_sentence, p_text, result_sentence
@@ -245,9 +246,26 @@ def _reproducing(record: AuditRecord) -> Iterator[Block]:
         f"This audit ran on {label(record.created)}. The same data, versions and settings reproduce these results; "
         "random_state is the seed."
     )
-    given = (f"    {label(name)}={label(repr(value))}," for name, value in plain_value(record.parameters).items())
-    yield Code(("FairnessAudit(", *given, ")"), "Parameters")
+    given = [f"{label(name)}={label(repr(value))}" for name, value in plain_value(record.parameters).items()]
+    yield Code(tuple(call_lines(record.provenance, given)), "Call")
+    traces = tuple(_traces(record))
+    if traces:
+        yield Pairs(traces, "traces")
     yield Pairs(tuple((label(name), label(version)) for name, version in record.versions.items()), "versions")
+
+
+def _traces(record: AuditRecord) -> Iterator[tuple[str, str]]:
+    """Say what the numbers can be traced back to, and who signed the report."""
+    found = record.provenance
+    if found is not None:
+        if found.command is not None:
+            yield "command", label(found.command)
+        yield "data", f"{found.data_hash} (of the rows that were tested, in any order)"
+        if found.model is not None:
+            yield "model", label(found.model)
+            yield "model's hash", found.model_hash or "none: the model cannot be pickled"
+    if record.signature is not None:
+        yield "signed by", f"{label(record.signature.name)}, {label(record.signature.date)}"
 
 
 def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:

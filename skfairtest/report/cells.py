@@ -331,6 +331,7 @@ def comparisons_table(
         marked=frozenset(found),
         few=min(MOST, max(FEW, len(found))),
         folded=folded,
+        long=audited,
     )
 
 

@@ -55,7 +55,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Names with what is said of each: "figures" and "versions" are short, "definitions" are sentences."""
+    """Names with what is said of each: "figures" and "versions" are short, "definitions" and "traces" are not."""
 
     pairs: tuple[tuple[str, str], ...]
     kind: str = "definitions"
@@ -110,6 +110,8 @@ class Table:
         under it) is a table of its own.
     folded : bool
         Whether a page shows the caption alone until it is unfolded.
+    long : bool
+        Whether it is one of the tables that a page sorts and filters together.
     """
 
     columns: tuple[Column, ...]
@@ -119,6 +121,7 @@ class Table:
     few: int | None = None
     keys: int = 0
     folded: bool = False
+    long: bool = False
 
     def stacks(self, *, fold: bool = False) -> list[range]:
         """Return the places of each column with those of what stands under it; `fold`: on a narrow screen."""
@@ -191,7 +194,7 @@ def _textual(block: Block) -> Iterator[Block]:
         case Figure():
             if block.told:
                 yield Paragraph(block.caption)
-        case Pairs(pairs, "definitions"):
+        case Pairs(pairs, "definitions" | "traces"):
             yield Items(tuple(f"{name}: {said}" if said else name for name, said in pairs))
         case Pairs(pairs, _):
             yield Paragraph(f"{', '.join(f'{name}: {said}' for name, said in pairs)}.")

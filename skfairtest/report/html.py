@@ -6,6 +6,7 @@ one line, without control characters, whatever it is called.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
@@ -31,6 +32,8 @@ __all__ = ["fragment", "page"]
 
 def page(blocks: Sequence[Block], *, details: bool = False) -> str:
     """Write a document as one page: no network, light and dark, for screens and for paper.
+
+    Its only script sorts and filters long tables of comparisons; without it everything is there to be read.
 
     Parameters
     ----------
@@ -83,6 +86,24 @@ class Section:
         first = self.blocks[0] if self.blocks else None
         return first.tone if isinstance(first, Paragraph) else "plain"
 
+    @property
+    def long(self) -> bool:
+        """Whether it has tables that are sorted and filtered."""
+        return any(isinstance(block, Table) and block.long for block in self.blocks)
+
+
+@dataclass(frozen=True)
+class Script:
+    """The lines that sort and filter long tables, and the hash by which the page's policy allows them and no others."""
+
+    source: Markup
+
+    @property
+    def hash(self) -> Markup:
+        """SHA-256 as a policy writes it."""
+        # A plus sign would be escaped, which browsers read all the same; auditors of the page might not.
+        return Markup(base64.b64encode(hashlib.sha256(self.source.encode()).digest()).decode())  # noqa: S704
+
 
 @dataclass(frozen=True)
 class Fold:
@@ -105,7 +126,7 @@ def _rendered(template: str, blocks: Sequence[Block], prefix: str, *, top: int, 
     title = next((block.text for block in blocks if isinstance(block, Heading) and block.level == 1), "")
     context = {
         "first": first, "sections": sections, "title": title, "prefix": prefix, "top": top, "details": details,
-        "stacked": _stacked,
+        "stacked": _stacked, "script": _script() if top == 1 and any(each.long for each in sections) else None,
     }  # fmt: skip
     return _environment().get_template(template).render(context)
 
@@ -145,6 +166,14 @@ def _stacked(table: Table) -> Iterator[list[Cell]]:
 def _written(value: Any) -> Any:
     """Return what a template may write: our own markup as it is, anything else as a text to be escaped."""
     return value if isinstance(value, Markup) else printable(str(value))
+
+
+@cache
+def _script() -> Script:
+    """Return the script of a page, which holds nothing of the document."""
+    loader = _environment().loader
+    assert loader is not None
+    return Script(Markup(loader.get_source(_environment(), "page.js")[0]))  # noqa: S704
 
 
 @cache

@@ -17,8 +17,8 @@ from skfairtest import FairnessAudit, FairnessTest, __version__
 from skfairtest._utils.text import label
 from skfairtest.cli.app import run
 from skfairtest.cli.errors import in_terms_of_options
-from skfairtest.cli.export import escape_formula
 from skfairtest.datasets import load_berkeley, load_compas
+from skfairtest.report.export import escape_formula
 
 EVIL_COLUMN = "[bold]grp[/bold]\x1b[1m"
 HOSTILE = [
