@@ -2,13 +2,13 @@
 
 import base64
 import hashlib
-from importlib import resources
 import importlib
 import re
 import sys
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib import resources
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +17,7 @@ import pytest
 from skfairtest import FairnessAudit, Rate
 from skfairtest._utils.text import label, printable
 from skfairtest.report.audit import audit_document
+from skfairtest.report.document import Heading, Paragraph
 from skfairtest.report.html import fragment, page
 from skfairtest.report.record import AuditRecord
 
