@@ -1,4 +1,4 @@
-"""What a record can be traced back to: the data, the model, the call, and whoever signs it."""
+"""What a record can be traced back to: the data, the model, the call, and who signed it."""
 
 from __future__ import annotations
 
