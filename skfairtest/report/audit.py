@@ -20,6 +20,7 @@ from skfairtest.report.cells import (
 )
 from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Paragraph, without_empty
 from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
+from skfairtest.report.plots import Forest
 from skfairtest.report.provenance import call_lines
 from skfairtest.report.record import AuditPart, AuditRecord, plain_value
 from skfairtest.report.references import methods_used
@@ -33,8 +34,8 @@ MOST_FINDINGS, MOST_OPEN = 3, 30
 MOST_DRAWN, FEWEST_DRAWN, MOST_LEFT_OUT = 30, 8, 12
 #: Warnings that do not fold up.
 MOST_WARNINGS = 4
-#: Inches of drawings, before they are scaled, for which two printed pages have room.
-ROOM = 20.0
+#: Rows of drawings for which about two printed pages have room, and rows that the title and the axis of a panel take.
+ROOM, PANEL = 80, 4
 UNDEFINED = Paragraph("No comparison is defined: see what was left out.")
 
 
@@ -165,8 +166,10 @@ def _disparities(parts: Sequence[AuditPart]) -> Iterator[Block]:
         drawn = disparities_figure(part, most=max(FEWEST_DRAWN, MOST_DRAWN // max(single, 1)))
         if drawn is None:
             continue
-        annex = _is_detail(part, parts) or (room < ROOM and drawn.height > room)
-        room -= 0 if annex else drawn.height
+        panels = drawn.drawing.rows if isinstance(drawn.drawing, Forest) else ()
+        size = sum(len(rows.names) + PANEL for rows in panels)
+        annex = _is_detail(part, parts) or size > room < ROOM
+        room -= 0 if annex else size
         yield _by(part, annex=annex)
         yield drawn
 

@@ -150,14 +150,11 @@ class Figure:
         The sentences below it.
     told : bool
         Whether they are worth reading without the drawing.
-    height : float
-        Of the drawing, in inches; 0: unknown.
     """
 
     drawing: Forest | Bars
     caption: str
     told: bool = False
-    height: float = 0.0
 
 
 @dataclass(frozen=True)
