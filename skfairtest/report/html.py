@@ -84,7 +84,7 @@ class Section:
     def tone(self) -> str:
         """The tone of a section that begins with the verdict."""
         first = self.blocks[0] if self.blocks else None
-        return first.tone if isinstance(first, Paragraph) else "plain"
+        return first.tone if isinstance(first, Paragraph) and first.tone != "short" else "plain"
 
     @property
     def long(self) -> bool:

@@ -427,4 +427,6 @@ def test_an_annex_is_a_section_or_a_fold_of_one():
     assert [each for each in found.all("details") if each.get("class") == "annex"] == [{"class": "annex"}]
     assert [each.get("class") for each in found.all("section")] == [None, "annex"]
     assert '<div class="skfairtest all">' in page(blocks, details=True)
+    stands_in = page([Heading("Title", 1), Heading("Part"), Paragraph("Short form.", "short")])
+    assert [each.get("class") for each in Page(stands_in).all("section")] == [None]
     assert '<div class="skfairtest">' in page(blocks)
