@@ -126,10 +126,10 @@ def _first_findings(record: AuditRecord) -> Iterator[Block]:
         return
     if record.verdict.concern:
         rest = record.verdict.n_found - len(shown)
-        more = f" {pluralize(rest, 'further significant comparison')} stand below." if rest else ""
+        more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
         yield Paragraph(
             "The strongest by what their intervals assure, one for each metric and grouping; crossed groups where they "
-            f"do not only repeat a single feature.{more}"
+            f"do not only repeat a single feature. In parentheses: intervals, as How to read this explains.{more}"
         )
     else:
         yield Paragraph("The largest gaps observed, one for each metric and grouping:")

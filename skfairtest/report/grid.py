@@ -47,7 +47,7 @@ class Standing:
     disparity : float
         From those it was compared with; nan where there is no comparison.
     p_value : float
-        The smallest adjusted p-value.
+        The smallest p-value of its comparisons; nan where there is none.
     significant : bool
         Whether any comparison of the group is.
     detectable : float
@@ -122,7 +122,7 @@ def standings(part: AuditPart) -> dict[Any, dict[str, Standing]]:
             people[metric, group],
             rows[0]["value"] if len(rows) == 1 else np.nan,
             _average(part.setup, metric, [row["disparity"] for row in pooled], weights),
-            min((row["p_value_adjusted"] for row in own), default=np.nan),
+            min((row["p_value"] for row in own), default=np.nan),
             any(row["concern"] for row in own),
             min((row["minimum_detectable"] for row in own if not np.isnan(row["minimum_detectable"])), default=np.nan),
         )
@@ -252,14 +252,19 @@ def _cell(setup: Setup, standing: Standing | None, scale: float) -> GridCell:
 
 
 def _value(setup: Setup, metric: str, value: float) -> str:
-    return percent(value) if setup.is_event(metric) else f"{value:.3f}" if setup.is_share(metric) else number(value)
+    return percent(value) if setup.is_event(metric) else f"{value:.3f}" if setup.is_share(metric) else _short(value)
+
+
+def _short(value: float) -> str:
+    """Write a number with three digits, as cells have room for."""
+    return (number(value) if abs(value) >= 1000 else f"{value + 0.0:.3g}").replace("-", "\N{MINUS SIGN}")
 
 
 def _signed(setup: Setup, metric: str, disparity: float) -> str:
     """Write a disparity with its sign; of shares in points, of ratios as a factor."""
     if setup.disparity_of(metric) == "ratio":
         return "\N{MULTIPLICATION SIGN}∞" if np.isinf(disparity) else f"\N{MULTIPLICATION SIGN}{disparity:.2f}"
-    text = points(abs(disparity)) if setup.is_share(metric) else number(abs(disparity))
+    text = points(abs(disparity)) if setup.is_share(metric) else _short(abs(disparity))
     sign = "" if not text.strip("0.") else "\N{MINUS SIGN}" if disparity < 0 else "+"
     return f"{sign}{text}"
 

@@ -98,20 +98,18 @@ def _detectable(record: AuditRecord) -> Iterator[str]:
             yield f"No comparison of {label(ordered[0][2])} had an {_chance()} of detecting any gap, however large."
             continue
         size, part, metric = finite[0]
-        write = lambda size, metric=metric, part=part: size_text(part.setup, metric, size)  # noqa: E731
-        middle = ordered[(len(ordered) - 1) // 2][0]
-        best = f"{write(size)} ({label(metric)} by {label(part.feature)})"
+        most = f"{_chance()} of detecting a gap of {size_text(part.setup, metric, size)}"
         if len(ordered) == 1:
-            yield f"The comparison had an {_chance()} of detecting a gap of {best}."
+            yield f"The comparison had an {most}."
             continue
-        half = f"half of the comparisons, one of {write(middle)} or less" if np.isfinite(middle) else ""
-        worst = ordered[-1][0]
-        last = f"the least sensitive, {write(worst)}" if np.isfinite(worst) else _none(len(ordered) - len(finite))
-        yield f"A gap of {best} had an {_chance()} of being detected; {'; '.join(said for said in (half, last) if said)}."
+        yield f"The most sensitive comparison ({label(metric)} by {label(part.feature)}) had an {most}{_others(ordered)}."
 
 
-def _none(n: int) -> str:
-    return f"{pluralize(n, 'comparison')} had no such chance for any gap"
+def _others(ordered: Sequence[tuple[float, AuditPart, str]]) -> str:
+    """Say what gap half of the comparisons were likely to detect, and how many of them none."""
+    (middle, part, metric), none = ordered[(len(ordered) - 1) // 2], sum(np.isinf(size) for size, *_ in ordered)
+    half = "" if np.isinf(middle) else f", half of them one of {size_text(part.setup, metric, middle)} or less"
+    return half + (f"; {pluralize(none, 'comparison')} had no such chance for any gap" if none else "")
 
 
 def _chance() -> str:

@@ -28,6 +28,9 @@ except ImportError as error:
 
 __all__ = ["fragment", "page"]
 
+#: The space of "5 %".
+_PERCENT = re.compile(r"(?<=\d) (?=%)")
+
 
 def page(blocks: Sequence[Block]) -> str:
     """Write a document as one page: no network, no script, light and dark, for screens and for paper.
@@ -130,7 +133,7 @@ def _stacked(table: Table) -> Iterator[list[Cell]]:
 
 def _written(value: Any) -> Any:
     """Return what a template may write: our own markup as it is, anything else as a text to be escaped."""
-    return value if isinstance(value, Markup) else printable(str(value))
+    return value if isinstance(value, Markup) else _PERCENT.sub("\N{NO-BREAK SPACE}", printable(str(value)))
 
 
 @cache
