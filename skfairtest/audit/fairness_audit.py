@@ -183,7 +183,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     >>> print(
     ...     audit.results_.query("feature == 'sex' and metric == 'accuracy'")["sentence"].item()
     ... )
-    No significant disparity was detected between Female and Male in accuracy. Among all people, 65.4 % of Female ...
+    No significant disparity was detected between Female people and Male people in accuracy. 65.4 % of Female people ...
 
     Young women against young men, and against older women:
 

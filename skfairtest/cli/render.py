@@ -36,7 +36,7 @@ _READABLE = 100
 _NAME, _SHORT, _GAP = 24, 8, 3
 #: Stands for a space at which no line is broken.
 _TIE = "\ue000"
-#: Columns of the screen that a metric takes in a grid at the most; its colours by level, darker or brighter as it grows.
+#: Columns of the screen that a metric takes in a grid at the most, and the colours of its levels.
 _GRID = 9
 _HUES = {
     "warm": ("", "", "black on color(223)", "black on color(216)", "black on color(209)"),
@@ -125,7 +125,9 @@ def _grid(grid: Grid, *, coloured: bool) -> RenderableType:
             shown.add_row(Text(f"  {row.name}", overflow="fold"), Text(row.people), *cells)
     key = Text("* significant, ? ").append(grid.few)
     if grid.hues and coloured:
-        key.append(", ").append(grid.warm, style=_HUES["warm"][4]).append(", ").append(grid.cool, style=_HUES["cool"][4])
+        key.append(", ").append(grid.warm, style=_HUES["warm"][4]).append(", ").append(
+            grid.cool, style=_HUES["cool"][4]
+        )
     return Padding(Group(shown, key), (0, 0, 0, 2), expand=False)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import label
 from skfairtest.report.document import Column, Table
 from skfairtest.report.sentences import Setup, Written, decimal, decimals_of, number, p_text, written_numbers
 

@@ -42,9 +42,9 @@ def first_sentences(record: AuditRecord) -> tuple[str, ...]:
     shown = shown_first(record)
     if not record.verdict.concern:
         said = [*_nothing(record, shown), *_paragraph(_detectable(record))]
-        return tuple([*said, *_paragraph(_missed(record))])
+        return (*said, *_paragraph(_missed(record)))
     headline = [_headline(shown[0])] if shown else []
-    return tuple([*headline, f"{record.sentence}{_certainty(record)}", *_paragraph(_missed(record))])
+    return (*headline, f"{record.sentence}{_certainty(record)}", *_paragraph(_missed(record)))
 
 
 def _paragraph(sentences: Iterable[str]) -> list[str]:
@@ -102,7 +102,8 @@ def _detectable(record: AuditRecord) -> Iterator[str]:
         if len(ordered) == 1:
             yield f"The comparison had an {most}."
             continue
-        yield f"The most sensitive comparison ({label(metric)} by {label(part.feature)}) had an {most}{_others(ordered)}."
+        best = f"{label(metric)} by {label(part.feature)}"
+        yield f"The most sensitive comparison ({best}) had an {most}{_others(ordered)}."
 
 
 def _others(ordered: Sequence[tuple[float, AuditPart, str]]) -> str:
@@ -145,8 +146,10 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     if crossed:
         names.append(f"{crossed:,} of the {n_crossed:,} crossed groups")
     if names:
-        missed = _size_missed(record)
-        yield f"Too few people to tell: {enumerated(names)}. There, at least one metric could differ by {missed} unnoticed."
+        yield (
+            f"Too few people to tell: {enumerated(names)}. There, at least one metric could differ by "
+            f"{_size_missed(record)} unnoticed."
+        )
     left_out = sum(int(part.excluded["comparisons"].sum()) for part in record.parts)
     if left_out:
         yield f"{pluralize(left_out, 'comparison')} of small groups could not be made; they are listed below."

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.text import label
 from skfairtest.report.cells import records
 from skfairtest.report.document import Interval, Intervals
 from skfairtest.report.record import AuditPart, AuditRecord

@@ -68,8 +68,8 @@ from skfairtest.report._schema import (
     truth,
 )
 from skfairtest.report.null_histogram import NullHistogram
-from skfairtest.report.wording import check_words
 from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p, result_sentence
+from skfairtest.report.wording import check_words
 
 __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_rows", "plain_value"]
 
@@ -307,11 +307,11 @@ class AuditRecord:
 
     def _in_words(self, part: AuditPart) -> AuditPart:
         """Let the sentences of a part say what a positive prediction means, as the parameters do."""
-        given = {name: self.parameters.get(name) for name in ("positive_means", "favorable")}
-        check_words(**given)
-        if all(getattr(part.setup, name) == value for name, value in given.items()):
+        means, favorable = (self.parameters.get(name) for name in ("positive_means", "favorable"))
+        check_words(positive_means=means, favorable=favorable)
+        if (part.setup.positive_means, part.setup.favorable) == (means, favorable):
             return part
-        return replace(part, setup=replace(part.setup, **given))
+        return replace(part, setup=replace(part.setup, positive_means=means, favorable=favorable))
 
     @property
     def setup(self) -> Setup:
@@ -332,11 +332,12 @@ class AuditRecord:
                 single = [f"by {label(part.feature)}" for part in self.parts if len(part.sensitive) == 1][:NAMED]
                 names = [*single, f"in {pluralize(len(names) - len(single), 'further grouping')}"]
             return (
-                f"No significant disparity{beyond} was detected {enumerated(names)}, in {asked} ({'smallest adjusted ' if several else ''}{p}, {level}). This "
+                f"No significant disparity{beyond} was detected {enumerated(names)}, in {asked} "
+                f"({'smallest adjusted ' if several else ''}{p}, {level}). This "
                 "does not prove fairness: each comparison says how large a disparity it could have missed."
             )
-        shown = "comparisons show" if several else "comparison shows"
-        lead = f"{self.verdict.n_found:,} of {self.verdict.n_comparisons:,} {shown}" if several else f"The {shown}"
+        shows = "show" if self.verdict.n_found > 1 else "shows"
+        lead = f"{self.verdict.n_found:,} of {asked} {shows}" if several else "The comparison shows"
         over = "; the smallest adjusted" if several else ";"
         differ = f"{lead} a significant disparity{beyond}, more than chance explains"
         return f"{differ}: {enumerated(self._places())}{over} {p}, {level}."

@@ -17,7 +17,9 @@ __all__ = ["check_words", "in_words", "past", "people_of", "sides_of", "told", "
 _ADJECTIVES = re.compile(r"(?:.*[_ .-])?(?:race|ethnicity|sex|gender|nationality|religion)\d*", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})*")
 #: Values that are no adjectives: "other people" are everyone else.
-_NO_ADJECTIVES = re.compile(r"\b(?:other|unknown|none|missing|yes|not|true|false|and|nan|null|refused)\b", re.IGNORECASE)
+_NO_ADJECTIVES = re.compile(
+    r"\b(?:other|unknown|none|missing|yes|not|true|false|and|nan|null|refused)\b", re.IGNORECASE
+)
 #: How rates name predictions; `in_words` says instead what they mean.
 _POSITIVE, _NEGATIVE = "predicted positive", "predicted negative"
 
@@ -125,7 +127,10 @@ def in_words(text: str, positive_means: str | None) -> str:
 
     Examples
     --------
-    >>> in_words("are predicted positive", "denied"), in_words("people predicted negative", "denied")
+    >>> (
+    ...     in_words("are predicted positive", "denied"),
+    ...     in_words("people predicted negative", "denied"),
+    ... )
     ('are denied', 'people not denied')
     """
     if not positive_means:

@@ -157,8 +157,8 @@ def test_three_to_seven_disparities_one_for_each_question(record):
 
 
 def test_crossed_groups_that_only_repeat_a_feature_are_left_out(record):
-    single = [part for part in record.parts if part.feature == "race"][0]
-    crossed = [part for part in record.parts if part.feature == "race x sex"][0]
+    single = next(part for part in record.parts if part.feature == "race")
+    crossed = next(part for part in record.parts if part.feature == "race x sex")
 
     def first(part, **values):
         rows = [row for row in part.comparisons.to_dict("records") if all(row[k] == v for k, v in values.items())]
@@ -201,7 +201,9 @@ def test_where_nothing_was_found_the_gaps_and_the_detectable_sizes_are_told(noth
 
 def test_renamed_groups_have_the_same_grid_but_for_their_names():
     grid = audit_grid(audited(intersections=False))
-    renamed = audit_grid(audited(features=FEATURES.replace({"Black": "zebra", "White": "antelope"}), intersections=False))
+    renamed = audit_grid(
+        audited(features=FEATURES.replace({"Black": "zebra", "White": "antelope"}), intersections=False)
+    )
     assert {row.cells for part in grid.parts for row in part.rows} == {
         row.cells for part in renamed.parts for row in part.rows
     }

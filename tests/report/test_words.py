@@ -69,7 +69,9 @@ def test_a_group_of_several_features_is_bracketed_in_a_sentence():
         "value_other": 0.25, "disparity": 0.25, "ci_low": 0.0, "ci_high": 0.5, "p_value": 0.1, "p_value_adjusted": 0.2,
     }  # fmt: skip
     facts = Setup(sentences={"r": ("are called", "people")})
-    assert finding_sentence(facts, row).startswith("Among people, 50.0 % of (x, f) were called, versus 25.0 % of (x, m):")
+    assert finding_sentence(facts, row).startswith(
+        "Among people, 50.0 % of (x, f) were called, versus 25.0 % of (x, m):"
+    )
 
 
 def test_the_null_of_all_pairs_says_any_two_groups():
