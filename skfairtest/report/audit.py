@@ -129,7 +129,7 @@ def _first_findings(record: AuditRecord) -> Iterator[Block]:
         more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
         yield Paragraph(
             "The strongest by what their intervals assure, one for each metric and grouping; crossed groups where they "
-            f"do not only repeat a single feature. In parentheses: intervals, as How to read this explains.{more}"
+            f"do not only repeat a single feature. Intervals are in parentheses.{more}"
         )
     else:
         yield Paragraph("The largest gaps observed, one for each metric and grouping:")

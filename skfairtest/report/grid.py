@@ -20,7 +20,7 @@ from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.sentences import DETECTION_POWER, Setup, number, percent, points
 from skfairtest.report.wording import worse_when
 
-__all__ = ["FEW_POINTS", "Standing", "audit_grid", "few_rule", "standings"]
+__all__ = ["FEW_POINTS", "FEW_RATIO", "Standing", "audit_grid", "few_rule", "people_of_groups", "standings"]
 
 #: A group is too small to tell where no comparison of it would have found a difference, or a ratio, of this size.
 FEW_POINTS, FEW_RATIO = 0.2, 2.0
@@ -205,7 +205,7 @@ def _parts(
     *, folded: bool,
 ) -> Iterator[GridPart]:  # fmt: skip
     """Yield the groups of a feature that stand open, and the others of many."""
-    name, sizes = label(part.feature), _sizes(part)
+    name, sizes = label(part.feature), people_of_groups(part)
     rows = {
         group: GridRow(
             label(group),
@@ -231,7 +231,7 @@ def _smallest_p(own: Mapping[str, Standing]) -> float:
     return min((standing.p_value for standing in own.values() if not np.isnan(standing.p_value)), default=np.inf)
 
 
-def _sizes(part: AuditPart) -> dict[Any, int]:
+def people_of_groups(part: AuditPart) -> dict[Any, int]:
     """Count the people of each group, over all strata."""
     rows = {(row["group"], row["stratum"]): row["n"] for row in records(part.by_group)}
     sizes: dict[Any, int] = {}

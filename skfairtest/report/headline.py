@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.text import enumerated, label, pluralize
-from skfairtest.report.grid import FEW_POINTS, FEW_RATIO, Standing, standings
+from skfairtest.report.grid import FEW_POINTS, FEW_RATIO, Standing, people_of_groups, standings
 from skfairtest.report.highlights import Highlight, highlights, largest_gaps, worse_first
 from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.sentences import DETECTION_POWER, gap_sentence, p_text, points, size_text
@@ -140,7 +140,7 @@ def _missed(record: AuditRecord) -> Iterator[str]:
     single = [(part, group, own) for part, group, own in few if len(part.sensitive) == fewest]
     crossed = len(few) - len(single)
     n_crossed = sum(len(part.sensitive) > fewest for part, _, _ in found)
-    names = [_named(part, group, own) for part, group, own in single[:NAMED]]
+    names = [_named(part, group) for part, group, _ in single[:NAMED]]
     if len(single) > NAMED:
         names.append(pluralize(len(single) - NAMED, "further group"))
     if crossed:
@@ -152,12 +152,11 @@ def _missed(record: AuditRecord) -> Iterator[str]:
         )
     left_out = sum(int(part.excluded["comparisons"].sum()) for part in record.parts)
     if left_out:
-        yield f"{pluralize(left_out, 'comparison')} of small groups could not be made; they are listed below."
+        yield f"{pluralize(left_out, 'comparison')} could not be made: see what was left out."
 
 
-def _named(part: AuditPart, group: Any, own: Sequence[Standing]) -> str:
-    n = max(one.n_effective for one in own)
-    return f"{told(part.sensitive, group)} ({pluralize(n, 'person', 'people')})"
+def _named(part: AuditPart, group: Any) -> str:
+    return f"{told(part.sensitive, group)} ({pluralize(people_of_groups(part)[group], 'person', 'people')})"
 
 
 def _size_missed(record: AuditRecord) -> str:

@@ -453,7 +453,7 @@ def test_the_summary_has_a_row_for_each_metric_of_each_feature(audit):
 def test_the_printout_starts_with_the_verdict(audit):
     lines = str(audit).splitlines()
     assert lines[0] == "Fairness audit of a table of counts"
-    headline, *others = lines[5:9]
+    headline, *others = lines[6:9]
     assert headline.startswith("People with race = Other were predicted positive less often than people with race = ")
     assert audit.record_.sentence in others
 
