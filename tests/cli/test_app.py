@@ -849,7 +849,8 @@ def test_the_demo_reports_what_fairness_test_finds(elsewhere, capsys):
     assert f"{100 * leading['disparity']:.1f} points" in text
     assert "ProPublica" in text
     assert "propublica/compas-analysis" in text
-    assert text.index("Worse off: among people who were charged again") < text.index(" by race: ") < text.index("null hypotheses")
+    headline = text.index("Worse off: among people who were charged again")
+    assert headline < text.index(" by race: ") < text.index("null hypotheses")
     assert "true_positive_rate by race x sex: " in text
 
 
