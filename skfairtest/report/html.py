@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from skfairtest._utils.text import printable
-from skfairtest.report.document import Block, Heading, Paragraph, Table
+from skfairtest.report.document import Block, Grid, Heading, Paragraph, Table
 from skfairtest.report.text import plain
 
 try:
@@ -27,6 +27,9 @@ except ImportError as error:
     ) from error
 
 __all__ = ["fragment", "page"]
+
+#: The space of "5 %".
+_PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
 def page(blocks: Sequence[Block]) -> str:
@@ -81,6 +84,11 @@ class Section:
         first = self.blocks[0] if self.blocks else None
         return first.tone if isinstance(first, Paragraph) else "plain"
 
+    @property
+    def is_glance(self) -> bool:
+        """Whether it begins with the grid, which belongs on the first screen."""
+        return bool(self.blocks) and isinstance(self.blocks[0], Grid)
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -94,6 +102,8 @@ def _rendered(template: str, blocks: Sequence[Block], prefix: str, *, top: int) 
     first, *sections = _sections(blocks)
     title = next((block.text for block in blocks if isinstance(block, Heading) and block.level == 1), "")
     context = {"first": first, "sections": sections, "title": title, "prefix": prefix, "top": top, "stacked": _stacked}
+    # The table of contents stands below the first screen.
+    context["contents_after"] = next((place for place, one in enumerate(sections) if one.is_glance), 0)
     return _environment().get_template(template).render(context)
 
 
@@ -123,12 +133,12 @@ def _stacked(table: Table) -> Iterator[list[Cell]]:
 
 def _written(value: Any) -> Any:
     """Return what a template may write: our own markup as it is, anything else as a text to be escaped."""
-    return value if isinstance(value, Markup) else printable(str(value))
+    return value if isinstance(value, Markup) else _PERCENT.sub("\N{NO-BREAK SPACE}", printable(str(value)))
 
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("skfairtest.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -136,3 +146,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["percent"] = "{:.2%}".format
+    return environment
