@@ -123,7 +123,7 @@ class Flow:
             directions, limits = metric.reachable(movable, self.regularization)
             if model.way == "finite_differences" and np.isinf(limits).all():
                 gradient = model.gradient_along(starts.truth, directions)
-            return implicit(starts.z, gradient, shrink, steps=self.steps, **rest)
+            return implicit(starts.z, gradient, shrink, steps=self.steps, bounded=self.ranges.bounded, **rest)
         if self.solver == "euler":
             return euler(starts.z, gradient, pull, steps=self.steps, **rest)
         return self._integrated(gradient, metric, movable, starts.z)

@@ -26,7 +26,7 @@ __all__ = ["Coded", "read_coded"]
 
 #: A column of more categories is none: names, numbers of accounts, dates.
 MOST_CATEGORIES = 200
-#: What these transformers are given are categories, whatever it looks like.
+#: What these transformers are given is categories, whatever it looks like.
 ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")
 
 
@@ -66,9 +66,12 @@ class Coded(Features):
     ----------
     sources : tuple of Source
         The columns as people have them, in their order.
+    numeric : bool
+        Whether they came in an array of numbers, which some of its categories are.
     """
 
     sources: tuple[Source, ...] = field(default=(), repr=False)
+    numeric: bool = False
 
     @property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
@@ -111,7 +114,9 @@ class Coded(Features):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the matrix and the offset of a function that is affine in numbers and in shares of categories.
 
-        Asked about one person with one number or one category changed.
+        Asked about one person with one number or one category changed. Shares that do not sum to 1, through which a
+        flow passes, say nothing by their sum, so that it does not matter who is asked about: the function does not
+        change along the mean shares of a choice.
         """
         base = self.values[:1].copy()
         probes = np.repeat(base, 1 + base.shape[1], axis=0)
@@ -125,15 +130,19 @@ class Coded(Features):
         outputs = transform(probes)
         matrix = outputs[1:] - outputs[0]
         for source in self.sources:
+            columns = list(source.columns)
             if source.levels is None:
-                matrix[source.columns[0]] /= length
+                matrix[columns] /= length
+            else:
+                matrix[columns] -= self.values[:, columns].mean(axis=0) @ matrix[columns]
         return matrix, outputs[0] - base[0] @ matrix
 
     def _table(self, values: NDArray[np.float64], index: pd.Index[Any] | None) -> Any:
         empty = self.container
         columns = {source.name: source.decoded(values) for source in self.sources}
         if empty is None or isinstance(empty, list):
-            return np.column_stack([np.asarray(column, dtype=object) for column in columns.values()])
+            objects = np.column_stack([np.asarray(column, dtype=object) for column in columns.values()])
+            return objects.astype(float) if self.numeric else objects
         if isinstance(empty, dict | pd.DataFrame):
             series = {
                 source.name: pd.Series(columns[source.name], dtype=source.dtype, index=index) for source in self.sources
@@ -202,7 +211,8 @@ def read_coded(X: Any, estimator: Any) -> Features:
     if not isinstance(X, np.ndarray):
         empty = [] if isinstance(X, list | tuple) else dict.fromkeys(names) if isinstance(X, dict) else X[:0]
     index = X.index if isinstance(X, pd.DataFrame) else None
-    return Coded(tuple(labels), np.ascontiguousarray(np.hstack(parts)), index, empty, tuple(sources))
+    numeric = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
+    return Coded(tuple(labels), np.ascontiguousarray(np.hstack(parts)), index, empty, tuple(sources), numeric)
 
 
 def _is_text(column: Any) -> bool:
@@ -245,6 +255,8 @@ def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
     steps = transformers_of(path)
     if steps:
         return _encoded_columns(steps[0], np.arange(len(names)), names)
+    if (native := _native_categories(path[-1])) is not None:
+        return native
     if derives(path[-1], "sklearn", "CalibratedClassifierCV"):
         members = [one.estimator for one in getattr(path[-1], "calibrated_classifiers_", ())]
     else:
@@ -252,6 +264,18 @@ def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
     for member in members:
         found |= _encoded_by(member, names)
     return found
+
+
+def _native_categories(model: Any) -> set[int] | None:
+    """Return which columns of X a boosted model was told are categories; None of another model."""
+    if derives(model, "catboost", "CatBoost"):
+        return {int(place) for place in model.get_cat_feature_indices()}
+    if derives(model, "lightgbm", "LGBMModel"):
+        return {int(place) for place in model.booster_.params.get("categorical_column", ())}
+    if derives(model, "sklearn", "BaseHistGradientBoosting"):
+        known = model.is_categorical_
+        return set() if known is None else set(np.flatnonzero(known).tolist())
+    return None
 
 
 def _encoded_columns(transformer: Any, columns: NDArray[np.intp], names: list[str]) -> set[int]:
