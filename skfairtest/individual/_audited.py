@@ -116,9 +116,7 @@ class Audited:
         predicted = ask(self.estimator, "predict", x, sensitive_features=truth.groups)
         return np.asarray(predicted.reshape(-1) != truth.labels, dtype=float)
 
-    def along_path(
-        self, ask: Callable[[Floats, Truth], Floats], places: Sequence[Floats], truth: Truth
-    ) -> Floats:
+    def along_path(self, ask: Callable[[Floats, Truth], Floats], places: Sequence[Floats], truth: Truth) -> Floats:
         """Return what `losses` or `wrong` is about the same people at several places, of shape (n, n_places).
 
         A model that has to be asked is asked about all of them together: a call costs as much as many rows.

@@ -155,15 +155,15 @@ class Coded(Features):
         return nw.from_dict(lists, backend=nw.get_native_namespace(nw.from_native(empty))).to_native()
 
 
-def read_coded(X: Any, estimator: Any) -> Features:
-    """Read a table for a model: numbers, and categories as shares.
+def read_coded(X: Any, *estimators: Any) -> Features:
+    """Read a table for models: numbers, and categories as shares.
 
     Parameters
     ----------
     X : frame, mapping, two-dimensional array or list of rows
-        Columns of text, pandas categories, and what the model's encoders take are categories.
-    estimator : object
-        The fitted model.
+        Columns of text, pandas categories, and what the encoders of any of the models take are categories.
+    *estimators : object
+        The fitted models.
 
     Raises
     ------
@@ -172,7 +172,7 @@ def read_coded(X: Any, estimator: Any) -> Features:
 
     Examples
     --------
-    >>> features = read_coded({"age": [23, 61], "job": ["cook", "clerk"]}, None)
+    >>> features = read_coded({"age": [23, 61], "job": ["cook", "clerk"]})
     >>> features.names, features.values.tolist()
     (('age', 'job=clerk', 'job=cook'), [[23.0, 0.0, 1.0], [61.0, 1.0, 0.0]])
     """
@@ -180,7 +180,7 @@ def read_coded(X: Any, estimator: Any) -> Features:
         return read_features(X)
     table = split_table(X, "X")
     names = [f"x{i}" if name is None else str(name) for i, (name, _) in enumerate(table)]
-    encoded = _encoded_by(estimator, names)
+    encoded = set().union(*(_encoded_by(estimator, names) for estimator in estimators))
     categories = {
         i: column
         for i, (_, column) in enumerate(table)
@@ -248,8 +248,6 @@ def _shares(column: Any, name: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
 
 def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
     """Return which columns of X the model's own encoders take for categories."""
-    if estimator is None:
-        return set()
     found: set[int] = set()
     path = path_of_probabilities(estimator)
     steps = transformers_of(path)
