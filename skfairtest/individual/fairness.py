@@ -113,7 +113,7 @@ class IndividualFairnessTest(ReportPages):
     random_state : int, RandomState, Generator or None
         Of the candidates of a search; None: always the same. Nothing else is random.
     n_jobs : int, optional
-        Processes among which people are divided. The result is the same.
+        Processes among which people are divided, 1,024 at a time. The result is the same.
     verbose : int, default=0
         Above 0, a test that takes more than a second shows how far it is.
 
