@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
@@ -281,3 +282,8 @@ def test_regressors_behind_an_encoder(model, way):
     np.testing.assert_allclose(test.to_frame()["loss_after"], (errors / wages[1].std(ddof=0)) ** 2, rtol=1e-6)
     for column in ("income", "years"):
         assert test.unfair_examples_[column].between(PEOPLE[0][column].min(), PEOPLE[0][column].max()).all()
+
+
+def test_boosted_models_that_are_not_fitted_say_so():
+    with pytest.raises(NotFittedError, match=r"HistGradientBoostingClassifier\(\) is not fitted"):
+        IndividualFairnessTest(HistGradientBoostingClassifier()).fit(*PEOPLE[:2], sensitive_features=PEOPLE[2])

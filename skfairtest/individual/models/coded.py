@@ -265,14 +265,15 @@ def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
 
 
 def _native_categories(model: Any) -> set[int] | None:
-    """Return which columns of X a boosted model was told are categories; None of another model."""
-    if derives(model, "catboost", "CatBoost"):
+    """Return which columns of X a boosted model was told are categories; None of another model, or if not fitted."""
+    if derives(model, "catboost", "CatBoost") and model.is_fitted():
         return {int(place) for place in model.get_cat_feature_indices()}
-    if derives(model, "lightgbm", "LGBMModel"):
-        return {int(place) for place in model.booster_.params.get("categorical_column", ())}
+    if derives(model, "lightgbm", "LGBMModel") and hasattr(model, "fitted_"):
+        places = model.booster_.params.get("categorical_column", [])
+        return {int(place) for place in places} if isinstance(places, list) else None
     if derives(model, "sklearn", "BaseHistGradientBoosting"):
-        known = model.is_categorical_
-        return set() if known is None else set(np.flatnonzero(known).tolist())
+        known = getattr(model, "is_categorical_", None)
+        return None if known is None else set(np.flatnonzero(known).tolist())
     return None
 
 
