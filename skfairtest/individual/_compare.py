@@ -11,7 +11,8 @@ import pandas as pd
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
-from skfairtest.individual._plan import Plan
+from skfairtest.individual._parameters import check_parameters
+from skfairtest.individual._plan import Plan, seed_of
 from skfairtest.individual.flow.audit_value import difference
 from skfairtest.inference.multiplicity import holm
 from skfairtest.readers.levels import listed
@@ -43,7 +44,10 @@ def compare(test: Any, models: Any, X: Any, y: Any, sensitive_features: Any) -> 
             f"models must map the names of at least two fitted models to these, such as {{'linear': a, 'forest': b}}; "
             f"found {found}"
         )
+    check_parameters(test)
     data, like = (X, y, sensitive_features), list(models.values())
+    if test.random_state is not None:  # a generator would give every model other candidates
+        test = _of(test, random_state=seed_of(test.random_state))
     tests = {name: _of(test, estimator=model) for name, model in models.items()}
     plans = {name: one._planned(*data, like=like) for name, one in tests.items()}
     _check_losses(plans)

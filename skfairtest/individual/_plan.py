@@ -168,16 +168,13 @@ def _flow(test: Any, model: Audited, matrices: list[Quadratic], ranges: Ranges) 
         )
     steps = steps_of(test)
     n_candidates = CANDIDATES if test.n_steps is None else int(test.n_steps)
-    seed = 0
-    if solver == "search" and test.random_state is not None:
-        seed = int(seed_sequence(test.random_state).generate_state(1)[0])
     flow = Flow(
         solver,
         steps,
         n_candidates,
         float(test.regularization),
         ranges,
-        seed,
+        seed_of(test.random_state) if solver == "search" else 0,
         checkpoints(n_candidates if solver == "search" else len(steps)),
         max(metric.among(model.movable).largest for metric in matrices) if model.movable.any() else 0.0,
     )
@@ -190,6 +187,11 @@ def _flow(test: Any, model: Audited, matrices: list[Quadratic], ranges: Ranges) 
             f"solver='implicit', which is stable, or a step_size below {1 / pull:.3g}"
         )
     return flow
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed of a search; without one, always the same."""
+    return 0 if random_state is None else int(seed_sequence(random_state).generate_state(1)[0])
 
 
 def moved_by(test: Any, plan: Plan) -> Moved:

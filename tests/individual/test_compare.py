@@ -92,6 +92,12 @@ def test_a_model_does_not_differ_from_itself(models, people):
     assert (last["difference"], last["difference_standard_error"], last["difference_p_value"]) == (0.0, 0.0, 1.0)
 
 
+def test_a_generator_gives_all_models_the_same_candidates(models, people):
+    boosted = models["boosted"]
+    found = compared({"a": boosted, "b": boosted}, people, random_state=np.random.default_rng(3))
+    assert found["value"].nunique() == 1
+
+
 def test_one_statistic_for_all(models, people, training):
     """A model that has learned everybody by heart has next to no losses, so that means of ratios rest on few."""
     X, y, _, _ = training
