@@ -311,7 +311,11 @@ class IndividualFairnessTest(ReportPages):
         ----------
         models : mapping of name to fitted estimator
             At least two, of the same loss. `estimator` of this test counts for nothing.
-        X, y, sensitive_features
+        X : array-like of shape (n_samples, n_features)
+            As of `fit`.
+        y : array-like of shape (n_samples,)
+            As of `fit`.
+        sensitive_features : array-like, frame or mapping, optional
             As of `fit`.
 
         Returns

@@ -1,4 +1,4 @@
-"""Models of the same people are tested in one way, and compared."""
+"""Several models, one way to find unfair examples for all, and their differences."""
 
 import numpy as np
 import pandas as pd
@@ -99,7 +99,7 @@ def test_a_generator_gives_all_models_the_same_candidates(models, people):
 
 
 def test_one_statistic_for_all(models, people, training):
-    """A model that has learned everybody by heart has next to no losses, so that means of ratios rest on few."""
+    """A model that is sure of everybody has next to no losses, so that means of ratios rest on few."""
     X, y, _, _ = training
     sure = LogisticRegression(C=1e9).fit(X, y)
     sure.coef_ *= 50
