@@ -247,6 +247,10 @@ class Strata:
             length += size - 1
         return work
 
+    def is_direct(self) -> bool:
+        """Whether strata are convolved directly."""
+        return self.direct_work() <= DIRECT_WORK
+
     def distribution(self, tilt: float, *, direct: bool) -> tuple[int, Floats, float]:
         """First outcome, probabilities of the tilted sum, and the log of what they were divided by.
 
@@ -270,20 +274,24 @@ class Strata:
             total += first + float(masses @ np.arange(len(masses)))
         return total
 
+    def tilt_of(self, mean: float) -> float:
+        """Return the tilt that gives the sum this mean, which lies inside its bounds: the log of a common odds ratio."""
+        low, high = -1.0, 1.0
+        while self.tilted_mean(low) > mean:
+            low *= 2
+        while self.tilted_mean(high) < mean:
+            high *= 2
+        while high - low > 1e-9 * max(1.0, abs(low)):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.tilted_mean(middle) < mean else (low, middle)
+        return (low + high) / 2
+
     def log_far_tail(self, observed: int, *, upper: bool) -> float:
         """Log tail probability far out, by exponential tilting: the distribution is re-centred at the observed sum."""
         end = 1 if upper else 0
         if observed == self.bounds[end]:
             return float(sum(float(hypergeometric_log_pmf(support(*s)[end], *s)) for s in self.each))
-        low, high = -1.0, 1.0
-        while self.tilted_mean(low) > observed:
-            low *= 2
-        while self.tilted_mean(high) < observed:
-            high *= 2
-        while high - low > 1e-9 * max(1.0, abs(low)):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.tilted_mean(middle) < observed else (low, middle)
-        tilt = (low + high) / 2
+        tilt = self.tilt_of(observed)
         first, masses, log_constant = self.distribution(tilt, direct=False)
         x = first + np.arange(len(masses))
         chosen = x >= observed if upper else x <= observed
@@ -316,7 +324,7 @@ def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alt
     if variance == 0:
         return 0.0
     z = (observed - mean) / np.sqrt(variance)
-    direct = strata.direct_work() <= DIRECT_WORK
+    direct = strata.is_direct()
     if abs(z) > (_FAR if direct else _FAR_NARROW):
         return _far_log_p(strata, observed, alternative, upper=z > 0)
     first, masses, _ = strata.distribution(0.0, direct=direct)
