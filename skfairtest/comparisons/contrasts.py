@@ -81,6 +81,10 @@ class Design:
         """Return the label of a place."""
         return None if place is None else self.sample.stratum_labels[place]
 
+    def strata(self, places: Sequence[int]) -> tuple[Any, ...]:
+        """Return the labels of several places."""
+        return tuple(map(self.stratum, places)) if len(places) > 1 else ()
+
     def group(self, contrast: Contrast) -> Any:
         """Return the label of the group that is compared."""
         return self.sample.group_labels[contrast.first]

@@ -28,6 +28,7 @@ from skfairtest.comparisons.evidence import evidence_of_draws, evidence_of_sampl
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import null_distribution, rate_draws
 from skfairtest.inference.detectable import TwoRates
+from skfairtest.inference.homogeneity import Homogeneity, cochran_q, score_homogeneity
 from skfairtest.inference.intervals import wilson
 from skfairtest.inference.max_t import product_log_p
 from skfairtest.inference.multiplicity import distinct
@@ -117,6 +118,18 @@ class RateNull(NullDistribution):
     def n_effective(self, estimate: Estimate) -> int:
         """Return how many people of the group meet the condition."""
         return int(self.pair.d1.sum())
+
+    def homogeneity(self) -> Homogeneity | None:
+        """Test that the disparity is the same in every stratum; of a disparity to everyone that it is to the rest."""
+        pair, disparity = self.pair, self.question.disparity
+        if len(pair.x1) < 2:
+            return None
+        if self.scale.is_identity:
+            return score_homogeneity(pair.x1, pair.d1, pair.x2, pair.d2, disparity)
+        each = [pair.only(np.arange(len(pair.x1)) == place) for place in range(len(pair.x1))]
+        found = [linearized(replace(one, overall=False), self.scale, disparity, smooth=0.5) for one in each]
+        values, errors = np.array(found, dtype=float).T
+        return cochran_q(values, errors**2, disparity)
 
 
 @dataclass(frozen=True)
@@ -227,7 +240,7 @@ def _estimates(
                     rate.name, group, other, design.stratum(place), contrast, n_group,
                     int(people.x2.sum() + (people.x1.sum() if base.overall else 0)), first, second, disparity,
                     disparity_bounds((0.0, 1.0), question.disparity),
-                    *design.hypothesis(question, contrast, what, strata),
+                    *design.hypothesis(question, contrast, what, strata), design.strata(strata),
                 )  # fmt: skip
                 yield contrast, estimate, RateNull(question, pair, scale)
     among = rate.among or (f"who meet {rate.given!r}" if isinstance(rate.given, str) else "who meet the condition")

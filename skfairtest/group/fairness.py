@@ -16,6 +16,7 @@ from skfairtest.comparisons.frames import (
     by_group_frame,
     comparisons_frame,
     excluded_frame,
+    homogeneity_frame,
     method_of,
     null_distribution,
     values_frame,
@@ -130,6 +131,13 @@ class FairnessTest(GroupsTest):
         ``standard_error`` is that of the difference, or of the logarithm of the ratio: NaN where that is infinite.
     excluded_ : DataFrame
         What was left out, with the reason and the counts.
+    homogeneity_ : DataFrame
+        With control features, one row for each pooled comparison: whether its disparity is the same in every stratum.
+        ``statistic`` is the sum of the squared distances of the strata from the disparity that they would share,
+        ``common``, in standard errors there (score statistics of a rate; Cochran's Q of other metrics); ``p_value``
+        and ``p_value_adjusted`` (Holm over the rows) follow from the chi-square distribution with ``df`` degrees of
+        freedom. ``stratum`` is the one farthest from ``common``, by ``distance`` standard errors. A disparity to
+        everyone is tested as that to everyone else. Without rows where there are no strata.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics under permuted labels, flipped signs or in bootstrap samples, as ``method`` says; None where every
         null distribution was enumerated, NaN where one was.
@@ -202,8 +210,8 @@ class FairnessTest(GroupsTest):
 
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
-        "equivalence_interval", "comparisons", "excluded", "method", "variance", "within", "adjust", "n_resamples",
-        "groups", "pos_label", "n_samples",
+        "equivalence_interval", "comparisons", "excluded", "homogeneity", "method", "variance", "within", "adjust",
+        "n_resamples", "groups", "pos_label", "n_samples",
     )  # fmt: skip
 
     def __init__(
@@ -283,6 +291,7 @@ class FairnessTest(GroupsTest):
         self.by_group_ = by_group_frame(measured)
         self.comparisons_ = comparisons_frame(findings)
         self.excluded_ = excluded_frame(measured.excluded)
+        self.homogeneity_ = homogeneity_frame(findings)
         self.null_distribution_ = null_distribution(findings, verdict.n_resamples)
         self.p_value_interval_ = verdict.limits
         self.method_ = method_of(result)

@@ -275,7 +275,7 @@ class Strata:
         return total
 
     def tilt_of(self, mean: float) -> float:
-        """Return the tilt that gives the sum this mean, which lies inside its bounds: the log of a common odds ratio."""
+        """Return the tilt that gives the sum this mean, inside its bounds: the logarithm of a common odds ratio."""
         low, high = -1.0, 1.0
         while self.tilted_mean(low) > mean:
             low *= 2

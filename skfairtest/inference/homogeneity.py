@@ -9,6 +9,7 @@ differences and ratios Cochran's Q with score variances, at the shared disparity
 References
 ----------
 M. Zelen (1971). The analysis of several 2 x 2 contingency tables. Biometrika 58, 129-137. Section 3.
+W. G. Cochran (1954). The combination of estimates from different experiments. Biometrics 10, 101-129.
 N. E. Breslow and N. E. Day (1980). Statistical Methods in Cancer Research 1, equation 4.32.
 R. E. Tarone (1985). On heterogeneity tests based on efficient scores. Biometrika 72, 91-95.
 J. J. Gart and J. Nam (1990). Approximate interval estimation of the difference in binomial parameters: correction for
@@ -84,12 +85,15 @@ def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact
     Examples
     --------
     >>> import numpy as np
-    >>> smokers = np.array([647, 41]), np.array([649, 60])  # lung cancer, men and women (Doll and Hill 1950)
-    >>> controls = np.array([622, 28]), np.array([649, 60])
-    >>> found = breslow_day(*smokers, *controls, exact=False)
+    >>> smokers, cases = (
+    ...     np.array([647, 41]),
+    ...     np.array([649, 60]),
+    ... )  # men and women: Doll and Hill (1950)
+    >>> others, controls = np.array([622, 28]), np.array([649, 60])
+    >>> found = breslow_day(smokers, cases, others, controls, exact=False)
     >>> round(found.common, 4), round(found.statistic, 3), round(found.p_value, 6)
     (4.5239, 5.175, 0.022919)
-    >>> round(breslow_day(*smokers, *controls).p_value, 4)
+    >>> round(breslow_day(smokers, cases, others, controls).p_value, 4)
     0.0322
     """
     m = x1 + x2
@@ -101,7 +105,7 @@ def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact
         expected = expected_events(d1[used], d2[used], m[used], common)
         with np.errstate(divide="ignore", invalid="ignore"):
             cells = (expected, m[used] - expected, d1[used] - expected, d2[used] - m[used] + expected)
-            variance = 1 / sum(1 / cell for cell in cells)
+            variance = 1 / np.sum([1 / cell for cell in cells], axis=0)
             excess = x1[used] - expected
             distances[used] = np.where(variance > 0, excess / np.sqrt(variance), 0.0)
         total = float(variance.sum())
@@ -211,17 +215,17 @@ def score_homogeneity(x1: Integers, d1: Integers, x2: Integers, d2: Integers, di
     """
     ratio = disparity == "ratio"
     used = (d1 > 0) & (d2 > 0) & ((x1 + x2 > 0) | (not ratio))
-    counts = tuple(np.asarray(v, dtype=float)[used] for v in (x1, d1, x2, d2))
+    a, first, b, second = (np.asarray(v, dtype=float)[used] for v in (x1, d1, x2, d2))
     distances = np.full(len(x1), np.nan)
     if not used.any():
         return _tested(float("nan"), used, distances, float("nan"))
 
-    def at(shared: float) -> Floats:
-        z = score_at(*counts, np.exp(shared) if ratio else shared, disparity)[0]
+    def at(shared: float | Floats) -> Floats:
+        z = score_at(a, first, b, second, np.exp(shared) if ratio else shared, disparity)[0]
         return np.asarray(np.clip(z, -1e8, 1e8))
 
     span = np.linspace(-12, 12, 97) if ratio else np.sin(np.linspace(-1, 1, 97) * np.pi / 2) * (1 - 1e-9)
-    start = int(np.argmin([float((at(float(v)) ** 2).sum()) for v in span]))
+    start = int(np.argmin((at(span[:, None]) ** 2).sum(axis=1)))
     bounds = float(span[max(start - 1, 0)]), float(span[min(start + 1, len(span) - 1)])
     best = minimize_scalar(
         lambda v: float((at(v) ** 2).sum()), bounds=bounds, method="bounded", options={"xatol": 1e-10}
@@ -231,7 +235,7 @@ def score_homogeneity(x1: Integers, d1: Integers, x2: Integers, d2: Integers, di
     return _tested(float((distances[used] ** 2).sum()), used, distances, common)
 
 
-def cochran_q(values: Floats, variances: Floats) -> Homogeneity:
+def cochran_q(values: Floats, variances: Floats, disparity: str = "difference") -> Homogeneity:
     """Test that all strata have one value of any disparity with a standard error (Cochran 1954).
 
     Parameters
@@ -239,11 +243,13 @@ def cochran_q(values: Floats, variances: Floats) -> Homogeneity:
     values, variances : ndarray of shape (n_strata,)
         Each stratum's disparity (the logarithm of a ratio) and its variance; strata without a finite, positive variance
         have no weight.
+    disparity : {"difference", "ratio"}
+        What they are.
 
     Returns
     -------
     Homogeneity
-        `common` is the average weighted by the reciprocals of the variances.
+        `common` is the average weighted by the reciprocals of the variances, of ratios the geometric one.
 
     Examples
     --------
@@ -259,4 +265,5 @@ def cochran_q(values: Floats, variances: Floats) -> Homogeneity:
     weights = 1 / variances[used]
     common = float(weights @ values[used] / weights.sum())
     distances[used] = (values[used] - common) * np.sqrt(weights)
-    return _tested(float((distances[used] ** 2).sum()), used, distances, common)
+    shown = float(np.exp(common)) if disparity == "ratio" else common
+    return _tested(float((distances[used] ** 2).sum()), used, distances, shown)

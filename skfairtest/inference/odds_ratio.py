@@ -45,7 +45,9 @@ def conditional_estimate(x1: Integers, d1: Integers, x2: Integers, d2: Integers)
     --------
     >>> import numpy as np
     >>> tea = (np.array([3]), np.array([4]), np.array([1]), np.array([4]))
-    >>> round(conditional_estimate(*tea), 4)  # R: fisher.test(matrix(c(3, 1, 1, 3), 2))$estimate
+    >>> round(
+    ...     conditional_estimate(*tea), 4
+    ... )  # R: fisher.test(matrix(c(3, 1, 1, 3), 2))$estimate
     6.4083
     """
     strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
@@ -176,4 +178,4 @@ def expected_events(d1: Integers, d2: Integers, m: Integers, odds_ratio: float) 
         stable = 2 * w * first * events / (linear + root)
         plain = (root - linear) / (2 * (r - w))
     found = np.where(linear > 0, stable, plain)
-    return np.asarray(np.clip(found, low, high))
+    return np.asarray(np.clip(found, low, high), dtype=float)
