@@ -111,6 +111,8 @@ class Design:
         """
         what, complement = rate.equality(several_labels=len(self.sample.labels) > 2)
         disparity = rate.disparity or question.disparity
+        if disparity == "odds_ratio":  # tested exactly by Fisher's test, the complement alike
+            return (what, disparity), complement
         if scored or (disparity == "difference" and rate.value is None):
             return what, complement
         return (what, complement, disparity, rate.value), False
@@ -154,7 +156,7 @@ def new_hypotheses(estimates: Sequence[Estimate], known: Container[Hashable]) ->
 
 def disparity_bounds(bounds: tuple[float, float], disparity: str) -> tuple[float, float]:
     """Return the smallest and largest disparity of values within bounds."""
-    return (0.0, np.inf) if disparity == "ratio" else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+    return (bounds[0] - bounds[1], bounds[1] - bounds[0]) if disparity == "difference" else (0.0, np.inf)
 
 
 def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n_metrics: int) -> list[int]:

@@ -14,7 +14,7 @@ from skfairtest.inference.rates import Question
 
 CHOICES: dict[str, tuple[object, ...]] = {
     "compare": ("between_groups", "to_overall", "to_rest", "to_reference"),
-    "disparity": ("difference", "ratio"),
+    "disparity": ("difference", "ratio", "odds_ratio"),
     "alternative": ("two-sided", "greater", "less", "equivalence"),
     "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic"),
     "variance": ("auto", "score", "delta", "jackknife", "bootstrap", None),
@@ -92,6 +92,8 @@ def check_settings(
         )
     if reference_group is None and compare == "to_reference":
         raise ParameterError("compare='to_reference' needs reference_group: the label of the group to compare with")
+    if disparity == "odds_ratio":
+        _check_odds_ratio(compare, method)
     margin_bounds = _margin_bounds(margin, disparity, alternative, unit=unit)
     asked_variance = variance
     method, variance = _method(method, variance, within, margin_bounds)
@@ -129,6 +131,16 @@ def check_settings(
     )
 
 
+def _check_odds_ratio(compare: Any, method: Any) -> None:
+    if compare == "to_overall":
+        raise ParameterError(
+            "disparity='odds_ratio' compares two sides that share nobody, and compare='to_overall' counts the group on "
+            "both: use compare='to_rest'"
+        )
+    if method == "bootstrap":
+        raise ParameterError("disparity='odds_ratio' is not bootstrapped: use method='auto', 'exact' or 'asymptotic'")
+
+
 def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float] | None:
     if margin is None:
         if alternative == "equivalence":
@@ -139,7 +151,7 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
         return None
     if not is_number(margin):
         raise ParameterError(f"margin must be a number; found {margin!r}")
-    if disparity == "ratio":
+    if disparity != "difference":
         if not 0 < margin <= 1:
             raise ParameterError(
                 f"margin of a ratio must lie above 0 and at most at 1, meaning [margin, 1/margin]; found {margin!r}"

@@ -92,6 +92,12 @@ class Family:
 
 def measure_studentized(design: Design, made: Evaluation, known: Known, seed: np.random.SeedSequence) -> Measurement:
     """Make and test the comparisons of one metric."""
+    if made.question.disparity == "odds_ratio":
+        what = " of people with weights or in clusters" if isinstance(made.metric, Rate) else ", which is no rate"
+        raise ParameterError(
+            f"disparity='odds_ratio' compares rates of people who count alike; found {made.name}{what}: use "
+            "'difference' or 'ratio'"
+        )
     if design.settings.question.method == "exact":
         raise ParameterError(
             f"method='exact' has no distribution for {made.name}"

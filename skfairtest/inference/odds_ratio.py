@@ -15,15 +15,18 @@ and large-strata limiting models. Biometrics 42, 311-323. Equation 3.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference.conditional import Strata
 
-__all__ = ["conditional_estimate", "conditional_limits", "expected_events", "mantel_haenszel_odds_ratio"]
+__all__ = [
+    "conditional_estimate", "conditional_limits", "edge_log_p", "expected_events", "mantel_haenszel_odds_ratio",
+]  # fmt: skip
 
 #: Digits of a logarithm of an odds ratio.
-_TOLERANCE = 1e-12
+_TOLERANCE = 1e-10
 #: Probability of the observed outcome that a mid-p-value counts.
 _HALF = 0.5
 
@@ -107,7 +110,7 @@ def conditional_limits(
 
 def _limit(strata: Strata, observed: int, error: float, *, upper: bool, mid: bool) -> float:
     """Return the odds ratio at which the upper (or lower) tail of the observed sum has the probability `error`."""
-    direct = strata.is_direct()
+    direct = len(strata.each) > 1 and strata.is_direct()  # one stratum needs no convolution, and a narrow window
 
     def excess(tilt: float) -> float:
         first, masses, _ = strata.distribution(tilt, direct=direct)
@@ -129,11 +132,40 @@ def _limit(strata: Strata, observed: int, error: float, *, upper: bool, mid: boo
     step = 1.0
     while excess(high) < 0:
         high, step = high + step, 2 * step
-    return float(np.exp(brentq(excess, low, high, xtol=_TOLERANCE, rtol=1e-14)))
+    return float(np.exp(brentq(excess, low, high, xtol=_TOLERANCE)))
+
+
+def edge_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, edge: float, side: str) -> float:
+    """Log p-value of the exact test that the odds ratio that all strata share lies beyond an edge.
+
+    Parameters
+    ----------
+    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
+        Events and people who meet the condition, per stratum, of group 1 and group 2.
+    edge : float
+        A positive odds ratio.
+    side : {"greater", "less"}
+        "greater": the null hypothesis is an odds ratio of at most `edge`; "less": of at least `edge`.
+
+    Returns
+    -------
+    float
+        Natural logarithm of the p-value: 0 where the totals leave no choice.
+    """
+    strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
+    low, high = strata.bounds
+    at, upper = float(np.log(edge)), side == "greater"
+    if observed == (low if upper else high):
+        return 0.0
+    if (observed > strata.tilted_mean(at)) == upper:
+        return min(0.0, strata.log_tail(observed, at, upper=upper))
+    # A tail that holds the centre is the complement of the other one.
+    other = strata.log_tail(observed - 1 if upper else observed + 1, at, upper=not upper)
+    return float(np.log1p(-np.exp(min(other, -1e-16))))
 
 
 def mantel_haenszel_odds_ratio(
-    x1: Integers, d1: Integers, x2: Integers, d2: Integers, z: float
+    x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike, z: float
 ) -> tuple[float, float, float, float]:
     """Mantel-Haenszel odds ratio over strata: estimate, Robins-Breslow-Greenland error of its logarithm, limits.
 
@@ -169,7 +201,7 @@ def expected_events(d1: Integers, d2: Integers, m: Integers, odds_ratio: float) 
     first, second, events = (np.asarray(v, dtype=float) for v in (d1, d2, m))
     low, high = np.maximum(0.0, events - second), np.minimum(first, events)
     if odds_ratio == 0 or np.isinf(odds_ratio):
-        return low if odds_ratio == 0 else high
+        return np.asarray(low if odds_ratio == 0 else high)
     # (1 - w) E**2 + (second - events + w (first + events)) E - w first events = 0, the root without cancellation.
     w, r = (odds_ratio, 1.0) if odds_ratio < 1 else (1.0, 1 / odds_ratio)
     linear = r * (second - events) + w * (first + events)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats.contingency import odds_ratio
 
@@ -51,6 +51,7 @@ def tails(counts, psi):
     return p[x >= s].sum(), p[x <= s].sum(), p[x == s].sum(), p @ x
 
 
+@settings(deadline=None)
 @given(strata())
 def test_the_estimate_gives_the_sum_its_mean(counts):
     low, high = Strata.of(*counts).bounds
@@ -61,6 +62,7 @@ def test_the_estimate_gives_the_sum_its_mean(counts):
         assert tails(counts, found)[3] == pytest.approx(counts[0].sum(), abs=1e-6)
 
 
+@settings(deadline=None)
 @given(strata(), st.sampled_from([0.2, 0.05, 0.001]), st.booleans())
 def test_tails_at_the_limits_are_the_errors(counts, error, mid):
     low, high = conditional_limits(*counts, error, error, mid=mid)
@@ -78,6 +80,7 @@ def test_tails_at_the_limits_are_the_errors(counts, error, mid):
         assert below - half * own == pytest.approx(error, rel=1e-6)
 
 
+@settings(deadline=None)
 @given(strata())
 def test_swapped_groups_have_reciprocals(counts):
     x1, d1, x2, d2 = counts
@@ -134,6 +137,7 @@ def test_a_side_without_events_has_an_extreme_ratio(x1, x2, expected):
     assert (low, high) == (0, np.inf)
 
 
+@settings(deadline=None)
 @given(strata(), st.floats(-12, 12))
 def test_expected_events_have_the_odds_ratio(counts, log):
     x1, d1, x2, d2 = counts
