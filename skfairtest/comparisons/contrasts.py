@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, permutations
 from math import comb
 from operator import xor
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.text import label
+from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.core import Estimate, Evidence, Exclusion
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import Equality, distinct
@@ -191,7 +192,7 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
 
 def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Settings) -> None:
     """Refuse more comparisons than anybody can wait for or read; all pairs of crossed features grow fast."""
-    if settings.compare != "between_groups":
+    if settings.compare not in ("between_groups", *BEST):
         return
     places = 1 + len(sample.strata) * bool(sample.control_names)
     found = comb(n_groups, 2) * n_metrics * places
@@ -220,6 +221,14 @@ def contrasts_of(
                 "groups do not have: use compare='to_reference', 'to_rest' or 'to_overall'"
             )
         for first, second in combinations(kept, 2):
+            yield Contrast(first, second), labels[second]
+    elif settings.compare in BEST:
+        if sample.control_names:
+            raise ParameterError(
+                f"compare={settings.compare!r} needs one value of each group, and control_features give it another one "
+                "in each pair, averaged over the strata of both: use compare='to_reference' or 'between_groups'"
+            )
+        for first, second in permutations(kept, 2):
             yield Contrast(first, second), labels[second]
     elif settings.compare == "to_reference":
         reference = settings.reference_group

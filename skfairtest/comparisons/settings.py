@@ -13,7 +13,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
 
 CHOICES: dict[str, tuple[object, ...]] = {
-    "compare": ("between_groups", "to_overall", "to_rest", "to_reference"),
+    "compare": ("between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"),
     "disparity": ("difference", "ratio", "odds_ratio"),
     "alternative": ("two-sided", "greater", "less", "equivalence"),
     "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic"),
@@ -92,6 +92,13 @@ def check_settings(
         )
     if reference_group is None and compare == "to_reference":
         raise ParameterError("compare='to_reference' needs reference_group: the label of the group to compare with")
+    if compare in ("to_highest", "to_lowest") and alternative != "two-sided":
+        instead = (
+            "that all groups are within the margin of the best one is that all pairs are: use compare='between_groups'"
+            if alternative == "equivalence"
+            else "the data choose the group and with it the direction: use alternative='two-sided'"
+        )
+        raise ParameterError(f"alternative={alternative!r} has no test with compare={compare!r}; {instead}")
     if disparity == "odds_ratio":
         _check_odds_ratio(compare, method)
     margin_bounds = _margin_bounds(margin, disparity, alternative, unit=unit)

@@ -60,14 +60,18 @@ class FairnessTest(GroupsTest):
         fairlearn's and scikit-learn's functions, also as ``functools.partial``, of which those with a built-in twin
         take its path; any ``f(y_true, y_pred)``, best with ``sample_weight``; and any function that takes
         ``sensitive_features``, which tests that groups are independent of truth and prediction. A dict's keys rename.
-    compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
-        All pairs of groups, or each group against everyone, against everyone else, or against `reference_group`. The
+    compare : {"between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"}
+        All pairs of groups, or each group against everyone, against everyone else, against `reference_group`, or
+        against the group with the highest or the lowest value in the data. That group was chosen by the data: p-values
+        and intervals are adjusted for all pairs, and an interval covers the disparity to the truly best group too. The
         p-value against everyone is the one against everyone else; for rates it is exact where everyone else is a random
         sample of the people not in the group.
     reference_group : label or tuple of labels, optional
         Only with ``compare="to_reference"``; a tuple for several sensitive features.
-    disparity : {"difference", "ratio"}, default="difference"
+    disparity : {"difference", "ratio", "odds_ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``. That both values are equal is tested alike.
+        "odds_ratio", of rates: the conditional maximum-likelihood estimate with exact limits and Fisher's exact test,
+        over strata Mantel and Haenszel's with the limits of Robins, Breslow and Greenland; margins are exact.
         A metric whose name says "ratio" is compared by the ratio in any case.
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
         The alternative hypothesis. "greater": the group's value is the greater one. "equivalence": the disparity lies
