@@ -1,4 +1,4 @@
-"""The table of adverse impact: rates of selection by category, and what employers, auditors and courts compute of them."""
+"""The table of adverse impact: rates of selection by category, and what employers and auditors compute of them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def impact_frame(
     compared = [one for one in categories if not one.unknown and one.n >= max(2, smallest_share * known)]
     if len(compared) < 2:
         raise GroupsMissing(
-            f"{feature}: the rates of at least two categories with {100 * smallest_share:g} % of the people are compared; "
+            f"{feature}: rates are compared of at least two categories with {100 * smallest_share:g} % of the people; "
             f"found {', '.join(f'{one.name!r} ({one.n:,})' for one in compared) or 'none'}"
         )
     if not any(one.selected for one in compared):
@@ -113,9 +113,7 @@ def impact_frame(
         rows.append(row)
     frame = pd.DataFrame(rows).reindex(columns=COLUMNS)
     whole = ["to_four_fifths", "flips_four_fifths", "flips_test"]
-    return frame.astype(
-        {name: "Int64" for name in whole} | dict.fromkeys(["significant", "below_four_fifths"], "boolean")
-    )
+    return frame.astype(dict.fromkeys(whole, "Int64") | dict.fromkeys(["significant", "below_four_fifths"], "boolean"))
 
 
 def _beside_highest(one: Category, highest: Category, found: pd.Series, alpha: float) -> dict[str, Any]:
