@@ -109,7 +109,7 @@ def impact_frame(
         if one is highest:
             row |= {"ratio": 1.0}
         elif id(one) in place:
-            row |= _beside_highest(one, highest, tests.loc[place[id(one)]], alpha)
+            row |= _beside_highest(one, highest, tests.loc[[place[id(one)]]].iloc[0], alpha)
         rows.append(row)
     frame = pd.DataFrame(rows).reindex(columns=COLUMNS)
     whole = ["to_four_fifths", "flips_four_fifths", "flips_test"]
@@ -169,16 +169,13 @@ def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
 
     Examples
     --------
-    >>> flips_of_test(2, 10, 15, 25, 0.05), flips_of_test(9, 40, 16, 40, 0.05)
+    >>> flips_of_test(2, 10, 15, 25, 0.05), flips_of_test(9, 40, 20, 40, 0.05)
     (1, 3)
     """
 
     def significant(events: Integers) -> Booleans:
-        whole = (np.array([value]) for value in (n, top, m))
-        d1, x2, d2 = (np.repeat(value, len(events)) for value in whole)
-        found = equalities(
-            [Pair(*(a[i : i + 1] for a in (events, d1, x2, d2))) for i in range(len(events))], "two-sided"
-        )
+        d1, x2, d2 = (np.array([value]) for value in (n, top, m))
+        found = equalities([Pair(event, d1, x2, d2) for event in events[:, None]], "two-sided")
         return np.array([log_p <= np.log(alpha) + 1e-12 for log_p, _ in found])
 
     now = bool(significant(np.array([x]))[0])

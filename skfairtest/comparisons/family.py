@@ -66,9 +66,9 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
             found |= _findings(comparisons, tested, measured[0].blocks, settings)
     starts = np.cumsum([0, *(len(part.comparisons) for part in measured)]).tolist()
     shown: dict[int, Finding] = {}
-    for start, stop in pairwise(starts):
+    for part, (start, stop) in zip(measured, pairwise(starts), strict=True):
         of_one = {place: found[place] for place in range(start, stop)}
-        shown |= against_best(of_one, settings.compare) if settings.compare in BEST else of_one
+        shown |= against_best(of_one, part.settings.compare) if part.settings.compare in BEST else of_one
     leading, verdict = _verdict(
         [[found[place] for place in same] for same in families[0]],
         np.array([any(place in shown for place in same) for same in families[0]]),

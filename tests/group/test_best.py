@@ -126,4 +126,7 @@ def test_an_audit_has_a_best_group_in_each_grouping():
     best = audit.results_.groupby("feature")["other"].unique()
     assert list(best["sex"]) == ["Male"]
     assert list(best["age_cat"]) == ["Less than 25"]
-    assert (audit.results_["disparity"] <= 1).all()
+    crossed = audit.results_["feature"] == "sex x age_cat"
+    assert (audit.results_.loc[~crossed, "disparity"] <= 1).all()
+    # Intersections are compared as they are asked for.
+    assert set(audit.results_.loc[crossed, "other"]) == {"rest"}
