@@ -16,6 +16,7 @@ from skfairtest.comparisons.frames import (
     by_group_frame,
     comparisons_frame,
     excluded_frame,
+    homogeneity_frame,
     method_of,
     null_distribution,
     values_frame,
@@ -59,14 +60,18 @@ class FairnessTest(GroupsTest):
         fairlearn's and scikit-learn's functions, also as ``functools.partial``, of which those with a built-in twin
         take its path; any ``f(y_true, y_pred)``, best with ``sample_weight``; and any function that takes
         ``sensitive_features``, which tests that groups are independent of truth and prediction. A dict's keys rename.
-    compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
-        All pairs of groups, or each group against everyone, against everyone else, or against `reference_group`. The
+    compare : {"between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"}
+        All pairs of groups, or each group against everyone, against everyone else, against `reference_group`, or
+        against the group with the highest or the lowest value in the data. That group was chosen by the data: p-values
+        and intervals are adjusted for all pairs, and an interval covers the disparity to the truly best group too. The
         p-value against everyone is the one against everyone else; for rates it is exact where everyone else is a random
         sample of the people not in the group.
     reference_group : label or tuple of labels, optional
         Only with ``compare="to_reference"``; a tuple for several sensitive features.
-    disparity : {"difference", "ratio"}, default="difference"
+    disparity : {"difference", "ratio", "odds_ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``. That both values are equal is tested alike.
+        "odds_ratio", of rates: the conditional maximum-likelihood estimate with exact limits and Fisher's exact test,
+        over strata Mantel and Haenszel's with the limits of Robins, Breslow and Greenland; margins are exact.
         A metric whose name says "ratio" is compared by the ratio in any case.
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
         The alternative hypothesis. "greater": the group's value is the greater one. "equivalence": the disparity lies
@@ -130,6 +135,13 @@ class FairnessTest(GroupsTest):
         ``standard_error`` is that of the difference, or of the logarithm of the ratio: NaN where that is infinite.
     excluded_ : DataFrame
         What was left out, with the reason and the counts.
+    homogeneity_ : DataFrame
+        With control features, one row for each pooled comparison: whether its disparity is the same in every stratum.
+        ``statistic`` is the sum of the squared distances of the strata from the disparity that they would share,
+        ``common``, in standard errors there (score statistics of a rate; Cochran's Q of other metrics); ``p_value``
+        and ``p_value_adjusted`` (Holm over the rows) follow from the chi-square distribution with ``df`` degrees of
+        freedom. ``stratum`` is the one farthest from ``common``, by ``distance`` standard errors. A disparity to
+        everyone is tested as that to everyone else. Without rows where there are no strata.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics under permuted labels, flipped signs or in bootstrap samples, as ``method`` says; None where every
         null distribution was enumerated, NaN where one was.
@@ -202,8 +214,8 @@ class FairnessTest(GroupsTest):
 
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
-        "equivalence_interval", "comparisons", "excluded", "method", "variance", "within", "adjust", "n_resamples",
-        "groups", "pos_label", "n_samples",
+        "equivalence_interval", "comparisons", "excluded", "homogeneity", "method", "variance", "within", "adjust",
+        "n_resamples", "groups", "pos_label", "n_samples",
     )  # fmt: skip
 
     def __init__(
@@ -283,6 +295,7 @@ class FairnessTest(GroupsTest):
         self.by_group_ = by_group_frame(measured)
         self.comparisons_ = comparisons_frame(findings)
         self.excluded_ = excluded_frame(measured.excluded)
+        self.homogeneity_ = homogeneity_frame(findings)
         self.null_distribution_ = null_distribution(findings, verdict.n_resamples)
         self.p_value_interval_ = verdict.limits
         self.method_ = method_of(result)
