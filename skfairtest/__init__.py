@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from skfairtest.displays.threshold import ThresholdDisplay
     from skfairtest.group import FairnessTest
     from skfairtest.group.correlation import CorrelationFairnessTest
+    from skfairtest.group.inequality import inequality_decomposition
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.individual import (
         ComparablePairs,
@@ -64,6 +65,7 @@ __all__ = [
     "ThresholdDisplay",
     "__version__",
     "fairness_p_value",
+    "inequality_decomposition",
     "make_fairness_scorer",
     "minimum_detectable_disparity",
     "power",
@@ -99,6 +101,7 @@ _HOMES = {
     "StoppingTimeDisplay": "displays.individual",
     "ThresholdDisplay": "displays.threshold",
     "fairness_p_value": "model_selection.p_value",
+    "inequality_decomposition": "group.inequality",
     "make_fairness_scorer": "model_selection.scorer",
     "minimum_detectable_disparity": "group.power",
     "power": "group.power",

@@ -16,7 +16,7 @@ from skfairtest.metrics.names import (
     of_scorer,
     responses_of,
     similar,
-    with_beta,
+    with_parameter,
 )
 from skfairtest.metrics.omnibus import NORMALIZED_MUTUAL_INFO, Omnibus, from_function
 from skfairtest.metrics.rate import Rate
@@ -175,14 +175,14 @@ def _named(name: str, disparity: str) -> list[Metric]:
         return list(SETS[name])
     base, _, says = name.rpartition("_")
     other = OTHER_NAMES.get(base, (base, None))
-    is_one = other[0] in (*RATES, *CRITERIA, *SCORES) or with_beta(base) is not None
+    is_one = other[0] in (*RATES, *CRITERIA, *SCORES) or with_parameter(base) is not None
     if says in ("difference", "ratio") and is_one and other[1] in (None, says):
         return _compared(repr(name), _named(base, disparity), says, disparity)
     if name in INSTEAD:
         raise ParameterError(f"metric={name!r} has no test of its own: {INSTEAD[name]}")
-    f_score = with_beta(name)
-    if f_score is not None:
-        return _named(f_score, disparity) if isinstance(f_score, str) else [f_score]
+    chosen = with_parameter(name)
+    if chosen is not None:
+        return _named(chosen, disparity) if isinstance(chosen, str) else [chosen]
     function = function_called(name)
     if function is not None:
         return _function(function, disparity)
