@@ -55,7 +55,7 @@ class FairnessTest(GroupsTest):
         ``mean_squared_error``, ``mean_absolute_error``, ``r2``, ``f1_macro``, ``f1_weighted``, ``f2``,
         ``precision_macro``, ``recall_macro``, ``balanced_accuracy``, ``geometric_mean``, ``matthews_corrcoef``,
         ``cohen_kappa``, ``average_odds``, ``generalized_entropy``, ``theil_index``, ``atkinson_index``, ``gini_index``,
-        ``normalized_mutual_info``, ``hinnefeld``); other names of these, as those of scikit-learn's
+        ``kuiper_calibration``, ``calibration_within_groups``, ``normalized_mutual_info``, ``hinnefeld``); other names of these, as those of scikit-learn's
         scorers, fairlearn's functions and the literature (``disparate_impact``); own declarations; scorers, and
         fairlearn's and scikit-learn's functions, also as ``functools.partial``, of which those with a built-in twin
         take its path; any ``f(y_true, y_pred)``, best with ``sample_weight``; and any function that takes

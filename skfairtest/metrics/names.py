@@ -96,6 +96,10 @@ OTHER_NAMES: dict[str, tuple[str, str | None]] = {
     # AIF360; Hardt et al. (2016); Speicher et al. (2018).
     "generalized_entropy_error": ("generalized_entropy", None),
     "generalized_entropy_index": ("generalized_entropy", None),
+    # Kleinberg et al. (2017); Chouldechova (2017); Verma and Rubin (2018).
+    "well_calibration": ("calibration_within_groups", None),
+    "test_fairness": ("kuiper_calibration", None),
+    "matching_conditional_frequencies": ("kuiper_calibration", None),
     "theil": ("theil_index", None),
     "atkinson": ("atkinson_index", None),
     "gini_coefficient": ("gini_index", None),
@@ -124,7 +128,8 @@ INSTEAD = {
     ),
     **dict.fromkeys(
         ("ece", "expected_calibration_error", "calibration_error"),
-        "bins reject calibrated scores of many people: write metric='calibration', the mean of y_true minus score",
+        "bins reject calibrated scores of many people: write metric='calibration', the mean of y_true minus score, or "
+        "'kuiper_calibration', the whole curve",
     ),
     **dict.fromkeys(
         ("rmse", "root_mean_squared_error"),

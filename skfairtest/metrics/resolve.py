@@ -8,6 +8,7 @@ from typing import Any
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
+from skfairtest.metrics.calibration import CALIBRATION
 from skfairtest.metrics.names import (
     INSTEAD,
     OTHER_NAMES,
@@ -26,6 +27,8 @@ from skfairtest.metrics.scores import HINNEFELD_MEANS, SCORES
 
 Metric = Rate | ScoreMetric | Omnibus
 
+#: Metrics that have no value of each group whose difference is tested.
+OMNIBUS: dict[str, Omnibus] = {NORMALIZED_MUTUAL_INFO.name: NORMALIZED_MUTUAL_INFO, **CALIBRATION}
 #: Sets of metrics that are not the rates of one criterion.
 SETS: dict[str, tuple[Metric, ...]] = {
     "hinnefeld": (
@@ -169,8 +172,8 @@ def _named(name: str, disparity: str) -> list[Metric]:
         return [RATES[rate] for rate in CRITERIA[name]]
     if name in SCORES:
         return [SCORES[name]]
-    if name == NORMALIZED_MUTUAL_INFO.name:
-        return [NORMALIZED_MUTUAL_INFO]
+    if name in OMNIBUS:
+        return [OMNIBUS[name]]
     if name in SETS:
         return list(SETS[name])
     base, _, says = name.rpartition("_")
@@ -192,4 +195,4 @@ def _named(name: str, disparity: str) -> list[Metric]:
 
 
 def _known() -> list[str]:
-    return [*RATES, *CRITERIA, *SCORES, NORMALIZED_MUTUAL_INFO.name, *SETS]
+    return [*RATES, *CRITERIA, *SCORES, *OMNIBUS, *SETS]
