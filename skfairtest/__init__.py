@@ -7,6 +7,7 @@ from skfairtest._version import __version__
 TYPE_CHECKING = False  # type checkers take it for true; typing has the same, and is slow to import
 if TYPE_CHECKING:
     from skfairtest.audit import FairnessAudit
+    from skfairtest.displays.calibration import CalibrationDisplay
     from skfairtest.displays.disparity import DisparityDisplay
     from skfairtest.displays.group_metric import GroupMetricDisplay
     from skfairtest.displays.individual import LossRatioDisplay, StoppingTimeDisplay
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditedClassifier",
     "AuditedRegressor",
+    "CalibrationDisplay",
     "ComparablePairs",
     "CorrelationFairnessTest",
     "CountTable",
@@ -78,6 +80,7 @@ __all__ = [
 _HOMES = {
     "AuditedClassifier": "model_selection.audited",
     "AuditedRegressor": "model_selection.audited",
+    "CalibrationDisplay": "displays.calibration",
     "ComparablePairs": "individual",
     "CorrelationFairnessTest": "group.correlation",
     "CountTable": "tables",
