@@ -73,7 +73,7 @@ class CalibrationDisplay:
     ...     n_bins=3,
     ... )
     >>> display.bins["share"].round(2).tolist()
-    [0.23, 0.39, 0.56, 0.29, 0.47, 0.69]
+    [0.19, 0.35, 0.55, 0.3, 0.51, 0.69]
     """
 
     bins: pd.DataFrame
@@ -93,10 +93,12 @@ class CalibrationDisplay:
             A model with ``predict_proba``.
         X, y : array-like
             Features and true labels.
-        sensitive_features, n_bins, confidence_level, pos_label, ax : object
+        sensitive_features, n_bins, confidence_level, pos_label : object
             As of `from_predictions`.
         predict_params : dict, optional
             Further arguments of ``predict_proba``.
+        ax : matplotlib Axes, optional
+            What to draw on; by default new axes.
 
         Returns
         -------

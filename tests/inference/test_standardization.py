@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skfairtest.inference.standardization import STANDARDS, decompose
@@ -24,6 +24,7 @@ def test_parts_add_up_to_the_difference(people, seed, standard):
     assert parts[4 + n :].sum() == pytest.approx(parts[2])
 
 
+@settings(deadline=None)
 @given(COUNTS, st.integers(0, 2**32 - 1))
 def test_sides_that_change_change_the_signs(people, seed):
     value = np.random.default_rng(seed).random(people.shape)
