@@ -93,13 +93,13 @@ OTHER_NAMES: dict[str, tuple[str, str | None]] = {
     "r_squared": ("r2", None),
     "g_mean": ("geometric_mean", None),
     "geometric_mean_score": ("geometric_mean", None),
-    # AIF360; Hardt et al. (2016); Speicher et al. (2018).
-    "generalized_entropy_error": ("generalized_entropy", None),
-    "generalized_entropy_index": ("generalized_entropy", None),
     # Kleinberg et al. (2017); Chouldechova (2017); Verma and Rubin (2018).
     "well_calibration": ("calibration_within_groups", None),
     "test_fairness": ("kuiper_calibration", None),
     "matching_conditional_frequencies": ("kuiper_calibration", None),
+    # AIF360; Speicher et al. (2018).
+    "generalized_entropy_error": ("generalized_entropy", None),
+    "generalized_entropy_index": ("generalized_entropy", None),
     "theil": ("theil_index", None),
     "atkinson": ("atkinson_index", None),
     "gini_coefficient": ("gini_index", None),
@@ -178,7 +178,8 @@ def with_parameter(name: str) -> str | BuiltIn | None:
     """
     unequal = _INEQUALITY.fullmatch(name)
     if unequal is not None:
-        return "theil_index" if name == "generalized_entropy_1" else inequality(unequal[1], float(unequal[2]))
+        family, parameter = unequal[1], float(unequal[2])
+        return "theil_index" if (family, parameter) == ("generalized_entropy", 1) else inequality(family, parameter)
     found = _F_BETA.fullmatch(name)
     return None if found is None else _of_classes("f1", "f1", beta=float(found[1]), average=found[2] or "binary")
 
