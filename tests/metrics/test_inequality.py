@@ -150,7 +150,8 @@ def test_what_has_no_test_says_what_to_write(metric, says):
 
 @pytest.mark.parametrize(
     ("typed", "name"),
-    [("generalized_entropy_1", "theil_index"), ("generalized_entropy_1.0", "theil_index"), ("generalized_entropy_2", "generalized_entropy"),
+    [("generalized_entropy_1", "theil_index"), ("generalized_entropy_1.0", "theil_index"),
+     ("generalized_entropy_2", "generalized_entropy"),
      ("generalized_entropy_1.50", "generalized_entropy_1.5"), ("atkinson_index_0.5", "atkinson_index"),
      ("generalized_entropy_error", "generalized_entropy"), ("theil_index_ratio", "theil_index")],
 )  # fmt: skip
