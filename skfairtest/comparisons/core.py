@@ -27,7 +27,7 @@ from skfairtest.metrics import Metric
 from skfairtest.tables import Sample
 
 #: Methods whose p-values count resamples.
-RESAMPLED = frozenset({"permutation", "sign flipping", "bootstrap"})
+RESAMPLED = frozenset({"permutation", "permutation within scores", "simulation", "sign flipping", "bootstrap"})
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
+from skfairtest.group.explanation import Explanation, explain
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
 from skfairtest.report.document import Block
@@ -55,7 +56,9 @@ class FairnessTest(GroupsTest):
         ``average_precision``, ``log_loss``, ``brier_score``, ``calibration``, ``mean_prediction``, ``mean_residual``,
         ``mean_squared_error``, ``mean_absolute_error``, ``r2``, ``f1_macro``, ``f1_weighted``, ``f2``,
         ``precision_macro``, ``recall_macro``, ``balanced_accuracy``, ``geometric_mean``, ``matthews_corrcoef``,
-        ``cohen_kappa``, ``normalized_mutual_info``, ``hinnefeld``); other names of these, as those of scikit-learn's
+        ``cohen_kappa``, ``average_odds``, ``generalized_entropy``, ``theil_index``, ``atkinson_index``, ``gini_index``,
+        ``kuiper_calibration``, ``calibration_within_groups``,
+        ``normalized_mutual_info``, ``hinnefeld``); other names of these, as those of scikit-learn's
         scorers, fairlearn's functions and the literature (``disparate_impact``); own declarations; scorers, and
         fairlearn's and scikit-learn's functions, also as ``functools.partial``, of which those with a built-in twin
         take its path; any ``f(y_true, y_pred)``, best with ``sample_weight``; and any function that takes
@@ -328,6 +331,48 @@ class FairnessTest(GroupsTest):
         """
         check_is_fitted(self)
         return written_labels(self.comparisons_)
+
+    def explain(
+        self, *, metric: str | None = None, group: Any = None, other: Any = None, standard: str = "average"
+    ) -> Explanation:
+        """Decompose a difference of two groups over the control features that the test was fitted with.
+
+        How much of it is composition (the groups are spread differently over the strata), and how much is different
+        values within strata? A decomposition describes; that values are equal within strata is what the test tests.
+
+        Parameters
+        ----------
+        metric : str, optional
+            A rate or a mean of the test; may be left out where there is one.
+        group, other : label or tuple of labels, optional
+            The groups; may be left out where there are two.
+        standard : {"average", "pooled", "group", "other"}, default="average"
+            Whose composition values within strata are weighted by: the average of both groups' (Kitagawa 1955),
+            everybody's, or one group's (Oaxaca 1973, Blinder 1973).
+
+        Returns
+        -------
+        Explanation
+            Its `parts` and `by_stratum` are frames; printed, it is sentences and both.
+
+        Raises
+        ------
+        ValueError
+            If there were no control features, people have weights or come in clusters, or the metric is not a rate or
+            a mean.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessTest
+        >>> from skfairtest.datasets import load_berkeley
+        >>> test = FairnessTest.from_table(load_berkeley(as_table=True), metric="selection_rate")
+        >>> test.explain().parts["value"].round(3).to_dict()
+        {'difference': -0.142, 'composition': -0.178, 'treatment': 0.036, 'no_counterpart': 0.0}
+        """
+        check_is_fitted(self)
+        return explain(
+            self._values, self._setup, self.variance_, metric=metric, group=group, other=other, standard=standard
+        )
 
     def _found(self) -> dict[str, Any]:
         return {**super()._found(), "by_group": self._values}

@@ -25,6 +25,10 @@ _ACRONYMS = {"roc": "ROC", "auc": "AUC", "corrcoef": "correlation coefficient"}
 DETECTION_POWER = 0.8
 
 
+#: How the metrics of calibration curves are described, which compare groups, or each group with its own scores.
+BETWEEN_CURVES = "the largest cumulative difference of calibration curves"
+FROM_SCORES = "the largest cumulative difference of outcomes from scores"
+
 #: What a record may hold of a disparity, a level and an adjustment.
 KIND, LEVEL = one_of("difference", "ratio"), between(0, 1, inside=True)
 ADJUST = one_of(None, "holm", "shaffer", "bonferroni", "fdr_bh", "fdr_by")
@@ -328,6 +332,11 @@ def null_sentence(setup: Setup, metric: str) -> str:
     if metric in setup.everybody:
         given = f" among people of one {setup.within}" if setup.within in ("y_true", "y_pred") else ""
         inside = f", within every {label(setup.controls)}" if setup.controls else ""
+        described = setup.descriptions.get(metric, "")
+        if described.startswith(BETWEEN_CURVES):
+            return f"{name}: at every score the same share of any two groups of {features} is truly positive{inside}"
+        if described.startswith(FROM_SCORES):
+            return f"{name}: at every score that share of each group of {features} is truly positive{inside}"
         subject = "predictions" if metric == "normalized_mutual_info" else "truth and prediction together"
         return f"{name}: {subject} do not depend on {features}{given}{inside}"
     against = {
@@ -432,6 +441,9 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = T
     if metric in setup.everybody:
         place = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
         described = setup.descriptions.get(metric) or label(metric)
+        if row["group"] is not None:  # the metric is of pairs, or of each group
+            group, other = _who(setup, row)
+            described += f" in {group}" if row["other"] is None else f" between {group} and {other}"
         return _sentence(f"{place}{described} is {number(row['disparity'])}, {_p(row, adjusted=adjusted)}")
     how = written(setup, row)
     low, high, noun = how.disparity(row["ci_low"]), how.disparity(row["ci_high"]), setup.disparity_of(metric)
