@@ -38,11 +38,11 @@ def load(path):
     return json.loads(path.read_text())["cells"] if path.exists() else {}
 
 
-def store(path, records, cells):
+def store(path, records, cells, what="size, power and coverage; see benchmarks/validity.py"):
     """Write the records of the present designs, a line each, in the designs' order; never half a file."""
     path.parent.mkdir(exist_ok=True)
     known = [cell.name for cell in cells if cell.name in records]
-    head = {"what": "size, power and coverage; see benchmarks/validity.py", "seed": SEED, "level": ALPHA}
+    head = {"what": what, "seed": SEED, "level": ALPHA}
     lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
     body = ",\n".join(f"  {json.dumps(name)}: {json.dumps(records[name])}" for name in known)
     text = "{\n" + "\n".join(lines) + '\n "cells": {\n' + body + "\n }\n}\n"

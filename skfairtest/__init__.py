@@ -7,6 +7,7 @@ from skfairtest._version import __version__
 TYPE_CHECKING = False  # type checkers take it for true; typing has the same, and is slow to import
 if TYPE_CHECKING:
     from skfairtest.audit import FairnessAudit
+    from skfairtest.displays.calibration import CalibrationDisplay
     from skfairtest.displays.disparity import DisparityDisplay
     from skfairtest.displays.group_metric import GroupMetricDisplay
     from skfairtest.displays.individual import LossRatioDisplay, StoppingTimeDisplay
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from skfairtest.displays.threshold import ThresholdDisplay
     from skfairtest.group import FairnessTest
     from skfairtest.group.correlation import CorrelationFairnessTest
+    from skfairtest.group.inequality import inequality_decomposition
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.individual import (
         ComparablePairs,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AuditedClassifier",
     "AuditedRegressor",
+    "CalibrationDisplay",
     "ComparablePairs",
     "CorrelationFairnessTest",
     "CountTable",
@@ -64,6 +67,7 @@ __all__ = [
     "ThresholdDisplay",
     "__version__",
     "fairness_p_value",
+    "inequality_decomposition",
     "make_fairness_scorer",
     "minimum_detectable_disparity",
     "power",
@@ -76,6 +80,7 @@ __all__ = [
 _HOMES = {
     "AuditedClassifier": "model_selection.audited",
     "AuditedRegressor": "model_selection.audited",
+    "CalibrationDisplay": "displays.calibration",
     "ComparablePairs": "individual",
     "CorrelationFairnessTest": "group.correlation",
     "CountTable": "tables",
@@ -99,6 +104,7 @@ _HOMES = {
     "StoppingTimeDisplay": "displays.individual",
     "ThresholdDisplay": "displays.threshold",
     "fairness_p_value": "model_selection.p_value",
+    "inequality_decomposition": "group.inequality",
     "make_fairness_scorer": "model_selection.scorer",
     "minimum_detectable_disparity": "group.power",
     "power": "group.power",

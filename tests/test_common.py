@@ -46,6 +46,7 @@ from skfairtest import (
     SensitiveSubspace,
     SignificanceFrame,
     fairness_p_value,
+    inequality_decomposition,
     make_fairness_scorer,
     select_fair,
 )
@@ -459,6 +460,12 @@ def of_p_value(people, n_jobs):
     return [exact, fairness_p_value(people.y, y_pred, metric=f2, n_resamples=19, **more)]
 
 
+def of_inequality(people, n_jobs):
+    y_pred = logistic().predict(people.X)
+    found = inequality_decomposition(people.y, y_pred, sensitive_features=people.groups, n_resamples=99, random_state=0)
+    return [*found.parts["value"], *found.by_group["contribution"], found.p_value]
+
+
 def of_audited(people, n_jobs):
     tests = [FairnessTest(n_jobs=n_jobs), FairnessTest(metric="roc_auc", n_resamples=99, random_state=1, n_jobs=n_jobs)]
     audited = AuditedClassifier(LogisticRegression(), tests=tests, on_rejection="ignore")
@@ -621,11 +628,12 @@ CASES = [
         }.items()
     ),
     *(
-        Case(TOOLS, name, {"answer": answer}, ordered=answer in (of_frame, of_scorers, of_p_value))
+        Case(TOOLS, name, {"answer": answer}, ordered=answer in (of_frame, of_scorers, of_p_value, of_inequality))
         for name, answer in {
             "SignificanceFrame": of_frame,
             "make_fairness_scorer": of_scorers,
             "fairness_p_value": of_p_value,
+            "inequality_decomposition": of_inequality,
             "AuditedClassifier": of_audited,
             "AuditedRegressor": of_audited_numbers,
             "SensitiveStratifiedKFold": of_folds,

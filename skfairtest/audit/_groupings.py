@@ -13,6 +13,7 @@ from math import comb
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.contrasts import numbers_of
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import FAMILYWISE
@@ -71,7 +72,7 @@ def sets_of(sample: Sample, people: Sample) -> list[int]:
 
 def how_many(n_groups: int, n_features: int, compare: str) -> int:
     """Count the comparisons of one metric between groups of so many features, undefined ones included."""
-    if compare == "between_groups":
+    if compare in ("between_groups", *BEST):
         return comb(n_groups, 2)
     return n_groups * (n_features if compare == "to_parents" else 1)
 

@@ -34,6 +34,7 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of
+from skfairtest.report.wording import check_words
 from skfairtest.tables import Sample
 
 #: What crossed groups may be compared with.
@@ -85,6 +86,12 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         or when there are enough for one to be significant and none was.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
+    positive_means : str, optional
+        What happens to people who are predicted positive, as a participle: "denied", "rated high-risk". Sentences say
+        it instead of "predicted positive".
+    favorable : bool, optional
+        Whether a positive (or a higher) prediction is good for people: True of a job, False of a charge. Reports then
+        say which group is worse off; None: they say which value is higher. No test depends on it.
     individual : bool or IndividualFairnessTest, optional
         Whether to test the model for individual fairness as well, with the parameters of this test; the report has a
         section about it. It is a question of its own, with its own level: `p_value_` and `concern_` are about groups.
@@ -177,7 +184,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     >>> print(
     ...     audit.results_.query("feature == 'sex' and metric == 'accuracy'")["sentence"].item()
     ... )
-    No significant disparity was detected between Female and Male in accuracy. Among all people, 65.4 % of Female ...
+    No significant disparity was detected between men and women in accuracy. 65.4 % of men ...
 
     Young women against young men, and against older women:
 
@@ -217,6 +224,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
         pos_label: Any = None,
+        positive_means: str | None = None,
+        favorable: bool | None = None,
         individual: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -234,6 +243,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
         self.pos_label = pos_label
+        self.positive_means = positive_means
+        self.favorable = favorable
         self.individual = individual
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -332,6 +343,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _check(self) -> tuple[Settings, list[Metric] | None]:
         """Check the parameters; return what will be run, and the metrics that were named."""
         check_seed(self.random_state)
+        check_words(positive_means=self.positive_means, favorable=self.favorable)
         self._individual_test()
         if self.compare == "to_reference":
             raise ParameterError(
@@ -422,8 +434,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
         given = self.get_params(deep=False)
         del given["estimator"], given["n_jobs"], given["verbose"]
-        if given["individual"] is None:
-            del given["individual"]
+        for name in ("individual", "positive_means", "favorable"):
+            if given[name] is None:
+                del given[name]
         standard = isinstance(self.metrics, str) and self.metrics == "standard"
         return {
             **given,

@@ -149,6 +149,8 @@ def audit(
     cache: options.Cache = None,
     metric: options.Metric = None,
     pos_label: options.PosLabel = None,
+    positive_means: options.PositiveMeans = None,
+    favorable: options.Favorable = None,
     compare: options.Compare = "between_groups",
     disparity: options.Disparity = "difference",
     margin: options.Margin = None,
@@ -208,6 +210,8 @@ def audit(
         "intersections": intersections,
         "compare_intersections": compare_intersections,
         "n_resamples": resamples(n_resamples),
+        "positive_means": positive_means,
+        "favorable": favorable,
         "random_state": seed,
         "n_jobs": jobs,
     }

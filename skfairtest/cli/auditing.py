@@ -140,9 +140,9 @@ def written(
             blocks = unfolded(blocks)
         if not screen:
             return blocks
-        verdict = next(block for block in blocks if isinstance(block, Paragraph) and block.tone != "plain")
+        first = next(i for i, block in enumerate(blocks) if isinstance(block, Paragraph) and block.tone != "plain")
         # On a screen the end is what is seen first.
-        return [*(blocks if details else shortened(blocks, _MORE)), Heading("In short"), verdict]
+        return [*(blocks if details else shortened(blocks, _MORE)), Heading("In short"), *blocks[first : first + 2]]
 
     if format_ == "table":
         deliver(document, output, no_color=no_color)

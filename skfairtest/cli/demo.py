@@ -41,7 +41,7 @@ def demonstrate(html: str | None, *, no_html: bool, details: bool, no_color: boo
     ]
     with watched(no_color):
         table = load_compas(as_table=True).regroup(["race", "sex"])
-        result, _ = audited(lambda: FairnessAudit.from_table(table, metrics=metrics, random_state=0))
+        result, _ = audited(lambda: FairnessAudit.from_table(table, metrics=metrics, favorable=False, random_state=0))
     record = replace(
         result.record_,
         title="Does COMPAS treat groups alike?",

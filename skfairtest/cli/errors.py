@@ -29,6 +29,8 @@ _OPTIONS = {
     "compare_intersections": "--compare-intersections",
     "disparity": "--disparity",
     "margin": "--margin",
+    "positive_means": "--positive-means",
+    "favorable": "--favorable",
     "alpha": "--alpha",
     "adjust": "--adjust",
     "n_resamples": "--n-resamples",

@@ -220,6 +220,23 @@ PosLabel = Annotated[
 Alpha = Annotated[
     float, _option("--alpha", panel=_TEST, metavar="LEVEL", help="The significance level of the whole audit.")
 ]
+PositiveMeans = Annotated[
+    str | None,
+    _option(
+        "--positive-means",
+        panel=_TEST,
+        metavar="WORDS",
+        help='What happens to people who are predicted positive, such as "denied": sentences say it.',
+    ),
+]
+Favorable = Annotated[
+    bool | None,
+    _option(
+        "--favorable/--unfavorable",
+        panel=_TEST,
+        help="Whether a positive prediction is good for people: the report then says who is worse off.",
+    ),
+]
 Compare = Annotated[
     Literal["between_groups", "to_overall", "to_rest"],
     _option("--compare", panel=_TEST, help="What a group of one column is compared with."),

@@ -6,14 +6,27 @@ import re
 from collections.abc import Sequence
 
 from rich import box
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from skfairtest._utils.text import display_width
 from skfairtest.report import document
-from skfairtest.report.document import Block, Code, Column, Heading, Items, Paragraph, is_attached, spread, textual
+from skfairtest.report.document import (
+    MARKS,
+    Block,
+    Code,
+    Column,
+    Grid,
+    GridCell,
+    Heading,
+    Items,
+    Paragraph,
+    is_attached,
+    spread,
+    textual,
+)
 
 __all__ = ["on_screen"]
 
@@ -23,6 +36,13 @@ _READABLE = 100
 _NAME, _SHORT, _GAP = 24, 8, 3
 #: Stands for a space at which no line is broken.
 _TIE = "\ue000"
+#: Columns of the screen that a metric takes in a grid at the most, and the colours of its levels.
+_GRID = 9
+_HUES = {
+    "warm": ("", "", "black on color(223)", "black on color(216)", "black on color(209)"),
+    "cool": ("", "", "black on color(153)", "black on color(117)", "black on color(75)"),
+    "even": ("", "", "", "", ""),
+}
 _TONES = {"plain": "", "concern": "bold red", "fine": "bold"}
 
 
@@ -43,7 +63,7 @@ def on_screen(blocks: Sequence[Block], console: Console) -> str:
     """
     with console.capture() as captured:
         previous: Block | None = None
-        for block in textual(blocks):
+        for block in textual(blocks, grids=True):
             if previous is not None and not is_attached(block, previous):
                 console.print()
             _print(block, console)
@@ -75,6 +95,11 @@ def _print(block: Block, console: Console) -> None:
             console.print(grid, width=width)
         case Code(lines):
             console.print(Padding(_text("\n".join(lines)), (0, 0, 0, 2)), width=width)
+        case Grid():
+            console.print(_text(f"{block.caption}:"), width=width)
+            console.print(_grid(block, coloured=not console.no_color and console.color_system is not None))
+            for note in block.notes:
+                console.print(_text(note, "dim"), width=width)
         case document.Table():
             for place, table in enumerate(spread(block)):
                 if place:
@@ -82,6 +107,36 @@ def _print(block: Block, console: Console) -> None:
                 if table.caption:
                     console.print(_text(f"{table.caption}:"), width=width)
                 console.print(_table(table, console))
+
+
+def _grid(grid: Grid, *, coloured: bool) -> RenderableType:
+    """Lay a grid out with the colours of the page; without colours its marks say the same but for the size."""
+    shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
+    shown.add_column("", overflow="fold")
+    shown.add_column(Text("people"), justify="right", no_wrap=True)
+    for name in grid.columns:
+        shown.add_column(Text(name, overflow="fold"), justify="right", min_width=7, max_width=_GRID)
+    for part in grid.parts:
+        if part.folded:
+            continue
+        shown.add_row(Text(part.name, style="bold"))
+        for row in part.rows:
+            cells = (Text(f"{cell.text}{MARKS[cell.state]}", style=_shade(cell), no_wrap=True) for cell in row.cells)
+            shown.add_row(Text(f"  {row.name}", overflow="fold"), Text(row.people), *cells)
+    key = Text("* significant, ? ").append(grid.few)
+    if grid.hues and coloured:
+        key.append(", ").append(grid.warm, style=_HUES["warm"][4]).append(", ").append(
+            grid.cool, style=_HUES["cool"][4]
+        )
+    return Padding(Group(shown, key), (0, 0, 0, 2), expand=False)
+
+
+def _shade(cell: GridCell) -> str:
+    """Return the style of a cell: its colour where it rests on enough people, bold where it is significant."""
+    if cell.state == "few":
+        return "dim"
+    colour = _HUES[cell.hue][cell.level]
+    return f"bold {colour}" if cell.state == "significant" else colour
 
 
 def _text(text: str, style: str = "") -> Text:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Container, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import combinations
+from itertools import combinations, permutations
 from math import comb
 from operator import xor
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.text import label
+from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.core import Estimate, Evidence, Exclusion
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.multiplicity import Equality, distinct
@@ -81,6 +82,10 @@ class Design:
         """Return the label of a place."""
         return None if place is None else self.sample.stratum_labels[place]
 
+    def strata(self, places: Sequence[int]) -> tuple[Any, ...]:
+        """Return the labels of several places."""
+        return tuple(map(self.stratum, places)) if len(places) > 1 else ()
+
     def group(self, contrast: Contrast) -> Any:
         """Return the label of the group that is compared."""
         return self.sample.group_labels[contrast.first]
@@ -107,6 +112,8 @@ class Design:
         """
         what, complement = rate.equality(several_labels=len(self.sample.labels) > 2)
         disparity = rate.disparity or question.disparity
+        if disparity == "odds_ratio":  # tested exactly by Fisher's test, the complement alike
+            return (what, disparity), complement
         if scored or (disparity == "difference" and rate.value is None):
             return what, complement
         return (what, complement, disparity, rate.value), False
@@ -150,7 +157,7 @@ def new_hypotheses(estimates: Sequence[Estimate], known: Container[Hashable]) ->
 
 def disparity_bounds(bounds: tuple[float, float], disparity: str) -> tuple[float, float]:
     """Return the smallest and largest disparity of values within bounds."""
-    return (0.0, np.inf) if disparity == "ratio" else (bounds[0] - bounds[1], bounds[1] - bounds[0])
+    return (bounds[0] - bounds[1], bounds[1] - bounds[0]) if disparity == "difference" else (0.0, np.inf)
 
 
 def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n_metrics: int) -> list[int]:
@@ -185,7 +192,7 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
 
 def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Settings) -> None:
     """Refuse more comparisons than anybody can wait for or read; all pairs of crossed features grow fast."""
-    if settings.compare != "between_groups":
+    if settings.compare not in ("between_groups", *BEST):
         return
     places = 1 + len(sample.strata) * bool(sample.control_names)
     found = comb(n_groups, 2) * n_metrics * places
@@ -214,6 +221,14 @@ def contrasts_of(
                 "groups do not have: use compare='to_reference', 'to_rest' or 'to_overall'"
             )
         for first, second in combinations(kept, 2):
+            yield Contrast(first, second), labels[second]
+    elif settings.compare in BEST:
+        if sample.control_names:
+            raise ParameterError(
+                f"compare={settings.compare!r} needs one value of each group, and control_features give it another one "
+                "in each pair, averaged over the strata of both: use compare='to_reference' or 'between_groups'"
+            )
+        for first, second in permutations(kept, 2):
             yield Contrast(first, second), labels[second]
     elif settings.compare == "to_reference":
         reference = settings.reference_group

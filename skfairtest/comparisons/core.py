@@ -16,6 +16,7 @@ from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import two_sides
 from skfairtest.inference.detectable import TwoRates
+from skfairtest.inference.homogeneity import Homogeneity
 from skfairtest.inference.linear_form import Resampled
 from skfairtest.inference.multiplicity import Equality
 from skfairtest.inference.null_distribution import Bins
@@ -26,7 +27,7 @@ from skfairtest.metrics import Metric
 from skfairtest.tables import Sample
 
 #: Methods whose p-values count resamples.
-RESAMPLED = frozenset({"permutation", "sign flipping", "bootstrap"})
+RESAMPLED = frozenset({"permutation", "permutation within scores", "simulation", "sign flipping", "bootstrap"})
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,8 @@ class Estimate:
     """What people say about one comparison: two values, and the disparity within its `bounds`.
 
     Of a test without groups, `metric` is what is tested, and the values are NaN. `hypothesis` is that two sides have
-    one value, where other comparisons can have it too; `sign` is that of the statistic beside theirs.
+    one value, where other comparisons can have it too; `sign` is that of the statistic beside theirs. `strata` are the
+    labels of those in which both sides are defined, where there are several.
     """
 
     metric: str
@@ -50,6 +52,7 @@ class Estimate:
     bounds: tuple[float, float] = (-np.inf, np.inf)
     hypothesis: Equality | None = None
     sign: int = 1
+    strata: tuple[Any, ...] = ()
 
     @property
     def is_pooled(self) -> bool:
@@ -164,6 +167,10 @@ class NullDistribution:
     def n_effective(self, estimate: Estimate) -> int:
         """Return how many people of the group the estimate rests on."""
         return estimate.n_group
+
+    def homogeneity(self) -> Homogeneity | None:
+        """Test that the disparity is the same in every stratum; None where there are no strata, or no such test."""
+        return None
 
 
 def _where_finite(joint: float | None, critical: tuple[float, float]) -> tuple[float, float]:

@@ -47,7 +47,7 @@ class Supposed:
     def disparity(self, power: float, direction: str) -> float:
         """Return the disparity that is found going "up" or "down", exactly; infinite or NaN where there is none."""
         size = float(detectable_sizes([self], power, direction=direction, accuracy="exact")[0])
-        if self.question.disparity == "ratio":
+        if self.question.disparity != "difference":
             return size if direction == "up" or not np.isfinite(size) else 1 / size
         return size if direction == "up" else -size
 

@@ -12,7 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from skfairtest._utils.errors import NothingDefined
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Booleans, Floats
+from skfairtest.comparisons.best import BEST, against_best
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Finding, Measured, Result, Verdict
 from skfairtest.comparisons.rates import enumerable, joint_log_p
 from skfairtest.comparisons.settings import Settings
@@ -63,23 +64,30 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
     for tested in families:
         if tested:
             found |= _findings(comparisons, tested, measured[0].blocks, settings)
+    starts = np.cumsum([0, *(len(part.comparisons) for part in measured)]).tolist()
+    shown: dict[int, Finding] = {}
+    for part, (start, stop) in zip(measured, pairwise(starts), strict=True):
+        of_one = {place: found[place] for place in range(start, stop)}
+        shown |= against_best(of_one, part.settings.compare) if part.settings.compare in BEST else of_one
     leading, verdict = _verdict(
-        [[found[place] for place in same] for same in families[0]], measured[0].blocks, settings, together=together
+        [[found[place] for place in same] for same in families[0]],
+        np.array([any(place in shown for place in same) for same in families[0]]),
+        measured[0].blocks,
+        settings,
+        together=together,
     )
     if settings.question.alternative == "equivalence":
         # A certificate for all pairs is one for each; short of it, pairs are certified one by one.
-        for place, one in found.items():
+        for place, one in shown.items():
             uncertified = not at_most(one.log_p_adjusted, settings.alpha)
             concern = uncertified and (verdict.concern or not one.estimate.is_pooled)
-            found[place] = replace(one, concern=concern)
-    findings = [found[place] for place in range(len(comparisons))]
-    starts = np.cumsum([0, *(len(part.comparisons) for part in measured)]).tolist()
-    place = families[0][leading][0]
+            shown[place] = replace(one, concern=concern)
+    places = [[place for place in range(start, stop) if place in shown] for start, stop in pairwise(starts)]
+    place = next(place for place in families[0][leading] if place in shown)
     number = int(np.searchsorted(starts, place, side="right")) - 1
-    verdict = replace(verdict, leading=(number, place - starts[number]))
+    verdict = replace(verdict, leading=(number, places[number].index(place)))
     return [
-        Result(part, tuple(findings[start:stop]), verdict)
-        for part, (start, stop) in zip(measured, pairwise(starts), strict=True)
+        Result(part, tuple(shown[place] for place in own), verdict) for part, own in zip(measured, places, strict=True)
     ]
 
 
@@ -242,9 +250,9 @@ def _leading(main: Sequence[Comparison], tied: np.ndarray, *, worst: bool) -> in
 
 
 def _verdict(
-    tested: list[list[Finding]], blocks: Mapping[str, int], settings: Settings, *, together: bool
+    tested: list[list[Finding]], shown: Booleans, blocks: Mapping[str, int], settings: Settings, *, together: bool
 ) -> tuple[int, Verdict]:
-    """Return the hypothesis with the strongest evidence, and the verdict."""
+    """Return the hypothesis with the strongest evidence, among those that are shown, and the verdict."""
     equivalence = settings.question.alternative == "equivalence"
     log_p, main = _log_p(tested), [same[0] for same in tested]
     # One test has one answer, whatever its comparisons are adjusted by; an audit has findings, and is about these.
@@ -252,7 +260,8 @@ def _verdict(
     if equivalence:
         deciding, target = log_p, log_p.max()
     else:
-        deciding = np.array([one.log_p_adjusted for one in main]) if own else holm(log_p)
+        adjusted = np.array([one.log_p_adjusted for one in main]) if own else holm(log_p)
+        deciding = np.where(shown, adjusted, np.inf)
         target = deciding.min()
     with np.errstate(invalid="ignore"):
         tied = (deciding == target) | (np.abs(deciding - target) <= 1e-9 * max(1.0, abs(target)))

@@ -14,12 +14,17 @@ from skfairtest._utils.text import label
 from skfairtest.comparisons.contrasts import SMALL
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, Finding, GroupValues, Measured, Result
 from skfairtest.comparisons.family import p_of
+from skfairtest.inference.multiplicity import holm
 from skfairtest.readers import sort_levels
 from skfairtest.tables import Sample
 
 COMPARISON_COLUMNS = [
     "metric", "group", "other", "stratum", "n_group", "n_other", "value_group", "value_other", "disparity",
     "standard_error", "statistic", "p_value", "p_value_adjusted", "ci_low", "ci_high", "concern", "method",
+]  # fmt: skip
+HOMOGENEITY_COLUMNS = [
+    "metric", "group", "other", "n_strata", "statistic", "df", "p_value", "p_value_adjusted", "common", "stratum",
+    "distance", "method",
 ]  # fmt: skip
 EXCLUDED_COLUMNS = [field.name for field in fields(Exclusion)]
 VALUE_COLUMNS = [field.name for field in fields(GroupValues)]
@@ -62,6 +67,25 @@ def _row(finding: Finding) -> dict[str, Any]:
         "concern": finding.concern,
         "method": evidence.method,
     }
+
+
+def homogeneity_frame(findings: Iterable[Finding]) -> pd.DataFrame:
+    """One row per comparison over several strata: is the disparity the same in all of them."""
+    pooled = [one for one in findings if one.estimate.is_pooled and len(one.estimate.strata) > 1]
+    rows = [(one.estimate, found) for one in pooled if (found := one.null.homogeneity()) is not None and found.df]
+    with np.errstate(divide="ignore"):
+        adjusted = np.exp(holm(np.log(np.array([found.p_value for _, found in rows]))))
+    columns: dict[str, list[Any]] = {name: [] for name in HOMOGENEITY_COLUMNS}
+    for (estimate, found), p in zip(rows, adjusted, strict=True):
+        farthest = int(np.nanargmax(np.abs(found.distances)))
+        row = (
+            estimate.metric, estimate.group, estimate.other, len(estimate.strata), found.statistic, found.df,
+            found.p_value, float(p), found.common, estimate.strata[farthest], float(found.distances[farthest]),
+            found.method,
+        )  # fmt: skip
+        for name, value in zip(HOMOGENEITY_COLUMNS, row, strict=True):
+            columns[name].append(value)
+    return _frame(columns)
 
 
 def written_labels(frame: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import seed_sequence
 from skfairtest.comparisons.binning import binning_error
+from skfairtest.comparisons.calibration import measure_calibration
 from skfairtest.comparisons.contrasts import (
     Design,
     Known,
@@ -27,7 +28,7 @@ from skfairtest.comparisons.rates import Counted, count, needs_draws, test_enume
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
 from skfairtest.inference.rates import blocks_of
-from skfairtest.metrics import BuiltIn, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
+from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
 from skfairtest.metrics.rate import f1_of_jaccard, f1_slope
 from skfairtest.metrics.standard import STANDARD
 from skfairtest.readers import as_numbers, check_labels, check_magnitude, resolve_pos_label
@@ -110,7 +111,9 @@ def measure(
             if further:
                 advance()
         for (metric, kinds), own in zip(others, seed.spawn(len(others)), strict=True):
-            if isinstance(metric, Omnibus):
+            if isinstance(metric, Calibration):
+                by_metric[metric.name] = measure_calibration(design, metric, kinds, own)
+            elif isinstance(metric, Omnibus):
                 by_metric[metric.name] = measure_omnibus(design, metric, kinds, own)
             else:
                 made_of = _evaluation(design, metric, kinds)
@@ -252,6 +255,12 @@ def _labels_asked(sample: Sample, metrics: Sequence[Metric]) -> list[Any]:
 def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
     """Refuse weights for functions that cannot take them."""
     for metric in metrics:
+        if isinstance(metric, Calibration) and (sample.weight is not None or sample.clusters is not None):
+            given = "clusters" if sample.weight is None else "sample_weight"
+            raise ParameterError(
+                f"{given} was given, and {metric.name} tests people who count alike and are independent: use "
+                "metric='calibration'"
+            )
         if sample.weight is not None and isinstance(metric, ScoreMetric | Omnibus) and not metric.takes_weights:
             raise ParameterError(
                 f"sample_weight was given and metric {metric.name!r} takes none: add a parameter sample_weight to the "

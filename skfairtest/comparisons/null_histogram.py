@@ -17,6 +17,8 @@ from skfairtest.report.sentences import p_text
 #: What the resamples of a method are.
 RESAMPLES = {
     "permutation": "permutations of the labels",
+    "permutation within scores": "resamples of who is truly positive among people of about the same score",
+    "simulation": "simulations of outcomes with the scores' probabilities",
     "sign flipping": "resamples in which the signs of the clusters' parts are random",
     "bootstrap": "bootstrap samples, centred",
 }

@@ -10,6 +10,7 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.calibration import check_calibration
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measurement, NullDistribution
 from skfairtest.comparisons.evidence import evidence_of_draws, orient
@@ -18,7 +19,7 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.draws import permuted
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.sequential import sequential_p
-from skfairtest.metrics import Context, MetricError, Omnibus
+from skfairtest.metrics import Calibration, Context, MetricError, Omnibus
 from skfairtest.tables import Kinds
 
 #: Who is compared, and why they may not be.
@@ -179,6 +180,9 @@ def check_omnibus(metric: Omnibus, settings: Settings) -> None:
     ValueError
         If an alternative, a margin, a comparison or a method is asked for that it does not have.
     """
+    if isinstance(metric, Calibration):
+        check_calibration(metric, settings)
+        return
     question = settings.question
     if question.alternative != "two-sided" or question.margin_bounds is not None:
         raise ParameterError(

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings
-from skfairtest.metrics import Metric, ScoreMetric
+from skfairtest.metrics import Calibration, Metric, ScoreMetric
 from skfairtest.readers import check_rows, one_column, predict, predictions_from_X, scores
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
@@ -364,7 +364,9 @@ def _responses(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:
     ValueError
         If there is none.
     """
-    asking = [metric for metric in metrics if isinstance(metric, ScoreMetric) and metric.scores == "y_score"]
+    asking = [
+        metric for metric in metrics if isinstance(metric, ScoreMetric | Calibration) and "y_score" in metric.reads
+    ]
     names = ", ".join(metric.name for metric in asking)
     shared = [r for r in asking[0].responses if all(r in metric.responses for metric in asking)]
     if not shared:

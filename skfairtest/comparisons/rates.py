@@ -28,6 +28,7 @@ from skfairtest.comparisons.evidence import evidence_of_draws, evidence_of_sampl
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import null_distribution, rate_draws
 from skfairtest.inference.detectable import TwoRates
+from skfairtest.inference.homogeneity import Homogeneity, breslow_day, cochran_q, score_homogeneity
 from skfairtest.inference.intervals import wilson
 from skfairtest.inference.max_t import product_log_p
 from skfairtest.inference.multiplicity import distinct
@@ -38,10 +39,11 @@ from skfairtest.inference.rates import (
     Question,
     Scale,
     answer,
-    disparity_of,
     equalities,
     limits_of_all,
     linearized,
+    log_odds_ratio,
+    pair_disparity,
     quantiles,
     shown_error,
     values,
@@ -78,7 +80,8 @@ class RateNull(NullDistribution):
 
     def table(self) -> TwoRates | None:
         """Return the only stratum's table; a margin of a function of the rate has no power that is known."""
-        pair, known = self.pair, self.scale.is_identity or self.question.margin_bounds is None
+        pair, equality = self.pair, self.question.margin_bounds is None
+        known = equality or (self.scale.is_identity and self.question.disparity != "odds_ratio")
         if len(pair.x1) > 1 or not known:
             return None
         d1, d2 = float(pair.d1[0]), float(pair.d2[0])
@@ -89,10 +92,14 @@ class RateNull(NullDistribution):
         pair, question = self.pair, self.question
         if len(pair.x1) > 1 or question.alternative != "two-sided" or question.method not in ("auto", "exact"):
             return None
+        if question.disparity == "odds_ratio":  # the joint distribution is that of the unconditional tests
+            return None
         return int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0])
 
     def error(self, estimate: Estimate) -> float:
         """Return the delta method's standard error."""
+        if self.question.disparity == "odds_ratio":
+            return log_odds_ratio(self.pair)[1]
         if self.question.disparity == "ratio" and not (estimate.value_group > 0 and estimate.value_other > 0):
             return np.nan
         return float(linearized(self.pair, self.scale, self.question.disparity, smooth=0.5)[1])
@@ -117,6 +124,20 @@ class RateNull(NullDistribution):
     def n_effective(self, estimate: Estimate) -> int:
         """Return how many people of the group meet the condition."""
         return int(self.pair.d1.sum())
+
+    def homogeneity(self) -> Homogeneity | None:
+        """Test that the disparity is the same in every stratum; of a disparity to everyone that it is to the rest."""
+        pair, disparity = self.pair, self.question.disparity
+        if len(pair.x1) < 2:
+            return None
+        if disparity == "odds_ratio":
+            return breslow_day(pair.x1, pair.d1, pair.x2, pair.d2, exact=self.question.method != "asymptotic")
+        if self.scale.is_identity:
+            return score_homogeneity(pair.x1, pair.d1, pair.x2, pair.d2, disparity)
+        each = [pair.only(np.arange(len(pair.x1)) == place) for place in range(len(pair.x1))]
+        found = [linearized(replace(one, overall=False), self.scale, disparity, smooth=0.5) for one in each]
+        values, errors = np.array(found, dtype=float).T
+        return cochran_q(values, errors**2, disparity)
 
 
 @dataclass(frozen=True)
@@ -146,7 +167,9 @@ class Counted:
 
     def enumerated(self) -> list[int]:
         """Return the places of comparisons whose exact test is that the two rates of one stratum are equal."""
-        if self.question.margin_bounds is not None or self.question.method not in ("auto", "exact"):
+        question = self.question
+        unconditional = question.method in ("auto", "exact") and question.disparity != "odds_ratio"
+        if question.margin_bounds is not None or not unconditional:
             return []
         return [place for place, null in enumerate(self.nulls) if len(null.pair.x1) == 1]
 
@@ -169,6 +192,10 @@ def count(
     counts, event, given, _ = table
     events, denominators = counts[:, :, event].sum(axis=2), counts[:, :, given].sum(axis=2)
     question, scale = design.question(rate), scale_of(rate)
+    if question.disparity == "odds_ratio" and not scale.is_identity:
+        raise ParameterError(
+            f"disparity='odds_ratio' compares rates, and {rate.name} is a function of one: use 'ratio'"
+        )
     excluded: list[Exclusion] = []
     made = list(_estimates(design, rate, question, what, events, denominators, excluded))
     contrasts, estimates, nulls = zip(*made, strict=True) if made else ((), (), ())
@@ -215,9 +242,10 @@ def _estimates(
             else:
                 pair = pair.only(defined)
                 first, second = (float(v) for v in values(pair, scale))
-                disparity = float(disparity_of(np.asarray(first), np.asarray(second), question.disparity))
+                disparity = pair_disparity(pair, np.asarray(first), np.asarray(second), question.disparity)
                 if np.isnan(disparity):
-                    reason = "both values are 0: their ratio is undefined (their difference is not)"
+                    alike = "0, or both 1" if question.disparity == "odds_ratio" else "0"
+                    reason = f"both values are {alike}: their ratio is undefined (their difference is not)"
             if reason:
                 n = n_group, int(pair.d1.sum())
                 excluded.append(Exclusion(rate.name, group, other, design.stratum(place), reason, *n, 1))
@@ -227,7 +255,7 @@ def _estimates(
                     rate.name, group, other, design.stratum(place), contrast, n_group,
                     int(people.x2.sum() + (people.x1.sum() if base.overall else 0)), first, second, disparity,
                     disparity_bounds((0.0, 1.0), question.disparity),
-                    *design.hypothesis(question, contrast, what, strata),
+                    *design.hypothesis(question, contrast, what, strata), design.strata(strata),
                 )  # fmt: skip
                 yield contrast, estimate, RateNull(question, pair, scale)
     among = rate.among or (f"who meet {rate.given!r}" if isinstance(rate.given, str) else "who meet the condition")

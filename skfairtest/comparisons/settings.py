@@ -13,8 +13,8 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest.inference.rates import Question
 
 CHOICES: dict[str, tuple[object, ...]] = {
-    "compare": ("between_groups", "to_overall", "to_rest", "to_reference"),
-    "disparity": ("difference", "ratio"),
+    "compare": ("between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"),
+    "disparity": ("difference", "ratio", "odds_ratio"),
     "alternative": ("two-sided", "greater", "less", "equivalence"),
     "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic"),
     "variance": ("auto", "score", "delta", "jackknife", "bootstrap", None),
@@ -92,6 +92,15 @@ def check_settings(
         )
     if reference_group is None and compare == "to_reference":
         raise ParameterError("compare='to_reference' needs reference_group: the label of the group to compare with")
+    if compare in ("to_highest", "to_lowest") and alternative != "two-sided":
+        instead = (
+            "that all groups are within the margin of the best one is that all pairs are: use compare='between_groups'"
+            if alternative == "equivalence"
+            else "the data choose the group and with it the direction: use alternative='two-sided'"
+        )
+        raise ParameterError(f"alternative={alternative!r} has no test with compare={compare!r}; {instead}")
+    if disparity == "odds_ratio":
+        _check_odds_ratio(compare, method)
     margin_bounds = _margin_bounds(margin, disparity, alternative, unit=unit)
     asked_variance = variance
     method, variance = _method(method, variance, within, margin_bounds)
@@ -129,6 +138,16 @@ def check_settings(
     )
 
 
+def _check_odds_ratio(compare: Any, method: Any) -> None:
+    if compare == "to_overall":
+        raise ParameterError(
+            "disparity='odds_ratio' compares two sides that share nobody, and compare='to_overall' counts the group on "
+            "both: use compare='to_rest'"
+        )
+    if method == "bootstrap":
+        raise ParameterError("disparity='odds_ratio' is not bootstrapped: use method='auto', 'exact' or 'asymptotic'")
+
+
 def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool) -> tuple[float, float] | None:
     if margin is None:
         if alternative == "equivalence":
@@ -139,7 +158,7 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
         return None
     if not is_number(margin):
         raise ParameterError(f"margin must be a number; found {margin!r}")
-    if disparity == "ratio":
+    if disparity != "difference":
         if not 0 < margin <= 1:
             raise ParameterError(
                 f"margin of a ratio must lie above 0 and at most at 1, meaning [margin, 1/margin]; found {margin!r}"

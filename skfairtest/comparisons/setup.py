@@ -36,6 +36,7 @@ def setup_of(measured: Measured, adjust: str | None) -> Setup:
         disparities={metric.name: metric.disparity for metric in metrics if metric.disparity},
         people=_people(measured, sample),
         adjust=adjust,
+        names=sample.sensitive_names,
         within=settings.within if any(one.evidence.method == "permutation" for one in measured.comparisons) else "auto",
     )
 

@@ -11,6 +11,7 @@ from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.inference import two_sides
+from skfairtest.inference.homogeneity import Homogeneity, cochran_q
 from skfairtest.inference.linear_form import EffectiveRates, Form, Linearized, effective_people, linear_form
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.two_sides import Statistic, Stratum
@@ -117,6 +118,15 @@ class TwoSides:
             half = np.asarray(0.5)
             pooled = Moments(pooled.first, half, pooled.second, half, np.asarray(0.0))
         return Linearized(pooled, disparity)
+
+    def homogeneity(self, disparity: str) -> Homogeneity | None:
+        """Test that the disparity to those who are not in the group is the same in every stratum."""
+        if len(self.parts) < 2 or self.evaluation.variance is None:
+            return None
+        own, one = self.spread_out(self.own), Statistic(disparity, np.ones(1))
+        found = [one.distance(two_sides.only(own, slice(place, place + 1))) for place in range(len(self.parts))]
+        values, errors = np.array(found, dtype=float).T
+        return cochran_q(values, errors**2, disparity)
 
     def spread_out(self, moments: Moments) -> Moments:
         """Return moments with errors of sides whose people are all alike, which is no certainty.

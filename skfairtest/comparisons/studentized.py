@@ -34,6 +34,7 @@ from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.sides import TwoSides, evaluate_sides, groups_of
 from skfairtest.inference import two_sides
 from skfairtest.inference.draws import MOST_PEOPLE
+from skfairtest.inference.homogeneity import Homogeneity
 from skfairtest.inference.linear_form import Form, resampled
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import Contrast
@@ -52,6 +53,7 @@ class FormNull(DrawnNull):
 
     form: Form
     spread: float
+    sides: TwoSides
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities at which the form is within the critical values."""
@@ -61,6 +63,10 @@ class FormNull(DrawnNull):
         """Return the standard error."""
         return self.spread if self.studentized else np.nan
 
+    def homogeneity(self) -> Homogeneity | None:
+        """Test that the disparity is the same in every stratum."""
+        return self.sides.homogeneity(self.question.disparity)
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -69,7 +75,11 @@ class Compared:
     estimate: Estimate
     null: FormNull
     standard_error: float
-    sides: TwoSides
+
+    @property
+    def sides(self) -> TwoSides:
+        """Its strata."""
+        return self.null.sides
 
 
 @dataclass(frozen=True)
@@ -82,6 +92,12 @@ class Family:
 
 def measure_studentized(design: Design, made: Evaluation, known: Known, seed: np.random.SeedSequence) -> Measurement:
     """Make and test the comparisons of one metric."""
+    if made.question.disparity == "odds_ratio":
+        what = " of people with weights or in clusters" if isinstance(made.metric, Rate) else ", which is no rate"
+        raise ParameterError(
+            f"disparity='odds_ratio' compares rates of people who count alike; found {made.name}{what}: use "
+            "'difference' or 'ratio'"
+        )
     if design.settings.question.method == "exact":
         raise ParameterError(
             f"method='exact' has no distribution for {made.name}"
@@ -232,11 +248,12 @@ def _compared(
             made.name, group, other, design.stratum(place), contrast, n_group,
             n_second + (n_group if base.overall else 0), *values, disparity,
             disparity_bounds(made.bounds, question.disparity), *design.hypothesis(question, contrast, what, strata),
+            design.strata(strata),
         )  # fmt: skip
         form, studentized = sides.form(question.disparity), made.variance is not None
         known = float(form.at(0.0)[1]) if question.disparity == "difference" and not spread > 0 else spread
-        null = FormNull(question, form, known, studentized=studentized, adaptive=design.settings.adaptive)
-        yield Compared(estimate, null, spread if studentized else np.nan, sides)
+        null = FormNull(question, form, known, sides, studentized=studentized, adaptive=design.settings.adaptive)
+        yield Compared(estimate, null, spread if studentized else np.nan)
 
 
 def _shown(sides: TwoSides, disparity: str) -> tuple[tuple[float, float], float, float]:

@@ -16,6 +16,7 @@ from skfairtest.comparisons.frames import (
     by_group_frame,
     comparisons_frame,
     excluded_frame,
+    homogeneity_frame,
     method_of,
     null_distribution,
     values_frame,
@@ -26,6 +27,7 @@ from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
+from skfairtest.group.explanation import Explanation, explain
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
 from skfairtest.report.document import Block
@@ -54,19 +56,25 @@ class FairnessTest(GroupsTest):
         ``average_precision``, ``log_loss``, ``brier_score``, ``calibration``, ``mean_prediction``, ``mean_residual``,
         ``mean_squared_error``, ``mean_absolute_error``, ``r2``, ``f1_macro``, ``f1_weighted``, ``f2``,
         ``precision_macro``, ``recall_macro``, ``balanced_accuracy``, ``geometric_mean``, ``matthews_corrcoef``,
-        ``cohen_kappa``, ``normalized_mutual_info``, ``hinnefeld``); other names of these, as those of scikit-learn's
+        ``cohen_kappa``, ``average_odds``, ``generalized_entropy``, ``theil_index``, ``atkinson_index``, ``gini_index``,
+        ``kuiper_calibration``, ``calibration_within_groups``,
+        ``normalized_mutual_info``, ``hinnefeld``); other names of these, as those of scikit-learn's
         scorers, fairlearn's functions and the literature (``disparate_impact``); own declarations; scorers, and
         fairlearn's and scikit-learn's functions, also as ``functools.partial``, of which those with a built-in twin
         take its path; any ``f(y_true, y_pred)``, best with ``sample_weight``; and any function that takes
         ``sensitive_features``, which tests that groups are independent of truth and prediction. A dict's keys rename.
-    compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
-        All pairs of groups, or each group against everyone, against everyone else, or against `reference_group`. The
+    compare : {"between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"}
+        All pairs of groups, or each group against everyone, against everyone else, against `reference_group`, or
+        against the group with the highest or the lowest value in the data. That group was chosen by the data: p-values
+        and intervals are adjusted for all pairs, and an interval covers the disparity to the truly best group too. The
         p-value against everyone is the one against everyone else; for rates it is exact where everyone else is a random
         sample of the people not in the group.
     reference_group : label or tuple of labels, optional
         Only with ``compare="to_reference"``; a tuple for several sensitive features.
-    disparity : {"difference", "ratio"}, default="difference"
+    disparity : {"difference", "ratio", "odds_ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``. That both values are equal is tested alike.
+        "odds_ratio", of rates: the conditional maximum-likelihood estimate with exact limits and Fisher's exact test,
+        over strata Mantel and Haenszel's with the limits of Robins, Breslow and Greenland; margins are exact.
         A metric whose name says "ratio" is compared by the ratio in any case.
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
         The alternative hypothesis. "greater": the group's value is the greater one. "equivalence": the disparity lies
@@ -130,6 +138,13 @@ class FairnessTest(GroupsTest):
         ``standard_error`` is that of the difference, or of the logarithm of the ratio: NaN where that is infinite.
     excluded_ : DataFrame
         What was left out, with the reason and the counts.
+    homogeneity_ : DataFrame
+        With control features, one row for each pooled comparison: whether its disparity is the same in every stratum.
+        ``statistic`` is the sum of the squared distances of the strata from the disparity that they would share,
+        ``common``, in standard errors there (score statistics of a rate; Cochran's Q of other metrics); ``p_value``
+        and ``p_value_adjusted`` (Holm over the rows) follow from the chi-square distribution with ``df`` degrees of
+        freedom. ``stratum`` is the one farthest from ``common``, by ``distance`` standard errors. A disparity to
+        everyone is tested as that to everyone else. Without rows where there are no strata.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics under permuted labels, flipped signs or in bootstrap samples, as ``method`` says; None where every
         null distribution was enumerated, NaN where one was.
@@ -202,8 +217,8 @@ class FairnessTest(GroupsTest):
 
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
-        "equivalence_interval", "comparisons", "excluded", "method", "variance", "within", "adjust", "n_resamples",
-        "groups", "pos_label", "n_samples",
+        "equivalence_interval", "comparisons", "excluded", "homogeneity", "method", "variance", "within", "adjust",
+        "n_resamples", "groups", "pos_label", "n_samples",
     )  # fmt: skip
 
     def __init__(
@@ -283,6 +298,7 @@ class FairnessTest(GroupsTest):
         self.by_group_ = by_group_frame(measured)
         self.comparisons_ = comparisons_frame(findings)
         self.excluded_ = excluded_frame(measured.excluded)
+        self.homogeneity_ = homogeneity_frame(findings)
         self.null_distribution_ = null_distribution(findings, verdict.n_resamples)
         self.p_value_interval_ = verdict.limits
         self.method_ = method_of(result)
@@ -315,6 +331,48 @@ class FairnessTest(GroupsTest):
         """
         check_is_fitted(self)
         return written_labels(self.comparisons_)
+
+    def explain(
+        self, *, metric: str | None = None, group: Any = None, other: Any = None, standard: str = "average"
+    ) -> Explanation:
+        """Decompose a difference of two groups over the control features that the test was fitted with.
+
+        How much of it is composition (the groups are spread differently over the strata), and how much is different
+        values within strata? A decomposition describes; that values are equal within strata is what the test tests.
+
+        Parameters
+        ----------
+        metric : str, optional
+            A rate or a mean of the test; may be left out where there is one.
+        group, other : label or tuple of labels, optional
+            The groups; may be left out where there are two.
+        standard : {"average", "pooled", "group", "other"}, default="average"
+            Whose composition values within strata are weighted by: the average of both groups' (Kitagawa 1955),
+            everybody's, or one group's (Oaxaca 1973, Blinder 1973).
+
+        Returns
+        -------
+        Explanation
+            Its `parts` and `by_stratum` are frames; printed, it is sentences and both.
+
+        Raises
+        ------
+        ValueError
+            If there were no control features, people have weights or come in clusters, or the metric is not a rate or
+            a mean.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessTest
+        >>> from skfairtest.datasets import load_berkeley
+        >>> test = FairnessTest.from_table(load_berkeley(as_table=True), metric="selection_rate")
+        >>> test.explain().parts["value"].round(3).to_dict()
+        {'difference': -0.142, 'composition': -0.178, 'treatment': 0.036, 'no_counterpart': 0.0}
+        """
+        check_is_fitted(self)
+        return explain(
+            self._values, self._setup, self.variance_, metric=metric, group=group, other=other, standard=standard
+        )
 
     def _found(self) -> dict[str, Any]:
         return {**super()._found(), "by_group": self._values}

@@ -93,6 +93,10 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
         raise ParameterError(f"reference_group must be a position in n_per_group, counted from 0; found {reference!r}")
     last = -1 if test_params.get("compare") == "to_reference" else None
     asked = test_params.get("disparity", "difference")
+    if asked == "odds_ratio":
+        raise ParameterError(
+            "disparity='odds_ratio' has no power without data: give rates, and 'difference' or 'ratio'"
+        )
     found = resolve_metrics(metric, asked)
     settings = check_settings(
         **{

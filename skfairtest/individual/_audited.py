@@ -9,7 +9,7 @@ without derivatives. Every function here works on units of the audit, `features`
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -116,6 +116,16 @@ class Audited:
         predicted = ask(self.estimator, "predict", x, sensitive_features=truth.groups)
         return np.asarray(predicted.reshape(-1) != truth.labels, dtype=float)
 
+    def along_path(self, ask: Callable[[Floats, Truth], Floats], places: Sequence[Floats], truth: Truth) -> Floats:
+        """Return what `losses` or `wrong` is about the same people at several places, of shape (n, n_places).
+
+        A model that has to be asked is asked about all of them together: a call costs as much as many rows.
+        """
+        if self.smooth is not None:
+            return np.stack([ask(z, truth) for z in places], axis=1)
+        people = np.tile(np.arange(len(places[0])), len(places))
+        return ask(np.concatenate(places), truth.take(people)).reshape(len(places), -1).T
+
     def gradient(self, truth: Truth) -> Callable[[Floats, Any], Floats]:
         """Return the derivative of each person's loss with respect to their own features, ``f(z, people)``."""
         smooth, slope, scale = self.smooth, self.loss.slope, self.scale
@@ -134,7 +144,7 @@ class Audited:
         return gradient if scale is None else lambda z, people: gradient(z * scale, people) * scale
 
     def gradient_along(self, truth: Truth, directions: Floats) -> Callable[[Floats, Any], Floats]:
-        """Return the derivative of each person's loss along some directions, by central differences, ``f(z, people)``.
+        """Return the derivative of everybody's loss along some directions, by central differences, ``f(z, people)``.
 
         What a fair metric holds back moves next to nowhere, and differences along all features cost in proportion.
         """
@@ -142,8 +152,9 @@ class Audited:
         def gradient(z: Floats, people: Any) -> Floats:
             those = truth.take(people)
 
-            def losses(u: Floats, rows: NDArray[np.intp]) -> Floats:
-                return self.losses(z[rows] + along(directions, u), those.take(rows))
+            def losses(u: Floats, rows: NDArray[np.intp]) -> Floats:  # of everybody, once or several times
+                moved = z + along(directions, u.reshape(-1, len(z), u.shape[1]))
+                return self.losses(moved.reshape(-1, z.shape[1]), those.take(rows))
 
             return along(directions, central_differences(losses, np.zeros((len(z), len(directions))), width=self.step))
 

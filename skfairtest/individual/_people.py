@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +56,7 @@ class People:
     excluded: pd.DataFrame
 
 
-def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimator: Any = None) -> People:
+def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimators: Sequence[Any] = ()) -> People:
     """Read the people, as many in every argument, and leave out, saying so, who has a missing feature.
 
     Parameters
@@ -64,8 +65,8 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
         As the caller passed them.
     numbers : bool
         Whether y holds numbers; otherwise labels.
-    estimator : object
-        The fitted model, whose encoders say what is a category.
+    estimators : sequence of object
+        The fitted models, whose encoders say what is a category.
 
     Raises
     ------
@@ -74,7 +75,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
     """
     if y is None:
         raise ParameterError("y is missing: an unfair example is where the model errs more about the true label")
-    features, y = read_coded(X, estimator), one_column(y, warned=True)
+    features, y = read_coded(X, *estimators), one_column(y, warned=True)
     y_true: Column | Numbers = read_values(y, "y") if numbers else read_column(y, "y", name="y")
     sensitive: tuple[Column, ...] = ()
     if sensitive_features is not None:

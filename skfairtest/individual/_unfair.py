@@ -21,13 +21,13 @@ from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
 from skfairtest.individual._truth import Truth
-from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.quadratic import Quadratic, Quadratics
 from skfairtest.individual.flow.ranges import Ranges
-from skfairtest.individual.flow.unfair_map import Shrink, euler, implicit, integrate
+from skfairtest.individual.flow.unfair_map import Gradient, Shrink, euler, implicit, integrate
 from skfairtest.individual.flow.unfair_search import reach, search
 from skfairtest.individual.models.features import Features
 
-#: People who are moved together.
+#: People who are moved together, whichever folds they are of.
 BLOCK = 1024
 #: Seconds that need an announcement.
 LONG = 10
@@ -108,7 +108,7 @@ class Flow:
             return np.full(len(self.checkpoints), self.time)
         return np.asarray(np.cumsum(self.steps)[self.checkpoints - 1])
 
-    def path(self, model: Audited, metric: Quadratic, starts: Starts) -> Iterator[Floats]:
+    def path(self, model: Audited, metric: Quadratics, starts: Starts) -> Iterator[Floats]:
         """Yield where a block of people is at every checkpoint."""
         rest: dict[str, Any] = {"regularization": self.regularization, "checkpoints": self.checkpoints}
         if self.solver == "search":
@@ -123,14 +123,30 @@ class Flow:
             directions, limits = metric.reachable(movable, self.regularization)
             if model.way == "finite_differences" and np.isinf(limits).all():
                 gradient = model.gradient_along(starts.truth, directions)
-            return implicit(starts.z, gradient, shrink, steps=self.steps, **rest)
+            return implicit(starts.z, gradient, shrink, steps=self.steps, bounded=self.ranges.bounded, **rest)
         if self.solver == "euler":
             return euler(starts.z, gradient, pull, steps=self.steps, **rest)
-        return integrate(
-            starts.z, gradient, pull, times=self.times, regularization=self.regularization, method=self.solver
-        )
+        return self._integrated(gradient, metric, movable, starts.z)
 
-    def _search(self, model: Audited, metric: Quadratic, starts: Starts, rest: dict[str, Any]) -> Iterator[Floats]:
+    def _integrated(
+        self, gradient: Gradient, metric: Quadratics, movable: NDArray[np.bool_], z: Floats
+    ) -> Iterator[Floats]:
+        """Follow the flow person by person, each pulled by their own metric."""
+        people = np.arange(len(z))
+
+        def of(some: slice) -> Gradient:
+            return lambda x, rows: gradient(x, people[some][rows])
+
+        solved = [
+            integrate(
+                z[some], of(some), _masked(part.pull, movable), times=self.times, method=self.solver,
+                regularization=self.regularization,
+            )
+            for part, some in metric.parts
+        ]  # fmt: skip
+        return (np.concatenate(places) for places in zip(*solved, strict=True))
+
+    def _search(self, model: Audited, metric: Quadratics, starts: Starts, rest: dict[str, Any]) -> Iterator[Floats]:
         """Search as far as the flow goes of a loss that is smooth."""
 
         def objective(moved: Floats, people: NDArray[np.intp]) -> Floats:
@@ -187,7 +203,7 @@ def _masked(function: Callable[..., Floats], movable: NDArray[np.bool_]) -> Call
     return lambda *given: function(*given) * movable
 
 
-def _shrink_among(metric: Quadratic, movable: NDArray[np.bool_]) -> Shrink:
+def _shrink_among(metric: Quadratics, movable: NDArray[np.bool_]) -> Shrink:
     """Return what shrinks the features that may move, 0 for the others."""
     part = metric.among(movable)
 
@@ -247,10 +263,7 @@ def move(
     Moved
         Everybody, in the order in which they came.
     """
-    blocks = []
-    for fold in range(len(metrics)):
-        people = np.flatnonzero(folds == fold)
-        blocks += [(metrics[fold], people[start : start + BLOCK]) for start in range(0, len(people), BLOCK)]
+    blocks = list(_blocks(model, metrics, folds, flow.regularization))
     work = partial(_block, model, flow, errors)
     found: list[Moved] = []
     with progress("unfair examples", len(blocks), show) as advance:
@@ -265,6 +278,24 @@ def move(
         np.concatenate([part.wrong for part in found if part.wrong is not None])[order] if errors else None,
         np.concatenate([part.distance for part in found])[order],
     )
+
+
+def _blocks(
+    model: Audited, metrics: list[Quadratic], folds: NDArray[np.intp], regularization: float
+) -> Iterator[tuple[Quadratics, NDArray[np.intp]]]:
+    """Yield blocks of people, of all folds whose metrics leave as many directions: a model is asked about all at once.
+
+    Within a block, people of a fold are neighbours.
+    """
+    sizes = np.array([len(metric.reachable(model.movable, regularization)[0]) for metric in metrics])
+    order = np.argsort(folds, kind="stable")
+    for size in np.unique(sizes):
+        people = order[sizes[folds[order]] == size]
+        for some in np.split(people, np.arange(BLOCK, len(people), BLOCK)):
+            ends = np.flatnonzero(np.diff(folds[some], append=-1)) + 1
+            starts = [0, *ends[:-1].tolist()]
+            parts = [(metrics[folds[some[i]]], slice(i, j)) for i, j in zip(starts, ends.tolist(), strict=True)]
+            yield Quadratics(parts), some
 
 
 def warn_of_cost(model: Audited, flow: Flow, n_free_directions: int, n: int, n_jobs: int | None) -> None:
@@ -300,21 +331,15 @@ def warn_of_cost(model: Audited, flow: Flow, n_free_directions: int, n: int, n_j
         )
 
 
-def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratic, starts: Starts) -> Moved:
+def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratics, starts: Starts) -> Moved:
     """Move one block of people."""
-    last = starts.z
-    losses = [model.losses(last, starts.truth)]
-    wrong = [model.wrong(last, starts.truth)] if errors else []
-    for place in flow.path(model, metric, starts):
-        last = flow.possible(model, starts, place)
-        losses.append(model.losses(last, starts.truth))
-        if errors:
-            wrong.append(model.wrong(last, starts.truth))
+    path = flow.path(model, metric, starts)
+    places = [starts.z, *(flow.possible(model, starts, place) for place in path)]
     return Moved(
-        last,
-        np.stack(losses, axis=1),
-        np.stack(wrong, axis=1) if errors else None,
-        np.sqrt(np.maximum(metric.squared_distance(last - starts.z), 0.0)),
+        places[-1],
+        model.along_path(model.losses, places, starts.truth),
+        model.along_path(model.wrong, places, starts.truth) if errors else None,
+        np.sqrt(metric.squared_distance(places[-1] - starts.z)),
     )
 
 

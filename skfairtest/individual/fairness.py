@@ -2,52 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.checks import is_integer
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.seeds import seed_sequence
 from skfairtest._utils.stacklevel import warn
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
-from skfairtest.individual._audited import Audited, audited, check_losses
-from skfairtest.individual._metric import learn, resolve
+from skfairtest.individual._audited import Audited
+from skfairtest.individual._compare import compare
 from skfairtest.individual._parameters import (
-    CANDIDATES,
     OF_MEANS,
-    check_parameters,
-    n_folds,
-    ranges_of,
-    scale_of,
-    steps_of,
 )
-from skfairtest.individual._people import People, outside_ranges, people_of, warn_of_units
-from skfairtest.individual._statistics import SequentialStatistic, choose, doubts_about
-from skfairtest.individual._truth import kind_of, read_truth
+from skfairtest.individual._people import People, outside_ranges
+from skfairtest.individual._plan import Plan, moved_by, planned
+from skfairtest.individual._statistics import SequentialStatistic, doubts_about
 from skfairtest.individual._unfair import (
-    Flow,
     Moved,
     Starts,
     changed_features,
     changes,
-    checkpoints,
-    move,
     warn_of_cost,
 )
 from skfairtest.individual.flow.audit_value import AuditValue, ratios
-from skfairtest.individual.flow.quadratic import Quadratic
-from skfairtest.individual.flow.ranges import Ranges
-from skfairtest.individual.flow.unfair_map import FlowDivergedError
-from skfairtest.individual.models.mitigated import Thresholds, stand_in
 from skfairtest.individual.sensitive_subspace import NoGroupsError
-from skfairtest.readers import Column
 from skfairtest.report.document import Block, Heading
 from skfairtest.report.individual import IndividualSetup, individual_document, individual_sentences
 from skfairtest.report.mixin import ReportPages
@@ -128,7 +113,7 @@ class IndividualFairnessTest(ReportPages):
     random_state : int, RandomState, Generator or None
         Of the candidates of a search; None: always the same. Nothing else is random.
     n_jobs : int, optional
-        Processes among which people are divided. The result is the same.
+        Processes among which people are divided, 1,024 at a time. The result is the same.
     verbose : int, default=0
         Above 0, a test that takes more than a second shows how far it is.
 
@@ -308,46 +293,86 @@ class IndividualFairnessTest(ReportPages):
         NotFittedError
             If the estimator is a scikit-learn estimator that is not fitted.
         """
-        check_parameters(self)
-        metric = resolve(self.fair_metric)
-        if self.estimator is None:
-            raise ParameterError("estimator is missing: IndividualFairnessTest(model).fit(X, y, ...)")
-        if isinstance(self.estimator, type):
-            raise ParameterError(
-                f"estimator={self.estimator.__name__} is a class: fit a model of it, on other people than those of the "
-                "test, and pass the model"
-            )
-        estimator = stand_in(self.estimator)
-        kind = kind_of(estimator, self.loss)
-        people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimator=estimator)
-        features, y_true = people.features, people.y_true
-        loss, truth, classes = read_truth(estimator, self.loss, self.statistic, kind, y_true)
-        ranges = ranges_of(self.feature_ranges, features)
-        scale = scale_of(self.feature_scale, features, ranges)
-        if scale is None:
-            warn_of_units(features, ranges.frozen)
-        codes = np.asarray(y_true.codes if isinstance(y_true, Column) else y_true.values, dtype=float)
+        return self._run(self._planned(X, y, sensitive_features))
+
+    def compare(self, models: Mapping[Any, Any], X: Any, y: Any, *, sensitive_features: Any = None) -> pd.DataFrame:
+        """Test several models of the same people in one way, and compare each with the first.
+
+        Unfair examples that a search finds are not those of a flow. So where one of the models has to be searched, all
+        are; where one has no exact derivatives, central differences are taken of all. Where `statistic` is "auto" and
+        not the same for all, it is the ratio of mean losses. What is a category for the encoder of one model is one for
+        all, so that all have the same fair metric and the same possible people.
+
+        Null hypothesis of a difference: in the population, the statistics of the two models are equal. Everybody is
+        asked about by both, so that the standard error is that of the difference of what each person adds to either
+        (a paired z test, by the delta method for ratios of means).
+
+        Parameters
+        ----------
+        models : mapping of name to fitted estimator
+            At least two, of the same loss. `estimator` of this test counts for nothing.
+        X : array-like of shape (n_samples, n_features)
+            As of `fit`.
+        y : array-like of shape (n_samples,)
+            As of `fit`.
+        sensitive_features : array-like, frame or mapping, optional
+            As of `fit`.
+
+        Returns
+        -------
+        DataFrame
+            One row per model, in their order: ``model``, ``statistic`` (which), ``gradient`` (how unfair examples were
+            found), ``value``, ``standard_error``, ``lower_bound``, ``p_value`` and ``concern`` as of `fit`; and
+            ``difference``, its value minus the first model's, ``difference_standard_error``, ``difference_ci_low``,
+            ``difference_ci_high`` (two-sided, for each difference alone) and ``difference_p_value`` (two-sided,
+            adjusted by Holm's method if there are more than two models); NaN for the first.
+
+        Raises
+        ------
+        ValueError
+            As of `fit`; or if there are fewer than two models, or they have different losses.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.ensemble import HistGradientBoostingClassifier
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from skfairtest import IndividualFairnessTest
+        >>> rng = np.random.default_rng(0)
+        >>> sex = rng.integers(0, 2, 600)
+        >>> X = np.column_stack([rng.normal(size=600), sex + rng.normal(size=600)])
+        >>> y = (X[:, 0] + X[:, 1] + rng.normal(size=600) > 0.5).astype(int)
+        >>> models = {
+        ...     "linear": LogisticRegression().fit(X[:300], y[:300]),
+        ...     "boosted": HistGradientBoostingClassifier(max_iter=20).fit(X[:300], y[:300]),
+        ... }
+        >>> found = IndividualFairnessTest().compare(
+        ...     models, X[300:], y[300:], sensitive_features=sex[300:]
+        ... )
+        >>> found["gradient"].tolist()
+        ['search', 'search']
+        """
+        return compare(self, models, X, y, sensitive_features)
+
+    def _planned(self, X: Any, y: Any, sensitive_features: Any, like: Sequence[Any] = ()) -> Plan:
+        """Read everything and decide how people are moved, their columns read as for these models as well."""
         try:
-            metrics, matrices, folds = learn(metric, features, codes, people.sensitive, n_folds(self.cross_fit), scale)
+            return planned(self, X, y, sensitive_features, like)
         except NoGroupsError as error:
-            what = "the fair metric is learned from what predicts them. Pass one or several columns"
-            raise self._without_groups(what, "sex") from error
-        if isinstance(estimator, Thresholds):
-            truth = replace(truth, groups=self._groups_of(people))
-        model = Audited(estimator, features, loss, scale, ~ranges.frozen)
-        model = audited(model, self.gradient, truth, kind=kind, classes=classes)
-        flow = self._flow(model, matrices, ranges)
-        starts = Starts(features.values, model.in_units_of_audit(features.values), truth)
-        statistic, because = choose(self.statistic, loss, model.way, check_losses(model, starts.z, truth))
-        n_directions = max(len(one.free_directions) for one in matrices)
-        warn_of_cost(model, flow, n_directions, len(features), self.n_jobs)
-        moved = self._move(model, matrices, folds, flow, starts, errors=statistic == "error_rate_ratio")
+            raise self._without_groups(str(error), "sex") from error
+
+    def _run(self, plan: Plan) -> IndividualFairnessTest:
+        """Move everybody, and set what was found."""
+        model, flow, starts, ranges = plan.model, plan.flow, plan.starts, plan.ranges
+        people, features, statistic = plan.people, plan.people.features, plan.statistic
+        warn_of_cost(model, flow, plan.n_directions, len(features), self.n_jobs)
+        moved = moved_by(self, plan)
         self._statistic = SequentialStatistic(
             statistic,
             moved.losses if moved.wrong is None else moved.wrong,
             flow.checkpoints,
             flow.times,
-            loss.rounding,
+            model.loss.rounding,
             float(self.tolerance),
             float(self.confidence_level),
         )
@@ -356,7 +381,7 @@ class IndividualFairnessTest(ReportPages):
         unfair = ranges.nearest(model.in_units_of_X(moved.z), features.values)
         unfair = np.where(moved.z == starts.z, features.values, unfair)
         self._set_people(people, starts, moved, unfair)
-        self.feature_scale_ = scale
+        self.feature_scale_ = plan.scale
         n_outside, outside, farthest = outside_ranges(features.values, unfair)
         held = None
         if outside.any():
@@ -366,21 +391,11 @@ class IndividualFairnessTest(ReportPages):
         alpha = 1 - self.confidence_level
         doubts = doubts_about(statistic, moved, self.loss_ratios_, self.p_value_, alpha, self.attained_level_, farthest)
         outsiders = n_outside, int(outside.sum()), held
-        self._set_report(model, metrics, flow, n_directions, because, outsiders, doubts)
+        self._set_report(plan, outsiders, doubts)
         self._keep_parameters()
         for doubt in doubts:
             warn(doubt)
         return self
-
-    def _groups_of(self, people: People) -> NDArray[Any]:
-        """Return the groups that a model asks for, as fairlearn joins them."""
-        if not people.sensitive:
-            raise self._without_groups("ThresholdOptimizer has thresholds for groups. Pass their column", "sex")
-        columns = [np.asarray(column.values, dtype=object) for column in people.sensitive]
-        if len(columns) == 1:
-            return columns[0]
-        joined: NDArray[Any] = np.array([",".join(map(str, row)) for row in zip(*columns, strict=True)], dtype=object)
-        return joined
 
     @property
     def path_(self) -> pd.DataFrame:
@@ -475,73 +490,6 @@ class IndividualFairnessTest(ReportPages):
         given.string, given.categorical = True, False
         return tags
 
-    def _flow(self, model: Audited, matrices: list[Quadratic], ranges: Ranges) -> Flow:
-        """Set the map up, and warn where its steps are too long."""
-        solver = "search" if model.way == "search" else self.solver
-        if solver == "search" and self.solver not in ("implicit", "euler"):
-            raise ParameterError(
-                f"solver={self.solver!r} follows derivatives, and this model has none ({model.why}): leave "
-                "solver='implicit'"
-            )
-        steps = steps_of(self)
-        n_candidates = CANDIDATES if self.n_steps is None else int(self.n_steps)
-        flow = Flow(
-            solver,
-            steps,
-            n_candidates,
-            float(self.regularization),
-            ranges,
-            self._seed() if solver == "search" else 0,
-            checkpoints(n_candidates if solver == "search" else len(steps)),
-            max(metric.among(model.movable).largest for metric in matrices) if model.movable.any() else 0.0,
-        )
-        if flow.n_unstable:
-            pull = self.regularization * flow.largest
-            warn(
-                f"step_size={steps[0]:g} is too long for regularization={self.regularization:g}: their product "
-                f"(times the largest eigenvalue of the fair metric, {flow.largest:.3g}) is {steps[0] * pull:.3g}, and "
-                f"from 1 on forward Euler is unstable, here in {flow.n_unstable:,} of {len(steps):,} steps. Use "
-                f"solver='implicit', which is stable, or a step_size below {1 / pull:.3g}"
-            )
-        return flow
-
-    def _seed(self) -> int:
-        """Return the seed of a search; without one, always the same."""
-        return 0 if self.random_state is None else int(seed_sequence(self.random_state).generate_state(1)[0])
-
-    def _move(
-        self,
-        model: Audited,
-        matrices: list[Quadratic],
-        folds: NDArray[np.intp],
-        flow: Flow,
-        starts: Starts,
-        *,
-        errors: bool,
-    ) -> Moved:
-        """Move everybody."""
-        try:
-            return move(
-                model,
-                matrices,
-                folds,
-                flow,
-                starts,
-                errors=errors,
-                n_jobs=self.n_jobs,
-                show=bool(self.verbose),
-            )
-        except FlowDivergedError as error:
-            what = "steps" if flow.solver in ("implicit", "euler") else "units of time"
-            instead = "; feature_scale='std' if features have different units"
-            if self.feature_scale is not None:
-                instead = "; a fair metric that was fitted in other units than feature_scale's pulls too hard"
-            raise ParameterError(
-                f"step_size={flow.steps[0]:g} with regularization={self.regularization:g} diverges: "
-                f"{pluralize(error.people, 'unfair example')} ran away within {error.step:g} {what}. Use a smaller "
-                f"step_size, fewer n_steps, or feature_ranges that end{instead}"
-            ) from error
-
     def _held_inside(self, model: Audited, starts: Starts, moved: Moved, x: Floats) -> bool:
         """Tell whether the test rejects if nobody ends beyond the range of the people seen."""
         z = model.in_units_of_audit(x)
@@ -582,28 +530,19 @@ class IndividualFairnessTest(ReportPages):
             "displacement": np.linalg.norm(moved.z - starts.z, axis=1),
         }
 
-    def _set_report(
-        self,
-        model: Audited,
-        metrics: list[Any],
-        flow: Flow,
-        n_directions: int,
-        because: str,
-        outside: tuple[int, int, bool | None],
-        doubts: tuple[str, ...],
-    ) -> None:
+    def _set_report(self, plan: Plan, outside: tuple[int, int, bool | None], doubts: tuple[str, ...]) -> None:
         """Set what was run."""
+        model, flow, metrics, people = plan.model, plan.flow, plan.metrics, self._columns
         self._model, self.fair_metrics_ = model, metrics
-        people = self._columns
         self.solver_report_ = {
             "gradient": model.way,
             "because": model.why,
             "statistic": self._statistic.statistic,
-            "statistic_because": because,
+            "statistic_because": plan.because,
             "loss": model.loss.name,
             "loss_unit": model.loss.unit,
             "fair_metric": type(metrics[0]).__name__,
-            "n_directions": n_directions,
+            "n_directions": plan.n_directions,
             "n_folds": len(metrics),
             "solver": flow.solver,
             "n_steps": len(flow.steps),

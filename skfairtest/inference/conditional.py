@@ -247,6 +247,10 @@ class Strata:
             length += size - 1
         return work
 
+    def is_direct(self) -> bool:
+        """Whether strata are convolved directly."""
+        return self.direct_work() <= DIRECT_WORK
+
     def distribution(self, tilt: float, *, direct: bool) -> tuple[int, Floats, float]:
         """First outcome, probabilities of the tilted sum, and the log of what they were divided by.
 
@@ -270,25 +274,36 @@ class Strata:
             total += first + float(masses @ np.arange(len(masses)))
         return total
 
-    def log_far_tail(self, observed: int, *, upper: bool) -> float:
-        """Log tail probability far out, by exponential tilting: the distribution is re-centred at the observed sum."""
-        end = 1 if upper else 0
-        if observed == self.bounds[end]:
-            return float(sum(float(hypergeometric_log_pmf(support(*s)[end], *s)) for s in self.each))
+    def tilt_of(self, mean: float) -> float:
+        """Return the tilt that gives the sum this mean, inside its bounds: the logarithm of a common odds ratio."""
         low, high = -1.0, 1.0
-        while self.tilted_mean(low) > observed:
+        while self.tilted_mean(low) > mean:
             low *= 2
-        while self.tilted_mean(high) < observed:
+        while self.tilted_mean(high) < mean:
             high *= 2
         while high - low > 1e-9 * max(1.0, abs(low)):
             middle = (low + high) / 2
-            low, high = (middle, high) if self.tilted_mean(middle) < observed else (low, middle)
-        tilt = (low + high) / 2
+            low, high = (middle, high) if self.tilted_mean(middle) < mean else (low, middle)
+        return (low + high) / 2
+
+    def log_tail(self, observed: int, at: float = 0.0, *, upper: bool) -> float:
+        """Log tail probability of the sum tilted by `at`, however small; the distribution is centred at `observed`.
+
+        Of tails that hold the centre, nearly 1, only the logarithm of the complement would have all digits.
+        """
+        end = 1 if upper else 0
+        if observed == self.bounds[end]:
+            log_mass = float(sum(float(hypergeometric_log_pmf(support(*s)[end], *s)) for s in self.each))
+            return log_mass + at * observed - self._log_constant(at)
+        tilt = self.tilt_of(min(max(observed, self.bounds[0] + 0.5), self.bounds[1] - 0.5))
         first, masses, log_constant = self.distribution(tilt, direct=False)
         x = first + np.arange(len(masses))
         chosen = x >= observed if upper else x <= observed
-        tail = float(masses[chosen] @ np.exp(-abs(tilt) * np.abs(x[chosen] - observed)))
-        return log_constant - tilt * observed + float(np.log(tail))
+        tail = float(masses[chosen] @ np.exp((at - tilt) * (x[chosen] - observed)))
+        return log_constant - self._log_constant(at) + (at - tilt) * observed + float(np.log(tail))
+
+    def _log_constant(self, tilt: float) -> float:
+        return self.distribution(tilt, direct=False)[2] if tilt else 0.0
 
 
 def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided") -> float:
@@ -316,7 +331,7 @@ def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alt
     if variance == 0:
         return 0.0
     z = (observed - mean) / np.sqrt(variance)
-    direct = strata.direct_work() <= DIRECT_WORK
+    direct = strata.is_direct()
     if abs(z) > (_FAR if direct else _FAR_NARROW):
         return _far_log_p(strata, observed, alternative, upper=z > 0)
     first, masses, _ = strata.distribution(0.0, direct=direct)
@@ -335,11 +350,11 @@ def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alt
 def _far_log_p(strata: Strata, observed: int, alternative: str, *, upper: bool) -> float:
     """Log p-value of an outcome far out: of its own tail, of all but what lies beyond it, or twice the former."""
     if alternative == "two-sided":
-        return min(0.0, strata.log_far_tail(observed, upper=upper) + float(np.log(2)))
+        return min(0.0, strata.log_tail(observed, upper=upper) + float(np.log(2)))
     if (alternative == "greater") == upper:
-        return strata.log_far_tail(observed, upper=upper)
+        return strata.log_tail(observed, upper=upper)
     beyond = observed + 1 if upper else observed - 1
     low, high = strata.bounds
     if not low <= beyond <= high:
         return 0.0
-    return float(np.log1p(-np.exp(strata.log_far_tail(beyond, upper=upper))))
+    return float(np.log1p(-np.exp(strata.log_tail(beyond, upper=upper))))

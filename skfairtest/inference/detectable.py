@@ -78,8 +78,10 @@ class TwoRates:
         own = float(self.value(own))
         if disparity == "difference":
             return abs(own - shown)
+        if disparity == "odds_ratio":
+            own, shown = (rate / (1 - rate) if rate < 1 else np.inf for rate in (own, shown))
         # No ratio to a value of 0 can be named, and none of a value of 0.
-        return (own / shown if sign > 0 else shown / own) if shown > 0 and own > 0 else np.nan
+        return (own / shown if sign > 0 else shown / own) if min(shown, own) > 0 and shown < np.inf else np.nan
 
 
 def detectable_rates(
@@ -122,7 +124,7 @@ def detectable_rates(
     """
     p2, n1, n2 = (np.array([getattr(t, name) for t in tables], float) for name in ("other", "d_group", "d_other"))
     signs = {"farther": (1, -1), "up": (1,), "down": (-1,)}[direction]
-    ratio, equality = question.disparity == "ratio", question.margin_bounds is None
+    ratio, equality = question.disparity != "difference", question.margin_bounds is None
     tail = alpha if question.alternative in ("greater", "less") else alpha / 2
     gaps = np.array(
         [_normal_gap(p2, n1, n2, sign, float(norm.isf(tail)), float(norm.isf(1 - power))) for sign in signs]
@@ -156,7 +158,7 @@ def _powers_of(
     d1, d2 = (np.array([int(getattr(table, name)) for table in tables]) for name in ("d_group", "d_other"))
     p2 = np.array([table.other for table in tables])
     if accuracy != "exact" and question.margin_bounds is None:
-        reference = [reference_of(question.method, *pair) for pair in zip(d1.tolist(), d2.tolist(), strict=True)]
+        reference = [reference_of(question, *pair) for pair in zip(d1.tolist(), d2.tolist(), strict=True)]
         return PowerCurves(d1, d2, p2, 2 * tail, reference).at
 
     def power_at(table: TwoRates, p1: float) -> float:
@@ -184,7 +186,7 @@ def _searched_sizes(
 ) -> Floats:
     """Find the sizes of disparities both ways, from those by normal approximation; NaN if there is none."""
     equality, out = question.margin_bounds is None, np.full_like(sizes, np.nan)
-    distances = np.log(sizes) if question.disparity == "ratio" else sizes
+    distances = sizes if question.disparity == "difference" else np.log(sizes)
     farthest = np.fmax.reduce(distances)
     for way in np.argsort(-np.nan_to_num(distances, nan=np.inf), axis=0, kind="stable"):
         nearer = distances[way, np.arange(len(tables))] < NEARER * farthest  # clearly
@@ -284,7 +286,7 @@ def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, 
     """
     errors = np.atleast_1d(np.asarray(error, float))
     errors = np.where(errors > 0, errors, np.nan)
-    ratio, alternative = question.disparity == "ratio", question.alternative
+    ratio, alternative = question.disparity != "difference", question.alternative
     upper = question.null if question.margin_bounds is None else question.margin_bounds[1]
     edge = float(np.log(upper) if ratio else upper)
     if alternative == "equivalence":

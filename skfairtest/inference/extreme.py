@@ -58,7 +58,7 @@ def extreme_disparity(value: ArrayLike, low: ArrayLike, high: ArrayLike, dispari
     value, low, high = (np.asarray(numbers, dtype=float) for numbers in (value, low, high))
     if not len(value):
         return Extreme(np.nan, np.nan, np.nan)
-    if disparity == "ratio":
+    if disparity != "difference":
         with np.errstate(divide="ignore"):
             nearest = np.where((low <= 1) & (high >= 1), 1.0, np.maximum(_below_one(low), _below_one(high)))
             ends = _below_one(value), np.minimum(_below_one(low), _below_one(high)), nearest

@@ -39,7 +39,7 @@ def region_of(
 ) -> Region:
     """Region of one comparison at its level."""
     if question.margin_bounds is None:
-        return equality_region(d1, d2, alpha, question.alternative, reference_of(question.method, d1, d2))
+        return equality_region(d1, d2, alpha, question.alternative, reference_of(question, d1, d2))
     return margin_region(d1, d2, question, alpha, share=share, means=means)
 
 
@@ -56,7 +56,7 @@ def comparison_power(
     """Power of one comparison given its denominators, and how it was found; as `region_of`."""
     people = d1 + d2
     if question.margin_bounds is None and people > EXACT_PEOPLE:
-        reference = reference_of(question.method, d1, d2)
+        reference = reference_of(question, d1, d2)
         found = large_equality_power(d1, p1, d2, p2, alpha, question.alternative, reference)
         if found is not None:
             return found, "exact"

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
-from skfairtest.inference import conditional, intervals, margin
+from skfairtest.inference import conditional, intervals, margin, odds_ratio
 from skfairtest.inference.conditional import conditional_log_p
 from skfairtest.inference.score import score_at, studentize
 from skfairtest.inference.unconditional import unconditional_log_p, within_cap
@@ -49,7 +49,7 @@ class Question:
 
     Parameters
     ----------
-    disparity : {"difference", "ratio"}
+    disparity : {"difference", "ratio", "odds_ratio"}
         How two values are compared.
     alternative : {"two-sided", "greater", "less", "equivalence"}
         The alternative hypothesis.
@@ -67,7 +67,7 @@ class Question:
     @property
     def null(self) -> float:
         """The disparity of two equal values."""
-        return 1.0 if self.disparity == "ratio" else 0.0
+        return 0.0 if self.disparity == "difference" else 1.0
 
     @property
     def tests(self) -> list[tuple[float, str]]:
@@ -150,6 +150,16 @@ def disparity_of(first: Floats, second: Floats, disparity: str) -> Floats:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(first) / np.asarray(second)
     return np.asarray(first) - np.asarray(second)
+
+
+def pair_disparity(pair: Pair, first: Floats, second: Floats, disparity: str) -> float:
+    """Disparity of a pair with these values: odds ratios are conditional estimates, over strata Mantel-Haenszel's."""
+    if disparity != "odds_ratio":
+        return float(disparity_of(first, second, disparity))
+    counts = (pair.x1, pair.d1, pair.x2, pair.d2)
+    if len(pair.x1) == 1:
+        return odds_ratio.conditional_estimate(*counts)
+    return odds_ratio.mantel_haenszel_odds_ratio(*counts, 0.0)[0]
 
 
 def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, Floats]:
@@ -281,26 +291,36 @@ def equalities(
     return list(zip(log_p.tolist(), labels.tolist(), strict=True))
 
 
-def _equality(pair: Pair, alternative: str, method: str) -> tuple[float, str]:
+def _equality(pair: Pair, question: Question) -> tuple[float, str]:
     """Log p-value and label of the test that both rates are equal in every stratum."""
+    alternative, method = question.alternative, question.method
     if method != "asymptotic":
+        if len(pair.x1) == 1 and question.disparity == "odds_ratio":  # Fisher's test is that of its exact limits
+            counts = (int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]))
+            return conditional_log_p(*counts, alternative), "exact conditional"
         if len(pair.x1) > 1:
             if conditional.Strata.of(pair.x1, pair.d1, pair.x2, pair.d2).within_cap():
                 log_p = conditional.stratified_log_p(pair.x1, pair.d1, pair.x2, pair.d2, alternative)
                 return log_p, "exact conditional"
-            if method == "exact":
-                raise ParameterError(
-                    "method='exact' cannot enumerate these strata, which hold too many people "
-                    f"({int((pair.d1 + pair.d2).sum()):,}): use method='auto' or 'asymptotic'"
-                )
+            _refuse_to_enumerate(pair, question)
         else:
             return equalities([pair], alternative)[0]
     z = float(statistic(pair, Scale(), "score")[0])
     return margin.normal_log_p(z, alternative), "asymptotic"
 
 
+def _refuse_to_enumerate(pair: Pair, question: Question) -> None:
+    if question.method == "exact":
+        raise ParameterError(
+            "method='exact' cannot enumerate these strata, which hold too many people "
+            f"({int((pair.d1 + pair.d2).sum()):,}): use method='auto' or 'asymptotic'"
+        )
+
+
 def _test_edge(pair: Pair, scale: Scale, question: Question, edge: float, side: str) -> tuple[float, str, float, float]:
     """Log p-value, label, statistic and error of the one-sided test of an edge ("greater": H0 disparity <= edge)."""
+    if question.disparity == "odds_ratio":
+        return _test_odds_ratio(pair, question, edge, side)
     one_stratum = len(pair.x1) == 1 and scale.is_identity
     if one_stratum:
         counts = (int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]))
@@ -328,6 +348,29 @@ def _test_edge(pair: Pair, scale: Scale, question: Question, edge: float, side: 
     z = _signed_distance(pair, scale, question.disparity, estimate, edge)
     error = abs((estimate - edge) / z) if z else float("nan")
     return margin.normal_log_p(z, side), "asymptotic", z, error
+
+
+def _test_odds_ratio(pair: Pair, question: Question, edge: float, side: str) -> tuple[float, str, float, float]:
+    counts = (pair.x1, pair.d1, pair.x2, pair.d2)
+    log_estimate, error = log_odds_ratio(pair)
+    z = float(studentize(log_estimate - np.log(edge), error))
+    if question.method != "asymptotic":
+        if conditional.Strata.of(*counts).within_cap():
+            return odds_ratio.edge_log_p(*counts, edge, side), "exact conditional", z, error
+        _refuse_to_enumerate(pair, question)
+    return margin.normal_log_p(z, side), "asymptotic", z, error
+
+
+def log_odds_ratio(pair: Pair) -> tuple[float, float]:
+    """Logarithm of the odds ratio, over strata Mantel and Haenszel's, and its standard error, at counts plus one half.
+
+    A half is added where a side has no events or nothing else, so that there is a finite logarithm.
+    """
+    x1, d1, x2, d2 = pair.x1, pair.d1, pair.x2, pair.d2
+    estimate, error = odds_ratio.mantel_haenszel_odds_ratio(x1, d1, x2, d2, 0.0)[:2]
+    if not (0 < estimate < np.inf and error > 0):
+        estimate, error = odds_ratio.mantel_haenszel_odds_ratio(x1 + 0.5, d1 + 1, x2 + 0.5, d2 + 1, 0.0)[:2]
+    return float(np.log(estimate)), error
 
 
 def _signed_distance(pair: Pair, scale: Scale, disparity: str, estimate: float, edge: float) -> float:
@@ -369,7 +412,7 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
         With a margin, two-sided, twice the smaller of the two one-sided p-values; for equivalence the larger.
     """
     if question.margin_bounds is None:
-        log_p, label = known or _equality(pair, question.alternative, question.method)
+        log_p, label = known or _equality(pair, question)
         z, error = (float(v) for v in statistic(pair, scale, "score"))
         return Answer(log_p, label, z, shown_error(pair, question, error, scale))
     sides = [_test_edge(pair, scale, question, edge, side) for edge, side in question.tests]
@@ -390,10 +433,12 @@ def shown_error(pair: Pair, question: Question, error: float, scale: Scale = Sca
     """Standard error of the disparity shown, from that of the difference of rates, when both are equal."""
     pooled = np.asarray((pair.x1 + pair.x2).sum() / (pair.d1 + pair.d2).sum())
     error *= _rest_to_everyone(pair) * float(scale.slope(pooled))
-    if question.disparity == "ratio":
-        value = float(scale.value(pooled))
-        return error / value if value else float("nan")
-    return error
+    if question.disparity == "difference":
+        return error
+    if question.disparity == "odds_ratio":
+        return log_odds_ratio(pair)[1]
+    value = float(scale.value(pooled))
+    return error / value if value else float("nan")
 
 
 def limits(pair: Pair, scale: Scale, disparity: str, z_low: float, z_high: float) -> tuple[float, float]:
@@ -408,14 +453,25 @@ def limits_of_all(
 
     One stratum: Miettinen-Nurminen for a rate, MOVER of transformed Wilson limits for a function of one. Several
     strata: Sato's interval for the difference of a rate, Greenland and Robins's for the ratio, the delta method at
-    counts plus one half otherwise.
+    counts plus one half otherwise. Odds ratios: exact ones; over strata Robins, Breslow and Greenland's.
     """
+    if disparity == "odds_ratio":
+        return [_odds_ratio_limits(pair, z_low, z_high) for pair in pairs]
     ends = (0.0, np.inf) if disparity == "ratio" else (-1.0, 1.0)
     found = {z: _all_limits(pairs, scales, disparity, z) for z in {z_low, z_high} if not np.isinf(z)}
     return [
         (ends[0] if np.isinf(z_low) else found[z_low][i][0], ends[1] if np.isinf(z_high) else found[z_high][i][1])
         for i in range(len(pairs))
     ]
+
+
+def _odds_ratio_limits(pair: Pair, z_low: float, z_high: float) -> tuple[float, float]:
+    counts = (pair.x1, pair.d1, pair.x2, pair.d2)
+    found = odds_ratio.mantel_haenszel_odds_ratio(*counts, 1.0)
+    if len(pair.x1) == 1 or not found[1] > 0:
+        return odds_ratio.conditional_limits(*counts, float(ndtr(-z_low)), float(ndtr(-z_high)))
+    center, error = np.log(found[0]), found[1]
+    return float(np.exp(center - z_low * error)), float(np.exp(center + z_high * error))
 
 
 def _all_limits(

@@ -22,6 +22,7 @@ from skfairtest._utils.batches import places
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference._discrete import binomial_log_pmf
 from skfairtest.inference._given_totals import given_totals, raised_level, width_held
+from skfairtest.inference.rates import Question
 from skfairtest.inference.unconditional import within_cap
 
 #: Largest d1 + d2 for which a whole region is kept; beyond, only the totals that can be seen are enumerated.
@@ -104,11 +105,12 @@ class FirstRegion:
 Region = TotalRegion | FirstRegion
 
 
-def reference_of(method: str, d1: int, d2: int) -> str:
-    """Name the reference distribution by which a method of `FairnessTest` tests equality of two rates."""
-    if method in ("asymptotic", "bootstrap"):
+def reference_of(question: Question, d1: int, d2: int) -> str:
+    """Name the reference distribution by which `FairnessTest` tests equality of two rates."""
+    if question.method in ("asymptotic", "bootstrap"):
         return "asymptotic"
-    return "conditional" if method == "permutation" or not within_cap(d1, d2) else "unconditional"
+    given = question.method == "permutation" or question.disparity == "odds_ratio" or not within_cap(d1, d2)
+    return "conditional" if given else "unconditional"
 
 
 @lru_cache(maxsize=4096)

@@ -1,5 +1,6 @@
 """What is measured: rates, the criteria made of them, metrics of scores and numbers, and anybody's functions."""
 
+from skfairtest.metrics.calibration import CALIBRATION, Calibration
 from skfairtest.metrics.errors import Bootstrap, ByCell, Jackknife, Robust
 from skfairtest.metrics.functionals import Evaluated, Functional, Mean, Share
 from skfairtest.metrics.omnibus import Omnibus
@@ -11,6 +12,7 @@ from skfairtest.metrics.scores import SCORES, BuiltIn
 from skfairtest.metrics.standard import standard_metrics
 
 __all__ = [
+    "CALIBRATION",
     "CELLS",
     "CRITERIA",
     "RATES",
@@ -18,6 +20,7 @@ __all__ = [
     "Bootstrap",
     "BuiltIn",
     "ByCell",
+    "Calibration",
     "Context",
     "Evaluated",
     "Functional",

@@ -15,7 +15,7 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest.metrics.score_metric import ScoreMetric
-from skfairtest.metrics.scores import SCORES, BuiltIn, class_score, kappa
+from skfairtest.metrics.scores import INEQUALITY, SCORES, BuiltIn, class_score, inequality, kappa
 from skfairtest.readers.levels import plain_scalar
 
 __all__ = [
@@ -27,7 +27,7 @@ __all__ = [
     "of_scorer",
     "responses_of",
     "similar",
-    "with_beta",
+    "with_parameter",
 ]
 
 #: Other names: what they mean here, and the disparity that they say.
@@ -93,14 +93,27 @@ OTHER_NAMES: dict[str, tuple[str, str | None]] = {
     "r_squared": ("r2", None),
     "g_mean": ("geometric_mean", None),
     "geometric_mean_score": ("geometric_mean", None),
+    # Kleinberg et al. (2017); Chouldechova (2017); Verma and Rubin (2018).
+    "well_calibration": ("calibration_within_groups", None),
+    "test_fairness": ("kuiper_calibration", None),
+    "matching_conditional_frequencies": ("kuiper_calibration", None),
+    # AIF360; Speicher et al. (2018).
+    "generalized_entropy_error": ("generalized_entropy", None),
+    "generalized_entropy_index": ("generalized_entropy", None),
+    "theil": ("theil_index", None),
+    "atkinson": ("atkinson_index", None),
+    "gini_coefficient": ("gini_index", None),
 }
 
 #: Names that have no test of their own, and what to write.
 INSTEAD = {
-    "average_odds_difference": "two differences that cancel make it 0: write metric='equalized_odds'",
     "conditional_statistical_parity": "write metric='demographic_parity' and pass the legitimate factors as "
     "control_features",
     "conditional_demographic_disparity": "write metric='demographic_parity' and pass the strata as control_features",
+    "conditional_equality_of_opportunity": "write metric='equal_opportunity' (or 'predictive_equality', of the falsely "
+    "positive) and pass the condition as control_features",
+    "average_odds_error": "write metric='equalized_odds', which tests both rates and in which nothing cancels",
+    "coefficient_of_variation": "it is the root of twice a generalized entropy: write metric='generalized_entropy'",
     "fbeta": "write which beta, as in metric='f2', 'f0.5' or 'f2_macro', or functools.partial(fbeta_score, beta=2)",
     "fbeta_score": "write which beta, as in metric='f2' or functools.partial(fbeta_score, beta=2)",
     "f_score": "write which, as in metric='f1', 'f2' or 'f1_macro'",
@@ -109,13 +122,14 @@ INSTEAD = {
         ("ber", "balanced_error_rate", "informedness", "youden", "youden_j"),
         "it says what balanced accuracy says: write metric='balanced_accuracy'",
     ),
-    "gini": "it is twice the AUC minus one: write metric='roc_auc'",
+    "gini": "of scores it is twice the AUC minus one: write metric='roc_auc'; of benefits write metric='gini_index'",
     **dict.fromkeys(
         ("auprc", "pr_auc", "auc_pr"), "write metric='average_precision', which is the area under the curve in steps"
     ),
     **dict.fromkeys(
         ("ece", "expected_calibration_error", "calibration_error"),
-        "bins reject calibrated scores of many people: write metric='calibration', the mean of y_true minus score",
+        "bins reject calibrated scores of many people: write metric='calibration', the mean of y_true minus score, or "
+        "'kuiper_calibration', the whole curve",
     ),
     **dict.fromkeys(
         ("rmse", "root_mean_squared_error"),
@@ -136,11 +150,12 @@ INSTEAD = {
         "metric='selection_rate'",
     ),
     "individual_fairness": "it compares similar people and not groups: use IndividualFairnessTest",
-    "consistency": "it compares similar people and not groups: use IndividualFairnessTest",
+    "consistency": "it compares people with their nearest neighbours in X and not groups: use IndividualFairnessTest",
 }
 
 #: What a known function computes: the name of the metric or the metric itself, and the disparity that it says.
 Known = tuple[str | BuiltIn, str | None]
+_INEQUALITY = re.compile(rf"({'|'.join(INEQUALITY)})_(-?\d+(?:\.\d+)?)")
 _F_BETA = re.compile(r"f(\d+(?:\.\d+)?)(?:_(micro|macro|weighted))?")
 
 #: Rates that are functions of the same name in fairlearn.
@@ -153,14 +168,18 @@ FAIRLEARN_RATES = (
 )
 
 
-def with_beta(name: str) -> str | BuiltIn | None:
-    """Return the F-score of which the name says beta, such as "f2" or "f0.5_macro".
+def with_parameter(name: str) -> str | BuiltIn | None:
+    """Return the metric of which the name says a parameter, such as "f2", "f0.5_macro" or "generalized_entropy_0.5".
 
     Examples
     --------
-    >>> with_beta("f0.5_macro").name
-    'f0.5_macro'
+    >>> with_parameter("f0.5_macro").name, with_parameter("atkinson_index_0.8").name
+    ('f0.5_macro', 'atkinson_index_0.8')
     """
+    unequal = _INEQUALITY.fullmatch(name)
+    if unequal is not None:
+        family, parameter = unequal[1], float(unequal[2])
+        return "theil_index" if (family, parameter) == ("generalized_entropy", 1) else inequality(family, parameter)
     found = _F_BETA.fullmatch(name)
     return None if found is None else _of_classes("f1", "f1", beta=float(found[1]), average=found[2] or "binary")
 

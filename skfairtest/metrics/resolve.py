@@ -8,6 +8,7 @@ from typing import Any
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
+from skfairtest.metrics.calibration import CALIBRATION
 from skfairtest.metrics.names import (
     INSTEAD,
     OTHER_NAMES,
@@ -16,7 +17,7 @@ from skfairtest.metrics.names import (
     of_scorer,
     responses_of,
     similar,
-    with_beta,
+    with_parameter,
 )
 from skfairtest.metrics.omnibus import NORMALIZED_MUTUAL_INFO, Omnibus, from_function
 from skfairtest.metrics.rate import Rate
@@ -26,6 +27,8 @@ from skfairtest.metrics.scores import HINNEFELD_MEANS, SCORES
 
 Metric = Rate | ScoreMetric | Omnibus
 
+#: Metrics that have no value of each group whose difference is tested.
+OMNIBUS: dict[str, Omnibus] = {NORMALIZED_MUTUAL_INFO.name: NORMALIZED_MUTUAL_INFO, **CALIBRATION}
 #: Sets of metrics that are not the rates of one criterion.
 SETS: dict[str, tuple[Metric, ...]] = {
     "hinnefeld": (
@@ -169,20 +172,20 @@ def _named(name: str, disparity: str) -> list[Metric]:
         return [RATES[rate] for rate in CRITERIA[name]]
     if name in SCORES:
         return [SCORES[name]]
-    if name == NORMALIZED_MUTUAL_INFO.name:
-        return [NORMALIZED_MUTUAL_INFO]
+    if name in OMNIBUS:
+        return [OMNIBUS[name]]
     if name in SETS:
         return list(SETS[name])
     base, _, says = name.rpartition("_")
     other = OTHER_NAMES.get(base, (base, None))
-    is_one = other[0] in (*RATES, *CRITERIA, *SCORES) or with_beta(base) is not None
+    is_one = other[0] in (*RATES, *CRITERIA, *SCORES) or with_parameter(base) is not None
     if says in ("difference", "ratio") and is_one and other[1] in (None, says):
         return _compared(repr(name), _named(base, disparity), says, disparity)
     if name in INSTEAD:
         raise ParameterError(f"metric={name!r} has no test of its own: {INSTEAD[name]}")
-    f_score = with_beta(name)
-    if f_score is not None:
-        return _named(f_score, disparity) if isinstance(f_score, str) else [f_score]
+    chosen = with_parameter(name)
+    if chosen is not None:
+        return _named(chosen, disparity) if isinstance(chosen, str) else [chosen]
     function = function_called(name)
     if function is not None:
         return _function(function, disparity)
@@ -192,4 +195,4 @@ def _named(name: str, disparity: str) -> list[Metric]:
 
 
 def _known() -> list[str]:
-    return [*RATES, *CRITERIA, *SCORES, NORMALIZED_MUTUAL_INFO.name, *SETS]
+    return [*RATES, *CRITERIA, *SCORES, *OMNIBUS, *SETS]

@@ -14,6 +14,7 @@ from skfairtest.metrics.average_precision import AveragePrecision
 from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matthews
 from skfairtest.metrics.determination import Determination
 from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Mean, Share
+from skfairtest.metrics.inequality import Atkinson, Entropy, Index, Inequality, gini
 from skfairtest.metrics.score_metric import Cells, Context, ScoreMetric, shared_codes
 from skfairtest.readers.levels import listed, sort_levels
 
@@ -179,6 +180,11 @@ def _balanced_accuracy(context: Context) -> Functional:
     return BalancedAccuracy(true, true == predicted, len(context.columns["y_true"].levels))
 
 
+def _average_odds(context: Context) -> Functional:
+    true = context.columns["y_true"].is_label(context.pos_label).astype(np.intp)
+    return BalancedAccuracy(true, context.columns["y_pred"].is_label(context.pos_label), 2)
+
+
 def _geometric_mean(context: Context) -> Functional:
     true, predicted = _codes(context)
     return GeometricMean(true, true == predicted, len(context.columns["y_true"].levels))
@@ -332,6 +338,55 @@ def kappa(weights: str | None = None, labels: tuple[Any, ...] | None = None) -> 
     )
 
 
+@dataclass(frozen=True)
+class OfBenefits:
+    """An index of the inequality of benefits.
+
+    Parameters
+    ----------
+    index : callable
+        Which index.
+    bounds : tuple of float
+        The smallest and largest value there can be.
+    """
+
+    index: Index
+    bounds: tuple[float, float]
+
+    def __call__(self, context: Context) -> Functional:
+        """Return the index of these kinds of people."""
+        true, predicted = (context.columns[name].is_label(context.pos_label) for name in ("y_true", "y_pred"))
+        return Inequality(true, predicted, self.index, self.bounds)
+
+
+#: Families of indices: what makes one of a parameter, the parameter's usual value, bounds, and what it is called.
+INEQUALITY: dict[str, tuple[Callable[[float], Index], float, tuple[float, float], str]] = {
+    "generalized_entropy": (Entropy, 2.0, LOSS, "generalized entropy with alpha {:g}"),
+    "atkinson_index": (Atkinson, 0.5, UNIT, "Atkinson's index with epsilon {:g}"),
+}
+
+
+def inequality(family: str, parameter: float | None = None) -> BuiltIn:
+    """Declare an index of inequality, of its usual parameter or another.
+
+    Examples
+    --------
+    >>> inequality("generalized_entropy").name, inequality("generalized_entropy", 0.5).name
+    ('generalized_entropy', 'generalized_entropy_0.5')
+    """
+    index, usual, bounds, called = INEQUALITY[family]
+    chosen = usual if parameter is None else parameter
+    name = family if chosen == usual else f"{family}_{np.format_float_positional(chosen, trim='-')}"
+    return _unequal(name, index(chosen), bounds, called.format(chosen))
+
+
+def _unequal(name: str, index: Index, bounds: tuple[float, float], called: str) -> BuiltIn:
+    return BuiltIn(
+        name, OfBenefits(index, bounds), bounds=bounds, positive="always", undefined="everybody's benefit is 0",
+        describes=f"the inequality of benefits, prediction minus truth plus one ({called})",
+    )  # fmt: skip
+
+
 def _averaged(name: str) -> BuiltIn:
     return class_score(*name.split("_"))
 
@@ -390,6 +445,10 @@ SCORES: dict[str, BuiltIn] = {
             undefined="nobody has one of the true labels",
         ),
         BuiltIn(
+            "average_odds", _average_odds, None, "predict", "y_true", UNIT,
+            "the mean of the true and the false positive rate", positive="always", undefined=_ONE_CLASS,
+        ),
+        BuiltIn(
             "matthews_corrcoef", lambda c: Matthews(*_codes(c)), None, "predict", None, SIGNED,
             "the correlation of true and predicted label (Matthews)", positive="never",
             undefined="all people have one true, or one predicted, label",
@@ -413,6 +472,9 @@ SCORES: dict[str, BuiltIn] = {
             describes="the share of the variance of true values that predictions explain (R squared)",
             undefined="all people have one true value", power=2,
         ),
+        inequality("generalized_entropy"), inequality("atkinson_index"),
+        _unequal("theil_index", Entropy(1.0), LOSS, "Theil's index"),
+        _unequal("gini_index", gini, UNIT, "Gini's index"),
     )
 }  # fmt: skip
 

@@ -106,7 +106,7 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
         return
     scales = {m.name: _scale(m, settings.question.disparity) for m in metrics}
     if len(set(scales.values())) > 1:
-        ratios = [name for name, scale in scales.items() if scale == "ratio"]
+        ratios = [name for name, scale in scales.items() if scale != "difference"]
         raise ParameterError(
             f"output={output!r} is one number, and {listed(ratios)} is compared by its ratio, the other metrics by "
             "their difference: score them apart, or use output='p_value'"
@@ -165,7 +165,7 @@ def _oriented(result: Result, output: str) -> float:
         return 0.0 - abs(float(result.leading.evidence.statistic))
     scale = _scale(result.measured.metrics[0], question.disparity)
     extreme = engine.extreme_of([one for one in result.findings if one.estimate.is_pooled], scale)
-    if scale == "ratio":
+    if scale != "difference":
         return extreme.value if output == "disparity" else extreme.low
     return 0.0 - (extreme.value if output == "disparity" else extreme.high)
 

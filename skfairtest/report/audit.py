@@ -19,6 +19,9 @@ from skfairtest.report.cells import (
     values_table,
 )
 from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Paragraph, without_empty
+from skfairtest.report.grid import audit_grid
+from skfairtest.report.headline import first_sentences, shown_first
+from skfairtest.report.highlights import intervals_of
 from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
 from skfairtest.report.plots import Forest
 from skfairtest.report.provenance import call_lines
@@ -60,7 +63,11 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *map(Paragraph, record.about),
             Heading("Verdict"),
             *_verdict(record),
+            Heading("At a glance"),
+            *([grid] if (grid := audit_grid(record)) is not None else []),
             Heading("Findings"),
+            *_first_findings(record),
+            Heading("All groupings", annex=True),
             *(block for part in parts for block in (_by(part, annex=_is_detail(part, parts)), *findings(part))),
             Heading("Disparities and their intervals"),
             *_disparities(parts),
@@ -106,13 +113,11 @@ def _is_detail(part: AuditPart, parts: Sequence[AuditPart]) -> bool:
 
 
 def _verdict(record: AuditRecord) -> Iterator[Block]:
-    """Say what decides, how sure that is where it was drawn at random, and the numbers that a reader wants first."""
-    verdict, said = record.verdict, record.sentence
-    low, high = verdict.p_value_interval
-    if low != high:
-        between = f"{p_text(low) if low else '0'} and {p_text(high)}"
-        said += f" With infinitely many resamples, that p-value would lie between {between} (95 % limits)."
-    yield Paragraph(said, "concern" if verdict.concern else "fine")
+    """Say what was found, how sure that is and what could be missed, and the numbers that a reader wants first."""
+    verdict = record.verdict
+    headline, *others = first_sentences(record)
+    yield Paragraph(headline, "concern" if verdict.concern else "fine")
+    yield from map(Paragraph, others)
     several = verdict.n_comparisons > 1
     figures = {
         "people": f"{verdict.n_samples:,}",
@@ -122,8 +127,28 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
         "level": f"{100 * verdict.alpha:g} %",
     }
     if verdict.pos_label is not None:
-        figures["positive label"] = label(plain_value(verdict.pos_label))
+        means = f" ({label(record.setup.positive_means)})" if record.setup.positive_means else ""
+        figures["positive label"] = f"{label(plain_value(verdict.pos_label))}{means}"
     yield Pairs(tuple(figures.items()), "figures")
+    seed, version = record.parameters.get("random_state"), record.versions.get("skfairtest")
+    yield Paragraph(f"To reproduce: seed {seed}, skfairtest {version}; settings and versions are at the end.")
+
+
+def _first_findings(record: AuditRecord) -> Iterator[Block]:
+    """Tell the strongest disparities, or the largest gaps observed, each with its interval."""
+    shown = shown_first(record)
+    if not shown:
+        return
+    if record.verdict.concern:
+        rest = record.verdict.n_found - len(shown)
+        more = f" {pluralize(rest, 'further significant comparison')} below." if rest else ""
+        yield Paragraph(
+            "The strongest by what their intervals assure, one for each metric and grouping; crossed groups where they "
+            f"do not only repeat a single feature. Intervals are in parentheses.{more}"
+        )
+    else:
+        yield Paragraph("The largest gaps observed, one for each metric and grouping:")
+    yield intervals_of(shown)
 
 
 def findings(part: AuditPart) -> Iterator[Block]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.text import label
 from skfairtest.report.document import Column, Table
 from skfairtest.report.sentences import (
     Setup,
@@ -113,17 +113,12 @@ def pooled_first(comparisons: pd.DataFrame) -> pd.DataFrame:
 
 
 def disagreement(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
-    """Say why some intervals of significant disparities contain the null value; nothing if none does."""
-    if setup.margin_bounds is not None:
-        return []
-    null = comparisons["metric"].map(lambda m: 1.0 if setup.disparity_of(m) == "ratio" else 0.0)
-    holds_null = (comparisons["ci_low"] <= null) & (comparisons["ci_high"] >= null)
-    disagree = int((comparisons["concern"] & holds_null).sum())
-    if not disagree:
+    """Say why some intervals of significant disparities include equality; nothing if none does."""
+    if not any(setup.includes_equality(row) for row in records(comparisons)):
         return []
     return [
-        f"In {pluralize(disagree, 'comparison')} the test is significant although the interval includes equality; we "
-        "follow the test, because it is the more powerful of the two."
+        "includes 0 (of ratios, 1): the test is significant although the interval includes equality; we follow the "
+        "test, because it is the more powerful of the two."
     ]
 
 
@@ -211,7 +206,7 @@ def value_axis(setup: Setup, metric: str) -> str:
 
 def definition(setup: Setup, metric: str) -> str:
     """Say what a metric is."""
-    happens, among = setup.sentences.get(metric, ("", ""))
+    happens, among = setup.told(metric)
     if happens:
         share = "a function of the share" if metric in setup.functions else "the share"
         return f"among {among}, {share} who {happens}"
@@ -341,6 +336,8 @@ def _comparison_cells(setup: Setup, row: Mapping[str, Any], *, unit: bool) -> di
     alone = row["group"] is None  # a metric that looks at all groups at once
     how = _written(setup, row)
     points = how.unit if unit else ""
+    equality = "1" if setup.disparity_of(metric) == "ratio" else "0"
+    although = f" (includes {equality})" if setup.includes_equality(row) else ""
     return {
         "metric": metric_title(metric),
         "group": "all groups" if alone else label(row["group"]),
@@ -351,7 +348,7 @@ def _comparison_cells(setup: Setup, row: Mapping[str, Any], *, unit: bool) -> di
         "value": "" if alone else how.value(row["value_group"]),
         "against": "" if alone else how.value(row["value_other"]),
         "disparity": f"{how.disparity(row['disparity'])}{points}{' (rounded)' if how.rounded else ''}",
-        "interval": _span(how.disparity, row["ci_low"], row["ci_high"]),
+        "interval": f"{_span(how.disparity, row['ci_low'], row['ci_high'])}{although}",
         "p": p_text(row["p_value"]),
         "adjusted": p_text(row["p_value_adjusted"]),
         "detectable": "" if np.isnan(size) else NO_SIZE if np.isinf(size) else f"{how.disparity(size)}{points}",

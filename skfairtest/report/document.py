@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -13,8 +14,9 @@ from itertools import pairwise
 from skfairtest.report.plots import Bars, Forest
 
 __all__ = [
-    "Block", "Code", "Column", "Figure", "Heading", "Items", "Pairs", "Paragraph", "Table", "is_attached", "shortened",
-    "spread", "textual", "unfolded", "without_empty",
+    "Block", "Code", "Column", "Figure", "Grid", "GridCell", "GridPart", "GridRow", "Heading", "Interval", "Intervals",
+    "Items", "Pairs", "Paragraph", "Table", "as_table", "is_attached", "shortened", "spread", "textual",
+    "unfolded", "without_empty",
 ]  # fmt: skip
 
 
@@ -158,6 +160,128 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class GridCell:
+    """A cell of a grid.
+
+    Parameters
+    ----------
+    text : str
+        The disparity with its sign, or why there is none.
+    value : str
+        The value that it is of; may be empty.
+    hue : {"warm", "cool", "even"}
+        Which way the disparity points.
+    level : int
+        How large it is, from 0 to 4.
+    state : {"", "significant", "few"}
+        Whether it is significant, or rests on too few people to tell.
+    """
+
+    text: str
+    value: str = ""
+    hue: str = "even"
+    level: int = 0
+    state: str = ""
+
+    @property
+    def shade(self) -> str:
+        """Its colour, and why it may have another one; what rests on few people has none."""
+        colour = f"{self.hue}{self.level}" if self.level and self.state != "few" else ""
+        return " ".join(filter(None, (self.state, colour))) or "none"
+
+
+@dataclass(frozen=True)
+class GridRow:
+    """A group, how many people it has, and a cell for each column."""
+
+    name: str
+    people: str
+    cells: tuple[GridCell, ...]
+
+
+@dataclass(frozen=True)
+class GridPart:
+    """The groups of one feature; a page shows the caption of a folded part until it is unfolded, a text nothing."""
+
+    name: str
+    rows: tuple[GridRow, ...]
+    folded: bool = False
+    caption: str = ""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A picture of groups by metrics, which is a table as well.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The metrics.
+    parts : tuple of GridPart
+        The groups, feature by feature.
+    caption : str
+        What is in it.
+    warm, cool : str
+        What the two hues mean.
+    notes : tuple of str
+        What else a reader has to know.
+    """
+
+    columns: tuple[str, ...]
+    parts: tuple[GridPart, ...]
+    caption: str
+    warm: str = "higher"
+    cool: str = "lower"
+    few: str = "too few people to tell"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def hues(self) -> bool:
+        """Whether any cell has one of the two hues."""
+        cells = (cell for part in self.parts for row in part.rows for cell in row.cells)
+        return any(cell.hue != "even" and cell.level for cell in cells)
+
+
+#: What stands behind a disparity in a text, where a page has colours and hatching.
+MARKS = {"": "", "significant": "*", "few": "?"}
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A sentence with the interval that it is about.
+
+    Parameters
+    ----------
+    text : str
+        The sentence.
+    low, at, high, null : float
+        Limits, estimate and equality as shares of the width of the drawing; nan where there are none.
+    significant : bool
+        Whether the disparity is significant.
+    """
+
+    text: str
+    low: float
+    at: float
+    high: float
+    null: float
+    significant: bool
+
+    @property
+    def drawn(self) -> bool:
+        """Whether there is an interval to draw."""
+        return not any(map(math.isnan, (self.low, self.at, self.high)))
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """Sentences, each with a small drawing of its interval, and what it shows; a text has the sentences alone."""
+
+    lines: tuple[Interval, ...]
+    caption: str
+
+
+@dataclass(frozen=True)
 class Code:
     """Lines to be typed."""
 
@@ -165,11 +289,13 @@ class Code:
     caption: str
 
 
-Block = Heading | Paragraph | Items | Pairs | Table | Figure | Code
+Block = Heading | Paragraph | Items | Pairs | Table | Figure | Grid | Intervals | Code
 
 
-def textual(blocks: Iterable[Block]) -> list[Block]:
-    """Return a document without drawings and folds: headings, paragraphs, items, tables and code, with the annex.
+def textual(blocks: Iterable[Block], *, grids: bool = False) -> list[Block]:
+    """Return a document without drawings and folds, with its annex: headings, paragraphs, items, tables and code.
+
+    `grids` are kept where that is asked.
 
     Examples
     --------
@@ -183,7 +309,9 @@ def textual(blocks: Iterable[Block]) -> list[Block]:
     ... )
     [Heading(text='People', level=2, annex=False), Items(lines=('a', 'and 2 more'), few=None, tone='plain')]
     """
-    return without_empty([found for block in blocks for found in _textual(block)])
+    return without_empty(
+        [found for block in blocks for found in ([block] if grids and isinstance(block, Grid) else _textual(block))]
+    )
 
 
 def _textual(block: Block) -> Iterator[Block]:
@@ -191,6 +319,11 @@ def _textual(block: Block) -> Iterator[Block]:
         case Figure():
             if block.told:
                 yield Paragraph(block.caption)
+        case Grid():
+            yield as_table(block)
+            yield Items(block.notes)
+        case Intervals(intervals):
+            yield Items(tuple(line.text for line in intervals))
         case Pairs(pairs, "definitions" | "traces"):
             yield Items(tuple(f"{name}: {said}" if said else name for name, said in pairs))
         case Pairs(pairs, _):
@@ -201,6 +334,26 @@ def _textual(block: Block) -> Iterator[Block]:
             yield Items((*lines[:few], f"and {len(lines) - few:,} more"), tone=tone)
         case _:
             yield block
+
+
+def as_table(grid: Grid) -> Table:
+    """Return a grid as a table, with marks for colours and without its folded parts.
+
+    Examples
+    --------
+    >>> rows = (GridRow("f", "12", (GridCell("+3.1", state="significant"),)),)
+    >>> table = as_table(Grid(("selection_rate",), (GridPart("sex", rows),), "Disparities"))
+    >>> [column.head for column in table.columns], table.rows
+    (['', 'people', 'selection_rate'], (('sex = f', '12', '+3.1*'),))
+    """
+    columns = (Column("", "name"), Column("people"), *(Column(name, named=True) for name in grid.columns))
+    rows = tuple(
+        (f"{part.name} = {row.name}", row.people, *(f"{cell.text}{MARKS[cell.state]}" for cell in row.cells))
+        for part in grid.parts
+        if not part.folded
+        for row in part.rows
+    )
+    return Table(columns, rows, f"{grid.caption} (* significant, ? {grid.few})")
 
 
 def without_empty(blocks: Sequence[Block]) -> list[Block]:

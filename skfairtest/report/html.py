@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 from skfairtest._utils.text import printable
-from skfairtest.report.document import Block, Heading, Paragraph, Table
+from skfairtest.report.document import Block, Grid, Heading, Paragraph, Table
 from skfairtest.report.text import plain
 
 try:
@@ -28,6 +28,9 @@ except ImportError as error:
     ) from error
 
 __all__ = ["fragment", "page"]
+
+#: The space of "5 %".
+_PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
 def page(blocks: Sequence[Block], *, details: bool = False) -> str:
@@ -87,6 +90,11 @@ class Section:
         return first.tone if isinstance(first, Paragraph) and first.tone != "short" else "plain"
 
     @property
+    def is_glance(self) -> bool:
+        """Whether it begins with the grid, which belongs on the first screen."""
+        return bool(self.blocks) and isinstance(self.blocks[0], Grid)
+
+    @property
     def long(self) -> bool:
         """Whether it has tables that are sorted and filtered."""
         return any(isinstance(block, Table) and block.long for block in self.blocks)
@@ -127,6 +135,8 @@ def _rendered(template: str, blocks: Sequence[Block], prefix: str, *, top: int, 
     context = {
         "first": first, "sections": sections, "title": title, "prefix": prefix, "top": top, "details": details,
         "stacked": _stacked, "script": _script() if top == 1 and any(each.long for each in sections) else None,
+        # The table of contents stands below the first screen.
+        "contents_after": next((place for place, one in enumerate(sections) if one.is_glance), 0),
     }  # fmt: skip
     return _environment().get_template(template).render(context)
 
@@ -165,7 +175,7 @@ def _stacked(table: Table) -> Iterator[list[Cell]]:
 
 def _written(value: Any) -> Any:
     """Return what a template may write: our own markup as it is, anything else as a text to be escaped."""
-    return value if isinstance(value, Markup) else printable(str(value))
+    return value if isinstance(value, Markup) else _PERCENT.sub("\N{NO-BREAK SPACE}", printable(str(value)))
 
 
 @cache
@@ -178,7 +188,7 @@ def _script() -> Script:
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("skfairtest.report"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -186,3 +196,5 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["percent"] = "{:.2%}".format
+    return environment

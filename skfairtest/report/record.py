@@ -76,6 +76,7 @@ from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences
 from skfairtest.report.provenance import Provenance, Signature, optional
 from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p
+from skfairtest.report.wording import check_words
 
 __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_rows", "plain_value"]
 
@@ -270,6 +271,7 @@ class AuditPart:
             for row in rows:
                 row |= {key: _of_features(row[key], n) for key, n in features.items() if key in row}
             object.__setattr__(self, name, _frame(rows, columns))
+        object.__setattr__(self, "setup", replace(self.setup, names=self.sensitive))
 
     @property
     def feature(self) -> str:
@@ -312,6 +314,15 @@ class AuditRecord:
         object.__setattr__(
             self, "verdict", replace(self.verdict, pos_label=_of_features(plain_value(self.verdict.pos_label), 1))
         )
+        object.__setattr__(self, "parts", tuple(map(self._in_words, self.parts)))
+
+    def _in_words(self, part: AuditPart) -> AuditPart:
+        """Let the sentences of a part say what a positive prediction means, as the parameters do."""
+        means, favorable = (self.parameters.get(name) for name in ("positive_means", "favorable"))
+        check_words(positive_means=means, favorable=favorable)
+        if (part.setup.positive_means, part.setup.favorable) == (means, favorable):
+            return part
+        return replace(part, setup=replace(part.setup, positive_means=means, favorable=favorable))
 
     @property
     def setup(self) -> Setup:
@@ -323,7 +334,7 @@ class AuditRecord:
         """The verdict in one or two sentences: whether there is a significant disparity, where, and its p-value."""
         setup, several = self.setup, self.verdict.n_comparisons > 1
         asked = pluralize(self.verdict.n_comparisons, "comparison")
-        p = f"{'smallest adjusted ' if several else ''}{equals_p(self.verdict.p_value)}"
+        p = equals_p(self.verdict.p_value)
         level = f"level {100 * setup.alpha:g} %"
         beyond = "" if setup.margin_bounds is None else " beyond the margin"
         if not self.verdict.concern:
@@ -332,22 +343,29 @@ class AuditRecord:
                 single = [f"by {label(part.feature)}" for part in self.parts if len(part.sensitive) == 1][:NAMED]
                 names = [*single, f"in {pluralize(len(names) - len(single), 'further grouping')}"]
             return (
-                f"No significant disparity{beyond} was detected {enumerated(names)}, in {asked} ({p}, {level}). This "
+                f"No significant disparity{beyond} was detected {enumerated(names)}, in {asked} "
+                f"({'smallest adjusted ' if several else ''}{p}, {level}). This "
                 "does not prove fairness: each comparison says how large a disparity it could have missed."
             )
-        places = [(n, part) for part in self.parts if (n := int(part.comparisons["concern"].sum()))]
-        # Where there are many, those with the most significant disparities stand for them.
-        shown = sorted(places, key=lambda place: -place[0])[:NAMED] if len(places) > NAMED else places
-        names = [
-            f"by {label(part.feature)}"
-            + (f" ({n:,} of {pluralize(len(part.comparisons), 'comparison')})" if several else "")
-            for n, part in shown
-        ]
-        if len(places) > len(shown):
-            names.append(f"in {pluralize(len(places) - len(shown), 'further grouping')}")
-        over = f"; over all {asked} the" if several else ":"
-        differ = f"Significant disparity: groups differ{beyond} by more than chance explains"
-        return f"{differ}, {enumerated(names)}{over} {p}, {level}."
+        shows = "show" if self.verdict.n_found > 1 else "shows"
+        lead = f"{self.verdict.n_found:,} of {asked} {shows}" if several else "The comparison shows"
+        over = "; the smallest adjusted" if several else ";"
+        differ = f"{lead} a significant disparity{beyond}, more than chance explains"
+        return f"{differ}: {enumerated(self._places())}{over} {p}, {level}."
+
+    def _places(self) -> list[str]:
+        """Name the groupings with significant disparities: features one by one, and how many crossings."""
+        found = [(part, int(part.comparisons["concern"].sum())) for part in self.parts]
+        fewest = min(len(part.sensitive) for part in self.parts)
+        single = sorted((one for one in found if one[1] and len(one[0].sensitive) == fewest), key=lambda one: -one[1])
+        names = [f"by {label(part.feature)} ({n:,} of {len(part.comparisons):,})" for part, n in single[:NAMED]]
+        if len(single) > NAMED:
+            names.append(f"by {pluralize(len(single) - NAMED, 'further feature')}")
+        crossed = [(part, n) for part, n in found if n and len(part.sensitive) > fewest]
+        if crossed:
+            total = sum(len(part.comparisons) for part, _ in found if len(part.sensitive) > fewest)
+            names.append(f"by features crossed ({sum(n for _, n in crossed):,} of {total:,})")
+        return names
 
     def oriented(self) -> AuditRecord:
         """Return the record with the comparisons of all its parts, and its null distribution, as reports show them."""
@@ -396,7 +414,7 @@ class AuditRecord:
                 {
                     "sensitive": list(part.sensitive),
                     "control": list(part.control),
-                    "setup": plain_value(asdict(part.setup)),
+                    "setup": {name: plain_value(getattr(part.setup, name)) for name in readers_of(Setup)},
                     "by_group": plain_rows(part.by_group),
                     "comparisons": comparisons(part),
                     "excluded": plain_rows(part.excluded),

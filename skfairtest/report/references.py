@@ -53,7 +53,7 @@ def _traits(part: AuditPart) -> Iterator[str]:
     ):
         pooled = stratum is None and bool(part.control)
         if metric in setup.everybody:
-            yield "permutation of everybody"
+            yield "permutation of everybody" if method == "permutation" else method
             continue
         yield _evidence(setup, metric, method, pooled=pooled)
         if pooled:

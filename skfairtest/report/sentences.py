@@ -12,6 +12,7 @@ import numpy as np
 
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report._schema import array, between, either, mapping, one_of, text, unordered
+from skfairtest.report.wording import in_words, past, sides_of
 
 #: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.
 FOUND, NOT_FOUND = "disparity found", "no disparity found"
@@ -23,6 +24,10 @@ _ACRONYMS = {"roc": "ROC", "auc": "AUC", "corrcoef": "correlation coefficient"}
 #: Probability with which the smallest detectable disparity would have been found.
 DETECTION_POWER = 0.8
 
+
+#: How the metrics of calibration curves are described, which compare groups, or each group with its own scores.
+BETWEEN_CURVES = "the largest cumulative difference of calibration curves"
+FROM_SCORES = "the largest cumulative difference of outcomes from scores"
 
 #: What a record may hold of a disparity, a level and an adjustment.
 KIND, LEVEL = one_of("difference", "ratio"), between(0, 1, inside=True)
@@ -60,6 +65,12 @@ class Setup:
     within : {"auto", None, "y_true", "y_pred"}
         Where labels were permuted; anything but "auto" makes the null hypothesis one about the whole
         distribution of labels.
+    names : tuple of str
+        Names of the sensitive features one by one; empty where they have none.
+    positive_means : str or None
+        What a positive prediction means: "denied".
+    favorable : bool or None
+        Whether a positive prediction is good for people; None: not known.
     """
 
     compare: Annotated[str, one_of("between_groups", "to_overall", "to_rest", "to_reference", "to_parents")] = (
@@ -79,6 +90,24 @@ class Setup:
     people: Annotated[str, text] = ""
     adjust: Annotated[str | None, ADJUST] = "holm"
     within: Annotated[str | None, one_of("auto", None, "y_true", "y_pred")] = "auto"
+    # A record has these elsewhere: in the features of its parts, and in its parameters.
+    names: tuple[str, ...] = ()
+    positive_means: str | None = None
+    favorable: bool | None = None
+
+    def told(self, metric: str) -> tuple[str, str]:
+        """Say what happens and among whom, a prediction by what it means; two empty texts of what is no rate."""
+        happens, among = self.sentences.get(metric, ("", ""))
+        return in_words(happens, self.positive_means), in_words(among, self.positive_means)
+
+    def is_event(self, metric: str) -> bool:
+        """Whether the values of a metric are shares of people of whom something happened."""
+        return bool(self.sentences.get(metric, ("", ""))[0]) and metric not in self.functions
+
+    def includes_equality(self, row: Mapping[str, Any]) -> bool:
+        """Whether a comparison is significant although its interval includes equality."""
+        null = 1.0 if self.disparity_of(row["metric"]) == "ratio" else 0.0
+        return bool(row.get("concern")) and self.margin_bounds is None and row["ci_low"] <= null <= row["ci_high"]
 
     def disparity_of(self, metric: str) -> str:
         """Return how the values of a metric are compared."""
@@ -298,11 +327,16 @@ def _place(within: str | None) -> str:
 
 def null_sentence(setup: Setup, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
-    happens, among = setup.sentences.get(metric, ("", ""))
+    happens, among = setup.told(metric)
     features, name = label(setup.features), label(metric)
     if metric in setup.everybody:
         given = f" among people of one {setup.within}" if setup.within in ("y_true", "y_pred") else ""
         inside = f", within every {label(setup.controls)}" if setup.controls else ""
+        described = setup.descriptions.get(metric, "")
+        if described.startswith(BETWEEN_CURVES):
+            return f"{name}: at every score the same share of any two groups of {features} is truly positive{inside}"
+        if described.startswith(FROM_SCORES):
+            return f"{name}: at every score that share of each group of {features} is truly positive{inside}"
         subject = "predictions" if metric == "normalized_mutual_info" else "truth and prediction together"
         return f"{name}: {subject} do not depend on {features}{given}{inside}"
     against = {
@@ -344,10 +378,8 @@ def null_sentence(setup: Setup, metric: str) -> str:
 
 
 def _who(setup: Setup, row: Mapping[str, Any]) -> tuple[str, str]:
-    """Name a group, and what it is compared with."""
-    group, other = (f"({label(g)})" if isinstance(g, tuple) else label(g) for g in (row["group"], row["other"]))
-    named = {"to_overall": "everyone", "to_rest": "everyone else", "to_parents": f"the {other}"}
-    return group, named.get(setup.compare, other)
+    """Name the people of a group, and those whom they are compared with."""
+    return sides_of(setup.names, setup.compare, row["group"], row["other"])
 
 
 def _where(setup: Setup, row: Mapping[str, Any]) -> str:
@@ -363,13 +395,25 @@ def _p(row: Mapping[str, Any], *, adjusted: bool) -> str:
 def _values(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say what the value of the group is against that of the other."""
     metric, (group, other) = row["metric"], _who(setup, row)
-    happens, among = setup.sentences.get(metric, ("", ""))
+    happens, among = setup.told(metric)
     write = written(setup, row).value
     a, b = write(row["value_group"]), write(row["value_other"])
-    if happens and metric not in setup.functions:
-        return f"among {among}, {a} of {group} versus {b} of {other} {happens}"
+    if setup.is_event(metric):
+        return f"{_among(among)}{a} of {group} {past(happens)}, versus {b} of {other}"
     described = setup.descriptions.get(metric, "") or label(metric)
     return f"{described} is {a} for {group} versus {b} for {other}"
+
+
+def _among(among: str) -> str:
+    return "" if among in ("", "all people") else f"among {among}, "
+
+
+def _although(setup: Setup, row: Mapping[str, Any]) -> str:
+    """Say why a test is significant although its interval includes equality, where that is so."""
+    if not setup.includes_equality(row):
+        return ""
+    equality = "a ratio of 1" if setup.disparity_of(row["metric"]) == "ratio" else "zero"
+    return f"; the interval includes {equality}, but the test, which is the more powerful of the two, is significant"
 
 
 def _sentence(text: str) -> str:
@@ -397,12 +441,69 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = T
     if metric in setup.everybody:
         place = f"in {label(row['stratum'])}, " if row["stratum"] is not None else ""
         described = setup.descriptions.get(metric) or label(metric)
+        if row["group"] is not None:  # the metric is of pairs, or of each group
+            group, other = _who(setup, row)
+            described += f" in {group}" if row["other"] is None else f" between {group} and {other}"
         return _sentence(f"{place}{described} is {number(row['disparity'])}, {_p(row, adjusted=adjusted)}")
     how = written(setup, row)
     low, high, noun = how.disparity(row["ci_low"]), how.disparity(row["ci_high"]), setup.disparity_of(metric)
     rounded = "rounded; " if how.rounded else ""
     gap = f"a {noun} of {how.disparity(row['disparity'])}{how.unit} ({rounded}interval {low} to {high})"
-    return _sentence(f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}")
+    said = f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}"
+    return _sentence(f"{said}{_although(setup, row)}")
+
+
+def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) -> str:
+    """Say who has less or more, the two values, and the gap with its interval, without a sign or a p-value.
+
+    Parameters
+    ----------
+    setup : Setup
+        How the comparison was set up.
+    row : mapping
+        A row of the comparisons of an audit.
+    turn : bool
+        Whether the second group comes first.
+
+    Returns
+    -------
+    str
+        A sentence without its full stop.
+    """
+    metric, how, kind = row["metric"], written(setup, row), setup.disparity_of(row["metric"])
+    (first, second), (happens, among) = _who(setup, row), setup.told(row["metric"])
+    a, b, gap = row["value_group"], row["value_other"], row["disparity"]
+    low, high = row["ci_low"], row["ci_high"]
+    if turn:
+        first, second, a, b = second, first, b, a
+        back: Callable[[float], float] = _inverse if kind == "ratio" else lambda size: -size
+        low, gap, high = back(high), back(gap), back(low)
+    less, values = a < b, f"{how.value(a)} versus {how.value(b)}"
+    if kind == "ratio":
+        distance, interval = ratio(gap), f"{ratio(low)} to {ratio(high)}"
+    else:
+        low, high = (-high, -low) if less else (low, high)
+        distance, interval = how.disparity(abs(gap)), f"{how.disparity(low)} to {how.disparity(high)}"
+    interval = "no interval" if np.isnan(low) or np.isnan(high) else interval
+    although = "; zero is included, but the test, the more powerful of the two, is significant"
+    although = although if setup.includes_equality(row) else ""
+    rounded = "rounded; " if how.rounded else ""
+    inside = f"({rounded}{interval}{although})"
+    if setup.is_event(metric):
+        often = "as often as" if a == b else f"{'less' if less else 'more'} often than"
+        size = f"{distance} times as often" if kind == "ratio" else f"{distance}{how.unit}"
+        said = f"{_among(among)}{first} {past(happens)} {often} {second}: {values}, {size} {inside}"
+    else:
+        described = setup.descriptions.get(metric, "") or label(metric)
+        than = "the same for" if a == b else f"{'lower' if less else 'higher'} for"
+        joint = "and" if a == b else "than for"
+        said = f"{described} was {than} {first} {joint} {second}: {values}, a {kind} of {distance} {inside}"
+    said = f"{_where(setup, row)}{said}"
+    return said[0].upper() + said[1:]
+
+
+def _inverse(size: float) -> float:
+    return np.inf if size == 0 else 1 / size
 
 
 def size_text(setup: Setup, metric: str, size: float) -> str:
@@ -479,7 +580,7 @@ def result_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     said = f"{_where(setup, row)}{_values(setup, row)}: {_direction(setup, row)}, {_p(row, adjusted=True)}"
     shown = "" if np.isnan(size) or np.isinf(size) else size_text(setup, metric, size)
     if row["concern"]:
-        return _sentence(said)
+        return _sentence(f"{said}{_although(setup, row)}")
     group, other = _who(setup, row)
     lead = f"No significant disparity{beyond} was detected between {group} and {other} in {label(metric)}."
     inside = "" if np.isnan(row["ci_low"]) else "No disparity inside the interval is ruled out"

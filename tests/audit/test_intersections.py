@@ -271,8 +271,8 @@ def test_a_rate_undefined_in_a_rest_names_the_rest(people):
 def test_reports_name_the_rest_of_the_parent(people):
     found = audit(people, metrics="selection_rate", compare_intersections="to_parents")
     sentence = crossed(found)["sentence"].iloc[0]
-    assert "of (a, f) versus" in sentence
-    assert "of the rest of race = a are predicted positive" in sentence
+    assert "of people with race = a and sex = f were predicted positive, versus " in sentence
+    assert "of others with race = a: " in sentence
     for report in (str(found), found.to_html(), found.to_markdown()):
         assert "rest of race = a" in report
         assert "each of its parent groups (the people who share all its features but one)" in report

@@ -25,6 +25,12 @@ def test_the_quick_benchmark_runs_as_a_command_and_reports_every_part(quick):
     assert any("dropped_although_harmed" in line for line in lines)
 
 
+@pytest.mark.slow
+def test_the_quick_comparison_of_equal_models_reports_every_cell(quick):
+    lines = quick("individual_compared", "individual_compared.json")
+    assert sum(" 100 people " in line for line in lines) == 12
+
+
 def plane(weights, bias, n=401):
     """Shares of labels and places on a grid of both features, and the same steps written out."""
     spread = POPULATION.spread

@@ -37,6 +37,31 @@ def test_it_is_shown_without_an_error_and_asks_for_nothing_but_itself(browser, p
     assert browser.run("return document.querySelector('.skfairtest .plot').getBoundingClientRect().height") > 50
 
 
+#: Texts of the first screen that are smaller than 11 pixels.
+TINY = """
+return [...document.querySelectorAll('.verdict *, .glance *')]
+    .filter(each => each.textContent.trim() && parseFloat(getComputedStyle(each).fontSize) < 11)
+    .map(each => each.outerHTML)
+"""
+GRID = """
+const grid = document.querySelector('.grid'), box = grid.getBoundingClientRect();
+const around = grid.closest('.scroll').getBoundingClientRect();
+return [box.bottom, box.right - around.right, grid.querySelectorAll('td.significant').length];
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_first_screen_has_the_headline_and_the_whole_grid(browser, pages, width):
+    browser.open(pages["compas"], width=width)
+    assert browser.run(TINY) == []
+    bottom, beyond, significant = browser.run(GRID)
+    assert beyond <= 0
+    assert significant > 0
+    assert width == 390 or bottom <= 800
+    order = "return [...document.querySelectorAll('h2')].slice(0, 3).map(each => each.textContent)"
+    assert browser.run(order) == ["Verdict", "At a glance", "Findings"]
+
+
 @every_page
 @light_and_dark
 def test_it_is_accessible(browser, pages, name, scheme):

@@ -99,7 +99,17 @@ def test_a_significant_disparity_is_1_and_none_is_0(people, capsys):
     assert audit(people, *ODDS, "--sensitive", "city") == 0
     assert "No significant disparity was detected by city" in capsys.readouterr().out
     assert audit(people, *ODDS, "--sensitive", "sex") == 1
-    assert "Significant disparity: groups differ by more than chance explains, by sex" in capsys.readouterr().out
+    assert "show a significant disparity, more than chance explains: by sex (" in capsys.readouterr().out
+
+
+def test_the_report_says_what_a_positive_prediction_means_and_who_is_worse_off(people, capsys):
+    audit(people, *ODDS, "--sensitive", "sex", "--positive-means", "denied a loan", "--unfavorable")
+    out = capsys.readouterr().out
+    assert "Worse off: " in out
+    assert " were denied a loan more often than " in out
+    assert "predicted positive" not in out
+    assert audit(people, *ODDS, "--sensitive", "sex", "--positive-means", " ") == 2
+    assert "--positive-means must say in words" in capsys.readouterr().err
 
 
 def test_alpha_decides(tmp_path, capsys):
@@ -837,11 +847,12 @@ def test_the_demo_reports_what_fairness_test_finds(elsewhere, capsys):
     leading = test.comparisons_.sort_values("p_value").iloc[0]
     first, second = ("value_group", "group"), ("value_other", "other")
     value, name = first if leading["disparity"] <= 0 else second
-    assert f"{100 * leading[value]:.1f} % of {leading[name]} versus" in text
+    assert f"{100 * leading[value]:.1f} % of {leading[name]} people were rated" in text
     assert f"{100 * abs(leading['disparity']):.1f} points" in text
     assert "ProPublica" in text
     assert "propublica/compas-analysis" in text
-    assert text.index("Significant disparity:") < text.index(" by race: ") < text.index("null hypotheses")
+    headline = text.index("Worse off: among people who were charged again")
+    assert headline < text.index(" by race: ") < text.index("null hypotheses")
     assert "True positive rate by race x sex: " in text
 
 

@@ -266,7 +266,7 @@ def test_a_report_says_what_is_not_part_of_it(tmp_path, capsys):
     record = tmp_path / "audit.json"
     assert run(["audit", str(tmp_path / "*.csv"), *ASKED, "--json", str(record)]) == 2
     out, err = capsys.readouterr()
-    assert "Significant disparity" in out
+    assert "a significant disparity, more than chance explains" in out
     assert f"skfairtest: {tmp_path / 'b.csv'}: there is no column 'truth'" in err
     (warning,) = json.loads(record.read_text(encoding="utf-8"))["warnings"]
     assert warning == f"1 file is not part of this, because of errors: '{tmp_path / 'b.csv'}'"

@@ -254,7 +254,10 @@ def test_the_finding_printed_is_the_comparison_that_decides(selected):
     table = selected({"a": (100, 1000), "b": (500, 1000), "c": (900, 1000)})
     test = FairnessTest.from_table(table, margin=0.05, alternative="equivalence", **RATE)
     assert test.disparity_ == pytest.approx(-0.8)
-    assert "10.0 % of a versus 90.0 % of c" in str(test).splitlines()[1]
+    assert (
+        "10.0 % of people with group = a were predicted positive, versus 90.0 % of people with group = c"
+        in str(test).splitlines()[1]
+    )
 
 
 # What groups are compared with ----------------------------------------------------------------------------------------

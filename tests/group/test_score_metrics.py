@@ -971,7 +971,7 @@ def test_the_result_in_words(people):
     words = str(test)
     assert "the probability that a truly positive person scores above a truly negative one (AUC)" in words
     values = test.by_group_["value"]
-    assert f"{values['a']:.4g} for a versus {values['b']:.4g} for b" in words
+    assert f"{values['a']:.4g} for people with group = a versus {values['b']:.4g} for people with group = b" in words
     assert "points" not in words  # an area is not a share of people
     assert "Null hypothes" in words
     assert "permutation" in words

@@ -6,6 +6,7 @@ import pytest
 from fairlearn.postprocessing import ThresholdOptimizer
 from fairlearn.reductions import DemographicParity, ExponentiatedGradient, GridSearch
 from sklearn.compose import ColumnTransformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -65,6 +66,28 @@ def test_a_mixture_without_probabilities_is_refused():
     model.fit(X[["skill"]], y, sensitive_features=sex)
     with pytest.raises(ValueError, match=r"predictors without predict_proba \('LinearSVC'\)"):
         IndividualFairnessTest(model).fit(PEOPLE[0][["skill"]], PEOPLE[1], sensitive_features=PEOPLE[2])
+
+
+def test_mitigators_at_the_end_of_a_pipeline_are_tested_behind_it(mixture):
+    X, y, sex = TRAINING
+    front = ColumnTransformer([("n", StandardScaler(), ["skill"]), ("c", OneHotEncoder(), ["job"])]).fit(X)
+    encoded = front.transform(X)
+    inside = ExponentiatedGradient(LogisticRegression(), DemographicParity(), eps=0.1)
+    inside.fit(encoded, y, sensitive_features=sex)
+    test = audit(make_pipeline(FrozenEstimator(front), inside))
+    assert test.solver_report_["gradient"] == "analytic"
+    members = [
+        w * h.predict_proba(front.transform(PEOPLE[0]))[np.arange(200), PEOPLE[1]]
+        for w, h in zip(inside.weights_, inside.predictors_, strict=True)
+        if w > 0
+    ]
+    np.testing.assert_allclose(test.to_frame()["loss_before"], -np.log(sum(members)), rtol=1e-9)
+    thresholds = ThresholdOptimizer(
+        estimator=LogisticRegression().fit(encoded, y), prefit=True, predict_method="predict_proba"
+    ).fit(encoded, y, sensitive_features=sex)
+    said = thresholds._pmf_predict(front.transform(PEOPLE[0]), sensitive_features=PEOPLE[2])
+    test = audit(make_pipeline(FrozenEstimator(front), thresholds))
+    np.testing.assert_allclose(test.to_frame()["loss_before"], said[np.arange(200), 1 - PEOPLE[1]], atol=1e-12)
 
 
 def test_a_grid_answers_with_its_best(mixture):

@@ -3,16 +3,18 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor, RandomForestClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from skfairtest import IndividualFairnessTest, SensitiveSubspace
 
@@ -41,9 +43,9 @@ def pipeline(model, encoder=None):
     return make_pipeline(ColumnTransformer([("n", numbers, ["income", "years"]), ("c", encoder, CATEGORIES)]), model)
 
 
-def audit(model, **params):
+def audit(model, *, people=PEOPLE, **params):
     X, labels, _ = TRAINING
-    X_test, y_test, sex = PEOPLE
+    X_test, y_test, sex = people
     model = model if hasattr(model, "classes_") else model.fit(X, labels)
     return IndividualFairnessTest(model, **params).fit(X_test, y_test, sensitive_features=sex)
 
@@ -140,11 +142,13 @@ def test_other_models_behind_an_encoder(model, way):
     assert (test.unfair_examples_["job"] != PEOPLE[0]["job"]).any()
 
 
+def typed(X):
+    """Text as pandas categories, of which nobody may have some."""
+    return X.astype({name: pd.CategoricalDtype(["smith", "nurse", "own", "rent", "other"]) for name in CATEGORIES})
+
+
 @pytest.mark.slow
 def test_categories_that_the_model_itself_knows():
-    def typed(X):
-        return X.astype({name: pd.CategoricalDtype(["smith", "nurse", "own", "rent", "other"]) for name in CATEGORIES})
-
     X, y, sex = PEOPLE
     model = HistGradientBoostingClassifier(max_iter=5, max_leaf_nodes=8, categorical_features="from_dtype")
     model.fit(typed(TRAINING[0]), TRAINING[1])
@@ -183,3 +187,103 @@ def test_whoever_has_no_category_is_left_out():
     with pytest.warns(UserWarning, match="1 person left out"):
         test = IndividualFairnessTest(model).fit(holes, y, sensitive_features=sex)
     assert test.excluded_["reason"].tolist() == ["missing: job"]
+
+
+BOOSTED = {
+    "lightgbm": ("LGBMClassifier", {"n_estimators": 10, "verbose": -1, "n_jobs": 1}),
+    "xgboost": ("XGBClassifier", {"n_estimators": 10, "enable_categorical": True, "tree_method": "hist", "n_jobs": 1}),
+    "catboost": (
+        "CatBoostClassifier",
+        {"iterations": 10, "verbose": 0, "thread_count": 1, "allow_writing_files": False, "cat_features": CATEGORIES},
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", BOOSTED)
+def test_boosted_models_of_other_libraries_are_searched_over_their_levels(library):
+    module = pytest.importorskip(library)
+    name, params = BOOSTED[library]
+    X, y, sex = PEOPLE
+    model = getattr(module, name)(**params).fit(typed(TRAINING[0]), (TRAINING[1] == "yes").astype(int))
+    test = IndividualFairnessTest(model).fit(typed(X), (y == "yes").astype(int), sensitive_features=sex)
+    assert test.solver_report_["gradient"] == "search"
+    moved = test.unfair_examples_
+    assert (moved["job"] != X["job"]).any()
+    assert test.statistic_ > 1.05
+    for column in CATEGORIES:
+        assert set(moved[column]) <= set(X[column])
+    said = model.predict_proba(moved)[np.arange(len(y)), (y == "yes").astype(int)]
+    np.testing.assert_allclose(test.to_frame()["loss_after"], -np.log(said), rtol=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", ["sklearn", "lightgbm", "catboost"])
+def test_numbers_that_a_boosted_model_takes_for_categories_are(library):
+    X, y, sex = PEOPLE
+    jobs = TRAINING[0].assign(job=(TRAINING[0]["job"] == "smith").astype(int)).drop(columns="home")
+    labels = TRAINING[1] == "yes"
+    if library == "sklearn":
+        model = HistGradientBoostingClassifier(max_iter=10, categorical_features=["years"]).fit(jobs, labels)
+    elif library == "lightgbm":
+        made = pytest.importorskip("lightgbm").LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1)
+        model = made.fit(jobs, labels, categorical_feature=["years"])
+    else:
+        given = {**BOOSTED["catboost"][1], "cat_features": ["years"]}
+        model = pytest.importorskip("catboost").CatBoostClassifier(**given).fit(jobs, labels)
+    tested = X.assign(job=(X["job"] == "smith").astype(int)).drop(columns="home")
+    test = IndividualFairnessTest(model).fit(tested, y == "yes", sensitive_features=sex)
+    assert test._model.inputs.names == ("income", "job", *(f"years={year}" for year in range(5)))
+    assert test.unfair_examples_["years"].dtype == X["years"].dtype
+
+
+def test_an_array_of_numbers_stays_one_where_some_are_categories():
+    X, y, sex = (part[:60] for part in PEOPLE)
+    numbers = X.assign(job=(X["job"] == "smith")).drop(columns="home").to_numpy(dtype=float)
+    model = HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5, categorical_features=[1]).fit(numbers, y)
+    test = IndividualFairnessTest(model).fit(numbers, y, sensitive_features=sex)
+    assert test.unfair_examples_.dtype == float
+    assert set(test.unfair_examples_[:, 1]) <= {0.0, 1.0}
+
+
+def test_text_that_passes_through_transformers_reaches_a_model_that_knows_it():
+    X, y, sex = PEOPLE
+    model = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
+    behind = make_pipeline(FunctionTransformer(), clone(model))
+    alone, tested = (
+        audit(one.fit(typed(TRAINING[0]), TRAINING[1]), people=(typed(X), y, sex)) for one in (model, behind)
+    )
+    assert tested.statistic_ == alone.statistic_
+
+
+@pytest.mark.parametrize("gradient", ["analytic", "search"])
+def test_the_order_of_people_does_not_matter(line, gradient):
+    X, y, sex = PEOPLE
+    test, order = audit(line.estimator, gradient=gradient), np.random.default_rng(5).permutation(len(y))
+    again = audit(line.estimator, gradient=gradient, people=(X.iloc[order], y[order], sex[order]))
+    np.testing.assert_allclose(again.loss_ratios_, test.loss_ratios_[order], rtol=1e-9)
+
+
+REGRESSORS = [
+    (Ridge(), "analytic"),
+    (PoissonRegressor(), "analytic"),
+    (TransformedTargetRegressor(Ridge(), func=np.log, inverse_func=np.exp), "analytic"),
+    (HistGradientBoostingRegressor(max_iter=10), "search"),
+]
+
+
+@pytest.mark.parametrize(("model", "way"), REGRESSORS, ids=lambda value: type(value).__name__)
+def test_regressors_behind_an_encoder(model, way):
+    wages = [np.exp(X["income"] + (X["job"] == "smith")) for X in (TRAINING[0], PEOPLE[0])]
+    made = pipeline(model).fit(TRAINING[0], wages[0])
+    test = IndividualFairnessTest(made).fit(PEOPLE[0], wages[1], sensitive_features=PEOPLE[2])
+    assert test.solver_report_["gradient"] == way
+    errors = made.predict(test.unfair_examples_) - wages[1]
+    np.testing.assert_allclose(test.to_frame()["loss_after"], (errors / wages[1].std(ddof=0)) ** 2, rtol=1e-6)
+    for column in ("income", "years"):
+        assert test.unfair_examples_[column].between(PEOPLE[0][column].min(), PEOPLE[0][column].max()).all()
+
+
+def test_boosted_models_that_are_not_fitted_say_so():
+    with pytest.raises(NotFittedError, match=r"HistGradientBoostingClassifier\(\) is not fitted"):
+        IndividualFairnessTest(HistGradientBoostingClassifier()).fit(*PEOPLE[:2], sensitive_features=PEOPLE[2])

@@ -30,7 +30,7 @@ def test_a_test_that_takes_long_is_announced(monkeypatch, clock):
     def move(*given, **named):
         raise AnnouncedError
 
-    monkeypatch.setattr("skfairtest.individual.fairness.move", move)
+    monkeypatch.setattr("skfairtest.individual._plan.move", move)
     monkeypatch.setattr("skfairtest.individual._audited.time", clock)
     X = np.random.default_rng(0).normal(size=(40, 3))
     test = IndividualFairnessTest.as_published(Slow(clock), fair_metric=INCOME, n_steps=100_000)
@@ -38,3 +38,24 @@ def test_a_test_that_takes_long_is_announced(monkeypatch, clock):
     message = r"unfair examples of 40 people are going to take about 40 minutes \(100,000 steps, two .*\).* n_jobs"
     with pytest.warns(UserWarning, match=message), pytest.raises(AnnouncedError):
         test.fit(X, (X[:, 0] > 0).astype(int))
+
+
+class SlowSteps(Slow):
+    """The same, and what it says has steps."""
+
+    def predict_proba(self, X):
+        return super().predict_proba(np.floor(4 * np.asarray(X)))
+
+
+@pytest.mark.parametrize("model", [Slow, SlowSteps])
+@pytest.mark.parametrize("free", [1, 2])
+def test_forecasts_are_within_a_factor_of_two(model, free, monkeypatch, clock):
+    forecast = []
+    monkeypatch.setattr("skfairtest.individual._audited.time", clock)
+    monkeypatch.setattr("skfairtest.individual._unfair.LONG", -1)
+    monkeypatch.setattr("skfairtest.individual._unfair.duration", lambda seconds: forecast.append(seconds) or "")
+    X = np.random.default_rng(0).normal(size=(600, 6))
+    began = clock.perf_counter()
+    with pytest.warns(UserWarning, match="are going to take"):
+        IndividualFairnessTest(model(clock), fair_metric=Projection(np.eye(6)[:free])).fit(X, (X[:, 0] > 0).astype(int))
+    assert 0.5 < forecast[0] / (clock.perf_counter() - began) < 2

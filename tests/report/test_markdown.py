@@ -96,10 +96,14 @@ def test_the_section_says_what_decides_first(compas_record):
     section = audit_markdown(compas_record)
     lines = [line for line in section.splitlines() if line]
     assert lines[0] == f"## {compas_record.title}"
-    assert lines[2].startswith("**Significant disparity: groups differ")
+    assert lines[2].startswith(
+        "**People with race = Other were predicted positive less often than people with race = Af"
+    )
     assert [line for line in lines if line.startswith("### ")] == [
         "### Verdict",
+        "### At a glance",
         "### Findings",
+        "### All groupings",
         "### Values by group",
         "### What chance alone would show",
         "### Comparisons",

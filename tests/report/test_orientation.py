@@ -10,6 +10,7 @@ from skfairtest.report.document import Figure, Table
 from skfairtest.report.orientation import oriented, result_sentences
 from skfairtest.report.pictures import disparities_figure, values_figure
 from skfairtest.report.text import plain
+from skfairtest.report.wording import sides_of
 
 CHANGED = ["disparity", "ci_low", "ci_high"]
 PAIR = [["group", "other"], ["n_group", "n_other"], ["value_group", "value_other"]]
@@ -92,7 +93,8 @@ def test_tables_drawings_and_sentences_name_a_pair_in_one_order(compas_record):
     for sentence, row in zip(
         result_sentences(before.setup, before.comparisons), part.comparisons.to_dict("records"), strict=True
     ):
-        assert sentence.index(f" of {row['group']} ") < sentence.index(f" of {row['other']} ")
+        first, second = sides_of(part.sensitive, "between_groups", row["group"], row["other"])
+        assert sentence.index(f" of {first}") < sentence.index(f" of {second}")
 
 
 def test_a_report_is_the_same_when_two_groups_change_their_names():

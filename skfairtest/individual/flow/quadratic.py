@@ -155,7 +155,51 @@ class Quadratic:
         return shrunk
 
     def squared_distance(self, v: ArrayLike) -> Floats:
-        """Return v Sigma v' of each row of v, of shape (n,); never below 0."""
+        """Return v Sigma v' of each row of v (..., d), of shape (...); never below 0."""
         v = np.asarray(v, dtype=float)
-        squares: Floats = (v * self.pull(v)).sum(axis=1)
+        rows = v.reshape(-1, v.shape[-1])
+        squares: Floats = (rows * self.pull(rows)).sum(axis=1).reshape(v.shape[:-1])
         return np.maximum(squares, 0.0)
+
+
+class Quadratics:
+    """The quadratic forms of people who are judged by different ones: to everybody their own.
+
+    Parameters
+    ----------
+    parts : list of (Quadratic, slice)
+        A form, and of which people it is; together everybody once.
+
+    Examples
+    --------
+    >>> two = Quadratics([(Quadratic([[1.0]]), slice(0, 2)), (Quadratic([[4.0]]), slice(2, 3))])
+    >>> print(two.squared_distance(np.ones((3, 1))))
+    [1. 1. 4.]
+    """
+
+    def __init__(self, parts: list[tuple[Quadratic, slice]]) -> None:
+        self.parts = parts
+
+    def among(self, movable: NDArray[np.bool_]) -> Quadratics:
+        """Return the forms of the columns that may move, of which there is at least one."""
+        return Quadratics([(metric.among(movable), people) for metric, people in self.parts])
+
+    def reachable(self, movable: NDArray[np.bool_], regularization: float) -> tuple[Floats, Floats]:
+        """Return everybody's directions (k, n, d) and limits (n, k), as of `Quadratic`; there are as many of each."""
+        found = [metric.reachable(movable, regularization) for metric, _ in self.parts]
+        sizes = [people.stop - people.start for _, people in self.parts]
+        directions = np.repeat(np.stack([rows for rows, _ in found], axis=1), sizes, axis=1)
+        return directions, np.repeat(np.stack([limits for _, limits in found]), sizes, axis=0)
+
+    def pull(self, v: Floats) -> Floats:
+        """Return v Sigma of everybody's row (n, d)."""
+        return np.concatenate([metric.pull(v[people]) for metric, people in self.parts])
+
+    def shrink(self, v: Floats, t: float) -> Floats:
+        """Return v (I + t Sigma)^-1 of everybody's row (n, d)."""
+        return np.concatenate([metric.shrink(v[people], t) for metric, people in self.parts])
+
+    def squared_distance(self, v: ArrayLike) -> Floats:
+        """Return v Sigma v' of rows (..., n, d), of shape (..., n); never below 0."""
+        v = np.asarray(v, dtype=float)
+        return np.concatenate([metric.squared_distance(v[..., people, :]) for metric, people in self.parts], axis=-1)

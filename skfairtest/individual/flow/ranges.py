@@ -54,6 +54,13 @@ class Ranges:
         """Whether everything is possible that the flow does."""
         return not (np.isfinite(self.low).any() or np.isfinite(self.high).any() or self.blocks or self.levels)
 
+    @cached_property
+    def bounded(self) -> bool:
+        """Whether nobody possible is far from where people are, wherever a flow leads."""
+        held = self.frozen | (np.isfinite(self.low) & np.isfinite(self.high))
+        held[[*self.levels, *(column for block in self.blocks for column in block)]] = True
+        return bool(held.all())
+
     def nearest(self, x: Floats, x0: Floats) -> Floats:
         """Return the nearest possible people, of shape (n, d).
 

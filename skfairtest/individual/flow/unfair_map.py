@@ -126,6 +126,7 @@ def implicit(
     steps: ArrayLike,
     regularization: float,
     checkpoints: ArrayLike,
+    bounded: bool = False,
 ) -> Iterator[Floats]:
     """Follow the gradient flow by steps that are implicit in the distance, all people at once.
 
@@ -138,6 +139,9 @@ def implicit(
         As for `euler`.
     shrink : callable
         ``shrink(v, t) = v (I + t Sigma)^-1``.
+    bounded : bool
+        Whether it is only asked in which direction people leave a bounded set: who would run away (the squared error of
+        an exponential grows without limit in a finite time) stays where the last numbers are.
 
     Yields
     ------
@@ -154,7 +158,9 @@ def implicit(
     def step(x: Floats, size: float) -> None:
         away = x - start
         away += size * gradient(x, EVERYONE)
-        np.add(start, shrink(away, 2 * size * regularization), out=x)
+        moved = start + shrink(away, 2 * size * regularization)
+        lost = _strays(moved, start) if bounded else None
+        x[...] = moved if lost is None else np.where(lost[:, None], x, moved)
 
     yield from _followed(start, step, steps, checkpoints)
 
@@ -185,7 +191,11 @@ def _followed(
 def _lost(x: Floats, x0: Floats) -> int:
     """How many people are not at a finite place, or farther than anybody goes."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return int((~(np.abs(x - x0) < FARTHEST).all(axis=1)).sum())
+        return int(_strays(x, x0).sum())
+
+
+def _strays(x: Floats, x0: Floats) -> NDArray[np.bool_]:
+    return np.asarray(~(np.abs(x - x0) < FARTHEST).all(axis=1))
 
 
 def integrate(

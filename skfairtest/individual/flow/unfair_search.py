@@ -21,7 +21,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from skfairtest._utils.typing import Floats
-from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.quadratic import Quadratic, Quadratics
 
 #: (x, people) -> losses (m,) of rows x (m, d), which belong to these people of the block; the same may occur often.
 Objective = Callable[[Floats, NDArray[np.intp]], Floats]
@@ -45,7 +45,7 @@ class _Search:
 
     start: Floats
     objective: Objective
-    metric: Quadratic
+    metric: Quadratic | Quadratics
     directions: Floats
     radius: Floats  # of everybody in each direction
     regularization: float
@@ -69,8 +69,9 @@ class _Search:
         """Return what points (m, n, d) are worth, of shape (m, n), by one call of the objective."""
         m, n, d = x.shape
         people = np.tile(np.arange(n), m)
-        penalty = self.metric.squared_distance((x - self.start).reshape(-1, d))
-        return (self._losses(x.reshape(-1, d), people) - self.regularization * penalty).reshape(m, n)
+        penalty = self.metric.squared_distance(x - self.start)
+        losses: Floats = self._losses(x.reshape(-1, d), people).reshape(m, n)
+        return losses - self.regularization * penalty
 
     def _losses(self, x: Floats, people: NDArray[np.intp]) -> Floats:
         losses = np.array(self.objective(x, people), dtype=float)
@@ -108,11 +109,11 @@ class _Search:
 
 
 def along(directions: Floats, u: Floats) -> Floats:
-    """Return offsets (..., d) of candidates (..., k).
+    """Return offsets (..., d) of candidates (..., k), along rows (k, d), or everybody's own (k, n, d).
 
     Sums are written out: a matrix product rounds by the number of rows, and a tree sees the last digit.
     """
-    offset = np.zeros((*u.shape[:-1], directions.shape[1]))
+    offset = np.zeros((*np.broadcast_shapes(u.shape[:-1], directions.shape[1:-1]), directions.shape[-1]))
     for direction, row in enumerate(directions):
         offset += u[..., direction, None] * row
     return offset
@@ -121,7 +122,7 @@ def along(directions: Floats, u: Floats) -> Floats:
 def reach(
     x0: ArrayLike,
     objective: Objective,
-    metric: Quadratic,
+    metric: Quadratic | Quadratics,
     *,
     directions: ArrayLike,
     limits: ArrayLike,
@@ -134,7 +135,7 @@ def reach(
     ----------
     x0, objective, metric, directions, regularization
         As of `search`.
-    limits : array-like of shape (k,)
+    limits : array-like of shape (k,) or (n, k)
         How far at most.
     steps : array-like, shape (n_steps,)
         Step sizes, implicit in the distance.
@@ -145,19 +146,21 @@ def reach(
         Where everybody's flow ends, along each direction.
     """
     start, rows = np.array(x0, dtype=float), np.asarray(directions, dtype=float)
-    limits = np.asarray(limits, dtype=float)
-    costs, u = metric.squared_distance(rows), np.zeros((len(start), len(rows)))
+    u = np.zeros((len(start), len(rows)))
+    costs, limits = (np.broadcast_to(each, u.shape) for each in (metric.squared_distance(rows).T, np.asarray(limits)))
+    rows = np.broadcast_to(rows if rows.ndim == 3 else rows[:, None], (len(rows), *start.shape))
     moving = np.arange(len(start))
     for size in np.asarray(steps, dtype=float).tolist():
         slopes, flat = np.zeros_like(u), moving
         for width in WIDTHS:
             if not len(flat):
                 break
-            slopes[flat] = _slopes(start[flat], u[flat], flat, objective, rows, np.minimum(width, limits))
+            widths = np.minimum(width, limits[flat])
+            slopes[flat] = _slopes(start[flat], u[flat], flat, objective, rows[:, flat], widths)
             flat = flat[(slopes[flat] == 0).all(axis=1)]
         moving = np.setdiff1d(moving, flat, assume_unique=True)  # there is nothing to follow, here and from now on
-        shrunk = (u[moving] + size * slopes[moving]) / (1 + 2 * size * regularization * costs)
-        u[moving] = np.clip(shrunk, -limits, limits)
+        shrunk = (u[moving] + size * slopes[moving]) / (1 + 2 * size * regularization * costs[moving])
+        u[moving] = np.clip(shrunk, -limits[moving], limits[moving])
     return u
 
 
@@ -165,12 +168,12 @@ def _slopes(
     start: Floats, u: Floats, people: NDArray[np.intp], objective: Objective, rows: Floats, widths: Floats
 ) -> Floats:
     """Return the slopes (n, k) of some people's losses along directions; rounding errors are 0."""
-    probes = np.concatenate([np.diag(widths), -np.diag(widths)])[:, None]
     (n, d), k = start.shape, len(rows)
+    probes = np.concatenate([np.eye(k), -np.eye(k)])[:, None] * widths
     losses = objective((start + along(rows, u + probes)).reshape(-1, d), np.tile(people, 2 * k)).reshape(2, k, n)
     up, down = losses
     with np.errstate(invalid="ignore"):  # infinite on both sides
-        slopes = np.where(better(up, down) | better(down, up), (up - down) / (2 * widths[:, None]), 0.0)
+        slopes = np.where(better(up, down) | better(down, up), (up - down) / (2 * widths.T), 0.0)
     found: Floats = slopes.T
     return found
 
@@ -203,7 +206,7 @@ def candidates(k: int, n: int, seed: int) -> Floats:
 def search(
     x0: ArrayLike,
     objective: Objective,
-    metric: Quadratic,
+    metric: Quadratic | Quadratics,
     *,
     directions: ArrayLike,
     radius: ArrayLike,
@@ -230,8 +233,8 @@ def search(
         as that is at most `ROWS` rows.
     metric : Quadratic
         The fair distance d^2.
-    directions : array-like, shape (k, d)
-        Orthonormal rows.
+    directions : array-like, shape (k, d) or (k, n, d)
+        Orthonormal rows, of everybody or of each.
     radius : array-like, of one number or shape (k,) or (n, k)
         How far candidates go in all directions, or in each (an ellipsoid, in whose units distances are then compared),
         of everybody or of each.

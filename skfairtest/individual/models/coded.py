@@ -26,7 +26,7 @@ __all__ = ["Coded", "read_coded"]
 
 #: A column of more categories is none: names, numbers of accounts, dates.
 MOST_CATEGORIES = 200
-#: What these transformers are given are categories, whatever it looks like.
+#: What these transformers are given is categories, whatever it looks like.
 ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")
 
 
@@ -66,9 +66,12 @@ class Coded(Features):
     ----------
     sources : tuple of Source
         The columns as people have them, in their order.
+    numeric : bool
+        Whether they came in an array of numbers, which some of its categories are.
     """
 
     sources: tuple[Source, ...] = field(default=(), repr=False)
+    numeric: bool = False
 
     @property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
@@ -111,7 +114,9 @@ class Coded(Features):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the matrix and the offset of a function that is affine in numbers and in shares of categories.
 
-        Asked about one person with one number or one category changed.
+        Asked about one person with one number or one category changed. Shares that do not sum to 1, through which a
+        flow passes, say nothing by their sum, so that it does not matter who is asked about: the function does not
+        change along the mean shares of a choice.
         """
         base = self.values[:1].copy()
         probes = np.repeat(base, 1 + base.shape[1], axis=0)
@@ -125,15 +130,19 @@ class Coded(Features):
         outputs = transform(probes)
         matrix = outputs[1:] - outputs[0]
         for source in self.sources:
+            columns = list(source.columns)
             if source.levels is None:
-                matrix[source.columns[0]] /= length
+                matrix[columns] /= length
+            else:
+                matrix[columns] -= self.values[:, columns].mean(axis=0) @ matrix[columns]
         return matrix, outputs[0] - base[0] @ matrix
 
     def _table(self, values: NDArray[np.float64], index: pd.Index[Any] | None) -> Any:
         empty = self.container
         columns = {source.name: source.decoded(values) for source in self.sources}
         if empty is None or isinstance(empty, list):
-            return np.column_stack([np.asarray(column, dtype=object) for column in columns.values()])
+            objects = np.column_stack([np.asarray(column, dtype=object) for column in columns.values()])
+            return objects.astype(float) if self.numeric else objects
         if isinstance(empty, dict | pd.DataFrame):
             series = {
                 source.name: pd.Series(columns[source.name], dtype=source.dtype, index=index) for source in self.sources
@@ -146,15 +155,15 @@ class Coded(Features):
         return nw.from_dict(lists, backend=nw.get_native_namespace(nw.from_native(empty))).to_native()
 
 
-def read_coded(X: Any, estimator: Any) -> Features:
-    """Read a table for a model: numbers, and categories as shares.
+def read_coded(X: Any, *estimators: Any) -> Features:
+    """Read a table for models: numbers, and categories as shares.
 
     Parameters
     ----------
     X : frame, mapping, two-dimensional array or list of rows
-        Columns of text, pandas categories, and what the model's encoders take are categories.
-    estimator : object
-        The fitted model.
+        Columns of text, pandas categories, and what the encoders of any of the models take are categories.
+    *estimators : object
+        The fitted models.
 
     Raises
     ------
@@ -163,7 +172,7 @@ def read_coded(X: Any, estimator: Any) -> Features:
 
     Examples
     --------
-    >>> features = read_coded({"age": [23, 61], "job": ["cook", "clerk"]}, None)
+    >>> features = read_coded({"age": [23, 61], "job": ["cook", "clerk"]})
     >>> features.names, features.values.tolist()
     (('age', 'job=clerk', 'job=cook'), [[23.0, 0.0, 1.0], [61.0, 1.0, 0.0]])
     """
@@ -171,7 +180,7 @@ def read_coded(X: Any, estimator: Any) -> Features:
         return read_features(X)
     table = split_table(X, "X")
     names = [f"x{i}" if name is None else str(name) for i, (name, _) in enumerate(table)]
-    encoded = _encoded_by(estimator, names)
+    encoded = set().union(*(_encoded_by(estimator, names) for estimator in estimators))
     categories = {
         i: column
         for i, (_, column) in enumerate(table)
@@ -202,7 +211,8 @@ def read_coded(X: Any, estimator: Any) -> Features:
     if not isinstance(X, np.ndarray):
         empty = [] if isinstance(X, list | tuple) else dict.fromkeys(names) if isinstance(X, dict) else X[:0]
     index = X.index if isinstance(X, pd.DataFrame) else None
-    return Coded(tuple(labels), np.ascontiguousarray(np.hstack(parts)), index, empty, tuple(sources))
+    numeric = isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
+    return Coded(tuple(labels), np.ascontiguousarray(np.hstack(parts)), index, empty, tuple(sources), numeric)
 
 
 def _is_text(column: Any) -> bool:
@@ -238,13 +248,13 @@ def _shares(column: Any, name: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
 
 def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
     """Return which columns of X the model's own encoders take for categories."""
-    if estimator is None:
-        return set()
     found: set[int] = set()
     path = path_of_probabilities(estimator)
     steps = transformers_of(path)
     if steps:
         return _encoded_columns(steps[0], np.arange(len(names)), names)
+    if (native := _native_categories(path[-1])) is not None:
+        return native
     if derives(path[-1], "sklearn", "CalibratedClassifierCV"):
         members = [one.estimator for one in getattr(path[-1], "calibrated_classifiers_", ())]
     else:
@@ -252,6 +262,19 @@ def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
     for member in members:
         found |= _encoded_by(member, names)
     return found
+
+
+def _native_categories(model: Any) -> set[int] | None:
+    """Return which columns of X a boosted model was told are categories; None of another model, or if not fitted."""
+    if derives(model, "catboost", "CatBoost") and model.is_fitted():
+        return {int(place) for place in model.get_cat_feature_indices()}
+    if derives(model, "lightgbm", "LGBMModel") and hasattr(model, "fitted_"):
+        places = model.booster_.params.get("categorical_column", [])
+        return {int(place) for place in places} if isinstance(places, list) else None
+    if derives(model, "sklearn", "BaseHistGradientBoosting"):
+        known = getattr(model, "is_categorical_", None)
+        return None if known is None else set(np.flatnonzero(known).tolist())
+    return None
 
 
 def _encoded_columns(transformer: Any, columns: NDArray[np.intp], names: list[str]) -> set[int]:

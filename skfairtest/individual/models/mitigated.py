@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.ensemble import VotingClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import LabelEncoder
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest.individual.models.classes import derives
 from skfairtest.readers.levels import listed, plain_scalar
-from skfairtest.readers.predictions import ask
+from skfairtest.readers.predictions import ask, path_of, transformers_of
 
 __all__ = ["Thresholds", "stand_in"]
 
@@ -69,7 +70,7 @@ class Thresholds:
 
 
 def stand_in(estimator: Any) -> Any:
-    """Return the object that says the probabilities of a mitigator; any other estimator as it is.
+    """Return the object that says the probabilities of a mitigator, also at the end of a pipeline; others as they are.
 
     An ``ExponentiatedGradient`` draws one of its predictors for each answer: what it says is their mean, by their
     weights.
@@ -84,13 +85,22 @@ def stand_in(estimator: Any) -> Any:
     ValueError
         If the predictors have no probabilities.
     """
-    if derives(estimator, "fairlearn", "ThresholdOptimizer") and hasattr(estimator, "interpolated_thresholder_"):
-        return Thresholds(estimator)
-    if not derives(estimator, "fairlearn", "ExponentiatedGradient") or not hasattr(estimator, "predictors_"):
-        return estimator
-    weights = np.asarray(estimator.weights_, dtype=float)
+    path = path_of(estimator)
+    model, steps = path[-1], transformers_of(path)
+    if derives(model, "fairlearn", "ThresholdOptimizer") and hasattr(model, "interpolated_thresholder_"):
+        thresholds = Thresholds(model)
+        thresholds.estimator_ = make_pipeline(*steps, thresholds.estimator_) if steps else thresholds.estimator_
+        return thresholds
+    if derives(model, "fairlearn", "ExponentiatedGradient") and hasattr(model, "predictors_"):
+        return make_pipeline(*steps, _mixture(model)) if steps else _mixture(model)
+    return estimator
+
+
+def _mixture(model: Any) -> VotingClassifier:
+    """Return the soft vote that says what an ``ExponentiatedGradient`` says on average."""
+    weights = np.asarray(model.weights_, dtype=float)
     kept = np.flatnonzero(weights > 0)
-    members = [pd.Series(estimator.predictors_).iloc[place] for place in kept.tolist()]
+    members = [pd.Series(model.predictors_).iloc[place] for place in kept.tolist()]
     lacking = sorted({type(member).__name__ for member in members if not hasattr(member, "predict_proba")})
     if lacking:
         raise ParameterError(

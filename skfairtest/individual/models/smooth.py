@@ -306,7 +306,7 @@ def _networks(model: Any, classes: tuple[Any, ...] | None, before: list[Any], fe
     if layers is None:
         return
     weights, biases, activation = layers
-    if before:
+    if before or features.blocks:  # numbers may be categories for another model
         found = affine_steps(before, features)
         if found is None or found[0].shape[1] != len(weights[0]):
             return

@@ -261,6 +261,20 @@ def test_a_diverging_step_says_how_many_people_and_when():
     assert (caught.value.people, caught.value.step) == (2, 64)
 
 
+def test_who_would_run_away_stays_where_numbers_end_if_only_the_direction_counts():
+    def gradient(x, people):  # of exp(2 x), which is infinite in a finite time
+        return 2 * np.exp(2 * x)
+
+    flow = {"steps": [0.2] * 25, "regularization": 0.0, "checkpoints": [25]}
+    start = np.array([[2.0], [-9.0]])
+    with pytest.raises(FlowDivergedError, match="the flow of 1 people"):
+        next(implicit(start, gradient, lambda v, t: v, **flow))
+    (found,) = implicit(start, gradient, lambda v, t: v, bounded=True, **flow)
+    assert 1e3 < found[0, 0] < 1e30
+    (alone,) = implicit(start[1:], gradient, lambda v, t: v, **flow)
+    assert found[1, 0] == alone[0, 0]
+
+
 def test_places_that_are_finite_but_absurd_have_diverged_as_well():
     """x + x^2 from 1 is 1.1e26 after seven steps and 1.3e52 after eight."""
     path = euler([[1.0]], square, no_pull, steps=np.full(8, 1.0), regularization=0, checkpoints=[7, 8])

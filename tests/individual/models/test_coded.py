@@ -39,7 +39,7 @@ def pipeline(encoder, model, columns=("job", "floor", "owns")):
 
 
 def test_text_and_categories_become_shares():
-    features = read_coded(X, None)
+    features = read_coded(X)
     assert isinstance(features, Coded)
     assert features.names == ("age", "job=clerk", "job=cook", "job=smith", "floor", "owns=no", "owns=yes")
     assert features.blocks == ((1, 2, 3), (5, 6))
@@ -50,7 +50,7 @@ def test_text_and_categories_become_shares():
 
 @pytest.mark.parametrize("rows", [slice(None), [3], [2, 0, 2]])
 def test_people_come_back_as_they_were(rows):
-    features = read_coded(X, None)
+    features = read_coded(X)
     back = features.take(np.arange(6)[rows]).rebuild(features.values[rows])
     pd.testing.assert_frame_equal(back, X.iloc[np.arange(6)[rows]].astype({"floor": float}))
     asked = features.as_input(features.values[rows])
@@ -58,7 +58,7 @@ def test_people_come_back_as_they_were(rows):
 
 
 def test_the_largest_share_is_the_category():
-    features = read_coded(X, None)
+    features = read_coded(X)
     values = features.values.copy()
     values[0, 1:4] = [0.2, 0.39, 0.41]
     assert features.as_input(values)["job"].iloc[0] == "smith"
@@ -66,7 +66,7 @@ def test_the_largest_share_is_the_category():
 
 @pytest.mark.parametrize("put", [lambda X: X.to_numpy(), lambda X: X.to_dict("list"), lambda X: X.to_numpy().tolist()])
 def test_containers_without_frames(put):
-    features = read_coded(put(X), None)
+    features = read_coded(put(X))
     assert len(features.blocks) == 2
     back = features.as_input(features.values)
     np.testing.assert_array_equal(np.asarray(back)[:, 1], X["job"])
@@ -75,7 +75,7 @@ def test_containers_without_frames(put):
 def test_polars_and_arrow():
     for name, make in (("polars", "DataFrame"), ("pyarrow", "table")):
         module = pytest.importorskip(name)
-        features = read_coded(getattr(module, make)(X.astype({"owns": str}).to_dict("list")), None)
+        features = read_coded(getattr(module, make)(X.astype({"owns": str}).to_dict("list")))
         assert len(features.blocks) == 2
         back = features.as_input(features.values)
         assert type(back) is type(getattr(module, make)({}))
@@ -84,8 +84,8 @@ def test_polars_and_arrow():
 def test_what_the_model_encodes_is_a_category_though_it_is_a_number():
     features = read_coded(X, pipeline(ENCODERS["one-hot"], LogisticRegression()))
     assert features.blocks == ((1, 2, 3), (4, 5, 6), (7, 8))
-    assert isinstance(read_coded(X[["age", "floor"]], None), object)
-    assert not read_coded(X[["age", "floor"]], None).blocks
+    assert isinstance(read_coded(X[["age", "floor"]]), object)
+    assert not read_coded(X[["age", "floor"]]).blocks
 
 
 @pytest.mark.parametrize("spec", [["floor"], "floor", [2], slice(2, 3), [False, False, True, False]])
@@ -99,11 +99,11 @@ def test_columns_may_be_named_in_every_way(spec):
 
 def test_missing_categories_are_missing_and_names_are_no_category():
     holes = X.assign(job=[None, "clerk", np.nan, "cook", "smith", "clerk"])
-    features = read_coded(holes, None)
+    features = read_coded(holes)
     np.testing.assert_array_equal(np.isnan(features.values[:, 1]), [True, False, True, False, False, False])
     many = pd.DataFrame({"name": [f"n{i}" for i in range(300)], "age": np.arange(300.0)})
     with pytest.raises(ValueError, match=r"X \(column 'name'\) has 300 different values of 300.*Leave it out"):
-        read_coded(many, None)
+        read_coded(many)
 
 
 @pytest.mark.parametrize("name", ENCODERS)

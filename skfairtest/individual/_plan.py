@@ -1,0 +1,220 @@
+"""What is decided before anybody is moved: who is tested, which model and loss, who is similar, how far a flow goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.seeds import seed_sequence
+from skfairtest._utils.stacklevel import warn
+from skfairtest._utils.text import pluralize
+from skfairtest._utils.typing import Floats
+from skfairtest.individual._audited import Audited, audited, check_losses
+from skfairtest.individual._metric import learn, resolve
+from skfairtest.individual._parameters import (
+    CANDIDATES,
+    check_parameters,
+    n_folds,
+    ranges_of,
+    scale_of,
+    steps_of,
+)
+from skfairtest.individual._people import People, people_of, warn_of_units
+from skfairtest.individual._statistics import choose
+from skfairtest.individual._truth import kind_of, read_truth
+from skfairtest.individual._unfair import Flow, Moved, Starts, checkpoints, move
+from skfairtest.individual.flow.quadratic import Quadratic
+from skfairtest.individual.flow.ranges import Ranges
+from skfairtest.individual.flow.unfair_map import FlowDivergedError
+from skfairtest.individual.models.mitigated import Thresholds, stand_in
+from skfairtest.individual.sensitive_subspace import NoGroupsError
+from skfairtest.readers import Column
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A test before anybody is moved.
+
+    Parameters
+    ----------
+    people : People
+        Who is tested.
+    ranges : Ranges
+        Who is possible.
+    scale : ndarray of shape (n_features,) or None
+        Units of the audit.
+    metrics : list
+        Fitted fair metrics, one per fold.
+    matrices : list of Quadratic
+        What they are in units of the audit.
+    folds : ndarray of int
+        Which of them judges whom.
+    model : Audited
+        The model, its loss, and how the direction is found.
+    flow : Flow
+        How people are moved.
+    starts : Starts
+        Where they start.
+    statistic, because : str
+        What is tested, and why.
+    """
+
+    people: People
+    ranges: Ranges
+    scale: Floats | None
+    metrics: list[Any]
+    matrices: list[Quadratic]
+    folds: NDArray[np.intp]
+    model: Audited
+    flow: Flow
+    starts: Starts
+    statistic: str
+    because: str
+
+    @property
+    def n_directions(self) -> int:
+        """Directions that the fair metric leaves free."""
+        return max(len(one.free_directions) for one in self.matrices)
+
+
+def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[Any] = ()) -> Plan:
+    """Read everything, and decide how people are moved.
+
+    Parameters
+    ----------
+    test : IndividualFairnessTest
+        Its parameters.
+    X, y, sensitive_features : object
+        As the caller passed them.
+    like : sequence of fitted estimators
+        Other models of the same people: what is a category for one of them is one here.
+
+    Raises
+    ------
+    NoGroupsError
+        If sensitive features are needed and there are none; the message says what for.
+    ValueError
+        If a parameter or an input is not usable.
+    """
+    check_parameters(test)
+    metric = resolve(test.fair_metric)
+    estimator = checked_model(test.estimator)
+    kind = kind_of(estimator, test.loss)
+    readers = [estimator, *map(stand_in, like)]
+    people = people_of(X, y, sensitive_features, numbers=kind == "regressor", estimators=readers)
+    features, y_true = people.features, people.y_true
+    loss, truth, classes = read_truth(estimator, test.loss, test.statistic, kind, y_true)
+    ranges = ranges_of(test.feature_ranges, features)
+    scale = scale_of(test.feature_scale, features, ranges)
+    if scale is None:
+        warn_of_units(features, ranges.frozen)
+    codes = np.asarray(y_true.codes if isinstance(y_true, Column) else y_true.values, dtype=float)
+    try:
+        metrics, matrices, folds = learn(metric, features, codes, people.sensitive, n_folds(test.cross_fit), scale)
+    except NoGroupsError as error:
+        what = "the fair metric is learned from what predicts them. Pass one or several columns"
+        raise NoGroupsError(what) from error
+    if isinstance(estimator, Thresholds):
+        truth = replace(truth, groups=_groups_of(people))
+    model = Audited(estimator, features, loss, scale, ~ranges.frozen)
+    model = audited(model, test.gradient, truth, kind=kind, classes=classes)
+    flow = _flow(test, model, matrices, ranges)
+    starts = Starts(features.values, model.in_units_of_audit(features.values), truth)
+    statistic, because = choose(test.statistic, loss, model.way, check_losses(model, starts.z, truth))
+    return Plan(people, ranges, scale, metrics, matrices, folds, model, flow, starts, statistic, because)
+
+
+def checked_model(estimator: Any) -> Any:
+    """Return the model that is asked.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or only its class.
+    """
+    if estimator is None:
+        raise ParameterError("estimator is missing: IndividualFairnessTest(model).fit(X, y, ...)")
+    if isinstance(estimator, type):
+        raise ParameterError(
+            f"estimator={estimator.__name__} is a class: fit a model of it, on other people than those of the "
+            "test, and pass the model"
+        )
+    return stand_in(estimator)
+
+
+def _groups_of(people: People) -> NDArray[Any]:
+    """Return the groups that a model asks for, as fairlearn joins them."""
+    if not people.sensitive:
+        raise NoGroupsError("ThresholdOptimizer has thresholds for groups. Pass their column")
+    columns = [np.asarray(column.values, dtype=object) for column in people.sensitive]
+    if len(columns) == 1:
+        return columns[0]
+    joined: NDArray[Any] = np.array([",".join(map(str, row)) for row in zip(*columns, strict=True)], dtype=object)
+    return joined
+
+
+def _flow(test: Any, model: Audited, matrices: list[Quadratic], ranges: Ranges) -> Flow:
+    """Set the map up, and warn where its steps are too long."""
+    solver = "search" if model.way == "search" else test.solver
+    if solver == "search" and test.solver not in ("implicit", "euler"):
+        raise ParameterError(
+            f"solver={test.solver!r} follows derivatives, and this model has none ({model.why}): leave "
+            "solver='implicit'"
+        )
+    steps = steps_of(test)
+    n_candidates = CANDIDATES if test.n_steps is None else int(test.n_steps)
+    flow = Flow(
+        solver,
+        steps,
+        n_candidates,
+        float(test.regularization),
+        ranges,
+        seed_of(test.random_state) if solver == "search" else 0,
+        checkpoints(n_candidates if solver == "search" else len(steps)),
+        max(metric.among(model.movable).largest for metric in matrices) if model.movable.any() else 0.0,
+    )
+    if flow.n_unstable:
+        pull = test.regularization * flow.largest
+        warn(
+            f"step_size={steps[0]:g} is too long for regularization={test.regularization:g}: their product "
+            f"(times the largest eigenvalue of the fair metric, {flow.largest:.3g}) is {steps[0] * pull:.3g}, and "
+            f"from 1 on forward Euler is unstable, here in {flow.n_unstable:,} of {len(steps):,} steps. Use "
+            f"solver='implicit', which is stable, or a step_size below {1 / pull:.3g}"
+        )
+    return flow
+
+
+def seed_of(random_state: Any) -> int:
+    """Return the seed of a search; without one, always the same."""
+    return 0 if random_state is None else int(seed_sequence(random_state).generate_state(1)[0])
+
+
+def moved_by(test: Any, plan: Plan) -> Moved:
+    """Move everybody.
+
+    Raises
+    ------
+    ValueError
+        If the flow diverges; the message says what to change.
+    """
+    flow = plan.flow
+    try:
+        return move(
+            plan.model, plan.matrices, plan.folds, flow, plan.starts,
+            errors=plan.statistic == "error_rate_ratio", n_jobs=test.n_jobs, show=bool(test.verbose),
+        )  # fmt: skip
+    except FlowDivergedError as error:
+        what = "steps" if flow.solver in ("implicit", "euler") else "units of time"
+        instead = "; feature_scale='std' if features have different units"
+        if test.feature_scale is not None:
+            instead = "; a fair metric that was fitted in other units than feature_scale's pulls too hard"
+        raise ParameterError(
+            f"step_size={flow.steps[0]:g} with regularization={test.regularization:g} diverges: "
+            f"{pluralize(error.people, 'unfair example')} ran away within {error.step:g} {what}. Use a smaller "
+            f"step_size, fewer n_steps, or feature_ranges that end{instead}"
+        ) from error

@@ -1,0 +1,210 @@
+"""Cumulative differences along the scores: of a group from its scores, and of two groups from each other.
+
+People are sorted by score, and what is observed minus what is expected of each is added up. The path goes back and
+forth by chance alone where scores are calibrated, and climbs or falls over an interval of scores where they are not;
+Kuiper's statistic is the largest rise or fall over any interval, Kolmogorov and Smirnov's the largest from the start.
+Nothing is smoothed, and no bins are chosen.
+
+References
+----------
+I. Arrieta-Ibarra, P. Gujral, J. Tannen, M. Tygert and C. Xu (2022). Metrics of calibration for probabilistic
+predictions. Journal of Machine Learning Research 23 (351). M. Tygert (2021). Cumulative deviation of a subpopulation
+from the full population. Journal of Big Data 8, 117.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from skfairtest._utils.batches import batches
+from skfairtest._utils.typing import Floats, Integers, Positions
+
+#: Steps of paths that are held at once.
+HELD = 2_000_000
+
+
+def largest_move(steps: Floats, *, kuiper: bool = True) -> tuple[Floats, Positions, Positions]:
+    """Return the largest move of paths, with its sign, and the steps (first, last) over which they make it.
+
+    Parameters
+    ----------
+    steps : ndarray of shape (..., K)
+        What is added at each score.
+    kuiper : bool
+        Whether a move may begin anywhere, and not at the start alone.
+
+    Returns
+    -------
+    move : ndarray of shape (...,)
+        Positive where the path rises.
+    first, last : ndarray of int, shape (...,)
+        The move is made by ``steps[..., first:last]``.
+
+    Examples
+    --------
+    >>> move, first, last = largest_move(np.array([-1.0, 2.0, 2.0, -1.0]))
+    >>> float(move), int(first), int(last)
+    (4.0, 1, 3)
+    """
+    path = np.concatenate([np.zeros((*steps.shape[:-1], 1)), np.cumsum(steps, axis=-1)], axis=-1)
+    low, high = path.argmin(axis=-1), path.argmax(axis=-1)
+    bottom, top = path.min(axis=-1), path.max(axis=-1)
+    if kuiper:
+        return np.where(high >= low, top - bottom, bottom - top), np.minimum(low, high), np.maximum(low, high)
+    rises = top >= -bottom
+    return np.where(rises, top, bottom), np.zeros_like(low), np.where(rises, high, low)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Truly positive people and all people by distinct score, in increasing order.
+
+    Parameters
+    ----------
+    score : ndarray of shape (D,)
+        The scores.
+    people, positive : ndarray of int, shape (2, D) or (1, D)
+        Of each side.
+    """
+
+    score: Floats
+    people: Integers
+    positive: Integers
+
+
+@dataclass(frozen=True)
+class FromScores:
+    """A group's deviation from its scores. Null hypothesis: a person is truly positive with the score's probability.
+
+    Its distribution is simulated from the scores, exactly: outcomes of people are independent.
+    """
+
+    of: Scores
+
+    @classmethod
+    def joined(cls, parts: list[FromScores]) -> FromScores:
+        """Put the people of several strata in the order of their scores."""
+        distinct, place = np.unique(np.concatenate([part.of.score for part in parts]), return_inverse=True)
+        people, positive = (
+            np.bincount(place.reshape(-1), np.concatenate([getattr(part.of, name)[0] for part in parts]))
+            for name in ("people", "positive")
+        )
+        counts = (np.rint(array)[None].astype(np.int64) for array in (people, positive))
+        return cls(Scores(distinct, *counts))
+
+    @property
+    def total(self) -> float:
+        """What the sums are divided by: people."""
+        return float(self.of.people.sum())
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the sum of all steps under the null hypothesis."""
+        return float(np.sqrt((self.of.people * self.of.score * (1 - self.of.score)).sum()))
+
+    def steps(self) -> Floats:
+        """Return the truly positive people less those expected, by score."""
+        return np.asarray((self.of.positive - self.of.people * self.of.score)[0], dtype=float)
+
+    def draw(self, size: int, rng: Generator) -> Floats:
+        """Return steps of random outcomes, (size, D)."""
+        people, score = self.of.people[0], self.of.score
+        if (people == 1).all():
+            return np.asarray((rng.random((size, len(score))) < score) - score)
+        return np.asarray(rng.binomial(people, score, size=(size, len(score))) - people * score)
+
+
+@dataclass(frozen=True)
+class BetweenGroups:
+    """Two groups' deviation from each other among people of about the same score.
+
+    Null hypothesis: at every score both groups are truly positive with the same probability. People are compared within
+    blocks of neighbouring scores, about the root of their number in each, that no score is divided by; in each block
+    the truly positive are a random sample of its people (hypergeometric). That is exact where a block is one score; a
+    wider one is of width w, and what the groups' scores differ inside it, times how far the curve's slope is from 1,
+    adds up to the order of w squared, which is 1 / n.
+
+    Parameters
+    ----------
+    score : ndarray of shape (B,)
+        Mean score of each block.
+    people, positive : ndarray of int, shape (2, B)
+        Of each side.
+    residual : ndarray of shape (2, B)
+        Sums of outcome minus score.
+    """
+
+    score: Floats
+    people: Integers
+    positive: Integers
+    residual: Floats
+
+    @classmethod
+    def of(cls, scores: Scores) -> BetweenGroups:
+        """Put neighbouring scores into blocks, and leave out those that only one side is in."""
+        everyone = scores.people.sum(axis=0)
+        n = int(everyone.sum())
+        block = (np.cumsum(everyone) - everyone) // max(1, int(np.ceil(np.sqrt(n))))
+        block = np.unique(block, return_inverse=True)[1].reshape(-1)
+
+        def add(values: np.ndarray) -> np.ndarray:
+            return np.stack([np.bincount(block, side) for side in values])
+
+        people, positive = add(scores.people), add(scores.positive)
+        expected = add(scores.people * scores.score)
+        both = (people > 0).all(axis=0)
+        mean = expected.sum(axis=0) / people.sum(axis=0)
+        counts = [np.rint(array[:, both]).astype(np.int64) for array in (people, positive)]
+        return cls(mean[both], counts[0], counts[1], (positive - expected)[:, both])
+
+    @classmethod
+    def joined(cls, parts: list[BetweenGroups]) -> BetweenGroups:
+        """Put the blocks of several strata in the order of their scores."""
+        order = np.argsort(np.concatenate([part.score for part in parts]), kind="stable")
+        columns = ("people", "positive", "residual")
+        joined = (np.concatenate([getattr(part, name) for part in parts], axis=-1)[:, order] for name in columns)
+        return cls(np.concatenate([part.score for part in parts])[order], *joined)
+
+    @property
+    def weight(self) -> Floats:
+        """How much each block tells: Mantel and Haenszel's weight."""
+        return np.asarray(self.people.prod(axis=0) / self.people.sum(axis=0))
+
+    @property
+    def total(self) -> float:
+        """What the sums are divided by."""
+        return float(self.weight.sum())
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the sum of all steps under the null hypothesis."""
+        n, positive = self.people.sum(axis=0), self.positive.sum(axis=0)
+        return float(np.sqrt((self.weight * positive * (n - positive) / (n * np.maximum(n - 1, 1))).sum()))
+
+    def steps(self) -> Floats:
+        """Return the sum of the first side's outcome minus score, less that expected from both, by block."""
+        share = self.people[0] / self.people.sum(axis=0)
+        return np.asarray(self.residual[0] - share * self.residual.sum(axis=0))
+
+    def draw(self, size: int, rng: Generator) -> Floats:
+        """Return steps of random samples, (size, B)."""
+        n, positive = self.people.sum(axis=0), self.positive.sum(axis=0)
+        drawn = rng.hypergeometric(positive, n - positive, self.people[0], size=(size, len(n)))
+        return np.asarray(drawn - self.people[0] * (positive / n))
+
+
+Path = FromScores | BetweenGroups
+
+
+def draw_moves(path: Path, kuiper: bool, size: int, seed: np.random.SeedSequence) -> Floats:
+    """Return the largest moves, over their standard deviation's scale, of `size` paths under the null hypothesis."""
+    rng = np.random.default_rng(seed)
+    spread = path.spread or 1.0
+    rows = max(1, HELD // max(1, len(path.steps())))
+    found = [
+        largest_move(path.draw(cut.stop - cut.start, rng), kuiper=kuiper)[0] / spread for cut in batches(size, rows)
+    ]
+    return np.concatenate(found)

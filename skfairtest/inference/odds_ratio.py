@@ -1,0 +1,213 @@
+"""Odds ratios of two groups given their totals, in one stratum or several: estimates, exact limits, exact tests.
+
+Given every total, the sum of group 1's events has probabilities proportional to ``c(s) * psi**s``, where ``c`` is the
+convolution of the strata's hypergeometric distributions and ``psi`` the odds ratio that all strata share (Fisher's
+noncentral hypergeometric distribution): what `conditional.Strata` tilts by ``log(psi)``.
+
+References
+----------
+R. A. Fisher (1935). The logic of inductive inference. Journal of the Royal Statistical Society 98, 39-82.
+J. Cornfield (1956). A statistical problem arising from retrospective studies. Third Berkeley Symposium 4, 135-148.
+J. Robins, N. Breslow and S. Greenland (1986). Estimators of the Mantel-Haenszel variance consistent in both sparse data
+and large-strata limiting models. Biometrics 42, 311-323. Equation 3.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.inference.conditional import Strata
+
+__all__ = [
+    "conditional_estimate", "conditional_limits", "edge_log_p", "expected_events", "mantel_haenszel_odds_ratio",
+]  # fmt: skip
+
+#: Digits of a logarithm of an odds ratio.
+_TOLERANCE = 1e-10
+#: Probability of the observed outcome that a mid-p-value counts.
+_HALF = 0.5
+
+
+def conditional_estimate(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float:
+    """Conditional maximum-likelihood estimate of the odds ratio that all strata share.
+
+    Parameters
+    ----------
+    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
+        Events and people who meet the condition, per stratum, of group 1 and group 2.
+
+    Returns
+    -------
+    float
+        0 or infinity where the outcome is the smallest or largest there can be; NaN where there is only one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tea = (np.array([3]), np.array([4]), np.array([1]), np.array([4]))
+    >>> round(
+    ...     conditional_estimate(*tea), 4
+    ... )  # R: fisher.test(matrix(c(3, 1, 1, 3), 2))$estimate
+    6.4083
+    """
+    strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
+    low, high = strata.bounds
+    if low == high:
+        return float("nan")
+    if observed in (low, high):
+        return 0.0 if observed == low else float("inf")
+    return float(np.exp(strata.tilt_of(observed)))
+
+
+def conditional_limits(
+    x1: Integers,
+    d1: Integers,
+    x2: Integers,
+    d2: Integers,
+    error_low: float,
+    error_high: float,
+    *,
+    mid: bool = False,
+) -> tuple[float, float]:
+    """Exact limits of the odds ratio that all strata share (Cornfield 1956).
+
+    Parameters
+    ----------
+    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
+        Events and people who meet the condition, per stratum, of group 1 and group 2.
+    error_low, error_high : float
+        Probability with which the odds ratio may lie below the lower limit, and above the upper one; 0: no limit.
+    mid : bool
+        Whether the observed outcome counts half: limits are closer, and miss with these probabilities on average.
+
+    Returns
+    -------
+    (float, float)
+        The odds ratios at which the tail probability of the data is the error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> tea = (np.array([3]), np.array([4]), np.array([1]), np.array([4]))
+    >>> low, high = conditional_limits(*tea, 0.025, 0.025)
+    >>> round(low, 4), round(high, 2)
+    (0.2117, 626.24)
+    """
+    strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
+    low, high = strata.bounds
+    if low == high:
+        return 0.0, float("inf")
+    lower, upper = 0.0, float("inf")
+    if error_low > 0 and observed > low:
+        lower = _limit(strata, observed, error_low, upper=True, mid=mid)
+    if error_high > 0 and observed < high:
+        upper = _limit(strata, observed, error_high, upper=False, mid=mid)
+    return lower, upper
+
+
+def _limit(strata: Strata, observed: int, error: float, *, upper: bool, mid: bool) -> float:
+    """Return the odds ratio at which the upper (or lower) tail of the observed sum has the probability `error`."""
+    direct = len(strata.each) > 1 and strata.is_direct()  # one stratum needs no convolution, and a narrow window
+
+    def excess(tilt: float) -> float:
+        first, masses, _ = strata.distribution(tilt, direct=direct)
+        place = observed - first
+        if not 0 <= place < len(masses):  # the data lie far from what the tilted distribution holds
+            tail = float((place < 0) == upper)
+        else:
+            tail = float(masses[place:].sum() if upper else masses[: place + 1].sum())
+            tail -= _HALF * float(masses[place]) * mid
+        return (tail - error) if upper else (error - tail)
+
+    # With only half of an end of the support to count, the tail cannot be larger than one half.
+    if mid and error >= _HALF and observed == strata.bounds[1 if upper else 0]:
+        return float("inf") if upper else 0.0
+    at = strata.tilt_of(min(max(observed, strata.bounds[0] + 0.5), strata.bounds[1] - 0.5))
+    low, high, step = at, at, 1.0
+    while excess(low) > 0:
+        low, step = low - step, 2 * step
+    step = 1.0
+    while excess(high) < 0:
+        high, step = high + step, 2 * step
+    return float(np.exp(brentq(excess, low, high, xtol=_TOLERANCE)))
+
+
+def edge_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, edge: float, side: str) -> float:
+    """Log p-value of the exact test that the odds ratio that all strata share lies beyond an edge.
+
+    Parameters
+    ----------
+    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
+        Events and people who meet the condition, per stratum, of group 1 and group 2.
+    edge : float
+        A positive odds ratio.
+    side : {"greater", "less"}
+        "greater": the null hypothesis is an odds ratio of at most `edge`; "less": of at least `edge`.
+
+    Returns
+    -------
+    float
+        Natural logarithm of the p-value: 0 where the totals leave no choice.
+    """
+    strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
+    low, high = strata.bounds
+    at, upper = float(np.log(edge)), side == "greater"
+    if observed == (low if upper else high):
+        return 0.0
+    if (observed > strata.tilted_mean(at)) == upper:
+        return min(0.0, strata.log_tail(observed, at, upper=upper))
+    # A tail that holds the centre is the complement of the other one.
+    other = strata.log_tail(observed - 1 if upper else observed + 1, at, upper=not upper)
+    return float(np.log1p(-np.exp(min(other, -1e-16))))
+
+
+def mantel_haenszel_odds_ratio(
+    x1: ArrayLike, d1: ArrayLike, x2: ArrayLike, d2: ArrayLike, z: float
+) -> tuple[float, float, float, float]:
+    """Mantel-Haenszel odds ratio over strata: estimate, Robins-Breslow-Greenland error of its logarithm, limits.
+
+    Arguments have shape (n_strata,); strata where either group is empty must have been left out. The variance is
+    consistent both for many small strata and for few large ones.
+    """
+    a, c, first, second = (np.asarray(v, dtype=float) for v in (x1, x2, d1, d2))
+    b, d, people = first - a, second - c, first + second
+    concordant, discordant = a * d / people, b * c / people
+    top, bottom = float(concordant.sum()), float(discordant.sum())
+    if top == 0 or bottom == 0:
+        return (np.nan if top == bottom else 0.0 if top == 0 else np.inf), np.nan, 0.0, np.inf
+    p, q = (a + d) / people, (b + c) / people
+    variance = (
+        float((p * concordant).sum()) / (2 * top**2)
+        + float((p * discordant + q * concordant).sum()) / (2 * top * bottom)
+        + float((q * discordant).sum()) / (2 * bottom**2)
+    )
+    estimate, error = top / bottom, float(np.sqrt(variance))
+    return estimate, error, float(estimate * np.exp(-z * error)), float(estimate * np.exp(z * error))
+
+
+def expected_events(d1: Integers, d2: Integers, m: Integers, odds_ratio: float) -> Floats:
+    """Events of group 1 that give each stratum this odds ratio, as Breslow and Day (1980, equation 4.30) expect them.
+
+    Parameters
+    ----------
+    d1, d2, m : ndarray of int, shape (n_strata,)
+        People of both groups who meet the condition, and the events of both together.
+    odds_ratio : float
+        The odds ratio of every stratum; 0 and infinity put as few and as many events as possible into group 1.
+    """
+    first, second, events = (np.asarray(v, dtype=float) for v in (d1, d2, m))
+    low, high = np.maximum(0.0, events - second), np.minimum(first, events)
+    if odds_ratio == 0 or np.isinf(odds_ratio):
+        return np.asarray(low if odds_ratio == 0 else high)
+    # (1 - w) E**2 + (second - events + w (first + events)) E - w first events = 0, the root without cancellation.
+    w, r = (odds_ratio, 1.0) if odds_ratio < 1 else (1.0, 1 / odds_ratio)
+    linear = r * (second - events) + w * (first + events)
+    root = np.sqrt(np.maximum(linear**2 + 4 * (r - w) * w * first * events, 0.0))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        stable = 2 * w * first * events / (linear + root)
+        plain = (root - linear) / (2 * (r - w))
+    found = np.where(linear > 0, stable, plain)
+    return np.asarray(np.clip(found, low, high), dtype=float)

@@ -1,0 +1,178 @@
+"""How unequally predictions benefit people: indices of inequality as functions of counts (Speicher et al. 2018).
+
+A person's benefit is prediction minus truth plus one: 0 of a truly positive person who is predicted negative, 1 of
+everybody who is predicted correctly, 2 of a truly negative person who is predicted positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Booleans, Floats
+from skfairtest.metrics.confusion import OfLabels
+from skfairtest.metrics.functionals import ratio_of
+
+#: An index of benefits (K,) at shares (..., K) of people: its value, and its derivative by each share.
+Index = Callable[[Floats, Floats], tuple[Floats, Floats]]
+
+
+def _mean(benefit: Floats, share: Floats) -> Floats:
+    """Return the mean benefit; NaN where it is 0, and nothing is distributed."""
+    mean = share @ benefit
+    return np.where(mean > 0, mean, np.nan)
+
+
+@dataclass(frozen=True)
+class Entropy:
+    """Generalized entropy: the mean of ((b / mean)^alpha - 1) / (alpha (alpha - 1)), and Theil's index at alpha 1.
+
+    Parameters
+    ----------
+    alpha : float
+        Positive. The larger, the more large benefits count; 2: half the squared coefficient of variation.
+    """
+
+    alpha: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.alpha < np.inf:
+            raise ParameterError(
+                f"alpha of generalized_entropy must be positive; found {self.alpha:g}: at 0 and below it is infinite "
+                "as soon as one person has no benefit, a truly positive one who is predicted negative"
+            )
+
+    def term(self, benefit: Floats) -> Floats:
+        """Return what is averaged: b ln b, or b^alpha."""
+        if self.alpha == 1:
+            return np.asarray(benefit * np.log(np.where(benefit > 0, benefit, 1.0)))
+        return np.asarray(benefit**self.alpha)
+
+    def of_means(self, term: Floats, mean: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the index of the mean term and the mean benefit, and its derivatives by both."""
+        a = self.alpha
+        if a == 1:
+            return term / mean - np.log(mean), 1 / mean, -(term / mean + 1) / mean
+        scale = mean**-a / (a * (a - 1))
+        return term * scale - 1 / (a * (a - 1)), scale, -a * term * scale / mean
+
+    def __call__(self, benefit: Floats, share: Floats) -> tuple[Floats, Floats]:
+        """Return the index and its derivative by each share."""
+        term = self.term(benefit)
+        value, by_term, by_mean = self.of_means(share @ term, _mean(benefit, share))
+        return value, by_term[..., None] * term + by_mean[..., None] * benefit
+
+
+@dataclass(frozen=True)
+class Atkinson:
+    """Atkinson's index: one minus the mean of b^(1 - epsilon), to the power 1 / (1 - epsilon), over the mean.
+
+    Parameters
+    ----------
+    epsilon : float
+        Between 0 and 1. The larger, the more small benefits count.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < 1:
+            raise ParameterError(
+                f"metric='atkinson_index' needs an epsilon between 0 and 1; found {self.epsilon:g}: from 1 on it is 1 "
+                "as soon as one person has no benefit, a truly positive one who is predicted negative"
+            )
+
+    def __call__(self, benefit: Floats, share: Floats) -> tuple[Floats, Floats]:
+        """Return the index and its derivative by each share."""
+        power = 1 - self.epsilon
+        term, mean = benefit**power, _mean(benefit, share)
+        average = share @ term
+        equal = average ** (1 / power) / mean
+        return 1 - equal, (equal / mean)[..., None] * benefit - ratio_of(equal, power * average)[..., None] * term
+
+
+def gini(benefit: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Return Gini's index, the mean distance of two people's benefits over twice the mean, and its derivatives."""
+    distance, mean = share @ np.abs(benefit[:, None] - benefit), _mean(benefit, share)
+    value = (share * distance).sum(axis=-1) / (2 * mean)
+    return value, (distance - value[..., None] * benefit) / mean[..., None]
+
+
+class Inequality(OfLabels):
+    """An index of the benefits of people with true and predicted labels; delta method at counts plus one.
+
+    Parameters
+    ----------
+    true, predicted : ndarray of bool, shape (K,)
+        Whether each kind of people is truly, and is predicted, positive.
+    index : callable
+        Which index.
+    bounds : tuple of float
+        The smallest and largest value there can be.
+    """
+
+    def __init__(self, true: Booleans, predicted: Booleans, index: Index, bounds: tuple[float, float]) -> None:
+        super().__init__(true.astype(np.intp), predicted.astype(np.intp))
+        self.benefit = 1.0 + predicted - true.astype(float)
+        self.index, self.bounds = index, bounds
+
+    def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return the index and its derivatives."""
+        total = masses.sum(axis=-1, keepdims=True)
+        share = ratio_of(masses, total)
+        value, slope = self.index(self.benefit, share)
+        with np.errstate(invalid="ignore"):
+            return value, ratio_of(slope - (share * slope).sum(axis=-1, keepdims=True), total)
+
+    def values(self, masses: Floats) -> Floats:
+        """Return the index."""
+        return self.slopes(np.asarray(masses, dtype=float))[0]
+
+    def informative(self, counts: Floats) -> Floats:
+        """Return how many people are predicted wrongly, or correctly, whichever are fewer."""
+        wrong = counts @ (self.benefit != 1).astype(float)
+        return np.asarray(np.minimum(wrong, counts.sum(axis=-1) - wrong))
+
+
+def between_and_within(alpha: float, benefit: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    """Decompose a generalized entropy into inequality between groups and within them (Speicher et al. 2018, section 4).
+
+    Between groups is what is left if everybody has the mean benefit of the group. Within groups is the sum of the
+    groups' entropies, each weighted by share of people times (group's mean / mean)^alpha.
+
+    Parameters
+    ----------
+    alpha : float
+        The index.
+    benefit : ndarray of shape (K,)
+        Benefits.
+    counts : ndarray of shape (G, K)
+        How many people of each group have each of them.
+
+    Returns
+    -------
+    value : ndarray of shape (3,)
+        Total, between and within.
+    covariance : ndarray of shape (3, 3)
+        Theirs, by the delta method.
+    """
+    index, n = Entropy(alpha), counts.sum()
+    people = counts.sum(axis=1, keepdims=True)
+    mean = counts @ benefit[:, None] / people
+    each = index.term(benefit) * np.ones_like(counts)
+    # What one person more with a benefit adds to the sum, over groups, of people times the term of their mean.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = alpha * (np.log(mean) + 1 if alpha == 1 else mean ** (alpha - 1))
+    joined = index.term(mean) + np.where(mean > 0, slope, 0.0) * (benefit - mean)
+    total_mean = np.asarray((counts * benefit).sum() / n)
+    values, parts = [], []
+    for term in (each, joined):
+        value, by_term, by_mean = index.of_means(np.asarray((counts * term).sum() / n), total_mean)
+        part = by_term * term + by_mean * benefit
+        values.append(float(value))
+        parts.append((part - (counts * part).sum() / n).ravel())
+    part = np.stack([*parts, parts[0] - parts[1]])
+    return np.array([*values, values[0] - values[1]]), (part * counts.ravel()) @ part.T / (n * max(n - 1, 1))

@@ -1,0 +1,194 @@
+"""Who and what in plain words: groups with their features, predictions by what they mean, and which way is worse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import enumerated, label
+
+__all__ = ["check_words", "in_words", "past", "people_of", "sides_of", "told", "worse_when"]
+
+#: Features whose values are adjectives of people: "Hispanic people", where "yes people" would say nothing.
+_ADJECTIVES = re.compile(r"(?:.*[_ .-])?(?:race|ethnicity|sex|gender|nationality|religion)\d*", re.IGNORECASE)
+_WORDS = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})*")
+#: Values that are no adjectives: "other people" are everyone else.
+_NO_ADJECTIVES = re.compile(
+    r"\b(?:other|unknown|none|missing|yes|not|true|false|and|nan|null|refused)\b", re.IGNORECASE
+)
+#: Values that have a noun.
+_NOUNS = {"female": "women", "woman": "women", "women": "women", "male": "men", "man": "men", "men": "men"}
+#: How rates name predictions; `in_words` says instead what they mean.
+_POSITIVE, _NEGATIVE = "predicted positive", "predicted negative"
+
+#: Metrics that a positive prediction raises, and those that it lowers.
+_RAISED = frozenset({"selection_rate", "true_positive_rate", "false_positive_rate", "mean_prediction"})
+_LOWERED = frozenset({"true_negative_rate", "false_negative_rate"})
+#: Shares of people with one prediction (the first entry) whose prediction was right, or wrong (the second one).
+_PREDICTIVE = {
+    "precision": (True, True),
+    "false_discovery_rate": (True, False),
+    "negative_predictive_value": (False, True),
+    "false_omission_rate": (False, False),
+}
+_ERRORS = re.compile(r"(?:mean|median)_.*_error|.*_loss|brier_score")
+_SCORES = re.compile(
+    r"accuracy|f\d.*|jaccard.*|(?:precision|recall)_(?:micro|macro|weighted)|roc_auc|average_precision|neg_.*|r2|"
+    r"balanced_accuracy|geometric_mean|matthews_corrcoef|cohen_kappa.*"
+)
+
+
+def check_words(*, positive_means: Any, favorable: Any) -> None:
+    """Check what is said of a positive prediction.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither words nor None, or neither good, nor bad, nor not known.
+    """
+    if positive_means is not None and not (isinstance(positive_means, str) and positive_means.strip()):
+        raise ParameterError(
+            "positive_means must say in words what happens to people who are predicted positive, such as 'denied'; "
+            f"found {positive_means!r}"
+        )
+    if favorable is not None and not isinstance(favorable, bool | np.bool_):
+        raise ParameterError(
+            "favorable must be True where a positive prediction is good for people, False where it is bad, or None; "
+            f"found {favorable!r}"
+        )
+
+
+def told(names: Sequence[str], group: Any) -> str:
+    """Name a group with its features.
+
+    Examples
+    --------
+    >>> told(["black"], 1), told(["race", "sex"], ("Black", "Female"))
+    ('black = 1', 'race = Black and sex = Female')
+    """
+    values = group if isinstance(group, tuple) and len(names) > 1 else (group,)
+    if len(values) != len(names):  # features without names
+        return f"({label(group)})" if isinstance(group, tuple) else label(group)
+    return enumerated([f"{label(name)} = {label(value)}" for name, value in zip(names, values, strict=True)])
+
+
+def _is_adjective(names: Sequence[str], group: Any) -> bool:
+    if len(names) != 1 or not _ADJECTIVES.fullmatch(names[0]) or not isinstance(group, str):
+        return False
+    return bool(_WORDS.fullmatch(group)) and not _NO_ADJECTIVES.search(group)
+
+
+def people_of(names: Sequence[str], group: Any, *, adjective: bool | None = None) -> str:
+    """Name the people of a group, as a noun of a sentence.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the features that make the groups; may be empty.
+    group : object
+        The value of the feature, or a tuple of the values of several.
+    adjective : bool, optional
+        Whether the value stands before the noun; by default where it is an adjective.
+
+    Examples
+    --------
+    >>> people_of(["race"], "African-American"), people_of(["foreign"], "yes")
+    ('African-American people', 'people with foreign = yes')
+    >>> people_of(["sex"], "Female")
+    'women'
+    """
+    if _is_adjective(names, group) if adjective is None else adjective:
+        return _NOUNS.get(group.lower()) or f"{label(group)} people"
+    values = group if isinstance(group, tuple) and len(names) > 1 else (group,)
+    return f"people with {told(names, group)}" if len(values) == len(names) else told(names, group)
+
+
+def sides_of(names: Sequence[str], compare: str, group: Any, other: Any) -> tuple[str, str]:
+    """Name the people on both sides of a comparison, both in the same way.
+
+    Examples
+    --------
+    >>> sides_of(["race"], "between_groups", "Hispanic", "Other")
+    ('people with race = Hispanic', 'people with race = Other')
+    >>> sides_of(["race"], "to_rest", "Hispanic", "rest")
+    ('Hispanic people', 'everyone else')
+    """
+    several = {"to_overall": "everyone", "to_rest": "everyone else"}.get(compare)
+    if compare == "to_parents":
+        several = f"others with {label(other).removeprefix('rest of ')}"
+    if several is not None:
+        return people_of(names, group), several
+    both = _is_adjective(names, group) and _is_adjective(names, other)
+    return people_of(names, group, adjective=both), people_of(names, other, adjective=both)
+
+
+def in_words(text: str, positive_means: str | None) -> str:
+    """Say of a prediction what it means.
+
+    Examples
+    --------
+    >>> (
+    ...     in_words("are predicted positive", "denied"),
+    ...     in_words("people predicted negative", "denied"),
+    ... )
+    ('are denied', 'people not denied')
+    """
+    if not positive_means:
+        return text
+    meant = label(positive_means)
+    return text.replace(_POSITIVE, meant).replace(_NEGATIVE, f"not {meant}")
+
+
+def past(happens: str) -> str:
+    """Say what happens of people who were counted.
+
+    Examples
+    --------
+    >>> past("are predicted positive"), past("were charged again")
+    ('were predicted positive', 'were charged again')
+    """
+    return f"were {happens.removeprefix('are ')}" if happens.startswith("are ") else happens
+
+
+def worse_when(metric: str, favorable: bool | None) -> int:
+    """Say which value of a metric is worse for the people of a group.
+
+    A prediction is good or bad for people as `favorable` says. Errors are bad in themselves; a wrong prediction among
+    people with one prediction is bad where that is the unfavorable one, and has no side otherwise.
+
+    Parameters
+    ----------
+    metric : str
+        Its name.
+    favorable : bool or None
+        Whether a positive prediction is good for people; None: not known.
+
+    Returns
+    -------
+    int
+        1: the higher one; -1: the lower one; 0: neither, or not known.
+
+    Examples
+    --------
+    >>> [worse_when("selection_rate", favorable) for favorable in (True, False, None)]
+    [-1, 1, 0]
+    >>> worse_when("accuracy", None), worse_when("mean_squared_error", None)
+    (-1, 1)
+    >>> [worse_when("precision", favorable) for favorable in (True, False)]
+    [0, -1]
+    """
+    if metric == "accuracy" or _SCORES.fullmatch(metric):
+        return -1
+    if _ERRORS.fullmatch(metric):
+        return 1
+    if favorable is None:
+        return 0
+    if metric in _PREDICTIVE:
+        positive, right = _PREDICTIVE[metric]
+        return (-1 if right else 1) if positive != favorable else 0
+    way = (metric in _RAISED) - (metric in _LOWERED)
+    return -way if favorable else way

@@ -1,0 +1,175 @@
+"""Indices of inequality: AIF360's values and published ones, derivatives, and the parts between and within groups."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skfairtest import FairnessTest, inequality_decomposition
+from skfairtest.metrics import resolve_metrics
+from skfairtest.metrics.inequality import Atkinson, Entropy, Inequality, between_and_within, gini
+
+GOLDEN = json.loads((Path(__file__).parent / "golden" / "inequality.json").read_text())
+PUBLISHED = GOLDEN["published"]
+TRUE, PREDICTED = np.array([0, 0, 1, 1]) > 0, np.array([0, 1, 0, 1]) > 0
+BENEFIT = np.array([1.0, 2.0, 0.0, 1.0])
+INDICES = {"entropy 2": Entropy(2.0), "entropy .5": Entropy(0.5), "entropy 3": Entropy(3.0), "theil": Entropy(1.0),
+           "atkinson": Atkinson(0.5), "atkinson .8": Atkinson(0.8), "gini": gini}  # fmt: skip
+
+
+#: Indices do not change when everybody is there ten times, and there are enough people for a test.
+TRUE_10, PREDICTED_10, GROUP_10 = (np.tile(GOLDEN[name], 10) for name in ("y_true", "y_pred", "group"))
+
+
+def values(metric, y_true, y_pred, group, **params):
+    test = FairnessTest.from_predictions(
+        y_true, y_pred, sensitive_features=group, metric=metric, n_resamples=199, random_state=0, **params
+    )
+    return test.by_group_["value"].to_dict(), test
+
+
+@pytest.mark.parametrize("metric", list(GOLDEN["values"]["a"]))
+def test_indices_of_groups_are_those_of_aif360(metric):
+    found, _ = values(metric, TRUE_10, PREDICTED_10, GROUP_10)
+    assert found == pytest.approx({group: of[metric] for group, of in GOLDEN["values"].items()})
+
+
+@pytest.mark.parametrize("metric", ["average_odds_difference", "average_odds"])
+def test_average_odds_difference_is_that_of_aif360(metric):
+    _, test = values(metric, TRUE_10, PREDICTED_10, GROUP_10)
+    assert test.disparity_ == pytest.approx(GOLDEN["average_odds_difference"])
+
+
+@pytest.mark.parametrize("case", PUBLISHED["cases"], ids=["first", "second"])
+def test_published_indices(case):
+    y_true, y_pred = (np.tile(y, 10) for y in (PUBLISHED["y_true"], case["y_pred"]))
+    for metric in {"generalized_entropy", "theil_index"} & set(case):
+        assert values(metric, y_true, y_pred, np.arange(100) < 50)[0][True] == pytest.approx(case[metric])
+
+
+@pytest.mark.parametrize("alpha", GOLDEN["between"])
+def test_parts_are_those_of_aif360(alpha):
+    found = inequality_decomposition(
+        TRUE_10, PREDICTED_10, sensitive_features=GROUP_10, alpha=float(alpha), random_state=0
+    )
+    assert found.parts["value"]["total"] == pytest.approx(GOLDEN["total"][alpha])
+    assert found.parts["value"]["between"] == pytest.approx(GOLDEN["between"][alpha], rel=1e-9)
+    assert found.by_group["contribution"].sum() == pytest.approx(found.parts["value"]["within"])
+    own = {group: of[f"generalized_entropy_{alpha}"] for group, of in GOLDEN["values"].items()}
+    assert found.by_group["value"].to_dict() == pytest.approx(own)
+
+
+def test_the_published_part_between_three_groups():
+    case = PUBLISHED["cases"][0]
+    people = (np.tile(y, 10) for y in (PUBLISHED["y_true"], case["y_pred"]))
+    with pytest.warns(UserWarning, match="mean_residual of 0 rests on few people"):  # nobody is predicted wrongly there
+        found = inequality_decomposition(*people, sensitive_features=np.tile(PUBLISHED["group"], 10), random_state=0)
+    assert found.parts["value"]["between"] == pytest.approx(case["between"])
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_derivatives_are_numerical_ones(name):
+    functional = Inequality(TRUE, PREDICTED, INDICES[name], (0.0, np.inf))
+    masses, step = np.array([11.0, 3.0, 4.0, 9.0]), 1e-5
+    moved = np.array([functional.values(masses + step * e) - functional.values(masses - step * e) for e in np.eye(4)])
+    assert functional.slopes(masses)[1] == pytest.approx(moved / (2 * step), abs=1e-8)
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_standard_errors_are_those_of_many_samples(name):
+    functional = Inequality(TRUE, PREDICTED, INDICES[name], (0.0, np.inf))
+    share = np.array([0.4, 0.1, 0.15, 0.35])
+    samples = np.random.default_rng(0).multinomial(2000, share, size=4000).astype(float)
+    found, variance = functional.moments(samples)
+    assert np.sqrt(variance.mean()) == pytest.approx(found.std(), rel=0.05)
+
+
+@given(st.lists(st.integers(1, 30), min_size=4, max_size=4))
+def test_atkinson_is_a_function_of_generalized_entropy(counts):
+    share = np.array(counts) / sum(counts)
+    for epsilon in (0.2, 0.5, 0.8):
+        alpha = 1 - epsilon
+        entropy = Entropy(alpha)(BENEFIT, share)[0]
+        assert Atkinson(epsilon)(BENEFIT, share)[0] == pytest.approx(
+            1 - (1 + alpha * (alpha - 1) * entropy) ** (1 / alpha)
+        )
+
+
+@given(st.lists(st.integers(1, 30), min_size=4, max_size=4))
+def test_gini_is_the_mean_distance_of_two_people(counts):
+    everybody = np.repeat(BENEFIT, counts)
+    found, _ = gini(BENEFIT, np.array(counts) / sum(counts))
+    assert found == pytest.approx(np.abs(everybody[:, None] - everybody).mean() / (2 * everybody.mean()))
+
+
+@pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
+def test_everybody_predicted_correctly_is_perfectly_equal(index):
+    functional = Inequality(TRUE, PREDICTED, index, (0.0, np.inf))
+    value, variance = functional.moments(np.array([30.0, 0.0, 0.0, 20.0]))
+    assert value == pytest.approx(0.0, abs=1e-12)
+    assert variance > 0
+    assert np.isnan(functional.values(np.array([0.0, 0.0, 5.0, 0.0])))
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+def test_errors_of_the_parts_are_those_of_many_samples(alpha):
+    counts, benefit = np.array([[90.0, 240.0, 60.0], [30.0, 360.0, 150.0]]), np.array([0.0, 1.0, 2.0])
+    _, covariance = between_and_within(alpha, benefit, counts)
+    drawn = np.random.default_rng(1).multinomial(930, (counts / 930).ravel(), size=3000).reshape(-1, 2, 3)
+    found = np.array([between_and_within(alpha, benefit, table.astype(float))[0] for table in drawn])
+    assert np.sqrt(np.diag(covariance)) == pytest.approx(found.std(axis=0), rel=0.06)
+
+
+def test_a_group_without_benefits_is_part_of_the_inequality_between_groups():
+    found = inequality_decomposition(
+        [1, 1, 1, 0, 0, 1], [0, 0, 0, 0, 0, 1], sensitive_features=list("aaabbb"), alpha=0.5, random_state=0
+    )
+    assert found.parts["value"]["within"] == pytest.approx(0.0, abs=1e-12)
+    assert found.by_group["mean_benefit"].to_dict() == {"a": 0.0, "b": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("metric", "says"),
+    [
+        ("generalized_entropy_0", "alpha of generalized_entropy must be positive"),
+        ("generalized_entropy_-1", "alpha of generalized_entropy must be positive"),
+        ("atkinson_index_1", "needs an epsilon between 0 and 1"),
+        ("coefficient_of_variation", "generalized_entropy"),
+        ("conditional_equality_of_opportunity", "control_features"),
+        ("consistency", "IndividualFairnessTest"),
+        ("gini", "gini_index"),
+    ],
+)
+def test_what_has_no_test_says_what_to_write(metric, says):
+    with pytest.raises(ValueError, match=says):
+        resolve_metrics(metric)
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [("generalized_entropy_1", "theil_index"), ("generalized_entropy_1.0", "theil_index"),
+     ("generalized_entropy_2", "generalized_entropy"),
+     ("generalized_entropy_1.50", "generalized_entropy_1.5"), ("atkinson_index_0.5", "atkinson_index"),
+     ("generalized_entropy_error", "generalized_entropy"), ("theil_index_ratio", "theil_index")],
+)  # fmt: skip
+def test_a_parameter_is_part_of_the_name(typed, name):
+    assert resolve_metrics(typed)[0].name == name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"alpha": 0.0}, "alpha"),
+        ({"confidence_level": 1.0}, "confidence_level"),
+        ({"y_true": [0, 1, 2, 0]}, "two labels"),
+        ({"y_true": None}, "y_true and y_pred are both needed"),
+        ({"y_true": [1, 1, 1, 1], "y_pred": [0, 0, 0, 0]}, "all benefits are 0"),
+    ],
+)
+def test_a_decomposition_says_what_is_wrong(arguments, says):
+    usual = {"y_true": [0, 1, 0, 1], "y_pred": [0, 1, 1, 0], "sensitive_features": list("aabb"), "random_state": 0}
+    with pytest.raises(ValueError, match=says):
+        inequality_decomposition(**(usual | arguments))

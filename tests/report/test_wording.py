@@ -1,0 +1,119 @@
+"""Who and what in plain words."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from skfairtest.report.sentences import Setup, finding_sentence, gap_sentence, null_sentence, result_sentence
+from skfairtest.report.wording import people_of, sides_of, worse_when
+
+RATE = {"selection_rate": ("are predicted positive", "all people")}
+
+
+def row(a=0.15, b=0.383, **more):
+    return {
+        "metric": "selection_rate", "group": "Female", "other": "Male", "stratum": None, "value_group": a,
+        "value_other": b, "disparity": a - b, "ci_low": a - b - 0.03, "ci_high": a - b + 0.03, "p_value": 1e-9,
+        "p_value_adjusted": 1e-8, "minimum_detectable": 0.05, "concern": True, **more,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("names", "group", "said"),
+    [
+        (["race"], "African-American", "African-American people"),
+        (["race1"], "Native American", "Native American people"),
+        (["sensitive_gender"], "nonbinary", "nonbinary people"),
+        (["race"], "Other", "people with race = Other"),
+        (["race"], "Two or More", "people with race = Two or More"),
+        (["sex"], "f", "people with sex = f"),
+        (["sex"], 1, "people with sex = 1"),
+        (["black"], "yes", "people with black = yes"),
+        (["workclass"], "Private", "people with workclass = Private"),
+        (["age"], "Less than 25", "people with age = Less than 25"),
+        (["race", "sex"], ("Black", "Female"), "people with race = Black and sex = Female"),
+        ([], "a", "a"),
+    ],
+)
+def test_people_are_people_and_groups_are_told_with_their_feature(names, group, said):
+    assert people_of(names, group) == said
+
+
+def test_both_sides_are_told_in_the_same_way():
+    assert sides_of(["race"], "between_groups", "White", "Other") == (
+        "people with race = White",
+        "people with race = Other",
+    )
+    parents = sides_of(["race", "sex"], "to_parents", ("Black", "Female"), "rest of race = Black")
+    assert parents == ("people with race = Black and sex = Female", "others with race = Black")
+
+
+def test_the_sentence_of_the_issue():
+    setup = Setup(sentences=RATE, names=("sex",), positive_means="approved")
+    said = gap_sentence(setup, row())
+    assert said == ("Women were approved less often than men: 15.0 % versus 38.3 %, 23.3 points (20.3 to 26.3)")
+    turned = gap_sentence(setup, row(), turn=True)
+    assert turned.startswith("Men were approved more often than women: 38.3 % versus 15.0 %, 23.3 po")
+    assert turned.endswith("(20.3 to 26.3)")
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.2, 0.5), (0.5, 0.2), (0.0, 0.4), (0.3, 0.3)])
+@pytest.mark.parametrize("kind", ["difference", "ratio"])
+def test_a_comparison_says_the_same_from_both_sides(a, b, kind):
+    setup = Setup(sentences=RATE, names=("sex",), disparity=kind)
+    ratio = {"disparity": a / b, "ci_low": a / b / 2, "ci_high": a / b * 2} if kind == "ratio" else {}
+    one = row(a, b, **ratio)
+    back = {"disparity": -one["disparity"], "ci_low": -one["ci_high"], "ci_high": -one["ci_low"]}
+    if kind == "ratio":
+        with np.errstate(divide="ignore"):
+            low, at, high = (float(1 / np.float64(one[name])) for name in ("ci_high", "disparity", "ci_low"))
+        back = {"disparity": at, "ci_low": low, "ci_high": high}
+    other = row(b, a, group="Male", other="Female", **back)
+    assert gap_sentence(setup, one, turn=True) == gap_sentence(setup, other)
+
+
+def test_a_prediction_is_called_what_it_means_everywhere():
+    sentences = RATE | {"precision": ("are truly positive", "people predicted positive")}
+    sentences |= {"false_negative_rate": ("are predicted negative", "people whose true label is positive")}
+    setup = Setup(sentences=sentences, names=("sex",), positive_means="denied")
+    for metric in sentences:
+        for said in (
+            finding_sentence(setup, row(metric=metric)),
+            result_sentence(setup, row(metric=metric)),
+            result_sentence(setup, row(metric=metric, concern=False)),
+            gap_sentence(setup, row(metric=metric)),
+            null_sentence(setup, metric),
+        ):
+            assert "predicted" not in said
+            assert "denied" in said
+
+
+def test_a_significant_row_whose_interval_includes_equality_says_why():
+    setup = Setup(sentences=RATE, names=("sex",))
+    for includes, write in product((True, False), (finding_sentence, result_sentence, gap_sentence)):
+        said = write(setup, row(ci_high=0.01 if includes else -0.01))
+        assert ("more powerful" in said) is includes
+        assert "more powerful" not in write(setup, row(ci_high=0.01, concern=False))
+    margin = Setup(sentences=RATE, names=("sex",), margin_bounds=(-0.05, 0.05))
+    assert "more powerful" not in result_sentence(margin, row(ci_high=0.01))
+
+
+@pytest.mark.parametrize("favorable", [True, False])
+def test_complementary_metrics_have_opposite_sides(favorable):
+    for one, other in [
+        ("true_positive_rate", "false_negative_rate"),
+        ("false_positive_rate", "true_negative_rate"),
+        ("precision", "false_discovery_rate"),
+        ("negative_predictive_value", "false_omission_rate"),
+        ("accuracy", "zero_one_loss"),
+    ]:
+        assert worse_when(one, favorable) == -worse_when(other, favorable)
+    assert worse_when("selection_rate", favorable) == (-1 if favorable else 1)
+    assert worse_when("something_else", favorable) == 0
+
+
+def test_nothing_is_worse_where_nobody_said_what_is_good_but_errors():
+    assert worse_when("selection_rate", None) == worse_when("precision", None) == 0
+    assert worse_when("f1_macro", None) == worse_when("roc_auc", None) == -1
+    assert worse_when("log_loss", None) == worse_when("mean_absolute_error", None) == 1
