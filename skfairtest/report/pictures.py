@@ -28,7 +28,7 @@ from skfairtest.report.record import AuditPart
 from skfairtest.report.sentences import Setup
 from skfairtest.report.svg import WIDEST, drawn
 
-__all__ = ["MOST_GROUPS", "disparities_figure", "null_figure", "values_figure"]
+__all__ = ["MOST_GROUPS", "disparities_figure", "null_figure", "subgroups_figure", "values_figure"]
 
 #: Rows in a drawing of comparisons; in one of values, groups of one metric and rows of all. The tables have all.
 MOST_COMPARISONS, MOST_GROUPS, MOST_ROWS = 30, 20, 40
@@ -107,6 +107,51 @@ def disparities_figure(part: AuditPart) -> Figure | None:
         f"{what}. {_as_many(shown, total)} Orange diamonds are significant disparities, blue circles are not. "
         f"Lines are intervals; arrows mark intervals that extend beyond the plot. The grey line "
         f"is equality{tolerated}.",
+    )
+
+
+def subgroups_figure(setup: Setup, results: pd.DataFrame) -> Figure:
+    """Draw the subgroups that a scan reports, the strongest evidence first.
+
+    Parameters
+    ----------
+    setup : Setup
+        How the scan was set up.
+    results : DataFrame
+        Its results: ``metric``, ``subgroup``, ``compared_with``, ``disparity``, ``ci_low`` and ``ci_high``.
+
+    Returns
+    -------
+    Figure
+        The forest plot, of the metrics that have the first one's unit.
+    """
+    share = setup.is_share(results["metric"].iloc[0])
+    alike = results[[setup.is_share(metric) == share for metric in results["metric"]]].head(MOST_COMPARISONS)
+    several = alike["metric"].nunique() > 1
+    rows = records(alike)
+    names = [joined([label(row["metric"])] * several + [row["subgroup"]], [": "] * several, WIDEST) for row in rows]
+    left, height = _margin(names), ROW * (len(rows) + 0.2)
+
+    def paint(figure: Any, stands: list[str]) -> None:
+        ax = _axes(figure, left, TICKS, WIDTH - left - GAP, height)
+        columns = (alike[name].to_numpy() for name in ("disparity", "ci_low", "ci_high"))
+        said = disparity_axis(setup, alike["metric"].iloc[0], alone=True)
+        draw_disparities(
+            ax, stands, *columns, np.ones(len(rows), dtype=bool), null=0.0, xlabel=said, size=row_size(names),
+            legend=False,
+        )  # fmt: skip
+        ax.xaxis.label.set(x=1, horizontalalignment="right", fontsize="small")
+
+    draw = partial(
+        drawn, paint, names, inches=(WIDTH, height + TICKS + GAP / 2), title="Subgroups that differ",
+        description=f"A forest plot: {pluralize(len(rows), 'row')}, one for each subgroup reported, with its "
+        "disparity and interval. The table holds the same numbers.",
+    )  # fmt: skip
+    return Figure(
+        draw,
+        "The subgroups reported, the strongest evidence first, each minus those it is compared with. Lines are intervals "
+        "that hold for all subgroups tested; arrows mark intervals that extend beyond the plot. The grey line is "
+        "equality.",
     )
 
 
