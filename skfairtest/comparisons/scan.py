@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -78,9 +79,9 @@ def measure_of(design: Design, metric: Metric) -> Measure:
     z = functional.z + functional.centre
     if set(np.unique(z)) <= {0.0, 1.0}:
         return Measure(metric, RateSums(Scale()), np.stack([z, np.ones(len(z))], axis=1))
-    counts = np.ones(len(z)) if sample.counts is None else sample.counts
-    order = np.argsort(z, kind="stable")
-    centre = float((z * counts)[order].sum() / counts.sum())
+    values, place = np.unique(z, return_inverse=True)
+    counts = np.bincount(place.reshape(-1), sample.counts)
+    centre = float((values * counts).sum() / counts.sum())
     z = z - centre
     return Measure(metric, MeanSums(centre), np.stack([np.ones(len(z)), z, z * z], axis=1))
 
@@ -116,12 +117,12 @@ def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSeq
     def added(values: Floats, people: Any) -> Floats:
         return np.stack([np.bincount(where, column * people, minlength=n_cells) for column in values.T], axis=1)
 
-    columns = [kinds[:, start:stop] for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+    columns = [kinds[:, start:stop] for start, stop in pairwise(ends.tolist())]
     return [[added(values, people) for values in columns] for people in parts]
 
 
 @dataclass(frozen=True, eq=False)
-class Tested:
+class Scanned:
     """The subgroups of one measure, each tested against the others.
 
     `log_p` and `smallest` are logarithms of p-values and of the smallest ones there can be; `own` and `rest` are the
@@ -139,7 +140,7 @@ class Tested:
     alternative: str
 
     @classmethod
-    def of(cls, measure: Measure, sums: Floats, subgroups: Subgroups, alternative: str) -> Tested:
+    def of(cls, measure: Measure, sums: Floats, subgroups: Subgroups, alternative: str) -> Scanned:
         """Test subgroups of people who add up to some sums."""
         cells = subgroups.cells
         n_strata = int(cells.stratum.max()) + 1
@@ -150,11 +151,6 @@ class Tested:
         return cls(
             measure, sums, subgroups, own, rest, scores, *measure.sums.log_p(own, rest, alternative), alternative
         )
-
-    def take(self, rows: Positions) -> Tested:
-        """Return some of the subgroups."""
-        parts = (part[rows] for part in (self.own, self.rest, self.scores, self.log_p, self.smallest))
-        return Tested(self.measure, self.sums, self.subgroups.take(rows), *parts, self.alternative)
 
     def given(self, rows: Positions, stratum: Positions, *, exact: bool) -> Floats:
         """Return logarithms of p-values of some subgroups within strata of cells: exact ones, or those of scores."""
@@ -174,7 +170,7 @@ class Tested:
 
         def added(some: Booleans) -> Floats:
             parts = [np.bincount(cells.stratum[some], column[some], minlength=n_strata) for column in self.sums.T]
-            return np.stack(parts, axis=1)[None]
+            return np.stack(parts, axis=1, dtype=float)[None]
 
         own, rest = self.own[row][None], self.rest[row][None]
         others = added(around & inside) - own, added(around & ~inside) - rest
@@ -190,7 +186,7 @@ def distinct_of(measure: Measure, sums: Floats, subgroups: Subgroups, alternativ
     return subgroups.take(rows), n_alike
 
 
-def adjusted(tested: Sequence[Tested], guarantee: str) -> list[Floats]:
+def adjusted(tested: Sequence[Scanned], guarantee: str) -> list[Floats]:
     """Return logarithms of adjusted p-values, all measures in one family."""
     log_p, smallest = (np.concatenate([getattr(one, name) for one in tested]) for name in ("log_p", "smallest"))
     found = {"fdr": fdr_by, "fdr_bh": fdr_bh}[guarantee](log_p) if guarantee[:3] == "fdr" else None
@@ -206,7 +202,7 @@ class Step:
     log_p: float
 
 
-def explain(tested: Tested, found: Positions, n_hypotheses: int, alpha: float) -> tuple[list[Step], float]:
+def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) -> tuple[list[Step], float]:
     """Choose among significant subgroups those that explain all of them, the strongest evidence first.
 
     Given those chosen, a subgroup is tested within the strata that they divide people into: inside, outside, and
@@ -245,7 +241,7 @@ def explain(tested: Tested, found: Positions, n_hypotheses: int, alpha: float) -
     return chosen, remaining
 
 
-def _given(tested: Tested, rows: Positions, above: Sequence[int], *, exact: bool) -> Floats:
+def _given(tested: Scanned, rows: Positions, above: Sequence[int], *, exact: bool) -> Floats:
     """Return logarithms of p-values of some subgroups given others."""
     subgroups = tested.subgroups
     covered = np.array([[_is_inside(subgroups, row, one) for one in above] for row in rows.tolist()], dtype=bool)
@@ -253,10 +249,10 @@ def _given(tested: Tested, rows: Positions, above: Sequence[int], *, exact: bool
     for pattern in np.unique(covered, axis=0):
         places = np.flatnonzero((covered == pattern).all(axis=1))
         stratum = subgroups.cells.stratum
-        for one in np.flatnonzero(~pattern):
+        for one in np.flatnonzero(~pattern).tolist():
             stratum = _divided(stratum, subgroups, above[one])
         out[places] = tested.given(rows[places], stratum, exact=exact)
-        for one in np.flatnonzero(pattern):
+        for one in np.flatnonzero(pattern).tolist():
             unlike = [tested.unlike(int(rows[place]), above[one]) for place in places]
             out[places] = np.maximum(out[places], unlike)
     return out
@@ -279,7 +275,7 @@ def _divided(stratum: Positions, subgroups: Subgroups, row: int) -> Positions:
 
 
 def _shortest(
-    tested: Tested, row: int, left: Positions, rough: Floats, above: list[int], alpha: float, level: float
+    tested: Scanned, row: int, left: Positions, rough: Floats, above: list[int], alpha: float, level: float
 ) -> int:
     """Return a shorter description that explains a subgroup, or the subgroup."""
     alone = np.array([row])

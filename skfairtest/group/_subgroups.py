@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from skfairtest._utils.text import label
-from skfairtest._utils.typing import Floats, Positions
+from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.scan import Step, Tested
+from skfairtest.comparisons.scan import Scanned, Step
 from skfairtest.report.cells import records
 from skfairtest.tables.subgroups import NotSearched, Subgroups
 
@@ -47,7 +47,7 @@ def described(subgroups: Subgroups, terms: list[list[str]]) -> tuple[list[str], 
 
 
 def subgroups_frame(
-    tested: Tested, log_adjusted: Floats, reported: Sequence[Step], terms: list[list[str]], alpha: float
+    tested: Scanned, log_adjusted: Floats, reported: Sequence[Step], terms: list[list[str]], alpha: float
 ) -> pd.DataFrame:
     """Return a row for each subgroup of one metric, in the order of `tested`."""
     subgroups = tested.subgroups
@@ -71,13 +71,13 @@ def exact(log_p: Floats) -> list[float]:
     return [p_of(one) for one in log_p.tolist()]
 
 
-def limits_of(tested: Tested, row: int, error: float) -> tuple[float, float]:
+def limits_of(tested: Scanned, row: int, error: float) -> tuple[float, float]:
     """Return the interval of one subgroup's disparity that misses with a probability of `error`."""
     return tested.measure.sums.limits(tested.own[row], tested.rest[row], tested.alternative, error)
 
 
 def results_frame(
-    frames: Sequence[pd.DataFrame], tested: Sequence[Tested], chosen: Sequence[Sequence[Step]],
+    frames: Sequence[pd.DataFrame], tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]],
     errors: Callable[[int], float], sentence: Callable[[dict[str, Any]], str],
 ) -> pd.DataFrame:  # fmt: skip
     """Return the subgroups that are reported, of each metric in the order in which they were chosen.
@@ -105,5 +105,5 @@ def not_searched_frame(left_out: Sequence[NotSearched]) -> pd.DataFrame:
 def by_evidence(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Put the subgroups of all metrics together, in the order of their p-values; ties: the shorter description."""
     together = pd.concat(frames, ignore_index=True)
-    order: Positions = np.lexsort((together["subgroup"].to_numpy(dtype=str), together["depth"], together["p_value"]))
+    order = np.lexsort((together["depth"], together["p_value"]))
     return together.iloc[order].reset_index(drop=True)

@@ -20,8 +20,8 @@ from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.scan import (
     GUARANTEES,
     Measure,
+    Scanned,
     Step,
-    Tested,
     adjusted,
     distinct_of,
     explain,
@@ -138,8 +138,8 @@ class SubgroupScan(GroupsTest, ReportPages):
     skewed the values are (doc/guide/subgroups.md has figures).
 
     "familywise" is Holm's procedure, in which a hypothesis counts only where its p-value could have been so small
-    (Tarone 1990): subgroups in which hardly anyone meets the condition cost nothing. Subgroups that hold the same people
-    are one hypothesis, and so are a subgroup and its complement in a two-sided test.
+    (Tarone 1990): subgroups in which hardly anyone meets the condition cost nothing. Subgroups that hold the same
+    people are one hypothesis, and so are a subgroup and its complement in a two-sided test.
 
     The hypotheses are about subgroups as they are: where women are treated worse, so are young women, although being
     young adds nothing. What adds nothing is left out of `results_`: within the strata that the subgroups above divide
@@ -160,7 +160,7 @@ class SubgroupScan(GroupsTest, ReportPages):
     ...     None,
     ...     berkeley.y_pred,
     ...     sensitive_features=berkeley.sensitive_features,
-    ...     X=berkeley.control_features.to_frame(),
+    ...     X=berkeley.control_features,
     ...     features="department",
     ...     compare="in_context",
     ...     metric="selection_rate",
@@ -252,11 +252,15 @@ class SubgroupScan(GroupsTest, ReportPages):
             If the estimator is a scikit-learn estimator that is not fitted.
         """
         return super().fit(
-            X, y, sensitive_features=sensitive_features, control_features=control_features, predict_params=predict_params
+            X,
+            y,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            predict_params=predict_params,
         )
 
     @classmethod
-    def from_predictions(  # type: ignore[override]
+    def from_predictions(
         cls,
         y_true: Any,
         y_pred: Any,
@@ -303,7 +307,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         ...     metric="false_positive_rate",
         ... )
         >>> scan.results_["subgroup"].tolist()[:2]
-        ['age_cat = Less than 25', 'race = African-American']
+        ['race = African-American', 'age_cat = Less than 25']
         """
         if sensitive_features is not None and X is not None and params.get("features") is not None:
             sensitive_features = _together(sensitive_features, X, params["features"])
@@ -362,8 +366,8 @@ class SubgroupScan(GroupsTest, ReportPages):
         everyone, left_out = all_subgroups(cells, self.max_depth, self.min_group_size, self.max_subgroups)
         if not len(everyone):
             raise ParameterError(
-                f"min_group_size={self.min_group_size}: no subgroup of {sample.n_samples:,} people and the people it is "
-                "compared with are so many; use a smaller min_group_size, or features with fewer values"
+                f"min_group_size={self.min_group_size}: of these people (n_samples={sample.n_samples}) no subgroup has "
+                "so many, and as many to be compared with; use a smaller min_group_size, or features with fewer values"
             )
         halves = people_of(cells, measures, seed_sequence(seed) if self.guarantee == "split" else None)
         tested = self._search(measures, everyone, halves, settings.alpha, left_out)
@@ -398,7 +402,9 @@ class SubgroupScan(GroupsTest, ReportPages):
         edges = {column.name: found for column, found in cut if found}
         contextual = names if self.compare == "in_context" else ()
         if len(contextual) == len(columns):
-            raise ParameterError("features names all columns, and compare='in_context' needs a sensitive feature beside")
+            raise ParameterError(
+                "features names all columns, and compare='in_context' needs a sensitive feature beside"
+            )
         features = tuple(column for column, _ in cut)
         within = tuple(column.name in contextual for column in features)
         return Cells(features, within, sample.stratum_codes.astype(np.intp), sample.counts), edges, tuple(contextual)
@@ -406,25 +412,25 @@ class SubgroupScan(GroupsTest, ReportPages):
     def _search(
         self, measures: Sequence[Measure], everyone: Subgroups, halves: list[list[Floats]], alpha: float,
         left_out: list[NotSearched],
-    ) -> list[Tested]:  # fmt: skip
+    ) -> list[Scanned]:  # fmt: skip
         """Test every different subgroup; with "split" those that explain the first half, on the second."""
         tested = []
         for place, measure in enumerate(measures):
-            together = sum(half[place] for half in halves)
+            together = np.sum([half[place] for half in halves], axis=0)
             subgroups, n_alike = distinct_of(measure, together, everyone, self.alternative)
             if n_alike:
                 name = label(measure.metric.name)
                 left_out.append(NotSearched((f"all ({name})",), n_alike, "the same comparison as a subgroup tested"))
-            one = Tested.of(measure, halves[0][place], subgroups, self.alternative)
+            one = Scanned.of(measure, halves[0][place], subgroups, self.alternative)
             if self.guarantee == "split":
                 steps, _ = explain(one, np.flatnonzero(one.log_p <= np.log(alpha)), 1, alpha)
                 rows = np.array([step.row for step in steps], dtype=np.intp)
-                one = Tested.of(measure, halves[1][place], subgroups.take(rows), self.alternative)
+                one = Scanned.of(measure, halves[1][place], subgroups.take(rows), self.alternative)
             tested.append(one)
         return tested
 
     def _keep(
-        self, tested: list[Tested], log_adjusted: list[Floats], chosen: list[list[Step]],
+        self, tested: list[Scanned], log_adjusted: list[Floats], chosen: list[list[Step]],
         edges: dict[str, tuple[float, ...]], settings: Settings, n_tested: int,
     ) -> None:  # fmt: skip
         """Set the attributes of what was found."""

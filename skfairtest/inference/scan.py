@@ -48,7 +48,7 @@ class Sums(Protocol):
 def of_score(z: Floats, alternative: str) -> Floats:
     """Return logarithms of normal p-values."""
     if alternative == "two-sided":
-        return np.minimum(np.log(2) + log_ndtr(-np.abs(z)), 0.0)
+        return np.asarray(np.minimum(np.log(2) + log_ndtr(-np.abs(z)), 0.0))
     return np.asarray(log_ndtr(-z if alternative == "greater" else z))
 
 
@@ -71,20 +71,21 @@ class RateSums:
     def log_p(self, own: Floats, rest: Floats, alternative: str) -> tuple[Floats, Floats]:
         """Return logarithms of exact conditional p-values, and of the smallest ones given the totals."""
         pair = _pair(own, rest)
-        counts = (pair.x1, pair.d1, pair.x2, pair.d2)
-        x1, d1, x2, d2 = counts
+        x1, d1, x2, d2 = pair.x1, pair.d1, pair.x2, pair.d2
         some = pair.defined()
         smallest = _smallest(x1 + x2, d1, d2, alternative)
         if own.shape[1] == 1:
             log_p = np.zeros(len(own))
             kept = np.flatnonzero(some[:, 0])
-            log_p[kept] = conditional_log_p(*(part[kept, 0] for part in counts), alternative)
+            log_p[kept] = conditional_log_p(x1[kept, 0], d1[kept, 0], x2[kept, 0], d2[kept, 0], alternative)
             return log_p, smallest
         z = self.scores(own, rest)
         log_p = of_score(z, alternative)
         for row in np.flatnonzero(np.abs(z) > LARGE) if len(own) > MANY else range(len(own)):
-            kept = some[row]
-            log_p[row] = stratified_log_p(*(part[row, kept] for part in counts), alternative) if kept.any() else 0.0
+            own_pair = Pair(x1[row], d1[row], x2[row], d2[row]).only(some[row])
+            log_p[row] = 0.0
+            if some[row].any():
+                log_p[row] = stratified_log_p(own_pair.x1, own_pair.d1, own_pair.x2, own_pair.d2, alternative)
         return log_p, smallest
 
     def counted(self, own: Floats) -> Floats:
@@ -103,7 +104,7 @@ class RateSums:
 
     def difference(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
         """Return differences of rates, and standard errors at counts plus one half."""
-        sides = [(side + (0.5, 1.0)) * (side[..., 1:] > 0) for side in (own, rest)]
+        sides = [(side + np.array([0.5, 1.0])) * (side[..., 1:] > 0) for side in (own, rest)]
         return _welch(*(np.stack([side[..., 1], side[..., 0], side[..., 0]], axis=-1) for side in sides))[1:3]
 
 
@@ -190,7 +191,7 @@ def _welch(own: Floats, rest: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         difference = (share * (_mean(own) - _mean(rest))).sum(axis=1)
         parts = [np.where(share > 0, share**2 * _variance(side) / side[..., 0], 0.0) for side in (own, rest)]
         variance = sum(part.sum(axis=1) for part in parts)
-        one_over = [np.where(share > 0, part**2 / (side[..., 0] - 1), 0.0) for part, side in zip(parts, (own, rest))]
-        freedom = variance**2 / sum(part.sum(axis=1) for part in one_over)
+        squares = [np.where(share > 0, a**2 / (n[..., 0] - 1), 0.0) for a, n in zip(parts, (own, rest), strict=True)]
+        freedom = variance**2 / sum(part.sum(axis=1) for part in squares)
         statistic = np.where(variance > 0, difference / np.sqrt(variance), 0.0)
     return statistic, difference, np.sqrt(variance), np.where(variance > 0, freedom, 1.0)

@@ -48,10 +48,10 @@ def in_intervals(column: Column, n_bins: int, counts: Integers | None = None) ->
     if not is_quantity(column) or len(column.levels) <= n_bins:
         return column, ()
     numbers = as_floats(column.levels)
-    people = np.bincount(column.codes, counts, minlength=len(numbers)).cumsum()
-    # An interval begins with the first number after so many people; many who share a number share an interval.
-    before = np.concatenate([[0.0], people[:-1]])
-    starts = np.unique(np.searchsorted(before, people[-1] * np.arange(n_bins) / n_bins, side="left"))
+    # How many people are below each number: an interval begins where that is nearest to its share of everyone.
+    below = np.concatenate([[0.0], np.bincount(column.codes, counts, minlength=len(numbers)).cumsum()])
+    middles = (below[1:] + below[:-1]) / 2
+    starts = np.unique(np.searchsorted(middles, below[-1] * np.arange(n_bins) / n_bins))
     starts = starts[starts < len(numbers)]
     place = np.searchsorted(starts, np.arange(len(numbers)), side="right") - 1
     labels = _labels(column.levels, numbers, starts)

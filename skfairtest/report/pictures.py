@@ -134,10 +134,10 @@ def subgroups_figure(setup: Setup, results: pd.DataFrame) -> Figure:
 
     def paint(figure: Any, stands: list[str]) -> None:
         ax = _axes(figure, left, TICKS, WIDTH - left - GAP, height)
-        columns = (alike[name].to_numpy() for name in ("disparity", "ci_low", "ci_high"))
+        value, low, high = (alike[name].to_numpy() for name in ("disparity", "ci_low", "ci_high"))
         said = disparity_axis(setup, alike["metric"].iloc[0], alone=True)
         draw_disparities(
-            ax, stands, *columns, np.ones(len(rows), dtype=bool), null=0.0, xlabel=said, size=row_size(names),
+            ax, stands, value, low, high, np.ones(len(rows), dtype=bool), null=0.0, xlabel=said, size=row_size(names),
             legend=False,
         )  # fmt: skip
         ax.xaxis.label.set(x=1, horizontalalignment="right", fontsize="small")
@@ -149,9 +149,9 @@ def subgroups_figure(setup: Setup, results: pd.DataFrame) -> Figure:
     )  # fmt: skip
     return Figure(
         draw,
-        "The subgroups reported, the strongest evidence first, each minus those it is compared with. Lines are intervals "
-        "that hold for all subgroups tested; arrows mark intervals that extend beyond the plot. The grey line is "
-        "equality.",
+        "The subgroups reported, the strongest evidence first, each minus those it is compared with. Lines are "
+        "intervals that hold for all subgroups tested; arrows mark intervals that extend beyond the plot. The grey "
+        "line is equality.",
     )
 
 

@@ -87,9 +87,12 @@ def scan_document(
     list of Block
         The document, without a title.
     """
+    drawing: list[Block] = []
+    if len(results):
+        drawing = [Items(tuple(results["sentence"])), subgroups_figure(setup.sentences, results)]
     return [
         *_verdict(setup, results, subgroups, p_value, remaining, n_searched),
-        *([Items(tuple(results["sentence"])), subgroups_figure(setup.sentences, results)] if len(results) else []),
+        *drawing,
         Heading("Null hypothesis", 3),
         Items((_null(setup, n_tested),)),
         _table(setup, subgroups),
@@ -124,10 +127,13 @@ def _null(setup: ScanSetup, n_tested: int) -> str:
     if setup.contextual:
         whom = f"among the others with the same {enumerated([*map(label, setup.contextual)])}"
     inside = f", within every {label(setup.sentences.controls)}" if setup.sentences.controls else ""
-    how = {"greater": "is not greater than", "less": "is not less than"}.get(setup.sentences.alternative, "is the same as")
+    how = {"greater": "is not greater than", "less": "is not less than"}.get(
+        setup.sentences.alternative, "is the same as"
+    )
     metrics = enumerated([*map(label, setup.metrics)])
     promise = PROMISES[setup.guarantee].format(level=f"{100 * setup.sentences.alpha:g} %")
-    return f"{metrics} in a subgroup {how} {whom}{inside}: {pluralize(n_tested, 'different hypothesis', 'different hypotheses')}. {promise}"
+    asked = pluralize(n_tested, "different hypothesis", "different hypotheses")
+    return f"{metrics} in a subgroup {how} {whom}{inside}: {asked}. {promise}"
 
 
 def _table(setup: ScanSetup, subgroups: pd.DataFrame) -> Table:
@@ -158,7 +164,8 @@ def _left_out(not_searched: pd.DataFrame, edges: Mapping[str, tuple[float, ...]]
         for reason, rows in not_searched.groupby("reason", sort=True)
     ]
     cut = [f"{label(name)}: {', '.join(number(edge) for edge in found)}" for name, found in sorted(edges.items())]
-    return [
-        *([Heading("Not looked at", 3), Items(tuple(lines), few=FEW)] if lines else []),
-        *([Heading("Where numbers were cut", 3), Items(tuple(cut), few=FEW)] if cut else []),
-    ]
+    blocks: list[Block] = []
+    for title, several in (("Not looked at", lines), ("Where numbers were cut", cut)):
+        if several:
+            blocks += [Heading(title, 3), Items(tuple(several), few=FEW)]
+    return blocks

@@ -81,7 +81,7 @@ class Cells:
         entries = math.prod(sizes)
         if code is None or entries * sums.shape[1] > 4 * LARGEST_TABLE:
             raise ParameterError(f"control_features: {n_strata:,} strata are too many for a scan; use fewer values")
-        found = np.stack([np.bincount(code, column, minlength=entries) for column in sums.T], axis=-1)
+        found = np.stack([np.bincount(code, column, minlength=entries) for column in sums.T], axis=-1, dtype=float)
         return found.reshape(*sizes, sums.shape[1])
 
     def with_context(self, features: tuple[int, ...], table: Floats) -> Floats:
