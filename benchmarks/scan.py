@@ -19,9 +19,11 @@ Without ``--quick`` figures are written to benchmarks/results/scan.json with the
 """
 
 import argparse
+import functools
 import json
 import sys
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -109,65 +111,52 @@ def rate(runs, one):
     return {"runs": runs, "false": int(sum(one() for _ in range(runs)))}
 
 
-def null_hypotheses(adult, runs, rng):
-    """Yield the name of each null hypothesis and its figures."""
+def null_hypotheses(adult, rng):
+    """Return what makes a run under each null hypothesis, and says whether it makes a false discovery."""
     y, p, features = adult.y, adult.predicted, adult.features
     few = features[["age", "education_num", "race", "hours_per_week"]]
 
     def everywhere(**params):
-        def one():
-            order = rng.permutation(len(y))
-            return scan(y[order], p[order], features, **params).concern_
-
-        return one
-
-    for guarantee in ("familywise", "split"):
-        for metric in ("zero_one_loss", "true_positive_rate"):
-            params = {"metric": metric, "guarantee": guarantee, "random_state": rng}
-            yield f"global, {metric}, {guarantee}", rate(runs, everywhere(**params))
+        order = rng.permutation(len(y))
+        return scan(y[order], p[order], features, **params).concern_
 
     def explained():
         order = within(features["sex"], rng)
         found = scan(y[order], p[order], features, metric="selection_rate").results_
         return not set(found["subgroup"]) <= {"sex = Female", "sex = Male"}
 
-    yield "partial: explained by sex", rate(runs, explained)
-
     def strata():
         order = within(features["sex"], rng)
         return scan(y[order], p[order], few, metric="selection_rate", control_features=features["sex"]).concern_
 
-    yield "partial: within strata of sex", rate(runs, strata)
-
-    for n, base in ((3000, 0.3), (3000, 0.05), (600, 0.3)):
-
-        def true_ones(n=n, base=base):
-            found = simulated(rng, n, base).subgroups_
-            return bool(found["concern"][~found["subgroup"].str.contains("a = ")].any())
-
-        yield f"partial: true ones, n {n}, base {base}", rate(runs, true_ones)
+    def true_ones(n, base):
+        found = simulated(rng, n, base).subgroups_
+        return bool(found["concern"][~found["subgroup"].str.contains("a = ")].any())
 
     def contexts():
         order = within(features["occupation"], rng)
         params = {"features": "occupation", "compare": "in_context", "metric": "selection_rate"}
         return scan(y[order], p[order], features[["sex", "race", "age", "occupation"]], **params).concern_
 
-    yield "partial: contexts of occupation", rate(runs, contexts)
-
     def mean(values):
-        def one():
-            shuffled = rng.permutation(values)
-            return scan(shuffled, np.zeros(len(shuffled)), few, metric="mean_residual").concern_
-
-        return one
+        shuffled = rng.permutation(values)
+        return scan(shuffled, np.zeros(len(shuffled)), few.iloc[: len(values)], metric="mean_residual").concern_
 
     loss = -np.log(np.clip(np.where(y == 1, adult.score, 1 - adult.score), 1e-12, 1))
-    for name, values in (("log loss", loss), ("lognormal(1)", rng.lognormal(size=len(y))),
-                         ("lognormal(1), 5,000 people", rng.lognormal(size=len(y)))):  # fmt: skip
-        if "5,000" in name:
-            few = few.iloc[:5000]
-            values = values[:5000]
-        yield f"mean, global: {name}", rate(runs, mean(values))
+    halves = {"guarantee": "split", "random_state": rng}
+    return {
+        "global, zero_one_loss": lambda: everywhere(metric="zero_one_loss"),
+        "partial, explained by sex": explained,
+        "partial, true ones, n 3000, base 0.3": lambda: true_ones(3000, 0.3),
+        "partial, true ones, n 3000, base 0.05": lambda: true_ones(3000, 0.05),
+        "partial, true ones, n 600, base 0.3": lambda: true_ones(600, 0.3),
+        "partial, contexts of occupation": contexts,
+        "partial, within strata of sex": strata,
+        "global, true_positive_rate": lambda: everywhere(metric="true_positive_rate"),
+        "mean, log loss": lambda: mean(loss),
+        "mean, lognormal, 5,000 people": lambda: mean(rng.lognormal(size=5000)),
+        "global, zero_one_loss, split": lambda: everywhere(metric="zero_one_loss", **halves),
+    }
 
 
 def simulated(rng, n, base, **params):
@@ -177,19 +166,15 @@ def simulated(rng, n, base, **params):
     return scan(None, event, data, metric="selection_rate", min_group_size=20, **params)
 
 
-def false_shares(runs, rng):
+def false_share(guarantee, runs, rng):
     """Return the mean share of true hypotheses among those rejected."""
-    out = {}
-    for guarantee in ("fdr", "fdr_bh"):
-        shares = []
-        for _ in range(runs):
-            found = simulated(rng, 3000, 0.3, guarantee=guarantee).subgroups_
-            rejected = found[found["concern"]]
-            true = ~rejected["subgroup"].str.contains("a = ")
-            shares.append(float(true.mean()) if len(rejected) else 0.0)
-        error = float(np.std(shares) / np.sqrt(runs))
-        out[guarantee] = {"share": round(float(np.mean(shares)), 4), "standard_error": round(error, 4), "runs": runs}
-    return out
+    shares = []
+    for _ in range(runs):
+        found = simulated(rng, 3000, 0.3, guarantee=guarantee).subgroups_
+        rejected = found[found["concern"]]
+        shares.append(float((~rejected["subgroup"].str.contains("a = ")).mean()) if len(rejected) else 0.0)
+    error = float(np.std(shares) / np.sqrt(runs))
+    return {"share": round(float(np.mean(shares)), 4), "standard_error": round(error, 4), "runs": runs}
 
 
 def discreteness(adult, rng):
@@ -242,72 +227,61 @@ def speed(adult):
 
 def problems(figures):
     """Say which figures break a promise."""
-    for name, found in figures.get("null", {}).items():
-        limit = LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / found["runs"])
-        if found["false"] > limit * found["runs"]:
-            yield f"{name}: {found['false']} of {found['runs']} runs, more than {limit:.3f}"
-    for name, found in figures.get("planted", {}).items():
-        if found["found"] < 0.9 * found["runs"]:
-            yield f"planted, {name}: found in {found['found']} of {found['runs']} runs"
-    for name, found in figures.get("false_share", {}).items():
-        if found["share"] > LEVEL + 3 * found["standard_error"]:
+    for name, found in figures.items():
+        if name.startswith(("global", "partial", "mean")):
+            limit = LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / found["runs"])
+            if found["false"] > limit * found["runs"]:
+                yield f"{name}: {found['false']} of {found['runs']} runs, more than {limit:.3f}"
+        elif name.startswith("planted") and found["found"] < 0.9 * found["runs"]:
+            yield f"{name}: found in {found['found']} of {found['runs']} runs"
+        elif name.startswith("share") and found["share"] > LEVEL + 3 * found["standard_error"]:
             yield f"{name}: share {found['share']}"
 
 
-def sections(adult, seed, *, quick):
+def cases(adult, rng, *, quick):
     """Return what is computed, by name."""
-    own = dict(zip(("permuted", "as_they_are", "null", "shares", "discreteness"), seed.spawn(5), strict=True))
     n_planted, n_null = (3, 10) if quick else (PLANTED, NULL)
-
-    def rng(name):
-        return np.random.default_rng(own[name])
-
-    def of_planted():
-        return {
-            "errors permuted": planted(adult, n_planted, rng("permuted"), permuted=True),
-            "predictions as they are": planted(adult, n_planted, rng("as_they_are"), permuted=False),
-        }
-
-    def of_null():
-        out = {}
-        for name, found in null_hypotheses(adult, n_null, rng("null")):
-            out[name] = found
-            print(name, found, flush=True)
-        return out
-
-    found = {
-        "null": of_null,
-        "planted": of_planted,
-        "false_share": lambda: false_shares(n_null, rng("shares")),
-        "discreteness": lambda: discreteness(adult, rng("discreteness")),
+    return {
+        "planted, errors permuted": lambda: planted(adult, n_planted, rng, permuted=True),
+        **{name: functools.partial(rate, n_null, one) for name, one in null_hypotheses(adult, rng).items()},
+        "share, fdr": lambda: false_share("fdr", n_null, rng),
+        "share, fdr_bh": lambda: false_share("fdr_bh", n_null, rng),
+        "discreteness": lambda: discreteness(adult, rng),
+        "planted, predictions as they are": lambda: planted(adult, n_planted, rng, permuted=False),
+        **({} if quick else {"speed": lambda: speed(adult)}),
     }
-    return found if quick else {**found, "speed": lambda: speed(adult)}
 
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a few runs, nothing stored")
-    parser.add_argument("--only", metavar="SECTION", help="compute one section, and keep the others as stored")
+    parser.add_argument("--only", metavar="PATTERN", default="", help="cases whose name contains this")
     options = parser.parse_args(argv)
     adult = Adult()
-    chosen = sections(adult, np.random.SeedSequence(SEED), quick=options.quick)
-    if options.only is not None:
-        chosen = {options.only: chosen[options.only]}
-    figures = {}
-    for name, compute in chosen.items():
-        figures[name] = compute()
-        print(name, figures[name], flush=True)
-    if options.quick:
-        return 0
-    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    figures = {
-        name: figures.get(name, stored.get(name)) for name in sections(adult, np.random.SeedSequence(0), quick=False)
-    }
-    figures = {name: found for name, found in figures.items() if found is not None}
-    write(RESULTS, "a scan of subgroups; see benchmarks/scan.py", SEED, people=len(adult), level=LEVEL, **figures)
-    broken = list(problems(figures))
+    names = list(cases(adult, np.random.default_rng(0), quick=options.quick))
+    for name in names:
+        if options.only in name:
+            # A case's numbers depend on its name alone.
+            rng = np.random.default_rng([SEED, zlib.crc32(name.encode())])
+            found = cases(adult, rng, quick=options.quick)[name]()
+            print(f"{name}: {found}", flush=True)
+            if not options.quick:
+                store(names, {name: found}, len(adult))
+    broken = [] if options.quick else list(problems(load()))
     print("\n".join(broken) or "Every figure holds.")
     return 1 if broken else 0
+
+
+def load():
+    """Return the stored figures."""
+    return json.loads(RESULTS.read_text())["figures"] if RESULTS.exists() else {}
+
+
+def store(names, found, people):
+    """Store figures beside those that are there."""
+    figures = {**load(), **found}
+    ordered = {name: figures[name] for name in names if name in figures}
+    write(RESULTS, "a scan of subgroups; see benchmarks/scan.py", SEED, people=people, level=LEVEL, figures=ordered)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 from skfairtest.cli.header import UTF_8, check_encoding
 from skfairtest.cli.help import Command, Commands
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
+from skfairtest.cli.scan import SCAN_HELP, scan
 
 if TYPE_CHECKING:
     from skfairtest.report.record import AuditRecord
@@ -295,6 +296,9 @@ def _some_failed(failed: Mapping[str, str]) -> Status:
     for reason in failed.values():
         tell(f"{PROGRAM}: {one_line(reason)}")
     return Status.BAD_INPUT
+
+
+app.command(name="scan", cls=Command, help=SCAN_HELP)(scan)
 
 
 @app.command(cls=Command, help=options.POWER_HELP, epilog=options.POWER_EPILOG)
