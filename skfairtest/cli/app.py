@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Mapping, Sequence
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import typer
@@ -20,17 +19,12 @@ from skfairtest.cli.header import UTF_8, check_encoding
 from skfairtest.cli.help import Command, Commands
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
 from skfairtest.cli.scan import SCAN_HELP, scan
+from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
     from skfairtest.report.record import AuditRecord
 
 __all__ = ["app", "run"]
-
-
-class Status(IntEnum):
-    """What the process returns; an audit that is done has detected no significant disparity."""
-
-    DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 PROGRAM = "skfairtest"

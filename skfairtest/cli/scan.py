@@ -9,6 +9,7 @@ import typer
 from skfairtest.cli import options
 from skfairtest.cli.errors import BadInput
 from skfairtest.cli.output import check_outputs, deliver, watched, write_out
+from skfairtest.cli.status import Status
 
 __all__ = ["SCAN_HELP", "scan"]
 
@@ -83,13 +84,12 @@ def scan(
     format_: options.Format = "table",
     output: options.Output = None,
     no_color: options.NoColor = False,
-) -> int:
+) -> Status:
     """Search a file."""
     reports = {"--html": html, "--json": json, "--markdown": markdown}
     if not sensitive:
         raise BadInput("--sensitive is missing: name the columns that describe subgroups")
     check_outputs({"--output": output, **reports}, [file])
-    from skfairtest.cli.app import Status
     from skfairtest.cli.auditing import audited
     from skfairtest.cli.export import to_csv
     from skfairtest.cli.files import Columns, cast_pos_label, read_people
@@ -130,7 +130,7 @@ def scan(
     for option, path in reports.items():
         if path is not None:
             write_out(makers[option](), path, option=option)
-    return Status.CONCERN if found.concern_ else Status.NO_CONCERN
+    return Status.SIGNIFICANT if found.concern_ else Status.DONE
 
 
 def _numbers(values: Any, n_bins: int) -> Any:
