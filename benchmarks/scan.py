@@ -140,7 +140,14 @@ def null_hypotheses(adult, rng):
 
     def mean(values):
         shuffled = rng.permutation(values)
-        return scan(shuffled, np.zeros(len(shuffled)), few.iloc[: len(values)], metric="mean_residual").concern_
+        return scan(
+            shuffled,
+            np.zeros(len(shuffled)),
+            few.iloc[: len(values)],
+            metric="mean_residual",
+            n_resamples=199,
+            random_state=rng,
+        ).concern_
 
     loss = -np.log(np.clip(np.where(y == 1, adult.score, 1 - adult.score), 1e-12, 1))
     halves = {"guarantee": "split", "random_state": rng}

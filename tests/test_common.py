@@ -290,7 +290,7 @@ class Scans(Kind):
         return [test.not_searched_]
 
     def drawn(self, test):
-        return test.subgroups_["p_value"]
+        return test.subgroups_[["subgroup", "p_value_adjusted"]]
 
     def sentence(self, test):
         return "^(Significant|No significant) disparity"
@@ -617,7 +617,8 @@ CASES = [
     Case(SCANS, "in context", {"metric": "accuracy", "features": "moss", "compare": "in_context", "min_group_size": 9}),
     Case(SCANS, "strata", {"metric": "accuracy", "guarantee": "fdr", "max_depth": 1}, control=True),
     Case(SCANS, "halves", {"metric": "selection_rate", "guarantee": "split"}, exact=False),
-    Case(SCANS, "residual", {"metric": "mean_residual", "alternative": "less", "guarantee": "fdr_bh"}, control=True),
+    # Of the two adjusted p-values of means, Holm's are larger here, which draws nothing.
+    Case(SCANS, "residual", {"metric": "mean_residual", "alternative": "less", "n_resamples": 4}, True),
     Case(CORRELATIONS, "one feature", {}, more=("age",), exact=False),
     Case(CORRELATIONS, "defaults", {}, exact=False),
     Case(
