@@ -29,13 +29,8 @@ LOOKED_AT = 5
 MOST_RIVALS, FAR = 20, 10.0
 #: Subgroups that are reported at the most.
 MOST_REPORTED = 20
-#: What each guarantee does to p-values, and what it says.
-GUARANTEES = {
-    "familywise": "Holm, discrete",
-    "split": "Holm on the second half",
-    "fdr": "Benjamini-Yekutieli",
-    "fdr_bh": "Benjamini-Hochberg",
-}
+#: What can be guaranteed.
+GUARANTEES = ("familywise", "split", "fdr", "fdr_bh")
 
 
 @dataclass(frozen=True, eq=False)

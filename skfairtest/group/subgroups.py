@@ -29,8 +29,7 @@ from skfairtest.comparisons.scan import (
     measure_of,
     people_of,
 )
-from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.group._subgroups import (
+from skfairtest.comparisons.scan_frames import (
     by_evidence,
     limits_of,
     not_searched_frame,
@@ -38,6 +37,7 @@ from skfairtest.group._subgroups import (
     subgroups_frame,
     terms_of,
 )
+from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.inference.scan import MeanSums
 from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import Column, check_names_of_columns, classes_of, in_intervals, named_columns, read_columns
