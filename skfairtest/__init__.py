@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skfairtest.group.correlation import CorrelationFairnessTest
     from skfairtest.group.inequality import inequality_decomposition
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
+    from skfairtest.group.subgroups import SubgroupScan
     from skfairtest.individual import (
         ComparablePairs,
         IndividualFairnessTest,
@@ -64,6 +65,7 @@ __all__ = [
     "SensitiveSubspace",
     "SignificanceFrame",
     "StoppingTimeDisplay",
+    "SubgroupScan",
     "ThresholdDisplay",
     "__version__",
     "fairness_p_value",
@@ -102,6 +104,7 @@ _HOMES = {
     "SensitiveSubspace": "individual",
     "SignificanceFrame": "model_selection.frame",
     "StoppingTimeDisplay": "displays.individual",
+    "SubgroupScan": "group.subgroups",
     "ThresholdDisplay": "displays.threshold",
     "fairness_p_value": "model_selection.p_value",
     "inequality_decomposition": "group.inequality",

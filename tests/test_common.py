@@ -45,6 +45,7 @@ from skfairtest import (
     SensitiveStratifiedKFold,
     SensitiveSubspace,
     SignificanceFrame,
+    SubgroupScan,
     fairness_p_value,
     inequality_decomposition,
     make_fairness_scorer,
@@ -160,6 +161,7 @@ class Kind:
     written: tuple[str, ...] = ("to_frame",)
     requests: tuple[str, ...] = ("sensitive_features",)
     nonsense: dict[str, Any] = {}
+    parallel = True
 
     def made(self, case, *, labels=None, **params):
         """Make a test that is not fitted; its model, if it has one, has seen labels that are written so."""
@@ -260,6 +262,39 @@ class Audits(Kind):
 
     def sentence(self, test):
         return "^Fairness audit"
+
+
+class Scans(Kind):
+    """Scans of two features, one of which may be the context."""
+
+    cls = SubgroupScan
+    everybody = people(300, small=True)
+    labels = ("y_true", "y_pred")
+    frames = ("results_", "subgroups_", "not_searched_")
+    values = (
+        "p_value_", "rejected_", "concern_", "statistic_", "disparity_", "confidence_interval_", "remaining_p_value_",
+        "n_searched_", "n_tested_", "edges_", "n_samples_",
+    )  # fmt: skip
+    written = ("to_frame", "to_json", "to_html", "to_markdown")
+    requests = ("sensitive_features", "control_features")
+    nonsense = {"metric": "nonsense", "compare": "wide"}
+    #: It has no n_jobs.
+    parallel = False
+
+    def arguments(self, case, data, put):
+        more = {"sensitive_features": put.columns(data[["tree", "moss"]])}
+        if case.control:
+            more["control_features"] = put.columns(data[["soil"]])
+        return put.column(data["y_pred"], None), put.column(data["y_true"], None), more
+
+    def fixed(self, test):
+        return [test.not_searched_]
+
+    def drawn(self, test):
+        return test.subgroups_[["subgroup", "p_value_adjusted"]]
+
+    def sentence(self, test):
+        return "^(Significant|No significant) disparity"
 
 
 class Correlations(Kind):
@@ -524,7 +559,7 @@ class Case:
     @property
     def several(self):
         """Whether several sensitive features are passed in one container, which always has names."""
-        return self.kind is AUDITS or (self.kind is CORRELATIONS and not self.more)
+        return self.kind in (AUDITS, SCANS) or (self.kind is CORRELATIONS and not self.more)
 
     @property
     def data(self):
@@ -533,6 +568,7 @@ class Case:
 
 
 GROUPS, AUDITS, CORRELATIONS, INDIVIDUALS, TOOLS = Groups(), Audits(), Correlations(), Individuals(), Tools()
+SCANS = Scans()
 FEW, SOME = {"n_resamples": 99}, {"n_resamples": 299}
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
 LEARNED = {"fair_metric": "sensitive_subspace"}
@@ -584,6 +620,12 @@ CASES = [
     Case(
         AUDITS, "ratios", {"metrics": ["precision", "f1"], "disparity": "ratio", "compare": "to_overall"}, control=True
     ),
+    Case(SCANS, "defaults", {"min_group_size": 20}),
+    Case(SCANS, "in context", {"metric": "accuracy", "features": "moss", "compare": "in_context", "min_group_size": 9}),
+    Case(SCANS, "strata", {"metric": "accuracy", "guarantee": "fdr", "max_depth": 1}, control=True),
+    Case(SCANS, "halves", {"metric": "selection_rate", "guarantee": "split"}, exact=False),
+    # Of the two adjusted p-values of means, Holm's are larger here, which draws nothing.
+    Case(SCANS, "residual", {"metric": "mean_residual", "alternative": "less", "n_resamples": 4}, True),
     Case(CORRELATIONS, "one feature", {}, more=("age",), exact=False),
     Case(CORRELATIONS, "defaults", {}, exact=False),
     Case(
@@ -641,7 +683,7 @@ CASES = [
         }.items()
     ),
 ]  # fmt: skip
-KINDS = (GROUPS, AUDITS, CORRELATIONS, INDIVIDUALS)
+KINDS = (GROUPS, AUDITS, SCANS, CORRELATIONS, INDIVIDUALS)
 
 
 def parametrized(cases, name=None, values=(), *, unless=lambda case, value: False):
@@ -759,7 +801,7 @@ def test_the_order_of_rows_changes_nothing(case):
     assert_same(case, case.kind.ask(case, shuffled), fitted(case), rtol, anyhow=individual)
 
 
-@parametrized(CASES, "n_jobs", [2, -1])
+@parametrized([case for case in CASES if case.kind.parallel], "n_jobs", [2, -1])
 def test_n_jobs_changes_nothing(case, n_jobs):
     assert_same(case, case.kind.ask(case, case.data, n_jobs=n_jobs), fitted(case))
 
@@ -812,7 +854,7 @@ def test_how_labels_are_written_changes_nothing(case, labels):
     case.kind.check_labels(test, case.data, mapping)
 
 
-@parametrized([case for case in CASES if case.kind in (GROUPS, AUDITS) and not case.more])
+@parametrized([case for case in CASES if case.kind in (GROUPS, AUDITS, SCANS) and not case.more])
 def test_predictions_and_a_table_of_them_in_one_piece_or_in_two_give_the_same(case):
     data = case.data
     columns = ["tree"] if case.kind is GROUPS else ["tree", "moss"]
@@ -902,7 +944,8 @@ def test_renaming_groups_in_the_same_order_changes_their_names_only(case, names)
     ours, theirs = (case.kind.says(said) for said in (test, before))
     for name in case.kind.frames:
         left, right = (
-            frame[name].drop(columns=["group", "other", "sentence"], errors="ignore") for frame in (ours, theirs)
+            frame[name].drop(columns=["group", "other", "subgroup", "sentence"], errors="ignore")
+            for frame in (ours, theirs)
         )
         if left.index.nlevels > 1 or left.index.name is not None:  # of names
             left, right = left.reset_index(drop=True), right.reset_index(drop=True)
@@ -1091,7 +1134,13 @@ def test_a_fitted_test_is_shown_in_a_notebook(kind):
 def test_a_second_fit_leaves_nothing_of_the_first(kind):
     cases = [case for case in CASES if case.kind is kind]
     # From a margin, functions that users write or what is learned, to what has none of it.
-    names = {GROUPS: "equivalence", AUDITS: "margin", CORRELATIONS: "functions", INDIVIDUALS: "learned"}
+    names = {
+        GROUPS: "equivalence",
+        AUDITS: "margin",
+        CORRELATIONS: "functions",
+        INDIVIDUALS: "learned",
+        SCANS: "in context",
+    }
     before = next(case for case in cases if case.name == names[kind])
     case = next(case for case in cases if case.name in ("defaults", "ratios", "analytic"))
     test = kind.made(before)

@@ -23,6 +23,7 @@ from skfairtest import (
     Mahalanobis,
     Projection,
     SensitiveSubspace,
+    SubgroupScan,
 )
 
 
@@ -55,6 +56,14 @@ class FairnessAuditOfModel(FairnessAudit):
 
     def fit(self, X, y=None, *, sensitive_features=None):
         """Audit the model on the people it was fitted on."""
+        return fit_on(self, super().fit, X, y, sensitive_features)
+
+
+class SubgroupScanOfModel(SubgroupScan):
+    """Fits its model, and supplies the groups."""
+
+    def fit(self, X, y=None, *, sensitive_features=None):
+        """Scan the model's predictions of the people it was fitted on."""
         return fit_on(self, super().fit, X, y, sensitive_features)
 
 
@@ -148,6 +157,10 @@ CHECKED = {
     FairnessAudit: [
         FairnessAuditOfModel(LogisticRegression(), metrics="accuracy"),
         FairnessAuditOfModel(LinearRegression(), metrics="mean_squared_error", **DRAWN),
+    ],
+    SubgroupScan: [
+        SubgroupScanOfModel(LogisticRegression(), metric="accuracy", min_group_size=2),
+        SubgroupScanOfModel(LinearRegression(), metric="mean_squared_error", min_group_size=2),
     ],
     CorrelationFairnessTest: [CorrelationFairnessTestOfModel(LinearRegression(), **DRAWN)],
     IndividualFairnessTest: [

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Mapping, Sequence
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 import typer
@@ -19,17 +18,13 @@ from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
 from skfairtest.cli.header import UTF_8, check_encoding
 from skfairtest.cli.help import Command, Commands
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
+from skfairtest.cli.scan import SCAN_HELP, scan
+from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
     from skfairtest.report.record import AuditRecord
 
 __all__ = ["app", "run"]
-
-
-class Status(IntEnum):
-    """What the process returns; an audit that is done has detected no significant disparity."""
-
-    DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
 
 
 PROGRAM = "skfairtest"
@@ -303,6 +298,9 @@ def _some_failed(failed: Mapping[str, str]) -> Status:
     for reason in failed.values():
         tell(f"{PROGRAM}: {one_line(reason)}")
     return Status.BAD_INPUT
+
+
+app.command(name="scan", cls=Command, help=SCAN_HELP)(scan)
 
 
 @app.command(cls=Command, help=options.POWER_HELP, epilog=options.POWER_EPILOG)

@@ -84,7 +84,7 @@ def measure(
             counted.append((count(design, metric, (counts, *metric.masks(cells, labels), roles), what), True))
             continue
         kinds = _kinds(sample, metric, settings)
-        _check_numbers(design, metric)
+        check_numbers(design, metric)
         rate = None if isinstance(metric, Rate | Omnibus) else _as_rate(design, metric, kinds)
         if rate is not None:
             counted.append((count(design, *rate, (metric.name, False)), False))
@@ -273,9 +273,9 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
             )
 
 
-def _check_numbers(design: Design, metric: Metric) -> None:
+def check_numbers(design: Design, metric: Metric) -> None:
     """Refuse numbers of which a built-in metric cannot compute squares."""
-    if isinstance(metric, BuiltIn) and metric.positive.startswith("if") and _positive_for(design, metric) is None:
+    if isinstance(metric, BuiltIn) and metric.positive.startswith("if") and positive_for(design, metric) is None:
         check_magnitude({name: design.sample.columns[name] for name in metric.columns}, metric.power)
 
 
@@ -335,7 +335,7 @@ def _within(metric: Metric, settings: Settings) -> str | None:
     return metric.within if isinstance(metric, ScoreMetric) else None
 
 
-def _positive_for(design: Design, metric: ScoreMetric) -> Any:
+def positive_for(design: Design, metric: ScoreMetric) -> Any:
     """Return the label that becomes 1 for a metric of numbers, None where numbers are taken as they are."""
     if not isinstance(metric, BuiltIn) or metric.positive == "always":
         return design.pos_label
@@ -370,7 +370,7 @@ def _as_rate(
     if not isinstance(metric, BuiltIn) or not is_counted(design.sample, design.settings) or kinds.counts is None:
         return None
     n = kinds.counts.shape[2]
-    functional = metric.functional(Context(kinds.values, _positive_for(design, metric)))
+    functional = metric.functional(Context(kinds.values, positive_for(design, metric)))
     rate = Rate(metric.name, "y_pred", None, disparity=metric.disparity)
     if type(functional) is Share:
         event, given = functional.event > 0, functional.given > 0
@@ -404,7 +404,7 @@ def _evaluation(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> Eva
             f"variance='delta' needs the derivative of {metric.name}, which nobody has given: use 'jackknife' or "
             "'bootstrap', or a ScoreMetric with a variance"
         )
-    positive = design.pos_label if isinstance(metric, Rate) else _positive_for(design, metric)
+    positive = design.pos_label if isinstance(metric, Rate) else positive_for(design, metric)
     return Evaluation(metric, kinds, positive, design.question(metric), variance, _within(metric, design.settings))
 
 

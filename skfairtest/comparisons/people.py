@@ -314,9 +314,13 @@ class GroupsTest(ReportMixin):
             if y_score is None and needed <= {"y_true", "y_score"} and "y_score" in needed:
                 y_pred, y_score = None, y_pred  # a metric of scores alone takes them as predictions too
         # A missing label is an error, whichever metric reads it.
-        sample = Sample.from_predictions(y, y_pred, y_score=y_score, **columns)
+        sample = self._sample(X, y, y_pred, y_score, columns)
         subject = "predictions" if self.estimator is None else type(self.estimator).__name__
         return sample, settings, metrics, seed, subject
+
+    def _sample(self, X: Any, y: Any, y_pred: Any, y_score: Any, columns: dict[str, Any]) -> Sample:
+        """Read one row per person; a test may look up in `X` what else it needs to know of people."""
+        return Sample.from_predictions(y, y_pred, y_score=y_score, **columns)
 
     def _ask(
         self,

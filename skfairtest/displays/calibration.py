@@ -14,9 +14,10 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.displays._axes import axes
+from skfairtest.displays._drawings import legend_below, literal
+from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
 from skfairtest.displays._tested import finish, fitted_name
 from skfairtest.readers import as_numbers, check_rows, classes_of, one_column, resolve_pos_label, scores
-from skfairtest.report.drawings import BLUE, GREY, ORANGE, legend_below, literal
 from skfairtest.tables import Sample
 
 #: Colours and marks of groups, which differ without colour too.
@@ -180,6 +181,7 @@ class CalibrationDisplay:
         bins["ci_low"], bins["ci_high"] = _limits(events.to_numpy(), bins["n"].to_numpy(dtype=float), error)
         return cls(bins=bins, confidence_level=float(confidence_level)).plot(ax=ax)
 
+    @styled
     def plot(self, *, ax: Any = None) -> Self:
         """Draw.
 
@@ -209,7 +211,6 @@ class CalibrationDisplay:
         literal(ax.set_ylabel("share of truly positive people"))
         ax.set_xlim(0, 1)
         ax.set_ylim(0, 1)
-        ax.spines[["top", "right"]].set_visible(False)
         legend_below(ax)
         finish(ax)
         return self

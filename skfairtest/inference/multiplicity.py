@@ -206,3 +206,39 @@ ADJUSTMENTS: dict[str | None, Callable[[Floats], Floats]] = {
 }
 #: Adjustments whose rejections are familywise: their smallest adjusted p-value tests the global null hypothesis.
 FAMILYWISE = frozenset({"holm", "shaffer", "bonferroni", "max_t"})
+
+
+def holm_discrete(log_p: Floats, smallest: Floats) -> Floats:
+    """Holm's step-down, in which a hypothesis counts only where its p-value could have been so small.
+
+    A p-value p is multiplied by how many of the hypotheses that are not rejected yet can have a p-value of at most p.
+    It controls the familywise error strongly under any dependence, given the smallest p-values: up to the first
+    rejected true hypothesis all those rejected are false, so the factor is at least the number of true ones that can
+    have a p-value of at most p, and these are the only ones that Bonferroni's inequality adds up. It rejects whatever
+    Tarone's procedure rejects, at any level, and Holm's where every p-value can be small.
+
+    Parameters
+    ----------
+    log_p : ndarray of shape (n,)
+        Logarithms of p-values.
+    smallest : ndarray of shape (n,)
+        Logarithms of the smallest p-values there can be, whatever is observed; at most `log_p`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Logarithms of adjusted p-values.
+
+    References
+    ----------
+    R. E. Tarone (1990), Biometrics 46, 515-522. G. Hommel and F. Krummenauer (1998), Biometrics 54, 673-681.
+
+    Examples
+    --------
+    >>> p, smallest = np.array([0.01, 0.3, 0.4]), np.array([0.001, 0.2, 0.4])
+    >>> np.exp(holm_discrete(np.log(p), np.log(smallest))).round(3).tolist()
+    [0.01, 0.3, 0.4]
+    """
+    ordered = np.sort(log_p)
+    could_be = np.searchsorted(np.sort(np.minimum(smallest, log_p)), ordered, side="right")
+    return _step(log_p, np.maximum(could_be - np.arange(len(log_p)), 1.0), down=True)

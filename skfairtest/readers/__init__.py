@@ -10,8 +10,10 @@ from skfairtest.readers.columns import (
     read_columns,
 )
 from skfairtest.readers.containers import one_column
+from skfairtest.readers.intervals import in_intervals
 from skfairtest.readers.labels import check_labels, resolve_pos_label
 from skfairtest.readers.levels import is_label, sort_levels
+from skfairtest.readers.named import check_names_of_columns, named_columns
 from skfairtest.readers.numbers import as_floats, as_numbers, check_magnitude, read_values, read_weights
 from skfairtest.readers.predictions import (
     as_model_input,
@@ -36,10 +38,13 @@ __all__ = [
     "ask",
     "check_labels",
     "check_magnitude",
+    "check_names_of_columns",
     "check_rows",
     "check_same_people",
     "classes_of",
+    "in_intervals",
     "is_label",
+    "named_columns",
     "one_column",
     "predict",
     "predictions_from_X",

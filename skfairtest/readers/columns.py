@@ -248,13 +248,15 @@ def read_columns(
     return columns
 
 
-def read_groups(sensitive_features: Any, control_features: Any) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+def read_groups(
+    sensitive_features: Any, control_features: Any, *, few: bool = True
+) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
     """Read the groups and the strata of people.
 
     Parameters
     ----------
     sensitive_features : array-like, frame or mapping
-        The groups; too many values in a column are an error or a warning.
+        The groups; with `few`, too many values in a column are an error or a warning.
     control_features : array-like, frame or mapping, optional
         The strata.
 
@@ -267,8 +269,8 @@ def read_groups(sensitive_features: Any, control_features: Any) -> tuple[tuple[C
         sensitive_features,
         "sensitive_features",
         default_name="sensitive_feature",
-        max_levels=MAX_GROUPS,
-        warn_levels=WARN_GROUPS,
+        max_levels=MAX_GROUPS if few else None,
+        warn_levels=WARN_GROUPS if few else None,
     )
     if control_features is None:
         return sensitive, ()

@@ -26,7 +26,7 @@ from skfairtest.report.record import AuditPart
 from skfairtest.report.scales import Scale, joined
 from skfairtest.report.sentences import Setup, metric_title
 
-__all__ = ["MOST_GROUPS", "disparities_figure", "null_figure", "values_figure"]
+__all__ = ["MOST_GROUPS", "disparities_figure", "null_figure", "subgroups_figure", "values_figure"]
 
 #: Rows in a drawing of comparisons; in one of values, groups of one metric and rows of all. The tables have all.
 MOST_COMPARISONS, MOST_GROUPS, MOST_ROWS = 30, 20, 40
@@ -147,6 +147,45 @@ def _titles(metric: str) -> tuple[str, str]:
     """Return what a metric is called, and its name in code where that is something else."""
     name, title = label(metric), metric_title(metric)
     return title, "" if title.lower() == name else name
+
+
+def subgroups_figure(setup: Setup, results: pd.DataFrame) -> Figure:
+    """Draw the subgroups that a scan reports, the strongest evidence first.
+
+    Parameters
+    ----------
+    setup : Setup
+        How the scan was set up.
+    results : DataFrame
+        Its results: ``metric``, ``subgroup``, ``compared_with``, ``disparity``, ``ci_low`` and ``ci_high``.
+
+    Returns
+    -------
+    Figure
+        The forest plot, of the metrics that have the first one's unit.
+    """
+    share = setup.is_share(results["metric"].iloc[0])
+    alike = results[[setup.is_share(metric) == share for metric in results["metric"]]].head(MOST_COMPARISONS)
+    scale = _scale(setup, alike)
+    metrics = list(dict.fromkeys(alike["metric"]))
+    frames = [alike[alike["metric"] == metric].assign(concern=True) for metric in metrics]
+    rows = tuple(
+        Rows(
+            tuple(joined([row["subgroup"]], [], WIDEST) for row in records(frame)),
+            (_disparities(setup, metric, frame, scale, labelled=metric == metrics[-1]),),
+        )
+        for metric, frame in zip(metrics, frames, strict=True)
+    )
+    described = (
+        f"A forest plot: {pluralize(len(alike), 'row')}, one for each subgroup reported, with its disparity and "
+        "interval. The table holds the same numbers."
+    )
+    return Figure(
+        Forest("Subgroups that differ", described, rows),
+        "The subgroups reported, the strongest evidence first, each minus those it is compared with. Lines are "
+        "intervals that hold for all subgroups tested; arrows mark intervals that extend beyond the plot. The grey "
+        "line is equality.",
+    )
 
 
 def _as_many(shown: int, total: int) -> str:

@@ -20,6 +20,8 @@ _WORDS = re.compile(r"[^\W\d_]{3,}(?:[ -][^\W\d_]{3,})*")
 _NO_ADJECTIVES = re.compile(
     r"\b(?:other|unknown|none|missing|yes|not|true|false|and|nan|null|refused)\b", re.IGNORECASE
 )
+#: What a feature is called that came without a name.
+_UNNAMED = re.compile(r"sensitive_feature_\d+")
 #: Values that have a noun.
 _NOUNS = {"female": "women", "woman": "women", "women": "women", "male": "men", "man": "men", "men": "men"}
 #: How rates name predictions; `in_words` says instead what they mean.
@@ -98,11 +100,13 @@ def people_of(names: Sequence[str], group: Any, *, adjective: bool | None = None
     --------
     >>> people_of(["race"], "African-American"), people_of(["foreign"], "yes")
     ('African-American people', 'people with foreign = yes')
-    >>> people_of(["sex"], "Female")
-    'women'
+    >>> people_of(["sex"], "Female"), people_of(["sensitive_feature_0"], "b")
+    ('women', 'group b')
     """
     if _is_adjective(names, group) if adjective is None else adjective:
         return _NOUNS.get(group.lower()) or f"{label(group)} people"
+    if len(names) == 1 and _UNNAMED.fullmatch(names[0]):
+        return f"group {label(group)}"
     values = group if isinstance(group, tuple) and len(names) > 1 else (group,)
     return f"people with {told(names, group)}" if len(values) == len(names) else told(names, group)
 

@@ -227,6 +227,7 @@ class Sample:
         control_features: Any = None,
         sample_weight: Any = None,
         clusters: Any = None,
+        few_groups: bool = True,
     ) -> "Sample":
         """Read people from one row per person.
 
@@ -238,6 +239,8 @@ class Sample:
             The groups and the strata.
         sample_weight, clusters : array-like of shape (n,), optional
             What each person counts, and who belongs together.
+        few_groups : bool, default=True
+            Whether too many values of a sensitive feature are an error or a warning.
 
         Raises
         ------
@@ -246,7 +249,7 @@ class Sample:
         """
         given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
         columns = {name: read_values(values, name) for name, values in given.items() if values is not None}
-        sensitive, control = read_groups(sensitive_features, control_features)
+        sensitive, control = read_groups(sensitive_features, control_features, few=few_groups)
         weight = None if sample_weight is None else read_weights(sample_weight)
         cluster = None if clusters is None else read_column(clusters, "clusters")
         check_same_people(

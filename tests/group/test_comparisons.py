@@ -695,7 +695,7 @@ def test_preparing_a_test_is_not_taken_for_the_cost_of_a_resample(monkeypatch, c
 @every_metric
 def test_a_sentence_says_what_was_compared(people, metric):
     first = str(people.test(metric, compare="to_overall")).split("\n\n")[0]
-    assert re.search(r"for people with \w+ = [abc] versus [-\d.]+ for everyone", first)
+    assert re.search(r"for group [abc] versus [-\d.]+ for everyone", first)
     assert "nan" not in first
     strata = str(people.test(metric, compare="to_rest", strata=True))
     assert "Averaged over" in strata

@@ -1,0 +1,554 @@
+"""The search for subgroups that nobody named: combinations of features whose people are treated unlike others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from skfairtest._utils.checks import check_choice, is_integer
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.seeds import check_seed, seed_sequence
+from skfairtest._utils.text import label
+from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.people import GroupsTest
+from skfairtest.comparisons.scan import (
+    GUARANTEES,
+    Measure,
+    Scanned,
+    Step,
+    adjusted,
+    by_permutation,
+    distinct_of,
+    explain,
+    measure_of,
+    people_of,
+)
+from skfairtest.comparisons.scan_frames import (
+    by_evidence,
+    limits_of,
+    not_searched_frame,
+    results_frame,
+    subgroups_frame,
+    terms_of,
+)
+from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.inference.scan import MeanSums
+from skfairtest.metrics import Metric, Rate, resolve_metrics
+from skfairtest.readers import Column, check_names_of_columns, classes_of, in_intervals, named_columns, read_columns
+from skfairtest.report.document import Block
+from skfairtest.report.mixin import ReportPages
+from skfairtest.report.sentences import Setup, result_sentence
+from skfairtest.report.subgroups import ScanSetup, scan_document
+from skfairtest.tables import Sample
+from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups
+
+
+class SubgroupScan(GroupsTest, ReportPages):
+    """Search combinations of features for subgroups that a model treats unlike other people.
+
+    Null hypothesis of each subgroup: the metric has the same value in the subgroup as among everyone else or, with
+    ``compare="in_context"``, among the others of its context. All subgroups of up to `max_depth` features are tested,
+    and the guarantee holds for all of them together. Those that differ are reported once, by the shortest descriptions
+    that explain them.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, optional
+        Never fitted here. None: the `X` of `fit` is the predictions.
+    metric : str, Rate or list, default="equalized_odds"
+        Rates, criteria, and means of a value of each person, such as "mean_residual". Several metrics are one family.
+    compare : {"to_rest", "in_context"}, default="to_rest"
+        Whom a subgroup is compared with. "to_rest": everyone else. "in_context": the people who share its values of
+        `features` and differ from it in the sensitive features, such as women of a department with its men.
+    max_depth : int, default=2
+        The most features that describe a subgroup.
+    min_group_size : int, default=50
+        The fewest people of a subgroup, and of those it is compared with.
+    features : str or list of str, optional
+        Names of columns of `X` that describe subgroups beside the sensitive features.
+    n_bins : int, default=5
+        Numbers of more different values are cut into so many intervals of about as many people each.
+    guarantee : {"familywise", "split", "fdr", "fdr_bh"}, default="familywise"
+        What is promised at the level ``1 - confidence_level``. "familywise": the probability that any true null
+        hypothesis is rejected is at most the level, whichever are true and however they depend on each other.
+        "split": the same for the subgroups tested on one half of the people, having been chosen on the other half.
+        "fdr": the expected share of true null hypotheses among those rejected, whatever their dependence (Benjamini
+        and Yekutieli); "fdr_bh": the same under positive dependence, which overlapping subgroups need not have
+        (Benjamini and Hochberg).
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        "greater": the subgroup's value is the greater one.
+    confidence_level : float, default=0.95
+        Of intervals; one minus it is the level of the test.
+    max_subgroups : int, default=200000
+        The most subgroups that are searched; `not_searched_` lists what is left.
+    n_resamples : int, default=999
+        Permutations of people, for means.
+    pos_label : label, optional
+        The positive label. None: 1 of {0, 1} or {-1, 1}, True, or the estimator's ``classes_[1]``.
+    random_state : int, RandomState, Generator or None
+        Seed of the halves of "split", of the permutations for means, and of the predictions of a randomised model.
+
+    Attributes
+    ----------
+    p_value_ : float
+        The smallest familywise-adjusted p-value.
+    rejected_ : bool
+        ``p_value_ <= 1 - confidence_level``.
+    concern_ : bool
+        Whether any subgroup is reported.
+    statistic_, disparity_ : float
+        Of the subgroup with the strongest evidence.
+    confidence_interval_ : tuple of float
+        Limits of its disparity, simultaneous over all subgroups tested.
+    results_ : DataFrame
+        The subgroups that are reported, the strongest evidence first: how many people, both values, their disparity
+        with an interval, p-values, and a sentence. ``p_value_given_above`` is the adjusted p-value of what remains
+        given those above. Intervals are simultaneous over all subgroups tested (with "fdr" and "fdr_bh" their
+        false-coverage rate is controlled).
+    subgroups_ : DataFrame
+        All subgroups that were tested, by p-value; ``concern`` says which differ, ``reported`` which are in `results_`.
+    not_searched_ : DataFrame
+        What was not looked at, for each combination of features: how many subgroups, and why.
+    remaining_p_value_ : float
+        The smallest adjusted p-value of what is left given all subgroups in `results_`; 1 where nothing is.
+    n_searched_ : int
+        How many subgroups were searched, for all metrics together.
+    n_tested_ : int
+        How many different null hypotheses these are: those of "split" on the second half.
+    edges_ : dict
+        The edges of the intervals of each feature that was cut.
+    pos_label_ : object
+        The label counted as positive; None where no metric asks.
+    n_samples_ : int
+        People.
+
+    See Also
+    --------
+    FairnessTest : Groups that are named beforehand.
+    FairnessAudit : All groups of some features, with their intersections.
+
+    Notes
+    -----
+    The p-value of a rate is exact, given how many people meet its condition and show its event: hypergeometric, or the
+    convolution of the strata's distributions with control features. Of more than 2,000 subgroups with control features
+    those with a score of at most 3 have the normal approximation. The p-value of a mean is Welch's, which is much too
+    small far out in its tail if values are skewed and subgroups small. Adjusted ones are therefore the larger of two:
+    Holm's, which is valid in large samples, and the share of permutations of all people (within strata and contexts)
+    whose smallest p-value is at most as large, which is exact where nothing differs (Westfall and Young 1993). It is
+    offered with "familywise" alone.
+
+    "familywise" is Holm's procedure, in which a hypothesis counts only where its p-value could have been so small
+    (Tarone 1990): subgroups in which hardly anyone meets the condition cost nothing. Subgroups that hold the same
+    people are one hypothesis, and so are a subgroup and its complement in a two-sided test.
+
+    The hypotheses are about subgroups as they are: where women are treated worse, so are young women, although being
+    young adds nothing. What adds nothing is left out of `results_`: within the strata that the subgroups above divide
+    people into, each further one still differs, adjusted for everything searched; and it is no longer described than it
+    has to be, as it gives way to a shorter description within which it does not differ at the level.
+
+    References
+    ----------
+    F. Tramer et al. (2017), FairTest, EuroS&P. R. E. Tarone (1990), Biometrics 46, 515-522. P. H.
+    Westfall and S. S. Young (1993), Resampling-Based Multiple Testing, section 2.3. Y. Benjamini and
+    D. Yekutieli (2001), Annals of Statistics 29, 1165-1188; (2005), JASA 100, 71-81, for intervals after selection.
+
+    Examples
+    --------
+    >>> from skfairtest import SubgroupScan
+    >>> from skfairtest.datasets import load_berkeley
+    >>> berkeley = load_berkeley()
+    >>> scan = SubgroupScan.from_predictions(
+    ...     None,
+    ...     berkeley.y_pred,
+    ...     sensitive_features=berkeley.sensitive_features,
+    ...     X=berkeley.control_features,
+    ...     features="department",
+    ...     compare="in_context",
+    ...     metric="selection_rate",
+    ... )
+    >>> scan.results_[["subgroup", "compared_with", "disparity"]].round(2)
+                           subgroup               compared_with  disparity
+    0                  sex = Female               everyone else      -0.14
+    1  department = A, sex = Female  others with department = A       0.20
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "sensitive_features": True,
+        "control_features": True,
+        "predict_params": True,
+        "sample_weight": False,
+        "clusters": False,
+    }
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "rejected", "concern", "statistic", "disparity", "confidence_interval", "results", "not_searched",
+        "remaining_p_value", "n_searched", "n_tested", "edges", "pos_label", "n_samples",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        metric: Any = "equalized_odds",
+        compare: str = "to_rest",
+        max_depth: int = 2,
+        min_group_size: int = 50,
+        features: Any = None,
+        n_bins: int = 5,
+        guarantee: str = "familywise",
+        alternative: str = "two-sided",
+        confidence_level: float = 0.95,
+        max_subgroups: int = 200_000,
+        n_resamples: int = 999,
+        pos_label: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.metric = metric
+        self.compare = compare
+        self.max_depth = max_depth
+        self.min_group_size = min_group_size
+        self.features = features
+        self.n_bins = n_bins
+        self.guarantee = guarantee
+        self.alternative = alternative
+        self.confidence_level = confidence_level
+        self.max_subgroups = max_subgroups
+        self.n_resamples = n_resamples
+        self.pos_label = pos_label
+        self.random_state = random_state
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        predict_params: dict[str, Any] | None = None,
+    ) -> Self:
+        """Predict with the estimator and search its predictions.
+
+        Parameters
+        ----------
+        X : array-like
+            What the estimator predicts from, in which `features` are looked up; with ``estimator=None`` the
+            predictions, of shape (n_samples,).
+        y : array-like of shape (n_samples,), optional
+            True labels; None where the metric needs none.
+        sensitive_features : array-like, frame or mapping
+            One or several columns of length n_samples, labels or numbers.
+        control_features : array-like, frame or mapping, optional
+            Strata within which subgroups are compared.
+        predict_params : dict, optional
+            Further arguments of the estimator's ``predict``.
+
+        Returns
+        -------
+        self
+            The fitted scan.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        NotFittedError
+            If the estimator is a scikit-learn estimator that is not fitted.
+        """
+        return super().fit(
+            X,
+            y,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            predict_params=predict_params,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        y_score: Any = None,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        X: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Search predictions, without an estimator.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or None
+            True labels; None where the metric needs none.
+        y_pred : array-like of shape (n_samples,)
+            Predictions.
+        y_score : array-like of shape (n_samples,), optional
+            Scores of the positive label, for metrics that need them beside predictions.
+        sensitive_features : array-like, frame or mapping
+            One or several columns of length n_samples, labels or numbers.
+        control_features : array-like, frame or mapping, optional
+            Strata within which subgroups are compared.
+        X : frame or mapping, optional
+            Where `features` are looked up; not needed if they are among the sensitive features.
+        **params
+            Parameters of the scan.
+
+        Returns
+        -------
+        SubgroupScan
+            The fitted scan.
+
+        Examples
+        --------
+        >>> from skfairtest import SubgroupScan
+        >>> from skfairtest.datasets import load_compas
+        >>> compas = load_compas()
+        >>> scan = SubgroupScan.from_predictions(
+        ...     compas.y_true,
+        ...     compas.y_pred,
+        ...     sensitive_features=compas.sensitive_features,
+        ...     metric="false_positive_rate",
+        ... )
+        >>> scan.results_["subgroup"].tolist()[:2]
+        ['race = African-American', 'age_cat = Less than 25']
+        """
+        if sensitive_features is not None and X is not None and params.get("features") is not None:
+            sensitive_features = _together(sensitive_features, X, params["features"])
+        return super().from_predictions(
+            y_true,
+            y_pred,
+            y_score=y_score,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            **params,
+        )
+
+    def _check(self) -> tuple[Settings, list[Metric]]:
+        check_seed(self.random_state)
+        check_choice("compare", self.compare, ("to_rest", "in_context"))
+        check_choice("guarantee", self.guarantee, GUARANTEES)
+        check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
+        for name, least in (
+            ("max_depth", 1),
+            ("min_group_size", 1),
+            ("n_bins", 2),
+            ("max_subgroups", 1),
+            ("n_resamples", 1),
+        ):
+            value = getattr(self, name)
+            if not is_integer(value) or value < least:
+                raise ParameterError(f"{name} must be an integer of at least {least}; found {value!r}")
+        named = check_names_of_columns(self.features, "features")
+        if self.compare == "in_context" and named is None:
+            raise ParameterError(
+                "compare='in_context' compares people who share values of features, and features is None: name columns "
+                "of X, as in features='department', or use compare='to_rest'"
+            )
+        settings = check_settings(
+            compare="to_rest", alternative=self.alternative, confidence_level=self.confidence_level, adjust="holm"
+        )
+        return settings, resolve_metrics(self.metric)
+
+    def _sample(self, X: Any, y: Any, y_pred: Any, y_score: Any, columns: dict[str, Any]) -> Sample:
+        sensitive = read_columns(columns["sensitive_features"], "sensitive_features", default_name="sensitive_feature")
+        names = check_names_of_columns(self.features, "features") or ()
+        if set(names) - {column.name for column in sensitive}:
+            if self.estimator is None:
+                raise ParameterError(
+                    f"features={self.features!r} are columns of X, and without an estimator the X of fit is the "
+                    "predictions: use SubgroupScan.from_predictions(y_true, y_pred, X=...)"
+                )
+            sensitive = _together(sensitive, X, names)
+        columns = {**columns, "sensitive_features": sensitive}
+        return Sample.from_predictions(y, y_pred, y_score=y_score, few_groups=False, **columns)
+
+    def _fit_sample(
+        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
+    ) -> Self:
+        assert metrics is not None
+        if sample.weight is not None:
+            raise ParameterError("table has sums of weights, and a scan counts people: use a table without weights")
+        cells, edges, contextual = self._cells(sample)
+        positive = positive_label(sample, metrics, self.pos_label, classes_of(self.estimator))
+        design = Design(sample, settings, (), (), positive, self.pos_label, ())
+        measures = [measure_of(design, metric) for metric in metrics]
+        everyone, left_out = all_subgroups(cells, self.max_depth, self.min_group_size, self.max_subgroups)
+        if not len(everyone):
+            raise ParameterError(
+                f"min_group_size={self.min_group_size}: of these people (n_samples={sample.n_samples}) no subgroup has "
+                "so many, and as many to be compared with; use a smaller min_group_size, or features with fewer values"
+            )
+        halves = people_of(cells, measures, seed_sequence(seed) if self.guarantee == "split" else None)
+        tested = self._search(measures, everyone, halves, settings.alpha, left_out)
+        log_adjusted = self._adjusted(tested, seed)
+        n_tested, chosen, remaining = sum(len(one.log_p) for one in tested), [], 0.0
+        for one, log_p in zip(tested, log_adjusted, strict=True):
+            found = np.flatnonzero(log_p <= np.log(settings.alpha) + 1e-12)
+            steps, left = explain(one, found, n_tested, settings.alpha)
+            chosen.append(steps)
+            remaining = min(remaining, left)
+        self._setup = self._scan_setup(sample, metrics, settings, contextual)
+        self._keep(tested, log_adjusted, chosen, edges, settings, n_tested)
+        self.not_searched_ = not_searched_frame(left_out)
+        self.remaining_p_value_ = p_of(remaining)
+        self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
+        self.pos_label_, self.n_samples_ = positive, sample.n_samples
+        self._keep_parameters()
+        return self
+
+    def _cells(self, sample: Sample) -> tuple[Cells, dict[str, tuple[float, ...]], tuple[str, ...]]:
+        """Return people by the values of their features; edges of intervals; and names of the features of contexts."""
+        names = check_names_of_columns(self.features, "features") or ()
+        missing = sorted(set(names) - set(sample.sensitive_names))
+        if missing:
+            raise ParameterError(
+                f"features: {', '.join(map(label, missing))} is no feature of the table; it has "
+                f"{', '.join(map(label, sample.sensitive_names))}"
+            )
+        # In an order that does not depend on that of the columns.
+        columns = sorted(sample.sensitive, key=lambda column: column.name)
+        cut = [in_intervals(column, self.n_bins, sample.counts) for column in columns]
+        edges = {column.name: found for column, found in cut if found}
+        contextual = names if self.compare == "in_context" else ()
+        if len(contextual) == len(columns):
+            raise ParameterError(
+                "features names all columns, and compare='in_context' needs a sensitive feature beside"
+            )
+        features = tuple(column for column, _ in cut)
+        within = tuple(column.name in contextual for column in features)
+        return Cells(features, within, sample.stratum_codes.astype(np.intp), sample.counts), edges, tuple(contextual)
+
+    def _search(
+        self, measures: Sequence[Measure], everyone: Subgroups, halves: list[list[Floats]], alpha: float,
+        left_out: list[NotSearched],
+    ) -> list[Scanned]:  # fmt: skip
+        """Test every different subgroup; with "split" those that explain the first half, on the second."""
+        tested = []
+        means = [measure.metric.name for measure in measures if isinstance(measure.sums, MeanSums)]
+        if means and self.guarantee != "familywise":
+            raise ParameterError(
+                f"guarantee={self.guarantee!r} needs exact p-values, and {means[0]} is a mean, whose p-values are not: "
+                "use guarantee='familywise', which permutes people, or a rate"
+            )
+        for place, measure in enumerate(measures):
+            together = np.sum([half[place] for half in halves], axis=0)
+            subgroups, n_alike = distinct_of(measure, together, everyone, self.alternative)
+            if n_alike:
+                name = label(measure.metric.name)
+                left_out.append(NotSearched((f"all ({name})",), n_alike, "the same comparison as a subgroup tested"))
+            one = Scanned.of(measure, halves[0][place], subgroups, self.alternative)
+            if self.guarantee == "split":
+                steps, _ = explain(one, np.flatnonzero(one.log_p <= np.log(alpha)), 1, alpha)
+                rows = np.array([step.row for step in steps], dtype=np.intp)
+                one = Scanned.of(measure, halves[1][place], subgroups.take(rows), self.alternative)
+            tested.append(one)
+        return tested
+
+    def _adjusted(self, tested: list[Scanned], seed: Any) -> list[Floats]:
+        """Adjust p-values; those of means are at least those of permutations."""
+        found = adjusted(tested, self.guarantee)
+        means = [place for place, one in enumerate(tested) if isinstance(one.measure.sums, MeanSums)]
+        for place, own in zip(means, seed_sequence(seed).spawn(len(means)) if means else (), strict=True):
+            log_p = by_permutation(tested[place], self.n_resamples, own) + np.log(len(tested))
+            found[place] = np.maximum(found[place], np.minimum(log_p, 0.0))
+        return found
+
+    def _keep(
+        self, tested: list[Scanned], log_adjusted: list[Floats], chosen: list[list[Step]],
+        edges: dict[str, tuple[float, ...]], settings: Settings, n_tested: int,
+    ) -> None:  # fmt: skip
+        """Set the attributes of what was found."""
+        alpha, fdr = settings.alpha, self.guarantee.startswith("fdr")
+        terms = terms_of(tested[0].subgroups, [c.name in edges for c in tested[0].subgroups.cells.features])
+        frames = [
+            subgroups_frame(one, log_p, steps, terms, alpha)
+            for one, log_p, steps in zip(tested, log_adjusted, chosen, strict=True)
+        ]
+        self.subgroups_ = by_evidence(frames)
+
+        def error(reported: int) -> float:
+            return alpha * (reported if fdr else 1) / n_tested
+
+        def sentence(row: dict[str, Any]) -> str:
+            written = {**row, "group": f"people with {row['subgroup']}", "other": row["compared_with"], "stratum": None}
+            return result_sentence(self._setup.sentences, {**written, "minimum_detectable": np.nan})
+
+        self.results_ = results_frame(frames, tested, chosen, error, sentence)
+        familywise = adjusted(tested, "familywise") if fdr else log_adjusted
+        self.p_value_ = p_of(min((float(log_p.min()) for log_p in familywise if len(log_p)), default=0.0))
+        self.rejected_ = self.p_value_ <= alpha
+        self.concern_ = len(self.results_) > 0
+        strongest = min(
+            ((float(one.log_p.min()), place) for place, one in enumerate(tested) if len(one.log_p)), default=(0.0, -1)
+        )[1]
+        self.statistic_ = self.disparity_ = np.nan
+        self.confidence_interval_ = (np.nan, np.nan)
+        if strongest >= 0:
+            first = tested[strongest]
+            row = int(np.argmin(first.log_p))
+            self.statistic_ = float(first.scores[row])
+            self.disparity_ = float(frames[strongest]["disparity"].iloc[row])
+            self.confidence_interval_ = limits_of(first, row, alpha / n_tested)
+
+    def _scan_setup(
+        self, sample: Sample, metrics: list[Metric], settings: Settings, contextual: tuple[str, ...]
+    ) -> ScanSetup:
+        rates = [metric for metric in metrics if isinstance(metric, Rate)]
+        names = [name for name in sorted(sample.sensitive_names) if name not in contextual]
+        sentences = Setup(
+            compare="between_groups",
+            alternative=self.alternative,
+            alpha=settings.alpha,
+            features=", ".join(names),
+            controls=" x ".join(sample.control_names),
+            sentences={rate.name: (rate.happens, rate.among) for rate in rates},
+            functions=frozenset(rate.name for rate in rates if rate.value is not None),
+            descriptions={metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
+        )
+        return ScanSetup(
+            sentences, tuple(metric.name for metric in metrics), tuple(names), contextual, self.max_depth,
+            self.min_group_size, self.guarantee,
+        )  # fmt: skip
+
+    def to_frame(self) -> Any:
+        """Return every subgroup that was tested as a flat frame.
+
+        Returns
+        -------
+        DataFrame
+            A copy of `subgroups_`.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self.subgroups_.copy()
+
+    def _document(self) -> list[Block]:
+        return scan_document(
+            self._setup,
+            results=self.results_,
+            subgroups=self.subgroups_,
+            not_searched=self.not_searched_,
+            p_value=self.p_value_,
+            remaining=self.remaining_p_value_,
+            n_searched=self.n_searched_,
+            n_tested=self.n_tested_,
+            edges=self.edges_,
+        )
+
+
+def _together(sensitive_features: Any, X: Any, features: Any) -> tuple[Column, ...]:
+    """Read the sensitive features and further columns of X, as far as they are not among these."""
+    sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
+    named = {column.name for column in sensitive}
+    names = [name for name in check_names_of_columns(features, "features") or () if name not in named]
+    if not names:
+        return sensitive
+    others = read_columns(named_columns(X, names, "features"), "features", default_name="feature")
+    return (*sensitive, *(replace(column) for column in others))

@@ -1,0 +1,268 @@
+"""Subgroups of people that share values of some features, and sums over each of them.
+
+People who share a value of every feature are one cell, and what is summed over people is summed over cells once. The
+subgroups of one combination of features are then the entries of its cross table: a table costs one pass over the
+cells, however many subgroups it has, and no subgroup is ever visited by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Booleans, Floats, Positions
+from skfairtest.readers.columns import Column
+from skfairtest.tables.rows import combine, distinct_keys
+
+#: Entries of one cross table, beyond which it is not made.
+LARGEST_TABLE = 20_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """People who share a value of every feature and a stratum.
+
+    Parameters
+    ----------
+    features : tuple of Column
+        The features, one value per row of people.
+    contextual : tuple of bool
+        Which features say only within whom a subgroup is compared: it differs from them in the other features.
+    stratum : ndarray of shape (n_rows,)
+        Stratum of each row.
+    counts : ndarray of shape (n_rows,), optional
+        How many people each row stands for.
+    """
+
+    features: tuple[Column, ...]
+    contextual: tuple[bool, ...]
+    row_stratum: Positions
+    counts: Any = None
+    codes: Positions = field(init=False, repr=False)
+    of_row: Positions = field(init=False, repr=False)
+    stratum: Positions = field(init=False, repr=False)
+    people: Floats = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        strata = Column("", tuple(range(int(self.row_stratum.max(initial=0)) + 1)), self.row_stratum)
+        numbered = [replace(column, levels=tuple(range(len(column.levels)))) for column in (*self.features, strata)]
+        keys, place = distinct_keys(numbered, len(self.row_stratum))
+        table = np.array(keys, dtype=np.intp).reshape(len(keys), len(numbered))
+        object.__setattr__(self, "codes", table[:, :-1])
+        object.__setattr__(self, "stratum", table[:, -1])
+        object.__setattr__(self, "of_row", place.astype(np.intp))
+        object.__setattr__(self, "people", self.sums(np.ones(len(place)))[:, 0])
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many values each feature has."""
+        return tuple(len(column.levels) for column in self.features)
+
+    def sums(self, *values: Floats) -> Floats:
+        """Add up values of rows within each cell: an array (cells, values) that depends on no order of rows."""
+        out = []
+        for value in values:
+            order = np.lexsort((value, self.of_row))
+            weighted = value if self.counts is None else value * self.counts
+            out.append(np.bincount(self.of_row[order], weighted[order], minlength=len(self.codes)))
+        return np.stack(out, axis=1)
+
+    def cross(self, features: tuple[int, ...], sums: Floats, stratum: Positions, n_strata: int) -> Floats:
+        """Add up sums (cells, K) by the values of some features and a stratum: an array (*sizes, strata, K)."""
+        sizes = [*(self.sizes[f] for f in features), n_strata]
+        code = combine([*(self.codes[:, f] for f in features), stratum], sizes)
+        entries = math.prod(sizes)
+        if code is None or entries * sums.shape[1] > 4 * LARGEST_TABLE:
+            raise ParameterError(f"control_features: {n_strata:,} strata are too many for a scan; use fewer values")
+        found = np.stack([np.bincount(code, column, minlength=entries) for column in sums.T], axis=-1, dtype=float)
+        return found.reshape(*sizes, sums.shape[1])
+
+    def with_context(self, features: tuple[int, ...], table: Floats) -> Floats:
+        """Return sums over everyone of the same context as each entry of a cross table."""
+        across = tuple(axis for axis, f in enumerate(features) if not self.contextual[f])
+        return np.broadcast_to(table.sum(axis=across, keepdims=True), table.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Subgroups:
+    """Subgroups, each an entry of the cross table of a combination of features.
+
+    Parameters
+    ----------
+    cells : Cells
+        The people.
+    combinations : tuple of tuple of int
+        Places of features.
+    combination, entry : ndarray of shape (n,)
+        Of each subgroup, which combination it belongs to, and which entry of its table it is.
+    """
+
+    cells: Cells
+    combinations: tuple[tuple[int, ...], ...]
+    combination: Positions
+    entry: Positions
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.entry)
+
+    def take(self, rows: Positions) -> Subgroups:
+        """Return some of them."""
+        return replace(self, combination=self.combination[rows], entry=self.entry[rows])
+
+    @cached_property
+    def depth(self) -> Positions:
+        """How many features describe each."""
+        return np.array([len(features) for features in self.combinations], dtype=np.intp)[self.combination]
+
+    def terms(self, row: int) -> tuple[tuple[int, int], ...]:
+        """Return the features of one subgroup, and the place of its value in each."""
+        features = self.combinations[self.combination[row]]
+        place = np.unravel_index(int(self.entry[row]), [self.cells.sizes[f] for f in features])
+        return tuple((f, int(code)) for f, code in zip(features, place, strict=True))
+
+    def description(self, row: int) -> tuple[tuple[str, Any], ...]:
+        """Return the names of one subgroup's features with its values."""
+        features = self.cells.features
+        return tuple((features[f].name, features[f].levels[code]) for f, code in self.terms(row))
+
+    def members(self, row: int) -> tuple[Booleans, Booleans]:
+        """Return which cells are in one subgroup, and which in its context."""
+        inside = context = np.ones(len(self.cells.codes), dtype=bool)
+        for f, code in self.terms(row):
+            inside = inside & (self.cells.codes[:, f] == code)
+            if self.cells.contextual[f]:
+                context = context & (self.cells.codes[:, f] == code)
+        return inside, context
+
+    def sides(
+        self, sums: Floats, stratum: Positions | None = None, n_strata: int = 1
+    ) -> Iterator[tuple[Positions, Floats, Floats]]:
+        """Yield rows of subgroups, and sums over each and over the others of its context, arrays (rows, strata, K)."""
+        stratum = np.zeros(len(self.cells.codes), dtype=np.intp) if stratum is None else stratum
+        for number in np.unique(self.combination).tolist():
+            rows = np.flatnonzero(self.combination == number)
+            features = self.combinations[number]
+            table = self.cells.cross(features, sums, stratum, n_strata)
+            together = self.cells.with_context(features, table)
+            entries = np.unravel_index(self.entry[rows], table.shape[: len(features)])
+            own = table[entries]
+            yield rows, own, together[entries] - own
+
+
+@dataclass(frozen=True)
+class NotSearched:
+    """Subgroups of a combination of features that were not looked at: how many, and why."""
+
+    features: tuple[str, ...]
+    subgroups: int
+    reason: str
+
+
+def all_subgroups(
+    cells: Cells, max_depth: int, min_group_size: int, max_subgroups: int
+) -> tuple[Subgroups, list[NotSearched]]:
+    """List the subgroups of up to so many features that have enough people, as have those they are compared with.
+
+    Parameters
+    ----------
+    cells : Cells
+        The people.
+    max_depth : int
+        The most features that describe a subgroup.
+    min_group_size : int
+        The fewest people of a subgroup, and of those it is compared with.
+    max_subgroups : int
+        Combinations of features are searched in the order of their number and of how many subgroups they make, as long
+        as all subgroups together are no more than this.
+
+    Returns
+    -------
+    subgroups : Subgroups
+        Those to be searched.
+    left_out : list of NotSearched
+        What was not, for each combination of features.
+    """
+    kept: list[tuple[tuple[int, ...], Positions]] = []
+    left_out: list[NotSearched] = []
+    total = 0
+    for features in _combinations(cells, max_depth):
+        sizes = [cells.sizes[f] for f in features]
+        names = tuple(cells.features[f].name for f in features)
+        if total >= max_subgroups or math.prod(sizes) > LARGEST_TABLE:
+            left_out.append(NotSearched(names, math.prod(sizes), f"beyond max_subgroups={max_subgroups:,}"))
+            continue
+        stratum = np.zeros(len(cells.codes), dtype=np.intp)
+        table = cells.cross(features, cells.people[:, None], stratum, 1)
+        own, together = table.reshape(-1), cells.with_context(features, table).reshape(-1)
+        enough = np.flatnonzero((own >= min_group_size) & (together - own >= min_group_size))
+        small = int((own > 0).sum()) - len(enough)
+        if small:
+            left_out.append(NotSearched(names, small, f"fewer than {min_group_size:,} people on one side"))
+        if total + len(enough) > max_subgroups:
+            left_out.append(NotSearched(names, len(enough), f"beyond max_subgroups={max_subgroups:,}"))
+            total = max_subgroups
+            continue
+        kept.append((features, enough))
+        total += len(enough)
+    numbers = np.repeat(np.arange(len(kept)), [len(entries) for _, entries in kept])
+    entries = np.concatenate([entries for _, entries in kept]) if kept else np.zeros(0, dtype=np.intp)
+    return Subgroups(cells, tuple(features for features, _ in kept), numbers, entries), left_out
+
+
+def _combinations(cells: Cells, max_depth: int) -> list[tuple[int, ...]]:
+    """Return combinations of features that tell people of one context apart, in an order that columns' does not set."""
+    places = range(len(cells.features))
+    found = [c for depth in range(1, max_depth + 1) for c in combinations(places, depth)]
+    told_apart = [c for c in found if not all(cells.contextual[f] for f in c)]
+    named = [tuple(sorted(c, key=lambda f: cells.features[f].name)) for c in told_apart]
+
+    def order(features: tuple[int, ...]) -> tuple[int, int, Sequence[str]]:
+        sizes = math.prod(cells.sizes[f] for f in features)
+        return len(features), sizes, [cells.features[f].name for f in features]
+
+    return sorted(named, key=order)
+
+
+def distinct_subgroups(subgroups: Subgroups, counted: Booleans, *, two_sided: bool) -> tuple[Positions, int]:
+    """Return one subgroup for each comparison: others hold the same people, or the others of the same context.
+
+    Parameters
+    ----------
+    subgroups : Subgroups
+        Shorter descriptions first.
+    counted : ndarray of bool, shape (n_cells,)
+        Cells that anyone counted by the metric is in: subgroups that differ elsewhere are compared alike.
+    two_sided : bool
+        Whether a subgroup against the others is the same question as the others against it.
+
+    Returns
+    -------
+    rows : ndarray of int
+        Of those alike the shortest description; of a group and its complement the smaller group.
+    n_alike : int
+        How many were left out.
+    """
+    n_cells = len(counted)
+    largest = 1 << (52 - max(n_cells - 1, 1).bit_length())  # sums of so many are exact floats
+    rng = np.random.default_rng(0)  # any different numbers will do
+    keys = rng.integers(1, largest, size=(n_cells, 2)) * counted[:, None]
+    sums = np.concatenate([keys.astype(float), subgroups.cells.people[:, None]], axis=1)
+    own, rest = np.zeros((len(subgroups), 3)), np.zeros((len(subgroups), 3))
+    for rows, first, second in subgroups.sides(sums):
+        own[rows], rest[rows] = first[:, 0], second[:, 0]
+    ends = [own[:, :2], rest[:, :2]]
+    if two_sided:
+        swapped = (own[:, 0] > rest[:, 0]) | ((own[:, 0] == rest[:, 0]) & (own[:, 1] > rest[:, 1]))
+        ends = [np.where(swapped[:, None], *ends[::-1]), np.where(swapped[:, None], *ends)]
+    alike = np.unique(np.concatenate(ends, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    order = np.lexsort((subgroups.entry, subgroups.combination, own[:, 2], subgroups.depth))
+    rows = np.sort(order[np.unique(alike[order], return_index=True)[1]])
+    return rows, len(subgroups) - len(rows)

@@ -1,0 +1,85 @@
+"""``skfairtest scan``: what it finds in a file, writes and returns."""
+
+import json
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfairtest import SubgroupScan
+from skfairtest.cli.app import run
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A file in which young women are treated unlike others."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "age": np.resize(np.arange(20, 70), n)})
+    frame["town"] = rng.choice(["01", "02"], n)
+    frame["truth"] = rng.integers(0, 2, n)
+    frame["pred"] = (rng.random(n) < np.where((frame["sex"] == "f") & (frame["age"] < 30), 0.8, 0.4)).astype(int)
+    path = tmp_path / "people.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+ASKED = ["--y-pred", "pred", "--metric", "selection_rate", "--sensitive", "sex", "--sensitive", "age"]
+
+
+def scan(path, *options):
+    return run(["scan", str(path), *options])
+
+
+def test_a_subgroup_that_differs_is_named_and_the_status_is_1(people, capsys):
+    assert scan(people, *ASKED, "--feature", "town") == 1
+    text = capsys.readouterr().out
+    assert text.startswith("Significant disparity: of ")
+    assert "people with age 20 to 29, sex = f versus" in text
+    assert "town = 01" not in text.split("Null hypothesis")[0]
+
+
+def test_where_nothing_differs_the_status_is_0(people, capsys):
+    assert scan(people, "--y-pred", "pred", "--metric", "selection_rate", "--sensitive", "town") == 0
+    assert capsys.readouterr().out.startswith("No significant disparity was detected in ")
+
+
+def test_every_format_says_what_the_class_says(people, capsys, tmp_path):
+    files = {name: tmp_path / f"scan.{name}" for name in ("html", "json", "markdown")}
+    options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
+    assert scan(people, *ASKED, "--format", "csv", *options) == 1
+    frame = pd.read_csv(StringIO(capsys.readouterr().out))
+    rows = pd.read_csv(people)
+    own = SubgroupScan.from_predictions(
+        None, rows["pred"], sensitive_features=rows[["sex", "age"]], metric="selection_rate"
+    )
+    assert list(frame["subgroup"]) == list(own.subgroups_["subgroup"])
+    np.testing.assert_allclose(frame["p_value"], own.subgroups_["p_value"])
+    assert json.loads(files["json"].read_text())["results"][0]["subgroup"] == "age 20 to 29, sex = f"
+    assert "<svg" in files["html"].read_text()
+    assert "age 20 to 29, sex = f" in files["markdown"].read_text()
+
+
+def test_contexts_are_features(people, capsys):
+    assert scan(people, *ASKED, "--feature", "town", "--compare", "in_context") == 1
+    assert "others with" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--y-pred", "pred"], "--sensitive is missing"),
+        ([*ASKED, "--max-depth", "0"], "--max-depth must be an integer of at least 1"),
+        ([*ASKED, "--compare", "in_context"], "--compare 'in_context' compares people who share values of"),
+        ([*ASKED, "--metric", "roc_auc", "--y-score", "pred", "--y-true", "truth"], "is no rate and no mean"),
+        (["--y-pred", "pred", "--sensitive", "sex"], "--y-true"),
+        ([*ASKED, "--min-group-size", "5000"], "--min-group-size"),
+        ([*ASKED, "--feature", "nowhere"], "nowhere"),
+    ],
+)
+def test_bad_input_is_named_by_its_option(people, capsys, options, message):
+    assert scan(people, *options) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
