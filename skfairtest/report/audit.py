@@ -34,7 +34,7 @@ __all__ = ["audit_document", "findings", "legend", "null_hypotheses", "summary_f
 #: Findings of a grouping that do not fold up; comparisons of an audit whose tables do not.
 MOST_FINDINGS, MOST_OPEN = 3, 30
 #: Comparisons drawn of all single features together, and of each at least; groups left out that are listed on paper.
-MOST_DRAWN, FEWEST_DRAWN, MOST_LEFT_OUT = 30, 8, 12
+MOST_DRAWN, FEWEST_DRAWN, MOST_LEFT_OUT = 30, 8, 6
 #: Warnings that do not fold up.
 MOST_WARNINGS = 4
 #: Rows of drawings for which about two printed pages have room, and rows that the title and the axis of a panel take.

@@ -207,8 +207,9 @@ def test_what_belongs_together_is_not_divided(browser, pages):
         "return [...document.querySelectorAll(arguments[0])]"
         ".every(each => getComputedStyle(each)[arguments[1]] === arguments[2])"
     )
-    assert browser.run(rule, "tr, figure, pre, .verdict", "breakInside", "avoid")
+    assert browser.run(rule, "tr, pre, .verdict, figure:has(.axis:not(:has(text)))", "breakInside", "avoid")
     assert browser.run(rule, "h1, h2, h3, caption, summary", "breakAfter", "avoid")
+    assert browser.run(rule, ".plot :is(.of, .row, .axis)", "breakBefore", "avoid")
     assert browser.run(rule, "thead", "display", "table-header-group")
 
 
