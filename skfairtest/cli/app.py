@@ -6,6 +6,8 @@ A command imports what it computes with when it runs: the version, the help and 
 from __future__ import annotations
 
 import os
+import shlex
+import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -59,8 +61,9 @@ def run(argv: Sequence[str] | None = None) -> int:
     """
     debug = bool(os.environ.get("SKFAIRTEST_DEBUG"))
     try:
-        arguments = None if argv is None else list(argv)
-        status = typer.main.get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False)
+        arguments = sys.argv[1:] if argv is None else list(argv)
+        command = shlex.join([PROGRAM, *arguments])
+        status = typer.main.get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=command)
         if isinstance(status, Status):
             return status
         # What no command returned is typer's: nothing, an interrupt, or completion for a shell that it does not know.
@@ -128,6 +131,7 @@ def demo(
 
 @app.command(cls=Command, help=options.AUDIT_HELP, epilog=options.AUDIT_EPILOG)
 def audit(
+    context: typer.Context,
     files: options.Files,
     *,
     y_true: options.Truth = None,
@@ -212,7 +216,7 @@ def audit(
     }
     with watched(no_color):
         (result, counted), said = audited(lambda: audited_files(source, pos_label=pos_label, params=params))
-    record = signed(described(result.record_, source, said, counted), signed_by)
+    record = signed(described(result.record_, source, said, counted, command=context.obj), signed_by)
     written(record, result, format_, output, details=details, no_color=no_color)
     write_files(record, result, reports, details=details)
     if counted is not None and counted.failed:

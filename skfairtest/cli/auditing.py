@@ -87,8 +87,16 @@ def audited_people(people: People, *, pos_label: str | None, params: Mapping[str
     )
 
 
-def described(record: AuditRecord, source: Source, said: Sequence[str], counted: Counted | None = None) -> AuditRecord:
-    """Say in a record what files it is about, and name options where it names parameters."""
+def described(
+    record: AuditRecord,
+    source: Source,
+    said: Sequence[str],
+    counted: Counted | None = None,
+    *,
+    command: str | None = None,
+) -> AuditRecord:
+    """Say in a record what files it is about and what was typed, and name options where it names parameters."""
+    assert record.provenance is not None
     name = label(source.name)
     warned = [one_line(in_terms_of_options(warning)) for warning in record.warnings]  # some of which were said
     return replace(
@@ -96,6 +104,7 @@ def described(record: AuditRecord, source: Source, said: Sequence[str], counted:
         title=f"Fairness audit of {name}",
         subject=name,
         about=(_about(record, source, counted),),
+        provenance=replace(record.provenance, command=command),
         not_compared=tuple((names, in_terms_of_options(reason)) for names, reason in record.not_compared),
         warnings=tuple(dict.fromkeys((*warned, *said, *([] if counted is None else counted.warnings)))),
     )

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shlex
 import warnings
 from io import StringIO
 from pathlib import Path
@@ -78,8 +79,8 @@ DEMOGRAPHIC = ["--y-pred", "pred", "--metric", "demographic_parity"]
 
 
 def undated(text):
-    """Return a report without the second in which it was made."""
-    return re.sub(r"\d{4}-\d\d-\d\dT[\d:]+\+00:00", "", text)
+    """Return a report without the second in which it was made, and without the command that made it."""
+    return re.sub(r"\d{4}-\d\d-\d\dT[\d:]+\+00:00|(?m:^- command: .*$)", "", text)
 
 
 def one_line(capsys):
@@ -911,21 +912,12 @@ def test_without_intersections_each_sensitive_column_is_all_that_is_asked(people
 
 def test_a_report_is_signed_and_printed_in_full_on_request(people, tmp_path, capsys):
     record, page, again = (tmp_path / name for name in ("a.json", "a.html", "b.json"))
-    audit(
-        people,
-        *BOTH,
-        "--sensitive",
-        "sex",
-        "--signed-by",
-        "Jane Doe",
-        "--details",
-        "--json",
-        str(record),
-        "--html",
-        str(page),
-    )
+    asked = [*BOTH, "--sensitive", "sex", "--details", "--json", str(record), "--html", str(page)]
+    audit(people, *asked, "--signed-by", "Jane Doe")
     signature = json.loads(record.read_text(encoding="utf-8"))["signature"]
     assert signature["name"] == "Jane Doe"
+    command = json.loads(record.read_text(encoding="utf-8"))["provenance"]["command"]
+    assert shlex.split(command) == ["skfairtest", "audit", str(people), *asked, "--signed-by", "Jane Doe"]
     assert '<div class="skfairtest all">' in page.read_text(encoding="utf-8")
     run(["report", str(record), "--signed-by", "John Roe", "--format", "json", "--output", str(again)])
     assert json.loads(again.read_text(encoding="utf-8"))["signature"]["name"] == "John Roe"
