@@ -17,6 +17,7 @@ from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, val
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.report.mixin import library_versions
+from skfairtest.report.provenance import Provenance
 from skfairtest.report.record import AuditPart, AuditRecord, AuditVerdict
 from skfairtest.report.sentences import FOUND, NOT_FOUND
 
@@ -28,6 +29,7 @@ def record_of(
     subject: str,
     parameters: Mapping[str, Any],
     not_compared: Sequence[tuple[str, str]],
+    provenance: Provenance,
 ) -> AuditRecord:
     """Return the record of an audit, made now."""
     verdict, settings = results[0].verdict, results[0].measured.settings
@@ -55,6 +57,7 @@ def record_of(
         null_distribution=null_histogram_of(results[part].findings[row]),
         not_compared=tuple(not_compared),
         warnings=tuple(dict.fromkeys(caution for result in results for caution in cautions(result.measured))),
+        provenance=provenance,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, overload
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +13,8 @@ from skfairtest.comparisons.frames import written_labels
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.report.audit import audit_document, summary_frame
 from skfairtest.report.document import Block
-from skfairtest.report.mixin import ReportPages
+from skfairtest.report.export import to_csv
+from skfairtest.report.mixin import ReportPages, write_text
 from skfairtest.report.orientation import result_sentences
 from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.text import plain
@@ -79,6 +80,74 @@ class ReportedAudit(ReportPages):
         """
         check_is_fitted(self)
         return self.record_.to_dict()
+
+    @overload
+    def to_csv(self, path: None = None) -> str: ...
+    @overload
+    def to_csv(self, path: str | os.PathLike[str]) -> None: ...
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write all comparisons as a table of comma-separated values, which no spreadsheet executes.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            A header and a line for each comparison, as in `to_frame`; undefined numbers are empty, and text that would
+            be read as a formula begins with an apostrophe.
+
+        Raises
+        ------
+        NotFittedError
+            If the audit is not fitted.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessAudit
+        >>> audit = FairnessAudit.from_predictions(
+        ...     None, [1, 1, 0, 0], sensitive_features={"sex": list("ffmm")}
+        ... )
+        >>> print(audit.to_csv())
+        feature,metric,group,other,stratum,n_group,n_other,value_group,value_other,disparity,...
+        sex,selection_rate,f,m,,2,2,1.0,0.0,1.0,...
+        """
+        return write_text(to_csv(self.to_frame()), path)
+
+    def sign(self, name: str) -> Self:
+        """Write into the record who vouches for it, and that this was today.
+
+        Parameters
+        ----------
+        name : str
+            Who has read it.
+
+        Returns
+        -------
+        self
+            The audit; its reports and its JSON name who signed it.
+
+        Raises
+        ------
+        ValueError
+            If the name is empty or no text.
+        NotFittedError
+            If the audit is not fitted.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessAudit
+        >>> audit = FairnessAudit.from_predictions(
+        ...     None, [1, 1, 0, 0], sensitive_features={"sex": list("ffmm")}
+        ... )
+        >>> audit.sign("Jane Doe, model risk").to_dict()["signature"]["name"]
+        'Jane Doe, model risk'
+        """
+        check_is_fitted(self)
+        self.record_ = self.record_.signed(name)
+        return self
 
     @classmethod
     def from_json(cls, source: str | bytes | os.PathLike[str]) -> Self:

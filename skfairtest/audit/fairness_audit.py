@@ -21,6 +21,7 @@ from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest.audit._default_metrics import asked_of, kinds_of
 from skfairtest.audit._groupings import enough_draws, groupings, how_many, sets_of
+from skfairtest.audit._provenance import provenance_of
 from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
@@ -28,7 +29,7 @@ from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.engine import settings_of
 from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import measure
-from skfairtest.comparisons.people import GroupsTest
+from skfairtest.comparisons.people import FROM_TABLE, GroupsTest
 from skfairtest.comparisons.settings import Settings
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
@@ -425,6 +426,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 subject=subject,
                 parameters=self._parameters(metrics, seed),
                 not_compared=not_compared,
+                provenance=provenance_of(sample, self.estimator, from_table=subject == FROM_TABLE),
             )
         )
         return self

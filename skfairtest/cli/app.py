@@ -163,6 +163,7 @@ def audit(
     json: options.Json = None,
     markdown: options.Markdown = None,
     csv: options.Csv = None,
+    signed_by: options.SignedBy = None,
     no_color: options.NoColor = False,
 ) -> Status:
     """Audit a file."""
@@ -174,6 +175,7 @@ def audit(
         check_metrics,
         described,
         resamples,
+        signed,
         write_files,
         written,
     )
@@ -210,9 +212,9 @@ def audit(
     }
     with watched(no_color):
         (result, counted), said = audited(lambda: audited_files(source, pos_label=pos_label, params=params))
-    record = described(result.record_, source, said, counted)
+    record = signed(described(result.record_, source, said, counted), signed_by)
     written(record, result, format_, output, details=details, no_color=no_color)
-    write_files(record, result, reports)
+    write_files(record, result, reports, details=details)
     if counted is not None and counted.failed:
         return _some_failed(counted.failed)
     return _status_of(record)
@@ -228,18 +230,20 @@ def report(
     html: options.Html = None,
     markdown: options.Markdown = None,
     csv: options.Csv = None,
+    signed_by: options.SignedBy = None,
     no_color: options.NoColor = False,
 ) -> Status:
     """Write the reports of a saved audit."""
     reports = {"--html": html, "--markdown": markdown, "--csv": csv}
     check_outputs({"--output": output, **reports}, [file])
-    from skfairtest.cli.auditing import write_files, written
+    from skfairtest.cli.auditing import signed, write_files, written
     from skfairtest.cli.saved import read_audit
 
     result = read_audit(file)
-    written(result.record_, result, format_, output, details=details, no_color=no_color)
-    write_files(result.record_, result, reports)
-    return _status_of(result.record_)
+    record = signed(result.record_, signed_by)
+    written(record, result, format_, output, details=details, no_color=no_color)
+    write_files(record, result, reports, details=details)
+    return _status_of(record)
 
 
 def _status_of(record: AuditRecord) -> Status:

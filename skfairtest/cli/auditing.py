@@ -12,13 +12,13 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfairtest._utils.text import label, pluralize
 from skfairtest.audit import FairnessAudit
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
-from skfairtest.cli.export import to_csv
 from skfairtest.cli.files import People, cast_pos_label, read_people
 from skfairtest.cli.many import Counted
 from skfairtest.cli.output import deliver, tell, write_out
 from skfairtest.cli.source import Source
 from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block, Heading, Paragraph, shortened, unfolded
+from skfairtest.report.export import to_csv
 from skfairtest.report.markdown import markdown
 from skfairtest.report.record import AuditRecord
 
@@ -29,6 +29,7 @@ __all__ = [
     "check_metrics",
     "described",
     "resamples",
+    "signed",
     "write_files",
     "written",
 ]
@@ -100,6 +101,15 @@ def described(record: AuditRecord, source: Source, said: Sequence[str], counted:
     )
 
 
+def signed(record: AuditRecord, name: str | None) -> AuditRecord:
+    """Sign a record, if somebody does."""
+    if name is None:
+        return record
+    if not name.strip():
+        raise BadInput("--signed-by: is empty: give the name of who signs")
+    return record.signed(name)
+
+
 def _about(record: AuditRecord, source: Source, counted: Counted | None) -> str:
     columns = source.columns
     decided = "" if source.threshold is None else f" (predictions are 1 from {source.threshold:g} on)"
@@ -137,19 +147,24 @@ def written(
     if format_ == "table":
         deliver(document, output, no_color=no_color)
     else:
-        write_out(_MAKERS[f"--{format_}"](record, result), output)
+        write_out(_MAKERS[f"--{format_}"](record, result, details), output)
 
 
 def write_files(
-    record: AuditRecord, result: FairnessAudit, files: Mapping[str, str | None], *, kind: str | None = None
+    record: AuditRecord,
+    result: FairnessAudit,
+    files: Mapping[str, str | None],
+    *,
+    kind: str | None = None,
+    details: bool = False,
 ) -> None:
     """Write files, each as the option says that names it; `kind` is the option where they have other names."""
     for option, path in files.items():
         if path is not None:
-            write_out(_MAKERS[kind or option](record, result), path, option=option)
+            write_out(_MAKERS[kind or option](record, result, details), path, option=option)
 
 
-def _csv(record: AuditRecord, result: FairnessAudit) -> str:
+def _csv(record: AuditRecord, result: FairnessAudit, _: bool) -> str:
     left_out = sum(len(part.excluded) for part in record.parts) + len(record.not_compared)
     if left_out:
         things = pluralize(left_out, "entry", "entries")
@@ -157,17 +172,17 @@ def _csv(record: AuditRecord, result: FairnessAudit) -> str:
     return to_csv(result.to_frame())
 
 
-def _html(record: AuditRecord, _: FairnessAudit) -> str:
+def _html(record: AuditRecord, _: FairnessAudit, details: bool) -> str:
     from skfairtest.report.html import page
 
-    return page(audit_document(record))
+    return page(audit_document(record), details=details)
 
 
-_MAKERS: dict[str, Callable[[AuditRecord, FairnessAudit], str]] = {
+_MAKERS: dict[str, Callable[[AuditRecord, FairnessAudit, bool], str]] = {
     "--csv": _csv,
     "--html": _html,
-    "--json": lambda record, _: record.to_json(),
-    "--markdown": lambda record, _: markdown(audit_document(record)),
+    "--json": lambda record, *_: record.to_json(),
+    "--markdown": lambda record, _, details: markdown(audit_document(record), details=details),
 }
 
 

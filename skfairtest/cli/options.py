@@ -298,7 +298,10 @@ Output = Annotated[
     _option("--output", panel=_OUTPUT, metavar="FILE", help="Write it to this file.  [default: standard output]"),
 ]
 Details = Annotated[
-    bool, _option("--details", panel=_OUTPUT, help="Show every comparison, in tables and in sentences.")
+    bool,
+    _option(
+        "--details", panel=_OUTPUT, help="Show every comparison, in tables and in sentences; --html prints all of it."
+    ),
 ]
 Html = Annotated[
     str | None, _option("--html", panel=_OUTPUT, metavar="FILE", help="Also write a page for the browser.")
@@ -314,6 +317,9 @@ Csv = Annotated[
 ]
 NoColor = Annotated[
     bool, _option("--no-color", panel=_OUTPUT, help="No colours, as with the environment variable NO_COLOR.")
+]
+SignedBy = Annotated[
+    str | None, _option("--signed-by", panel=_OUTPUT, metavar="NAME", help="Who signs the report; with today's date.")
 ]
 Record = Annotated[str, typer.Argument(metavar="RECORD", help="The JSON file of an audit.")]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import typer
@@ -91,9 +92,9 @@ def scan(
         raise BadInput("--sensitive is missing: name the columns that describe subgroups")
     check_outputs({"--output": output, **reports}, [file])
     from skfairtest.cli.auditing import audited
-    from skfairtest.cli.export import to_csv
     from skfairtest.cli.files import Columns, cast_pos_label, read_people
     from skfairtest.group.subgroups import SubgroupScan
+    from skfairtest.report.export import to_csv
 
     features = list(feature or ())
     columns = Columns(y_true, y_pred, (*sensitive, *features), tuple(control or ()), y_score)
@@ -120,7 +121,11 @@ def scan(
 
     with watched(no_color):
         found, _ = audited(work)
-    makers = {"--html": found.to_html, "--json": found.to_json, "--markdown": found.to_markdown}
+    makers: dict[str, Callable[[], str]] = {
+        "--html": found.to_html,
+        "--json": found.to_json,
+        "--markdown": found.to_markdown,
+    }
     if format_ == "table":
         deliver(lambda _: found._document(), output, no_color=no_color)
     elif format_ == "csv":

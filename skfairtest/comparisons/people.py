@@ -14,6 +14,9 @@ from skfairtest.readers import check_rows, one_column, predict, predictions_from
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
 
+#: The subject of a test of counts.
+FROM_TABLE = "a table of counts"
+
 
 class GroupsTest(ReportMixin):
     """A test of groups of people, who come with a model, with predictions or in a table of counts."""
@@ -226,7 +229,7 @@ class GroupsTest(ReportMixin):
                 if cls._scores_are_predictions and "y_pred" in needed and "y_score" not in needed:
                     sample = sample.with_scores_as_predictions()
                 _check_cells(sample, metrics, needed)
-            return test._fit_sample(sample, settings, metrics, test._seed(), "a table of counts")
+            return test._fit_sample(sample, settings, metrics, test._seed(), FROM_TABLE)
 
     @classmethod
     def from_frame(

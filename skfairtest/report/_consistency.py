@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label
+from skfairtest.report.provenance import provenance_contradictions
 from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup
 
 __all__ = ["contradictions"]
@@ -46,6 +47,7 @@ def contradictions(record: Any) -> Iterator[str]:
             yield f"parts[{place}].{said}"
     yield from _verdict(record)
     yield from _null_distribution(record)
+    yield from provenance_contradictions(record)
 
 
 def _rows(frame: pd.DataFrame) -> list[Row]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from reprlib import Repr
 from typing import Annotated, Any, get_origin, get_type_hints
 
 __all__ = [
-    "Reader", "anything", "array", "between", "count", "document_of", "either", "made_of", "mapping", "number",
-    "one_of", "readers_of", "record", "scalar", "text", "truth", "unordered",
+    "Reader", "anything", "array", "between", "count", "document_of", "either", "made_of", "mapping", "matching",
+    "number", "one_of", "readers_of", "record", "scalar", "text", "truth", "unordered",
 ]  # fmt: skip
 
 Reader = Callable[[Any, str], Any]
@@ -64,6 +65,18 @@ def text(value: Any, place: str) -> str:
     if not isinstance(value, str):
         raise refused(place, "a text", value)
     return value
+
+
+def matching(pattern: str, what: str) -> Reader:
+    """Return a reader of texts that a regular expression matches as a whole; `what` says it in words."""
+    compiled = re.compile(pattern)
+
+    def read(value: Any, place: str) -> str:
+        if not isinstance(value, str) or not compiled.fullmatch(value):
+            raise refused(place, what, value)
+        return value
+
+    return read
 
 
 def truth(value: Any, place: str) -> bool:

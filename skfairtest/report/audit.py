@@ -23,6 +23,8 @@ from skfairtest.report.grid import audit_grid
 from skfairtest.report.headline import first_sentences, shown_first
 from skfairtest.report.highlights import intervals_of
 from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
+from skfairtest.report.plots import Forest
+from skfairtest.report.provenance import call_lines
 from skfairtest.report.record import AuditPart, AuditRecord, plain_value
 from skfairtest.report.references import methods_used
 from skfairtest.report.sentences import DETECTION_POWER, metric_title, null_sentence, p_text, result_sentence
@@ -31,6 +33,12 @@ __all__ = ["audit_document", "findings", "legend", "null_hypotheses", "summary_f
 
 #: Findings of a grouping that do not fold up; comparisons of an audit whose tables do not.
 MOST_FINDINGS, MOST_OPEN = 3, 30
+#: Comparisons drawn of all single features together, and of each at least; groups left out that are listed on paper.
+MOST_DRAWN, FEWEST_DRAWN, MOST_LEFT_OUT = 30, 8, 6
+#: Warnings that do not fold up.
+MOST_WARNINGS = 4
+#: Rows of drawings for which about two printed pages have room, and rows that the title and the axis of a panel take.
+ROOM, PANEL = 80, 4
 UNDEFINED = Paragraph("No comparison is defined: see what was left out.")
 
 
@@ -59,27 +67,27 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *([grid] if (grid := audit_grid(record)) is not None else []),
             Heading("Findings"),
             *_first_findings(record),
-            Heading("All groupings"),
-            *(block for part in parts for block in (_by(part), *findings(part))),
+            Heading("All groupings", annex=True),
+            *(block for part in parts for block in (_by(part, annex=_is_detail(part, parts)), *findings(part))),
             Heading("Disparities and their intervals"),
-            *(block for part in parts if (drawn := disparities_figure(part)) for block in (_by(part), drawn)),
-            Heading("Values by group"),
+            *_disparities(parts),
+            Heading("Values by group", annex=True),
             Pairs(tuple(_definitions(parts).items())),
-            *(block for part in parts for block in _values(part)),
-            Heading("What chance alone would show"),
+            *(block for part in parts for block in _values(part, parts)),
+            Heading("What chance alone would show", annex=True),
             *_null_distribution(record),
-            Heading("Comparisons"),
+            Heading("Comparisons", annex=_is_long(parts)),
             *_comparisons(record),
             Heading("Similar people"),
             *_similar_people(record),
             Heading("Left out, and warnings"),
             *_left_out(record),
             Heading("What was tested: the null hypotheses"),
-            Items(tuple(null_hypotheses(parts))),
+            Items(tuple(null_hypotheses(parts)), tone="notes"),
             Heading("Methods and references"),
-            Items(tuple(f"{method.says} {method.citation}" for method in methods_used(record))),
+            Items(tuple(f"{method.says} {method.citation}" for method in methods_used(record)), tone="notes"),
             Heading("How to read this"),
-            Items(tuple(legend(record))),
+            Items(tuple(legend(record)), tone="notes"),
             Heading("Where the data come from"),
             *map(Paragraph, record.sources),
             Heading("How to reproduce this"),
@@ -95,8 +103,13 @@ def _similar_people(record: AuditRecord) -> Iterator[Block]:
         yield Items(record.individual[1:])
 
 
-def _by(part: AuditPart) -> Heading:
-    return Heading(f"By {label(part.feature)}", 3)
+def _by(part: AuditPart, *, annex: bool = False) -> Heading:
+    return Heading(f"By {label(part.feature)}", 3, annex=annex)
+
+
+def _is_detail(part: AuditPart, parts: Sequence[AuditPart]) -> bool:
+    """Whether a grouping crosses features whose own pictures come before: its own belong in the annex."""
+    return len(part.sensitive) > 1 and any(len(other.sensitive) == 1 for other in parts)
 
 
 def _verdict(record: AuditRecord) -> Iterator[Block]:
@@ -170,10 +183,26 @@ def _definitions(parts: Sequence[AuditPart]) -> dict[str, str]:
     return told
 
 
-def _values(part: AuditPart) -> Iterator[Block]:
+def _disparities(parts: Sequence[AuditPart]) -> Iterator[Block]:
+    """Draw the disparities of every grouping; those for which paper has no room belong in the annex."""
+    single = sum(len(part.sensitive) == 1 for part in parts)
+    room = ROOM
+    for part in parts:
+        drawn = disparities_figure(part, most=max(FEWEST_DRAWN, MOST_DRAWN // max(single, 1)))
+        if drawn is None:
+            continue
+        panels = drawn.drawing.rows if isinstance(drawn.drawing, Forest) else ()
+        size = sum(len(rows.names) + PANEL for rows in panels)
+        annex = _is_detail(part, parts) or size > room < ROOM
+        room -= 0 if annex else size
+        yield _by(part, annex=annex)
+        yield drawn
+
+
+def _values(part: AuditPart, parts: Sequence[AuditPart]) -> Iterator[Block]:
     drawn = values_figure(part)
     if drawn is not None:
-        yield _by(part)
+        yield _by(part, annex=_is_detail(part, parts))
         yield drawn
         yield values_table(part.setup, part.by_group, most=MOST_GROUPS)
 
@@ -200,7 +229,7 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
         f"The strongest evidence comes first. {adjusted} Detectable is the smallest disparity, in either direction, "
         f"a comparison of so many people had an {100 * DETECTION_POWER:g} % chance of detecting."
     )
-    folded = sum(len(part.comparisons) for part in record.parts) > MOST_OPEN
+    folded = _is_long(record.parts)
     for part in record.parts:
         yield _by(part)
         ordered = by_p_value(part.setup, part.comparisons)
@@ -214,17 +243,30 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
             yield UNDEFINED
 
 
+def _is_long(parts: Sequence[AuditPart]) -> bool:
+    """Whether all comparisons together are more than a page shows at once."""
+    return sum(len(part.comparisons) for part in parts) > MOST_OPEN
+
+
 def _left_out(record: AuditRecord) -> Iterator[Block]:
+    tables = f", the tables of {record.verdict.n_comparisons:,} comparisons" if _is_long(record.parts) else ""
+    yield Paragraph(
+        f"This is the short form, without the values by group{tables} and what else a page folds up: "
+        "to_html(details=True) prints them, and to_csv writes all comparisons.",
+        "short",
+    )
     excluded = [part for part in record.parts if len(part.excluded)]
+    folded = sum(len(part.excluded) for part in excluded) > MOST_LEFT_OUT
     if record.not_compared:
         yield Pairs(tuple((label(names), label(reason)) for names, reason in record.not_compared))
     for part in excluded:
-        yield excluded_table(part.excluded, f"Left out by {label(part.feature)}")
+        caption = f"Left out by {label(part.feature)}: {pluralize(len(part.excluded), 'entry', 'entries')}"
+        yield excluded_table(part.excluded, caption, folded=folded)
     if not excluded and not record.not_compared:
         yield Paragraph("Nothing was left out: every group took part in every comparison.")
     if record.warnings:
         yield Paragraph("Warnings while this audit ran:")
-        yield Items(tuple(map(label, record.warnings)))
+        yield Items(tuple(map(label, record.warnings)), few=MOST_WARNINGS)
 
 
 def _reproducing(record: AuditRecord) -> Iterator[Block]:
@@ -232,9 +274,26 @@ def _reproducing(record: AuditRecord) -> Iterator[Block]:
         f"This audit ran on {label(record.created)}. The same data, versions and settings reproduce these results; "
         "random_state is the seed."
     )
-    given = (f"    {label(name)}={label(repr(value))}," for name, value in plain_value(record.parameters).items())
-    yield Code(("FairnessAudit(", *given, ")"), "Parameters")
+    given = [f"{label(name)}={label(repr(value))}" for name, value in plain_value(record.parameters).items()]
+    yield Code(tuple(call_lines(record.provenance, given)), "Call")
+    traces = tuple(_traces(record))
+    if traces:
+        yield Pairs(traces, "traces")
     yield Pairs(tuple((label(name), label(version)) for name, version in record.versions.items()), "versions")
+
+
+def _traces(record: AuditRecord) -> Iterator[tuple[str, str]]:
+    """Say what the numbers can be traced back to, and who signed the report."""
+    found = record.provenance
+    if found is not None:
+        if found.command is not None:
+            yield "command", label(found.command)
+        yield "data", f"{found.data_hash} (of the rows that were tested, in any order)"
+        if found.model is not None:
+            yield "model", label(found.model)
+            yield "model's hash", found.model_hash or "none: the model cannot be pickled"
+    if record.signature is not None:
+        yield "signed by", f"{label(record.signature.name)}, {label(record.signature.date)}"
 
 
 def null_hypotheses(parts: Sequence[AuditPart]) -> list[str]:

@@ -327,6 +327,7 @@ def comparisons_table(
         marked=frozenset(found),
         few=min(MOST, max(FEW, len(found))),
         folded=folded,
+        long=audited,
     )
 
 
@@ -357,8 +358,8 @@ def _comparison_cells(setup: Setup, row: Mapping[str, Any], *, unit: bool) -> di
     }
 
 
-def excluded_table(excluded: pd.DataFrame, caption: str) -> Table:
-    """Write what was left out and why."""
+def excluded_table(excluded: pd.DataFrame, caption: str, *, folded: bool = False) -> Table:
+    """Write what was left out and why; a page may show the caption alone until it is unfolded."""
     strata = [Column("stratum", "name")] if excluded["stratum"].notna().any() else []
     rows = [
         (
@@ -371,4 +372,4 @@ def excluded_table(excluded: pd.DataFrame, caption: str) -> Table:
         for row in records(excluded)
     ]
     columns = (Column("metric", "name"), Column("group", "name"), *strata, Column("people"), Column("n"))
-    return Table((*columns, Column("comparisons"), Column("reason", "word")), tuple(rows), caption)
+    return Table((*columns, Column("comparisons"), Column("reason", "word")), tuple(rows), caption, folded=folded)

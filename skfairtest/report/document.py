@@ -22,15 +22,22 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Heading:
-    """A line that names what follows; `level` 1 is the title, 2 a section."""
+    """A line that names what follows; `level` 1 is the title, 2 a section.
+
+    What follows in an `annex`, up to the next heading of its level, is not printed unless all details are.
+    """
 
     text: str
     level: int = 2
+    annex: bool = False
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A few sentences, which a line feed may separate. `tone` says what they are: "plain", "concern" or "fine"."""
+    """A few sentences, which a line feed may separate.
+
+    `tone` says what they are: "plain", "concern", "fine", or "short" if they say on paper what the annex has.
+    """
 
     text: str
     tone: str = "plain"
@@ -38,7 +45,10 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Items:
-    """The points of a list, of which the first `few` come first, and the others fold up; `tone` as of a paragraph."""
+    """The points of a list, of which the first `few` come first, and the others fold up.
+
+    `tone` is as of a paragraph, or "notes" if they explain the rest of the report.
+    """
 
     lines: tuple[str, ...]
     few: int | None = None
@@ -47,7 +57,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Names with what is said of each: "figures" and "versions" are short, "definitions" are sentences."""
+    """Names with what is said of each: "figures" and "versions" are short, "definitions" and "traces" are not."""
 
     pairs: tuple[tuple[str, str], ...]
     kind: str = "definitions"
@@ -102,6 +112,8 @@ class Table:
         under it) is a table of its own.
     folded : bool
         Whether a page shows the caption alone until it is unfolded.
+    long : bool
+        Whether it is one of the tables that a page sorts and filters together.
     """
 
     columns: tuple[Column, ...]
@@ -111,6 +123,7 @@ class Table:
     few: int | None = None
     keys: int = 0
     folded: bool = False
+    long: bool = False
 
     def stacks(self, *, fold: bool = False) -> list[range]:
         """Return the places of each column with those of what stands under it; `fold`: on a narrow screen."""
@@ -280,7 +293,9 @@ Block = Heading | Paragraph | Items | Pairs | Table | Figure | Grid | Intervals 
 
 
 def textual(blocks: Iterable[Block], *, grids: bool = False) -> list[Block]:
-    """Return a document without drawings and folds: headings, paragraphs, items, tables, code, and `grids` if asked.
+    """Return a document without drawings and folds, with its annex: headings, paragraphs, items, tables and code.
+
+    `grids` are kept where that is asked.
 
     Examples
     --------
@@ -292,7 +307,7 @@ def textual(blocks: Iterable[Block], *, grids: bool = False) -> list[Block]:
     ...         Items(("a", "b", "c"), few=1),
     ...     ]
     ... )
-    [Heading(text='People', level=2), Items(lines=('a', 'and 2 more'), few=None, tone='plain')]
+    [Heading(text='People', level=2, annex=False), Items(lines=('a', 'and 2 more'), few=None, tone='plain')]
     """
     return without_empty(
         [found for block in blocks for found in ([block] if grids and isinstance(block, Grid) else _textual(block))]
@@ -309,10 +324,12 @@ def _textual(block: Block) -> Iterator[Block]:
             yield Items(block.notes)
         case Intervals(intervals):
             yield Items(tuple(line.text for line in intervals))
-        case Pairs(pairs, "definitions"):
+        case Pairs(pairs, "definitions" | "traces"):
             yield Items(tuple(f"{name}: {said}" if said else name for name, said in pairs))
         case Pairs(pairs, _):
             yield Paragraph(f"{', '.join(f'{name}: {said}' for name, said in pairs)}.")
+        case Paragraph(_, "short"):
+            return
         case Items(lines, few, tone) if few is not None and len(lines) > few:
             yield Items((*lines[:few], f"and {len(lines) - few:,} more"), tone=tone)
         case _:

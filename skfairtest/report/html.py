@@ -6,6 +6,7 @@ one line, without control characters, whatever it is called.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
@@ -32,20 +33,24 @@ __all__ = ["fragment", "page"]
 _PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
-def page(blocks: Sequence[Block]) -> str:
-    """Write a document as one page: no network, no script, light and dark, for screens and for paper.
+def page(blocks: Sequence[Block], *, details: bool = False) -> str:
+    """Write a document as one page: no network, light and dark, for screens and for paper.
+
+    Its only script sorts and filters long tables of comparisons; without it everything is there to be read.
 
     Parameters
     ----------
     blocks : sequence of Block
         The document, whose first block is its title.
+    details : bool
+        Whether the annex is printed, too: what a screen folds up, and whole sections of long tables.
 
     Returns
     -------
     str
         HTML, the same for the same document.
     """
-    return _rendered("page.html.j2", blocks, "audit", top=1)
+    return _rendered("page.html.j2", blocks, "audit", top=1, details=details)
 
 
 def fragment(blocks: Sequence[Block]) -> str:
@@ -63,7 +68,7 @@ def fragment(blocks: Sequence[Block]) -> str:
     """
     # A notebook may show several documents; the ids of each are its own.
     digest = hashlib.blake2b(plain(blocks).encode("utf-8", "backslashreplace"), digest_size=4).hexdigest()
-    return _rendered("fragment.html.j2", blocks, f"report-{digest}", top=2)
+    return _rendered("fragment.html.j2", blocks, f"report-{digest}", top=2, details=False)
 
 
 @dataclass(frozen=True)
@@ -71,7 +76,7 @@ class Section:
     """What stands between two headings of the second level; the heading is None before the first of them."""
 
     heading: Heading | None
-    blocks: list[Block]
+    blocks: list[Block | Fold]
 
     @property
     def id(self) -> str:
@@ -82,12 +87,38 @@ class Section:
     def tone(self) -> str:
         """The tone of a section that begins with the verdict."""
         first = self.blocks[0] if self.blocks else None
-        return first.tone if isinstance(first, Paragraph) else "plain"
+        return first.tone if isinstance(first, Paragraph) and first.tone != "short" else "plain"
 
     @property
     def is_glance(self) -> bool:
         """Whether it begins with the grid, which belongs on the first screen."""
         return bool(self.blocks) and isinstance(self.blocks[0], Grid)
+
+    @property
+    def long(self) -> bool:
+        """Whether it has tables that are sorted and filtered."""
+        return any(isinstance(block, Table) and block.long for block in self.blocks)
+
+
+@dataclass(frozen=True)
+class Script:
+    """The lines that sort and filter long tables, and the hash by which the page's policy allows them and no others."""
+
+    source: Markup
+
+    @property
+    def hash(self) -> Markup:
+        """SHA-256 as a policy writes it."""
+        # A plus sign would be escaped, which browsers read all the same; auditors of the page might not.
+        return Markup(base64.b64encode(hashlib.sha256(self.source.encode()).digest()).decode())
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A part of a section that is an annex: a page shows its heading until it is unfolded."""
+
+    heading: Heading
+    blocks: list[Block]
 
 
 @dataclass(frozen=True)
@@ -98,24 +129,35 @@ class Cell:
     below: tuple[str, ...]
 
 
-def _rendered(template: str, blocks: Sequence[Block], prefix: str, *, top: int) -> str:
+def _rendered(template: str, blocks: Sequence[Block], prefix: str, *, top: int, details: bool) -> str:
     first, *sections = _sections(blocks)
     title = next((block.text for block in blocks if isinstance(block, Heading) and block.level == 1), "")
-    context = {"first": first, "sections": sections, "title": title, "prefix": prefix, "top": top, "stacked": _stacked}
-    # The table of contents stands below the first screen.
-    context["contents_after"] = next((place for place, one in enumerate(sections) if one.is_glance), 0)
+    context = {
+        "first": first, "sections": sections, "title": title, "prefix": prefix, "top": top, "details": details,
+        "stacked": _stacked, "script": _script() if top == 1 and any(each.long for each in sections) else None,
+        # The table of contents stands below the first screen.
+        "contents_after": next((place for place, one in enumerate(sections) if one.is_glance), 0),
+    }  # fmt: skip
     return _environment().get_template(template).render(context)
 
 
 def _sections(blocks: Sequence[Block]) -> list[Section]:
     """Divide a document, so that no level of its headings is left out."""
     found, last = [Section(None, [])], 1
+    fold: Fold | None = None
     for block in blocks:
         if isinstance(block, Heading):
             last = min(block.level, last + 1)
             block = replace(block, level=last)
-        if isinstance(block, Heading) and block.level == 2:
+        if isinstance(block, Heading) and (fold is None or last <= fold.heading.level):
+            fold = Fold(block, []) if block.annex and last > 2 else None
+            if fold is not None:
+                found[-1].blocks.append(fold)
+                continue
+        if isinstance(block, Heading) and last == 2:
             found.append(Section(block, []))
+        elif fold is not None:
+            fold.blocks.append(block)
         else:
             found[-1].blocks.append(block)
     return found
@@ -134,6 +176,14 @@ def _stacked(table: Table) -> Iterator[list[Cell]]:
 def _written(value: Any) -> Any:
     """Return what a template may write: our own markup as it is, anything else as a text to be escaped."""
     return value if isinstance(value, Markup) else _PERCENT.sub("\N{NO-BREAK SPACE}", printable(str(value)))
+
+
+@cache
+def _script() -> Script:
+    """Return the script of a page, which holds nothing of the document."""
+    loader = _environment().loader
+    assert loader is not None
+    return Script(Markup(loader.get_source(_environment(), "page.js")[0]))
 
 
 @cache

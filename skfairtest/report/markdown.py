@@ -43,18 +43,20 @@ def _line(said: str) -> str:
     return escaped if special is None else f"{special[0]}\\{escaped[special.end() :]}"
 
 
-def markdown(blocks: Sequence[Block]) -> str:
+def markdown(blocks: Sequence[Block], *, details: bool = False) -> str:
     r"""Write a document as a section of a model card.
 
     Parameters
     ----------
     blocks : sequence of Block
         The document.
+    details : bool
+        Whether tables have every row.
 
     Returns
     -------
     str
-        Markdown with short tables; its title is a heading of the second level.
+        Markdown; its title is a heading of the second level.
 
     Examples
     --------
@@ -71,8 +73,9 @@ def markdown(blocks: Sequence[Block]) -> str:
     - one
     - two
     """
-    brief = shortened(blocks, "the audit's frame has all")
-    return "\n\n".join(said for block in textual(brief) for said in _written(block)) + "\n"
+    if not details:
+        blocks = shortened(blocks, "the audit's frame has all")
+    return "\n\n".join(said for block in textual(blocks) for said in _written(block)) + "\n"
 
 
 def _written(block: Block) -> Iterator[str]:

@@ -161,16 +161,18 @@ class ReportPages(ReportMixin):
     """A test whose report is also a section of a model card, and a page of its own."""
 
     @overload
-    def to_markdown(self, path: None = None) -> str: ...
+    def to_markdown(self, path: None = None, *, details: bool = False) -> str: ...
     @overload
-    def to_markdown(self, path: str | os.PathLike[str]) -> None: ...
-    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
+    def to_markdown(self, path: str | os.PathLike[str], *, details: bool = False) -> None: ...
+    def to_markdown(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | None:
         """Write a section for a model card.
 
         Parameters
         ----------
         path : str or path, optional
             The file to write; None: the text is returned.
+        details : bool
+            Whether tables have every row; otherwise the first ones, which have the strongest evidence.
 
         Returns
         -------
@@ -178,19 +180,22 @@ class ReportPages(ReportMixin):
             Markdown, in which every name is text.
         """
         check_is_fitted(self)
-        return write_text(markdown(self._document()), path)
+        return write_text(markdown(self._document(), details=details), path)
 
     @overload
-    def to_html(self, path: None = None) -> str: ...
+    def to_html(self, path: None = None, *, details: bool = False) -> str: ...
     @overload
-    def to_html(self, path: str | os.PathLike[str]) -> None: ...
-    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write the report as one page that needs nothing else: no network, no script.
+    def to_html(self, path: str | os.PathLike[str], *, details: bool = False) -> None: ...
+    def to_html(self, path: str | os.PathLike[str] | None = None, *, details: bool = False) -> str | None:
+        """Write the report as one page that needs nothing else, and no network.
 
         Parameters
         ----------
         path : str or path, optional
             The file to write; None: the text is returned.
+        details : bool
+            Whether all of it is printed: also what a screen folds up, the values by group and the long tables of
+            comparisons. A screen shows the same page either way.
 
         Returns
         -------
@@ -206,7 +211,7 @@ class ReportPages(ReportMixin):
         blocks = self._page()
         from skfairtest.report.html import page
 
-        return write_text(page(blocks), path)
+        return write_text(page(blocks, details=details), path)
 
     def _page(self) -> Sequence[Block]:
         """Compose the page; a title where the report has none."""

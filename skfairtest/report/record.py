@@ -25,6 +25,9 @@ leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
 warnings            what was said while the audit ran
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
+provenance          how the audit was called, the command if one was typed, and hashes of the data and of the model;
+                    null in records of versions that did not trace it. The seed is among the parameters
+signature           name and date of who signed it; or null
 ==================  ===================================================================================================
 
 Undefined numbers are null, infinite ones the strings "inf" and "-inf". A group of several features is a list. A label
@@ -41,12 +44,14 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from numbers import Integral, Real
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
+from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated, label, name_of, pluralize
 from skfairtest.report._consistency import contradictions
 from skfairtest.report._schema import (
@@ -69,12 +74,15 @@ from skfairtest.report._schema import (
 )
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences
+from skfairtest.report.provenance import Provenance, Signature, optional
 from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p
 from skfairtest.report.wording import check_words
 
 __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_rows", "plain_value"]
 
 SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 2
+#: What a record need not have, and what stands for it.
+OPTIONAL: dict[str, Any] = {"individual": [], "provenance": None, "signature": None}
 #: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
 LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})
 WHOLE = frozenset({"n", "n_group", "n_other", "n_effective", "comparisons"})
@@ -297,6 +305,8 @@ class AuditRecord:
     about: Annotated[tuple[str, ...], array(text)] = ()
     sources: Annotated[tuple[str, ...], array(text)] = ()
     individual: Annotated[tuple[str, ...], array(text)] = ()
+    provenance: Annotated[Provenance | None, optional(Provenance)] = None
+    signature: Annotated[Signature | None, optional(Signature)] = None
 
     def __post_init__(self) -> None:
         """Make everything plain, so that a record is the same before it is written and after it is read."""
@@ -366,6 +376,18 @@ class AuditRecord:
             histogram = oriented_histogram(self.parts[part].setup, self.parts[part].comparisons, row, histogram)
         return replace(self, parts=parts, null_distribution=histogram)
 
+    def signed(self, name: str) -> AuditRecord:
+        """Return the record with the name of who signs it, now.
+
+        Raises
+        ------
+        ValueError
+            If the name is empty or no text.
+        """
+        if not isinstance(name, str) or not name.strip():
+            raise ParameterError(f"name must be the name of who signs, as a text; found {name!r}")
+        return replace(self, signature=Signature(name, datetime.now(UTC).isoformat(timespec="seconds")))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the record as JSON has it."""
 
@@ -404,6 +426,8 @@ class AuditRecord:
             "null_distribution": None if self.null_distribution is None else self.null_distribution.to_dict(),
             "warnings": list(self.warnings),
             **({"individual": list(self.individual)} if self.individual else {}),
+            "provenance": None if self.provenance is None else plain_value(asdict(self.provenance)),
+            "signature": None if self.signature is None else asdict(self.signature),
         }
 
     def to_json(self, indent: int | None = 2) -> str:
@@ -431,7 +455,7 @@ class AuditRecord:
                 "it with the version that wrote it, which it names under versions"
             )
         try:
-            found = record(readers_of(cls))({"individual": [], **document}, "")
+            found = record(readers_of(cls))(OPTIONAL | document, "")
             place, row = found["leading"]
             if place >= len(found["parts"]) or row >= len(found["parts"][place].comparisons):
                 raise ValueError(f"leading {[place, row]} is no comparison")

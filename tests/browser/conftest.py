@@ -3,11 +3,18 @@
 import base64
 import json
 import shutil
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+from skfairtest import FairnessAudit
 from skfairtest.report.audit import audit_document
 from skfairtest.report.html import fragment, page
 
@@ -53,8 +60,10 @@ class Browser:
     def run(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
 
-    def pdf(self):
-        return base64.b64decode(self.driver.execute_cdp_cmd("Page.printToPDF", {})["data"])
+    def pdf(self, inches=(8.5, 11)):
+        """Print the open page."""
+        paper = {"paperWidth": inches[0], "paperHeight": inches[1], "printBackground": True}
+        return base64.b64decode(self.driver.execute_cdp_cmd("Page.printToPDF", paper)["data"])
 
     def violations(self):
         """Return what axe-core finds on the open page: rule, impact and places."""
@@ -91,14 +100,51 @@ def browser(tmp_path_factory):
     started.quit()
 
 
+def quietly(audit, *people, **given):
+    """Record an audit whose warnings of small groups stand in its report."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return audit(*people, **given).record_
+
+
 @pytest.fixture(scope="session")
-def pages(tmp_path_factory, compas_record, hostile_record):
-    """Write the pages of two audits, and both as parts of one notebook."""
+def compas_three(compas):
+    """Record an audit of COMPAS by race, sex and age."""
+    given = {"sensitive_features": compas.sensitive_features, "random_state": 0}
+    return quietly(FairnessAudit.from_predictions, compas.y_true, compas.y_pred, **given)
+
+
+@pytest.fixture(scope="session")
+def fair_record():
+    """Record an audit in which nothing is significant."""
+    groups = [f"group {i:02d}" for i in range(40) for _ in range(20)]
+    features = {"region": groups, "sex": ["f", "f", "m", "m"] * 200}
+    return quietly(FairnessAudit.from_predictions, None, np.tile([0, 1], 400), sensitive_features=features)
+
+
+@pytest.fixture(scope="session")
+def adult_record(raw_data):
+    """Record an audit of a model of Adult by sex, race and age."""
+    people = pd.read_csv(raw_data("adult.csv.gz"))
+    X, y = people.select_dtypes("number").drop(columns="fnlwgt"), (people["income"] == ">50K").astype(int)
+    age = pd.cut(people["age"], [0, 25, 40, 60, 120], labels=["to 25", "26 to 40", "41 to 60", "over 60"]).astype(str)
+    train = np.arange(len(X)) % 4 != 0
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[train], y[train])
+    groups = people[["sex", "race"]].assign(age=age)
+    return quietly(FairnessAudit(model, random_state=0).fit, X[~train], y[~train], sensitive_features=groups[~train])
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory, compas_record, hostile_record, compas_three, fair_record):
+    """Write the pages of audits: one of them to be printed with all details, and two as parts of one notebook."""
     folder = tmp_path_factory.mktemp("pages")
     parts = [fragment(audit_document(record)) for record in (compas_record, hostile_record)]
     texts = {
         "compas": page(audit_document(compas_record)),
+        "three": page(audit_document(compas_three)),
+        "fair": page(audit_document(fair_record)),
         "hostile": page(audit_document(hostile_record)),
+        "details": page(audit_document(compas_record), details=True),
         "notebook": NOTEBOOK.format("".join(parts)),
     }
     for name, text in texts.items():

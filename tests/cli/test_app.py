@@ -17,8 +17,8 @@ from skfairtest import FairnessAudit, FairnessTest, __version__
 from skfairtest._utils.text import label
 from skfairtest.cli.app import run
 from skfairtest.cli.errors import in_terms_of_options
-from skfairtest.cli.export import escape_formula
 from skfairtest.datasets import load_berkeley, load_compas
+from skfairtest.report.export import escape_formula
 
 EVIL_COLUMN = "[bold]grp[/bold]\x1b[1m"
 HOSTILE = [
@@ -907,3 +907,28 @@ def test_without_intersections_each_sensitive_column_is_all_that_is_asked(people
     crossed = json.loads(capsys.readouterr().out)
     assert len(alone["parts"]) == 2
     assert len(crossed["parts"]) == 3
+
+
+def test_a_report_is_signed_and_printed_in_full_on_request(people, tmp_path, capsys):
+    record, page, again = (tmp_path / name for name in ("a.json", "a.html", "b.json"))
+    audit(
+        people,
+        *BOTH,
+        "--sensitive",
+        "sex",
+        "--signed-by",
+        "Jane Doe",
+        "--details",
+        "--json",
+        str(record),
+        "--html",
+        str(page),
+    )
+    signature = json.loads(record.read_text(encoding="utf-8"))["signature"]
+    assert signature["name"] == "Jane Doe"
+    assert '<div class="skfairtest all">' in page.read_text(encoding="utf-8")
+    run(["report", str(record), "--signed-by", "John Roe", "--format", "json", "--output", str(again)])
+    assert json.loads(again.read_text(encoding="utf-8"))["signature"]["name"] == "John Roe"
+    capsys.readouterr()
+    assert audit(people, *BOTH, "--sensitive", "sex", "--signed-by", " ") == 2
+    assert "--signed-by: is empty" in capsys.readouterr().err

@@ -1,11 +1,14 @@
 """The page of an audit, read as a browser would."""
 
+import base64
+import hashlib
 import importlib
 import re
 import sys
 from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib import resources
 from itertools import pairwise
 
 import numpy as np
@@ -14,6 +17,7 @@ import pytest
 from skfairtest import FairnessAudit, Rate
 from skfairtest._utils.text import label, printable
 from skfairtest.report.audit import audit_document
+from skfairtest.report.document import Heading, Paragraph
 from skfairtest.report.html import fragment, page
 from skfairtest.report.record import AuditRecord
 
@@ -66,7 +70,7 @@ class Page(HTMLParser):
         return [attributes for tag, attributes, _ in self.elements if tag in tags]
 
     def words(self):
-        return "".join(text for tag, text in self.texts if tag != "style")
+        return "".join(text for tag, text in self.texts if tag not in ("style", "script"))
 
 
 @pytest.fixture(scope="module", params=WRITERS)
@@ -103,7 +107,8 @@ def whole(compas_record):
 def test_nothing_comes_from_outside_and_nothing_runs(any_page):
     page = any_page
     tags = {tag for tag, _, _ in page.elements}
-    assert not tags & {"script", "img", "iframe", "object", "embed", "form", "base", "video", "audio", "image"}
+    assert page.all("script") in ([], [{}])  # the page's own, of which the policy has the hash
+    assert not tags & {"img", "iframe", "object", "embed", "form", "base", "video", "audio", "image"}
     for tag, attributes, _ in page.elements:
         for key, value in attributes.items():
             assert not key.startswith("on"), (tag, key)
@@ -171,6 +176,11 @@ def test_a_page_says_what_it_is_and_in_which_language(compas_record, whole):
     assert rules["default-src"] == "'none'"
     assert rules["style-src"] == "'unsafe-inline'"
     assert rules["img-src"] == "data:"
+    (script,) = (text for tag, text in page.texts if tag == "script")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert rules["script-src"] == f"'sha256-{digest}'"
+    own = resources.files("skfairtest.report").joinpath("templates/page.js").read_text(encoding="utf-8")
+    assert script == own
     skip = page.all("a")[0]
     assert skip == {"class": "skip", "href": "#audit-main"}
 
@@ -396,3 +406,29 @@ def test_limits_of_a_drawn_p_value_say_what_they_are():
     assert re.search(
         r"With infinitely many resamples, that p-value would lie between \S+ and \S+ \(95 % limits\)\.", said
     )
+
+
+def test_a_page_without_long_tables_has_no_script():
+    text = page([Heading("Title", 1), Heading("Part"), Paragraph("Said.")])
+    assert "<script" not in text
+    assert "script-src" not in text
+
+
+def test_an_annex_is_a_section_or_a_fold_of_one():
+    blocks = [
+        Heading("Title", 1),
+        Heading("Part"),
+        Heading("Aside", 3, annex=True),
+        Paragraph("Folded."),
+        Heading("Next", 3),
+        Paragraph("Open."),
+        Heading("Tables", annex=True),
+        Paragraph("Long."),
+    ]
+    found = Page(page(blocks))
+    assert [each for each in found.all("details") if each.get("class") == "annex"] == [{"class": "annex"}]
+    assert [each.get("class") for each in found.all("section")] == [None, "annex"]
+    assert '<div class="skfairtest all">' in page(blocks, details=True)
+    stands_in = page([Heading("Title", 1), Heading("Part"), Paragraph("Short form.", "short")])
+    assert [each.get("class") for each in Page(stands_in).all("section")] == [None]
+    assert '<div class="skfairtest">' in page(blocks)

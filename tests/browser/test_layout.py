@@ -1,0 +1,303 @@
+"""What is where on the page of an audit: on screens of two widths, and on paper."""
+
+import re
+from io import BytesIO
+from itertools import pairwise
+
+import pytest
+
+from skfairtest.report.audit import audit_document
+from skfairtest.report.html import page
+
+pytestmark = pytest.mark.browser
+
+every_page = pytest.mark.parametrize("name", ["compas", "three", "hostile", "fair"])
+
+UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
+#: Text of the page itself, not of its drawings, and the size of its letters.
+TEXTS = """
+const found = [], walker = document.createTreeWalker(document.querySelector('.skfairtest'), NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const of = walker.currentNode.parentElement;
+  if (walker.currentNode.data.trim() && !of.closest('svg, script, style'))
+    found.push([parseFloat(getComputedStyle(of).fontSize), walker.currentNode.data]);
+}
+return found;
+"""
+#: Regions that scroll: how far, and whether that can be seen, reached and named.
+SCROLLING = """
+return [...document.querySelectorAll('.scroll, pre')]
+    .filter(each => each.scrollWidth > each.clientWidth + 1)
+    .map(each => ({
+        shadow: getComputedStyle(each).backgroundImage.split('linear-gradient').length - 1,
+        overflow: getComputedStyle(each).overflowX, tab: each.tabIndex, name: each.ariaLabel,
+        fits: each.getBoundingClientRect().right <= innerWidth + 1}))
+"""
+HEADINGS = "return [...document.querySelectorAll('h1, h2, h3, h4')].map(each => +each.tagName[1])"
+#: Tops of what a reader meets in this order, from that of the document.
+TOPS = """
+return arguments[0].map(each => document.querySelector(each).getBoundingClientRect().top + scrollY)
+"""
+#: Contrast of text and ground as WCAG 2 has it, of every text outside of drawings.
+CONTRASTS = """
+const channel = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+const rgb = text => text.match(/[\\d.]+/g).map(Number);
+const ground = of => {
+  for (; of; of = of.parentElement) {
+    const found = rgb(getComputedStyle(of).backgroundColor);
+    if (found.length < 4 || found[3] > 0) return found;
+  }
+};
+const found = [], walker = document.createTreeWalker(document.querySelector('.skfairtest'), NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const of = walker.currentNode.parentElement;
+  if (!walker.currentNode.data.trim() || of.closest('svg, script, style')) continue;
+  const [a, b] = [light(rgb(getComputedStyle(of).color)), light(ground(of))].sort((x, y) => y - x);
+  found.push((a + 0.05) / (b + 0.05));
+}
+return Math.min(...found);
+"""
+ROWS = """
+const table = document.querySelectorAll('table.long')[arguments[0]];
+return [...table.tBodies[0].rows].filter(each => !each.hidden)
+    .map(each => [...each.cells].map(cell => cell.firstChild.textContent))
+"""
+TYPE = """
+const [words, significant] = document.querySelectorAll('.tools input');
+words.value = arguments[0];
+words.dispatchEvent(new Event('input'));
+if (significant.checked !== arguments[1]) significant.click();
+"""
+SHOWN = """
+const rows = [...document.querySelectorAll('table.long tbody tr')];
+return rows.filter(each => each.checkVisibility({contentVisibilityAuto: true}))
+    .map(each => [each.className, each.closest('table').caption.textContent + ' ' + each.textContent])
+"""
+SORT = """
+const head = document.querySelectorAll('table.long')[0].tHead.rows[0].cells[arguments[0]];
+head.querySelector('button').click();
+return head.ariaSort;
+"""
+
+
+def pages_of(pdf):
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
+def test_the_first_screen_has_the_verdict_and_its_figures(browser, pages):
+    for width, most in ((1280, 900), (390, 900)):
+        browser.open(pages["three"], width=width)
+        bottom = browser.run("return document.querySelector('.verdict').getBoundingClientRect().bottom")
+        assert 100 < bottom < most
+
+
+@every_page
+def test_no_text_is_small_on_a_phone(browser, pages, name):
+    browser.open(pages[name], width=390)
+    browser.run(UNFOLD)
+    found = browser.run(TEXTS)
+    assert len(found) > 100
+    assert [text for size, text in found if size < 11] == []
+
+
+@every_page
+def test_what_is_wider_than_a_phone_scrolls_visibly_and_can_be_reached(browser, pages, name):
+    browser.open(pages[name], width=390)
+    browser.run(UNFOLD)
+    found = browser.run(SCROLLING)
+    assert found
+    for region in found:
+        assert region["fits"]
+        assert region["overflow"] == "auto"
+        assert region["tab"] == 0
+        assert region["name"]
+        assert region["shadow"] >= 2
+
+
+def test_the_shadow_lies_at_the_edge_beyond_which_there_is_more(browser, pages):
+    browser.open(pages["three"], width=390)
+    browser.run(UNFOLD)
+    attached = browser.run("return getComputedStyle(document.querySelector('.scroll')).backgroundAttachment")
+    # The covers move with the table, the shadows below them stay.
+    assert attached == "local, local, scroll, scroll"
+
+
+@every_page
+@pytest.mark.parametrize("width", [1280, 390])
+def test_reading_order_is_the_order_on_the_screen(browser, pages, name, width):
+    browser.open(pages[name], width=width)
+    levels = browser.run(HEADINGS)
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(later <= earlier + 1 for earlier, later in pairwise(levels))
+    tops = browser.run(TOPS, ["h1", ".verdict", ".contents", "nav ~ section"])
+    assert tops == sorted(tops)
+    sections = browser.run(
+        "return [...document.querySelectorAll('section')].map(each => each.getBoundingClientRect().top)"
+    )
+    assert sections == sorted(sections)
+
+
+@every_page
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_stands_out_from_its_ground(browser, pages, name, scheme):
+    browser.open(pages[name], scheme=scheme)
+    browser.run(UNFOLD)
+    assert browser.run(CONTRASTS) >= 4.5
+
+
+# On paper -----------------------------------------------------------------------------------
+
+paper = pytest.mark.parametrize("inches", [(8.5, 11), (8.27, 11.69)], ids=["letter", "a4"])
+
+
+@paper
+@pytest.mark.parametrize("name", ["compas", "three", "fair"])
+def test_a_report_is_printed_on_five_pages(browser, pages, name, inches):
+    browser.open(pages[name])
+    assert 2 <= pages_of(browser.pdf(inches)) <= 5
+
+
+@paper
+def test_a_report_of_adult_by_three_features_is_printed_on_five_pages(browser, adult_record, tmp_path, inches):
+    path = tmp_path / "adult.html"
+    path.write_text(page(audit_document(adult_record)), encoding="utf-8")
+    browser.open(path)
+    assert 2 <= pages_of(browser.pdf(inches)) <= 5
+
+
+def test_all_of_it_is_printed_on_request(browser, pages):
+    counts = {}
+    for name in ("compas", "details"):
+        browser.open(pages[name])
+        counts[name] = pages_of(browser.pdf())
+    assert counts["details"] > counts["compas"] + 3
+
+
+def test_what_a_reader_unfolds_is_printed(browser, pages):
+    browser.open(pages["three"])
+    short = pages_of(browser.pdf())
+    browser.run("document.querySelectorAll('details.annex').forEach(each => { each.open = true })")
+    assert pages_of(browser.pdf()) > short
+
+
+def test_paper_says_what_it_leaves_out_and_screens_do_not(browser, pages):
+    shown = "return document.querySelector('.short').checkVisibility()"
+    for name, media, said in (("three", "", False), ("three", "print", True), ("details", "print", False)):
+        browser.open(pages[name], media=media)
+        assert browser.run(shown) is said
+
+
+def test_printed_pages_are_numbered_and_no_heading_is_left_alone(browser, pages):
+    reader = pytest.importorskip("pypdf", reason="pypdf, which reads printed pages, is not installed").PdfReader
+    browser.open(pages["three"])
+    headings = set(browser.run("return [...document.querySelectorAll('h2, h3')].map(each => each.textContent)"))
+    found = [each.extract_text().strip().splitlines() for each in reader(BytesIO(browser.pdf())).pages]
+    for number, lines in enumerate(found, 1):
+        numbered = f"Page {number} of {len(found)}"
+        assert numbered in lines
+        lines = [line.strip() for line in lines if line.strip() and line != numbered]
+        assert lines[-1] not in headings
+
+
+def test_what_belongs_together_is_not_divided(browser, pages):
+    browser.open(pages["details"], media="print")
+    rule = (
+        "return [...document.querySelectorAll(arguments[0])]"
+        ".every(each => getComputedStyle(each)[arguments[1]] === arguments[2])"
+    )
+    assert browser.run(rule, "tr, pre, .verdict, figure:has(.axis > svg:only-child)", "breakInside", "avoid")
+    assert browser.run(rule, "h1, h2, h3, caption, summary", "breakAfter", "avoid")
+    assert browser.run(rule, ".plot :is(.of, .row, .axis)", "breakBefore", "avoid")
+    assert browser.run(rule, "thead", "display", "table-header-group")
+
+
+# Sorting and filtering ----------------------------------------------------------------------
+
+
+def test_without_its_script_a_page_shows_all_and_no_tools(browser, pages, tmp_path):
+    text = pages["three"].read_text(encoding="utf-8")
+    path = tmp_path / "blocked.html"
+    path.write_text(text.replace("<script>", "<script>0;"), encoding="utf-8")  # no longer what the policy allows
+    _, console = browser.open(path)
+    assert len(console) == 1
+    assert "Content Security Policy" in console[0]["message"]
+    browser.run(UNFOLD)
+    assert not browser.run("return document.querySelector('.tools').checkVisibility()")
+    everything = len(browser.run(SHOWN))
+    browser.open(pages["three"])
+    browser.run(UNFOLD)
+    assert browser.run("return document.querySelector('.tools').checkVisibility()")
+    assert len(browser.run(SHOWN)) == everything > 400
+
+
+def test_a_column_is_sorted_up_and_down_and_as_it_was(browser, pages):
+    browser.open(pages["three"])
+    written = browser.run(ROWS, 0)
+    heads = browser.run(
+        "return [...document.querySelectorAll('table.long')[0].tHead.rows[0].cells].map(e => e.textContent)"
+    )
+    place = heads.index("p")
+    assert browser.run(SORT, place) == "ascending"
+    up = [float(row[place].lstrip("<")) for row in browser.run(ROWS, 0)]
+    assert up == sorted(up)
+    assert browser.run(SORT, place) == "descending"
+    down = [float(row[place].lstrip("<")) for row in browser.run(ROWS, 0)]
+    assert down == sorted(up, reverse=True)
+    assert browser.run(SORT, place) is None
+    assert browser.run(ROWS, 0) == written
+    assert browser.run(SORT, 0) == "ascending"
+    names = [row[0] for row in browser.run(ROWS, 0)]
+    assert names == sorted(names, key=str.casefold)
+    assert browser.run("return document.querySelectorAll('th[aria-sort]').length") == 1
+
+
+def test_rows_are_found_by_words_and_by_significance(browser, pages, compas_three):
+    browser.open(pages["three"])
+    assert browser.run(SHOWN) == []
+    browser.run(TYPE, "Accuracy asian", False)
+    found = browser.run(SHOWN)
+    assert found
+    assert all("accuracy" in text.lower() and "asian" in text.lower() for _, text in found)
+    rows = [
+        row
+        for part in compas_three.parts
+        for row in part.comparisons.to_dict("records")
+        if row["metric"] == "accuracy" and "asian" in f"{row['group']} {row['other']} by {part.feature}".lower()
+    ]
+    assert len(found) == len(rows)
+    assert browser.run("return document.querySelector('output').textContent") == f"{len(rows)} of 425 comparisons"
+    browser.run(TYPE, "", True)
+    found = browser.run(SHOWN)
+    assert len(found) == compas_three.verdict.n_found
+    assert {name for name, _ in found} == {"concern"}
+    browser.run(TYPE, "", False)
+    assert browser.run(SHOWN) == []
+    assert browser.run("return document.querySelector('output').textContent") == ""
+
+
+def test_a_filter_hides_nothing_on_paper(browser, pages):
+    browser.open(pages["details"])
+    printed = pages_of(browser.pdf())
+    browser.run(TYPE, "nothing has this name", False)
+    assert pages_of(browser.pdf()) == printed
+
+
+def test_keys_sort_and_filter(browser, pages):
+    browser.open(pages["three"])
+    browser.run(UNFOLD)
+    reached = browser.run(
+        "return [...document.querySelectorAll('th button, .tools input')]"
+        ".every(each => { each.focus(); return document.activeElement === each; })"
+    )
+    assert reached
+    assert browser.run("return document.querySelectorAll('table.long thead th:not(:has(button))').length") == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_sorted_and_filtered_page_is_accessible(browser, pages, scheme):
+    browser.open(pages["three"], width=390, scheme=scheme)
+    browser.run(TYPE, "race", True)
+    browser.run(SORT, 1)
+    assert browser.violations() == []
