@@ -95,9 +95,7 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
     last = -1 if test_params.get("compare") == "to_reference" else None
     asked = test_params.get("disparity", "difference")
     if test_params.get("compare") in BEST:
-        raise ParameterError(
-            f"compare={test_params['compare']!r} has no power without data: use 'between_groups'"
-        )
+        raise ParameterError(f"compare={test_params['compare']!r} has no power without data: use 'between_groups'")
     if asked == "odds_ratio":
         raise ParameterError(
             "disparity='odds_ratio' has no power without data: give rates, and 'difference' or 'ratio'"
