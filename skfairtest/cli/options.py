@@ -238,7 +238,7 @@ Favorable = Annotated[
     ),
 ]
 Compare = Annotated[
-    Literal["between_groups", "to_overall", "to_rest"],
+    Literal["between_groups", "to_overall", "to_rest", "to_highest", "to_lowest"],
     _option("--compare", panel=_TEST, help="What a group of one column is compared with."),
 ]
 CompareIntersections = Annotated[
@@ -251,7 +251,8 @@ CompareIntersections = Annotated[
     ),
 ]
 Disparity = Annotated[
-    Literal["difference", "ratio"], _option("--disparity", panel=_TEST, help="How two values are compared.")
+    Literal["difference", "ratio", "odds_ratio"],
+    _option("--disparity", panel=_TEST, help="How two values are compared."),
 ]
 Margin = Annotated[
     float | None,

@@ -115,7 +115,7 @@ class DisparityDisplay(FittedDisplay):
                 "test looks at all groups at once, so that there is no disparity of two groups to draw"
             )
         metrics = dict.fromkeys(row["metric"] for _, row in shown)
-        ratio, several = setup.disparity == "ratio", len(metrics) > 1
+        ratio, several = setup.disparity != "difference", len(metrics) > 1
         labels = [
             comparison_name(
                 part.setup, row, WIDE, prefix=[metric_title(row["metric"]) if several else "", part.feature]

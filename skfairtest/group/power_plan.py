@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 
 from skfairtest._utils.checks import check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError
+from skfairtest.comparisons.best import BEST
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.metrics import CELLS, Rate, disparity_of, resolve_metrics
 
@@ -93,6 +94,8 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
         raise ParameterError(f"reference_group must be a position in n_per_group, counted from 0; found {reference!r}")
     last = -1 if test_params.get("compare") == "to_reference" else None
     asked = test_params.get("disparity", "difference")
+    if test_params.get("compare") in BEST:
+        raise ParameterError(f"compare={test_params['compare']!r} has no power without data: use 'between_groups'")
     if asked == "odds_ratio":
         raise ParameterError(
             "disparity='odds_ratio' has no power without data: give rates, and 'difference' or 'ratio'"

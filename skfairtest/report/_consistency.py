@@ -126,7 +126,7 @@ def _margin(setup: Setup, given: Mapping[str, Any]) -> Iterator[str]:
         if (margin is None) != (bounds is None):
             yield f"setup.margin_bounds is {bounds!r}: {why}"
         return
-    due = (margin, 1 / margin if margin else math.inf) if setup.disparity == "ratio" else (-margin, margin)
+    due = (margin, 1 / margin if margin else math.inf) if setup.disparity != "difference" else (-margin, margin)
     for i in range(2):
         yield from _differs(f"setup.margin_bounds[{i}]", bounds[i], due[i], why)
 
@@ -180,12 +180,20 @@ def _decision(record: Any, row: Row) -> Iterator[str]:
     yield from _differs("verdict", row["verdict"], FOUND if row["concern"] else NOT_FOUND, why)
 
 
+def _n_adjusted(part: Any) -> int:
+    """Count the comparisons that p-values are adjusted for: all pairs where those with the best group are shown."""
+    if part.setup.compare not in ("to_highest", "to_lowest"):
+        return len(part.comparisons)
+    shown = part.comparisons.groupby("metric").size()
+    return int((shown * (shown + 1) // 2).sum())
+
+
 def _adjustment(record: Any, part: Any) -> Iterator[str]:
     """Compare adjusted p-values with the most that the adjustment can make of the comparisons' own ones.
 
     Comparisons with one hypothesis share the adjustment of its p-value, which is one of theirs.
     """
-    n = record.verdict.n_comparisons
+    n = sum(map(_n_adjusted, record.parts))
     factor = {None: 1.0, "fdr_by": n * math.fsum(1 / k for k in range(1, n + 1))}.get(record.verdict.adjust, float(n))
     rows = part.comparisons
     own = rows.groupby("p_value_adjusted")["p_value"].transform("max")
@@ -200,9 +208,14 @@ def _adjustment(record: Any, part: Any) -> Iterator[str]:
 def _disparity(part: Any, row: Row) -> Iterator[str]:
     """Compare a disparity with the two values that it is made of."""
     first, second = row["value_group"], row["value_other"]
+    kind = part.setup.disparity_of(row["metric"])
     if row["metric"] in part.setup.everybody:
         return
-    if part.setup.disparity_of(row["metric"]) == "difference":
+    if kind == "odds_ratio":  # a conditional estimate, which lies on the same side of 1 as the ratio of the odds
+        if (row["disparity"] > 1) != (first > second) and first != second:
+            yield f"disparity is {_shown(row['disparity'])}, on the other side of 1 than value_group to value_other"
+        return
+    if kind == "difference":
         due, sign = first - second, "-"
     else:
         due, sign = first / second if second else math.copysign(math.inf, first) if first else math.nan, "/"

@@ -350,7 +350,11 @@ def legend(record: AuditRecord) -> list[str]:
     several = verdict.n_comparisons > 1
     familywise = setup.adjust in ("holm", "shaffer", "bonferroni")
     together = f" for all {pluralize(verdict.n_comparisons, 'comparison')} together" if several and familywise else ""
-    sign = "minus" if setup.disparity == "difference" else "divided by"
+    compared = {
+        "difference": "value minus against",
+        "ratio": "value divided by against",
+        "odds_ratio": "the odds of value divided by those of against, as Fisher's test estimates it",
+    }[setup.disparity]
     order = (
         " Of two groups the one with the smaller value comes first."
         if setup.compare == "between_groups" and setup.alternative in ("two-sided", "equivalence")
@@ -359,7 +363,7 @@ def legend(record: AuditRecord) -> list[str]:
     lines = [
         "people: everyone in the group. n: those over whom the value is computed. The interval of a value has "
         f"{confidence} for that group alone.",
-        f"{setup.disparity}: value {sign} against.{order} Its interval has {confidence}{together}.",
+        f"{setup.disparity.replace('_', ' ')}: {compared}.{order} Its interval has {confidence}{together}.",
         f"detectable: the smallest disparity, in either direction, that the comparison had an "
         f"{100 * DETECTION_POWER:g} % chance of detecting; {NO_SIZE}: not even the largest one had. For rates by the "
         "power of the test that was run, for other metrics by normal approximation.",

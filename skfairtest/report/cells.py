@@ -90,7 +90,7 @@ def by_p_value(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     the distance of the disparity from equality, and at last by the order given. Under a margin a larger statistic may
     lie deeper inside of it.
     """
-    ratios = np.array([setup.disparity_of(metric) == "ratio" for metric in comparisons["metric"]], dtype=bool)
+    ratios = np.array([setup.is_ratio(metric) for metric in comparisons["metric"]], dtype=bool)
     disparity = comparisons["disparity"].to_numpy(dtype=float)
     with np.errstate(divide="ignore", invalid="ignore"):
         distance = np.abs(np.where(ratios, np.log(disparity), disparity))
@@ -139,7 +139,7 @@ def _written(setup: Setup, row: Mapping[str, Any]) -> Written:
     Shares and ratios are written as in sentences; other values with four decimals, or more (see `written`).
     """
     metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
-    if row["group"] is not None and (setup.is_share(metric) or setup.disparity_of(metric) == "ratio"):
+    if row["group"] is not None and (setup.is_share(metric) or setup.is_ratio(metric)):
         return written(setup, row)
     plain = Written(_shown, _shown)
     if row["group"] is None or not np.isfinite(numbers).all():
@@ -179,8 +179,9 @@ def comparison_pieces(setup: Setup, row: Mapping[str, Any], *, alone: bool = Fal
 def disparity_axis(setup: Setup, metric: str, *, alone: bool = False) -> str:
     """Say what is on the axis of disparities, with its unit; see `comparison_pieces`."""
     second = None if alone else EVERYBODY.get(setup.compare)
-    if setup.disparity_of(metric) == "ratio":
-        return f"ratio: {f'group to {second}' if second else 'first to second'} (log scale)"
+    if setup.is_ratio(metric):
+        sides = f"group to {second}" if second else "first to second"
+        return f"{setup.disparity_of(metric).replace('_', ' ')}: {sides} (log scale)"
     minus = f"group minus {second}" if second else "first minus second"
     if not setup.is_share(metric):
         return f"difference in the metric's unit: {minus}"
@@ -297,7 +298,7 @@ def comparisons_table(
     """
     audited = "minimum_detectable" in comparisons
     asked = set(comparisons["metric"])
-    kinds = sorted({setup.disparity_of(metric) for metric in asked}) or [setup.disparity]
+    kinds = sorted({setup.disparity_of(metric).replace("_", " ") for metric in asked}) or [setup.disparity]
     points = kinds == ["difference"] and all(setup.is_share(metric) for metric in asked)
     unit = " (points)" if points else ""
     columns = {
@@ -336,7 +337,7 @@ def _comparison_cells(setup: Setup, row: Mapping[str, Any], *, unit: bool) -> di
     alone = row["group"] is None  # a metric that looks at all groups at once
     how = _written(setup, row)
     points = how.unit if unit else ""
-    equality = "1" if setup.disparity_of(metric) == "ratio" else "0"
+    equality = "1" if setup.is_ratio(metric) else "0"
     although = f" (includes {equality})" if setup.includes_equality(row) else ""
     return {
         "metric": metric_title(metric),

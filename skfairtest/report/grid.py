@@ -27,6 +27,8 @@ FEW_POINTS, FEW_RATIO = 0.2, 2.0
 #: Groups of a feature that stand open; a feature with more shows those with the smallest p-values.
 MOST_ROWS = 12
 #: Where the colours of shares (points), ratios (factors) and other values (parts of the largest one) grow darker.
+#: What the group is that all others are compared with.
+BEST = {"to_highest": "highest", "to_lowest": "lowest"}
 STEPS = {"share": (0.01, 0.05, 0.10, 0.20), "ratio": (1.05, 1.25, 1.5, 2.0), "value": (0.05, 0.25, 0.5, 0.75)}
 
 
@@ -69,7 +71,7 @@ class Standing:
             return False
         if np.isnan(self.p_value) or self.n_effective < 10:
             return True
-        most = FEW_RATIO if setup.disparity_of(self.metric) == "ratio" else FEW_POINTS
+        most = FEW_RATIO if setup.is_ratio(self.metric) else FEW_POINTS
         return self.detectable > (most if _kind(setup, self.metric) != "value" else np.finfo(float).max)
 
 
@@ -84,7 +86,7 @@ def few_rule(setup: Setup, metrics: Sequence[str]) -> str:
 
 
 def _kind(setup: Setup, metric: str) -> str:
-    if setup.disparity_of(metric) == "ratio":
+    if setup.is_ratio(metric):
         return "ratio"
     return "share" if setup.is_share(metric) else "value"
 
@@ -132,7 +134,7 @@ def standings(part: AuditPart) -> dict[Any, dict[str, Standing]]:
 def _turned(setup: Setup, row: Mapping[str, Any]) -> dict[str, Any]:
     """Return a comparison seen from its other side, as far as standings need it."""
     disparity = row["disparity"]
-    if setup.disparity_of(row["metric"]) == "ratio":
+    if setup.is_ratio(row["metric"]):
         turned = np.inf if disparity == 0 else 1 / disparity
     else:
         turned = -disparity
@@ -145,7 +147,7 @@ def _average(setup: Setup, metric: str, disparities: Sequence[float], weights: S
     known = ~np.isnan(size) & (weight > 0)
     if not known.any():
         return np.nan
-    if setup.disparity_of(metric) != "ratio":
+    if not setup.is_ratio(metric):
         return float(np.average(size[known], weights=weight[known]))
     with np.errstate(divide="ignore"):
         inverse = float(np.average(1 / size[known], weights=weight[known]))
@@ -246,6 +248,8 @@ def _cell(setup: Setup, standing: Standing | None, scale: float) -> GridCell:
     metric, disparity = standing.metric, standing.disparity
     state = "significant" if standing.significant else "few" if standing.is_few(setup) else ""
     value = "" if np.isnan(standing.value) else _value(setup, metric, standing.value)
+    if np.isnan(disparity) and setup.compare in BEST and not np.isnan(standing.value):
+        return GridCell(BEST[setup.compare], value)
     if np.isnan(disparity):
         return GridCell("n/a", value, state=state)
     return GridCell(_signed(setup, metric, disparity), value, *_colour(setup, metric, disparity, scale), state)
@@ -262,7 +266,7 @@ def _short(value: float) -> str:
 
 def _signed(setup: Setup, metric: str, disparity: float) -> str:
     """Write a disparity with its sign; of shares in points, of ratios as a factor."""
-    if setup.disparity_of(metric) == "ratio":
+    if setup.is_ratio(metric):
         return "\N{MULTIPLICATION SIGN}∞" if np.isinf(disparity) else f"\N{MULTIPLICATION SIGN}{disparity:.2f}"
     text = points(abs(disparity)) if setup.is_share(metric) else _short(abs(disparity))
     sign = "" if not text.strip("0.") else "\N{MINUS SIGN}" if disparity < 0 else "+"
@@ -289,6 +293,8 @@ def _caption(record: AuditRecord, metrics: Sequence[str]) -> str:
     against = {
         "to_overall": "from the value of all people together",
         "to_rest": "from everyone else",
+        "to_highest": "from the group with the highest value",
+        "to_lowest": "from the group with the lowest value",
     }.get(record.setup.compare, "from the other groups of the feature together")
     return f"How far each group is {against}, {unit}"
 

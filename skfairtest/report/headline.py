@@ -165,6 +165,6 @@ def _named(part: AuditPart, group: Any) -> str:
 
 def _size_missed(record: AuditRecord) -> str:
     setup = record.setup
-    if setup.disparity == "ratio":
+    if setup.disparity != "difference":
         return f"a factor of {FEW_RATIO:g}"
     return f"{points(FEW_POINTS, 0)} points" if setup.sentences else "much"

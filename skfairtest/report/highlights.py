@@ -47,13 +47,13 @@ class Highlight:
     def is_plain(self) -> bool:
         """Whether its disparity is one of shares, or a ratio."""
         metric = self.row["metric"]
-        return self.part.setup.is_share(metric) or self.part.setup.disparity_of(metric) == "ratio"
+        return self.part.setup.is_share(metric) or self.part.setup.is_ratio(metric)
 
     @property
     def ends(self) -> tuple[float, float, float]:
         """The lower limit, the disparity and the upper limit, on a scale on which 0 is equality."""
         ends = np.array([self.row["ci_low"], self.row["disparity"], self.row["ci_high"]], dtype=float)
-        if self.part.setup.disparity_of(self.row["metric"]) == "ratio":
+        if self.part.setup.is_ratio(self.row["metric"]):
             with np.errstate(divide="ignore"):
                 ends = np.log(ends)
         low, at, high = ends.tolist()

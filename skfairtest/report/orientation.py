@@ -51,7 +51,7 @@ def oriented(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     turned = _turned(setup, comparisons)
     if not turned.any():
         return comparisons
-    ratios = np.array([setup.disparity_of(metric) == "ratio" for metric in comparisons["metric"]], dtype=bool)
+    ratios = np.array([setup.is_ratio(metric) for metric in comparisons["metric"]], dtype=bool)
     changed: dict[str, NDArray[Any]] = {}
     for first, second in SIDES:
         a, b = (comparisons[name].to_numpy() for name in (first, second))
@@ -84,7 +84,7 @@ def _turned(setup: Setup, comparisons: pd.DataFrame) -> NDArray[np.bool_]:
     """Return which comparisons are shown the other way round."""
     if setup.compare != "between_groups" or setup.alternative not in ("two-sided", "equivalence"):
         return np.zeros(len(comparisons), dtype=bool)
-    null = np.array([1.0 if setup.disparity_of(metric) == "ratio" else 0.0 for metric in comparisons["metric"]])
+    null = np.array([1.0 if setup.is_ratio(metric) else 0.0 for metric in comparisons["metric"]])
     larger = (comparisons["disparity"].to_numpy(dtype=float) > null) & comparisons["group"].notna().to_numpy()
     pairs = list(zip(*(comparisons[name] for name in ("metric", "group", "other")), strict=True))
     pooled = comparisons["stratum"].isna()

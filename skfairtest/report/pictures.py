@@ -87,7 +87,7 @@ def disparities_figure(part: AuditPart, most: int = MOST_COMPARISONS) -> Figure 
 def _scale(setup: Setup, frame: pd.DataFrame) -> Scale:
     """Return the scale of disparities of one kind."""
     metric = frame["metric"].iloc[0]
-    is_ratio = setup.disparity_of(metric) == "ratio"
+    is_ratio = setup.is_ratio(metric)
     ends = [frame[name].to_numpy(dtype=float) for name in ("disparity", "ci_low", "ci_high")]
     also = (1.0 if is_ratio else 0.0, *(setup.margin_bounds or ()))
     return Scale.around(ends, also, log=is_ratio, factor=axis_factor(setup, metric))
@@ -199,7 +199,7 @@ def _share_a_scale(setup: Setup, metrics: Sequence[str], rows: pd.DataFrame) -> 
     """Whether all are shares, so that eyes may compare them; what goes beyond an axis is drawn at its end."""
     ends = rows[["disparity", "ci_low", "ci_high"]].to_numpy()
     kinds = {setup.disparity_of(metric) for metric in metrics}
-    finite = bool(np.isfinite(ends).all()) and (kinds != {"ratio"} or bool((ends > 0).all()))
+    finite = bool(np.isfinite(ends).all()) and ("difference" in kinds or bool((ends > 0).all()))
     return finite and len(kinds) == 1 and all(setup.is_share(metric) for metric in metrics)
 
 

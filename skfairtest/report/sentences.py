@@ -29,8 +29,12 @@ DETECTION_POWER = 0.8
 BETWEEN_CURVES = "the largest cumulative difference of calibration curves"
 FROM_SCORES = "the largest cumulative difference of outcomes from scores"
 
+#: Whom groups are compared with.
+COMPARED = (
+    "between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest", "to_parents",
+)  # fmt: skip
 #: What a record may hold of a disparity, a level and an adjustment.
-KIND, LEVEL = one_of("difference", "ratio"), between(0, 1, inside=True)
+KIND, LEVEL = one_of("difference", "ratio", "odds_ratio"), between(0, 1, inside=True)
 ADJUST = one_of(None, "holm", "shaffer", "bonferroni", "fdr_bh", "fdr_by")
 
 
@@ -73,9 +77,7 @@ class Setup:
         Whether a positive prediction is good for people; None: not known.
     """
 
-    compare: Annotated[str, one_of("between_groups", "to_overall", "to_rest", "to_reference", "to_parents")] = (
-        "between_groups"
-    )
+    compare: Annotated[str, one_of(*COMPARED)] = "between_groups"
     disparity: Annotated[str, KIND] = "difference"
     alternative: Annotated[str, one_of("two-sided", "greater", "less", "equivalence")] = "two-sided"
     margin_bounds: Annotated[tuple[float, float] | None, either(one_of(None), array(between(infinite=True), 2))] = None
@@ -106,12 +108,16 @@ class Setup:
 
     def includes_equality(self, row: Mapping[str, Any]) -> bool:
         """Whether a comparison is significant although its interval includes equality."""
-        null = 1.0 if self.disparity_of(row["metric"]) == "ratio" else 0.0
+        null = 1.0 if self.is_ratio(row["metric"]) else 0.0
         return bool(row.get("concern")) and self.margin_bounds is None and row["ci_low"] <= null <= row["ci_high"]
 
     def disparity_of(self, metric: str) -> str:
         """Return how the values of a metric are compared."""
         return self.disparities.get(metric, self.disparity)
+
+    def is_ratio(self, metric: str) -> bool:
+        """Whether the disparity of equal values is 1: a ratio of the values, or of their odds."""
+        return self.disparity_of(metric) != "difference"
 
     def is_share(self, metric: str) -> bool:
         """Whether the metric is a share of people, whose differences are percentage points."""
@@ -206,7 +212,7 @@ def number(value: float) -> str:
 
 def disparity_writer(setup: Setup, metric: str) -> tuple[Any, str]:
     """Return how a metric's disparity is written, and its unit."""
-    if setup.disparity_of(metric) == "ratio":
+    if setup.is_ratio(metric):
         return ratio, ""
     return (points, " points") if setup.is_share(metric) else (number, "")
 
@@ -262,7 +268,7 @@ def written(setup: Setup, row: Mapping[str, Any]) -> Written:
     they are rounded.
     """
     metric, numbers = row["metric"], [row[name] for name in ("value_group", "value_other", "disparity")]
-    if setup.disparity_of(metric) == "ratio":
+    if setup.is_ratio(metric):
         digits = share_digits(*numbers[:2])
         value = partial(percent, digits=digits)
         return Written(value if setup.is_percentage(metric) else decimal if setup.is_share(metric) else number, ratio)
@@ -344,6 +350,8 @@ def null_sentence(setup: Setup, metric: str) -> str:
         "to_overall": f"each group of {features} and everyone else",
         "to_rest": f"each group of {features} and everyone else",
         "to_reference": f"each group of {features} and the reference group",
+        "to_highest": f"each group of {features} and the one with the highest value",
+        "to_lowest": f"each group of {features} and the one with the lowest value",
         "to_parents": (
             f"each group of {features} and the rest of each of its parent groups (the people who share all its "
             "features but one)"
@@ -412,7 +420,7 @@ def _although(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say why a test is significant although its interval includes equality, where that is so."""
     if not setup.includes_equality(row):
         return ""
-    equality = "a ratio of 1" if setup.disparity_of(row["metric"]) == "ratio" else "zero"
+    equality = "a ratio of 1" if setup.is_ratio(row["metric"]) else "zero"
     return f"; the interval includes {equality}, but the test, which is the more powerful of the two, is significant"
 
 
@@ -448,7 +456,7 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = T
     how = written(setup, row)
     low, high, noun = how.disparity(row["ci_low"]), how.disparity(row["ci_high"]), setup.disparity_of(metric)
     rounded = "rounded; " if how.rounded else ""
-    gap = f"a {noun} of {how.disparity(row['disparity'])}{how.unit} ({rounded}interval {low} to {high})"
+    gap = f"{a_disparity(noun)} of {how.disparity(row['disparity'])}{how.unit} ({rounded}interval {low} to {high})"
     said = f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}"
     return _sentence(f"{said}{_although(setup, row)}")
 
@@ -476,10 +484,10 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
     low, high = row["ci_low"], row["ci_high"]
     if turn:
         first, second, a, b = second, first, b, a
-        back: Callable[[float], float] = _inverse if kind == "ratio" else lambda size: -size
+        back: Callable[[float], float] = _inverse if setup.is_ratio(metric) else lambda size: -size
         low, gap, high = back(high), back(gap), back(low)
     less, values = a < b, f"{how.value(a)} versus {how.value(b)}"
-    if kind == "ratio":
+    if setup.is_ratio(metric):
         distance, interval = ratio(gap), f"{ratio(low)} to {ratio(high)}"
     else:
         low, high = (-high, -low) if less else (low, high)
@@ -491,13 +499,15 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
     inside = f"({rounded}{interval}{although})"
     if setup.is_event(metric):
         often = "as often as" if a == b else f"{'less' if less else 'more'} often than"
-        size = f"{distance} times as often" if kind == "ratio" else f"{distance}{how.unit}"
+        size = {"ratio": f"{distance} times as often", "odds_ratio": f"an odds ratio of {distance}"}.get(
+            kind, f"{distance}{how.unit}"
+        )
         said = f"{_among(among)}{first} {past(happens)} {often} {second}: {values}, {size} {inside}"
     else:
         described = setup.descriptions.get(metric, "") or label(metric)
         than = "the same for" if a == b else f"{'lower' if less else 'higher'} for"
         joint = "and" if a == b else "than for"
-        said = f"{described} was {than} {first} {joint} {second}: {values}, a {kind} of {distance} {inside}"
+        said = f"{described} was {than} {first} {joint} {second}: {values}, {a_disparity(kind)} of {distance} {inside}"
     said = f"{_where(setup, row)}{said}"
     return said[0].upper() + said[1:]
 
@@ -506,10 +516,21 @@ def _inverse(size: float) -> float:
     return np.inf if size == 0 else 1 / size
 
 
+def a_disparity(kind: str) -> str:
+    """Name a disparity with its article.
+
+    Examples
+    --------
+    >>> a_disparity("ratio"), a_disparity("odds_ratio")
+    ('a ratio', 'an odds ratio')
+    """
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind.replace('_', ' ')}"
+
+
 def size_text(setup: Setup, metric: str, size: float) -> str:
     """Write the size of a disparity: an absolute difference, or a ratio above 1 with its reciprocal."""
     write, unit = disparity_writer(setup, metric)
-    if setup.disparity_of(metric) == "ratio":
+    if setup.is_ratio(metric):
         return f"{ratio(size)} (or {ratio(1 / size) if size else 'infinity'})"
     return f"{write(size)}{unit}"
 
@@ -520,9 +541,10 @@ def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
     how = written(setup, row)
     write, unit, rounded = how.disparity, how.unit, "rounded; " if how.rounded else ""
     known = not (np.isnan(low) or np.isnan(high))
-    if setup.disparity_of(metric) == "ratio":
-        interval = f"interval: {write(low)} to {write(high)} times" if known else "no interval"
-        return f"{write(disparity)} times as much ({interval})"
+    if setup.is_ratio(metric):
+        odds = setup.disparity_of(metric) == "odds_ratio"
+        interval = f"interval: {write(low)} to {write(high)}{'' if odds else ' times'}" if known else "no interval"
+        return f"{f'an odds ratio of {write(disparity)}' if odds else f'{write(disparity)} times as much'} ({interval})"
     share = setup.is_share(metric) and metric not in setup.functions
     words = ("more", "less") if share and metric in setup.sentences else ("higher", "lower")
     interval = f"interval: {_span(write, low, high, *words)}" if known else "no interval"
@@ -588,7 +610,7 @@ def result_sentence(setup: Setup, row: Mapping[str, Any]) -> str:
     if np.isinf(size):
         power = f"no gap, however large, had an {chance} of being detected here"
     elif shown:
-        gap = "ratio" if setup.disparity_of(metric) == "ratio" else "gap"
+        gap = setup.disparity_of(metric).replace("_", " ") if setup.is_ratio(metric) else "gap"
         power = f"this comparison had an {chance} of detecting a {gap} of {shown}"
     else:
         power = "how small a gap could have been detected is not known"
@@ -605,8 +627,8 @@ def verdict_sentence(
     if setup.alternative == "equivalence":
         assert setup.margin_bounds is not None
         low, high = setup.margin_bounds
-        if setup.disparity == "ratio":
-            band = f"a ratio of {ratio(low)} to {ratio(high)}"
+        if setup.disparity != "difference":
+            band = f"{a_disparity(setup.disparity)} of {ratio(low)} to {ratio(high)}"
         elif setup.descriptions:
             band = f"a difference of {number(low)} to {number(high)}"
         else:

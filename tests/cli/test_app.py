@@ -348,7 +348,7 @@ def test_a_short_h_is_help(command, capsys):
 def test_the_help_names_every_command_in_a_whole_line(capsys):
     run(["--help"])
     commands = capsys.readouterr().out.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
-    assert [line.split()[0] for line in commands] == ["demo", "audit", "report", "count", "power"]
+    assert [line.split()[0] for line in commands] == ["demo", "audit", "report", "count", "scan", "power"]
     assert all(line.endswith(".") and not line.endswith("...") for line in commands)
 
 

@@ -267,7 +267,19 @@ def test_a_fragment_reaches_nothing_outside_of_it(compas_record):
 
 
 def outer_commas(selector):
-    return re.split(r",(?![^(]*\))", selector)
+    """Split a selector at the commas that stand in no parentheses, however deep these are."""
+    parts, depth = [""], 0
+    for letter in selector:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts
+
+
+def test_selectors_are_split_at_outer_commas_only():
+    assert outer_commas(".a :is(b:has(c, d), e), f") == [".a :is(b:has(c, d), e)", " f"]
 
 
 def test_two_audits_in_one_notebook_share_no_id(compas_record, hostile_record):

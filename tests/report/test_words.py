@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skfairtest import FairnessAudit
 from skfairtest._utils.text import label, printable
+from skfairtest.datasets import load_compas
 from skfairtest.report.cells import by_p_value, comparisons_table
 from skfairtest.report.sentences import (
     Setup,
@@ -225,3 +227,37 @@ def test_a_reader_who_subtracts_the_case_of_the_issue():
     assert "a difference of 21.39 points (interval 17.68 to 25.00)" in finding_sentence(facts, row)
     row |= {"value_group": 0.449, "value_other": 0.235, "disparity": 0.214}
     assert "44.9 % of f were called, versus 23.5 % of m" in finding_sentence(facts, row)
+
+
+@pytest.fixture(scope="module")
+def odds():
+    compas = load_compas()
+    return FairnessAudit.from_predictions(
+        compas.y_true,
+        compas.y_pred,
+        sensitive_features=compas.sensitive_features[["sex", "race"]],
+        metrics=["selection_rate"],
+        disparity="odds_ratio",
+        compare="to_highest",
+        random_state=0,
+    )
+
+
+def test_odds_ratios_are_called_so_and_written_without_points(odds):
+    text = str(odds)
+    assert re.search(r"race = Native American: 21\.0 % versus 66\.7 %, an odds ratio of 0\.\d+ \(", text)
+    assert "odds_ratio of" not in text
+    assert "the odds of value divided by those of against" in text
+    assert " points" not in text.split("At a glance")[1].split("All groupings")[0]
+
+
+def test_the_grid_says_which_group_is_the_best(odds):
+    grid = str(odds).split("At a glance")[1].split("Findings")[0]
+    assert "from the group with the highest value, as a ratio" in grid
+    assert len(re.findall(r" highest$", grid, re.MULTILINE)) == 2
+
+
+def test_a_record_of_the_best_groups_is_read_again(odds):
+    assert str(FairnessAudit.from_json(odds.to_json())) == str(odds)
+    with pytest.raises(ValueError, match="other side of 1"):
+        FairnessAudit.from_json(re.sub(r'"disparity": 0\.\d+', '"disparity": 7.0', odds.to_json()))
