@@ -133,8 +133,8 @@ def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSeq
 class Scanned:
     """The subgroups of one measure, each tested against the others.
 
-    `people` is how many of each cell are tested. `log_p` and `smallest` are logarithms of p-values and of the smallest ones there can be; `own` and `rest` are the
-    sums of both sides, arrays (n, strata, K).
+    `people` is how many of each cell are tested. `log_p` and `smallest` are logarithms of p-values and of the smallest
+    ones there can be; `own` and `rest` are the sums of both sides, arrays (n, strata, K).
     """
 
     measure: Measure
