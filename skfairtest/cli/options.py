@@ -104,7 +104,7 @@ Examples:
 If some files cannot be read, they are listed at the end and the exit status is 2; the table of the others is
 written."""
 
-SCAN_HELP = """Search for subgroups that nobody named and that are treated unlike others.
+SCAN_HELP = """Search a file for subgroups that are treated unlike others.
 
 FILE has one row per person. Every combination of up to --max-depth of the columns --sensitive and --feature is tested;
 p-values are adjusted for all of them together. Of subgroups that differ, only those that explain the others are

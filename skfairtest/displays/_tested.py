@@ -155,7 +155,7 @@ class FittedDisplay(OfTest):
         Parameters
         ----------
         test : FairnessTest or FairnessAudit
-            What is drawn.
+            What is drawn; `DisparityDisplay` takes a `SubgroupScan`, too.
         name : str, optional
             Title of the drawing; by default the class of the estimator, if there is one.
         ax : matplotlib Axes, optional

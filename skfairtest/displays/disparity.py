@@ -30,10 +30,9 @@ class DisparityDisplay(FittedDisplay):
     """Forest of the comparisons of a test or an audit, or of the subgroups of a scan: disparities with their intervals.
 
     Pairs of groups have the one with the smaller value first, and the strongest evidence is on top. Significant
-    disparities are orange diamonds, the others blue circles. Of a `SubgroupScan` the subgroups in its `results_` are drawn,
-    in their order. An interval that ends in an arrow goes on beyond the axis.
-    Where a metric looks at all groups at once there is no disparity to be drawn; such comparisons are counted below the
-    axis.
+    disparities are orange diamonds, the others blue circles. Of a `SubgroupScan` the subgroups in its `results_` are
+    drawn, in their order. An interval that ends in an arrow goes on beyond the axis. Where a metric looks at all groups
+    at once there is no disparity to be drawn; such comparisons are counted below the axis.
 
     Parameters
     ----------

@@ -134,6 +134,7 @@ class SubgroupScan(GroupsTest, ReportPages):
     --------
     FairnessTest : Groups that are named beforehand.
     FairnessAudit : All groups of some features, with their intersections.
+    DisparityDisplay : A drawing of the subgroups that are reported.
 
     Notes
     -----
