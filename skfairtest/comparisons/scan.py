@@ -212,7 +212,8 @@ def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSeque
     cells, measure = scanned.subgroups.cells, scanned.measure
     times = np.ones(len(cells.of_row), dtype=np.int64) if cells.counts is None else cells.counts
     # An order that does not depend on that of rows.
-    order = np.lexsort((measure.rows[:, 1], cells.of_row)).repeat(times)
+    order = np.lexsort((measure.rows[:, 1], cells.of_row))
+    order = order.repeat(times[order])
     cell, value = cells.of_row[order], measure.rows[order, 1]
     fixed = [cells.codes[:, f] for f, is_fixed in enumerate(cells.contextual) if is_fixed]
     block = np.unique(np.stack([cells.stratum, *fixed]), axis=1, return_inverse=True)[1].reshape(-1)[cell]

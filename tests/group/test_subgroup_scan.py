@@ -344,6 +344,18 @@ def test_a_table_of_counts_gives_the_same():
     pd.testing.assert_frame_equal(one.subgroups_, two.subgroups_)
 
 
+def test_the_people_of_a_table_are_permuted_as_often_as_they_are():
+    data, rng = people(600)
+    data = data[["sex", "race"]]
+    y_true, y_pred = rng.choice([0.0, 1.0, 50.0], 600, p=[0.8, 0.18, 0.02]), np.zeros(600)
+    table = CountTable.from_predictions(y_true, y_pred, sensitive_features=data)
+    params = {"metric": "mean_residual", "alternative": "less", "n_resamples": 199, "random_state": 0}
+    one = SubgroupScan.from_table(table, **params)
+    two = SubgroupScan.from_predictions(y_true, y_pred, sensitive_features=data, **params)
+    assert 0.005 < two.p_value_ < 1
+    np.testing.assert_allclose(one.subgroups_["p_value_adjusted"], two.subgroups_["p_value_adjusted"])
+
+
 def test_the_report_says_what_was_found_what_remains_and_what_was_not_looked_at():
     compas = load_compas()
     found = SubgroupScan.from_predictions(
