@@ -6,6 +6,7 @@ ORDER = (
     "plot_berkeley.py",
     "plot_small_groups.py",
     "plot_intersections.py",
+    "plot_subgroups.py",
     "plot_four_fifths.py",
     "plot_thresholds.py",
     "plot_power.py",

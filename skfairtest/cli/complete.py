@@ -25,7 +25,8 @@ def columns_of_file(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the columns of the first file that begin like this, but none that the shell would read otherwise."""
     # An option that waits for its value ends the reading of arguments: what came before them is left over.
     left_over = [argument for argument in context.args if not argument.startswith("-")]
-    named = next(iter([*(context.params.get("files") or ()), *left_over]), "")
+    files = [*(context.params.get("files") or ()), context.params.get("file")]
+    named = next(filter(None, [*files, *left_over]), "")
     try:
         matching = named if os.path.lexists(named) else next(iglob(named, recursive=True), named)
         path = Path(matching).expanduser()

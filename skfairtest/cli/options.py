@@ -104,6 +104,23 @@ Examples:
 If some files cannot be read, they are listed at the end and the exit status is 2; the table of the others is
 written."""
 
+SCAN_HELP = """Search a file for subgroups that are treated unlike others.
+
+FILE has one row per person. Every combination of up to --max-depth of the columns --sensitive and --feature is tested;
+p-values are adjusted for all of them together. Of subgroups that differ, only those that explain the others are
+reported: a subgroup is left out if it does not differ any more once the reported ones are accounted for.
+
+Columns of more than --n-bins different numbers are cut into intervals of about as many people each."""
+
+SCAN_EPILOG = f"""\b
+Examples:
+  skfairtest scan people.csv --y-true outcome --y-pred decision \\
+      --sensitive sex --sensitive age --metric false_positive_rate
+  skfairtest scan admitted.csv --y-pred admitted --sensitive sex \\
+      --feature department --compare in_context --metric selection_rate
+
+{_status("no subgroup was found to differ", "at least one subgroup differs significantly")}"""
+
 POWER_HELP = """Compute how many people a test needs, or what a test can detect.
 
 The test is the exact one that audits run. For a mean, a value is MEAN:SD, such as 10:2.5; for a criterion of several
@@ -340,6 +357,73 @@ MinimumCell = Annotated[
         help="Write no number of people that is smaller than this.",
         min=1,
     ),
+]
+
+# scan ----------------------------------------------------------------------------------------
+
+_SEARCH = "The search"
+ScanFile = Annotated[str, typer.Argument(metavar="FILE", help="A CSV (.csv, .csv.gz, .tsv) or Parquet file.")]
+ScanSensitive = Annotated[list[str] | None, _column("--sensitive", "Columns that describe subgroups. May be repeated.")]
+Feature = Annotated[
+    list[str] | None,
+    _column("--feature", "Further columns that describe subgroups, or their contexts. May be repeated."),
+]
+MaxDepth = Annotated[
+    int, _option("--max-depth", panel=_SEARCH, metavar="COLUMNS", help="The most columns that describe a subgroup.")
+]
+MinGroupSize = Annotated[
+    int,
+    _option(
+        "--min-group-size",
+        panel=_SEARCH,
+        metavar="PEOPLE",
+        help="The fewest people of a subgroup, and of those it is compared with.",
+    ),
+]
+Bins = Annotated[
+    int, _option("--n-bins", panel=_SEARCH, metavar="NUMBER", help="Into how many intervals numbers are cut.")
+]
+MaxSubgroups = Annotated[
+    int, _option("--max-subgroups", panel=_SEARCH, metavar="NUMBER", help="The most subgroups that are searched.")
+]
+ScanMetric = Annotated[
+    list[str] | None,
+    _option(
+        "--metric",
+        panel=_TEST,
+        metavar="NAME",
+        help="A rate, a criterion or a mean. May be repeated.  [default: equalized_odds]",
+        autocompletion=metrics_of_audit,
+    ),
+]
+ScanCompare = Annotated[
+    Literal["to_rest", "in_context"],
+    _option(
+        "--compare",
+        panel=_TEST,
+        help="What a subgroup is compared with: everyone else, or the others with its values of --feature.",
+    ),
+]
+Guarantee = Annotated[
+    Literal["familywise", "split", "fdr", "fdr_bh"],
+    _option(
+        "--guarantee",
+        panel=_TEST,
+        help="What --alpha bounds: the probability of any false positive (split: searched on one half of the people, "
+        "tested on the other), or the expected share of false positives (fdr, fdr_bh).",
+    ),
+]
+ScanAlpha = Annotated[
+    float, _option("--alpha", panel=_TEST, metavar="LEVEL", help="The significance level of the whole scan.")
+]
+Permutations = Annotated[
+    int, _option("--n-resamples", panel=_TEST, metavar="NUMBER", help="Permutations of people, for means.")
+]
+ScanSeed = Annotated[
+    int, _option("--seed", panel=_TEST, metavar="NUMBER", help="The seed of halves and of permutations.")
+]
+ScanJson = Annotated[
+    str | None, _option("--json", panel=_OUTPUT, metavar="FILE", help="Also write what was found as JSON.")
 ]
 
 # demo ----------------------------------------------------------------------------------------

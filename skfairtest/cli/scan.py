@@ -3,90 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, Literal
-
-import typer
+from typing import Any
 
 from skfairtest.cli import options
-from skfairtest.cli.errors import BadInput
+from skfairtest.cli.errors import BadInput, check_level
+from skfairtest.cli.header import UTF_8, check_encoding
 from skfairtest.cli.output import check_outputs, deliver, watched, write_out
 from skfairtest.cli.status import Status
 
-__all__ = ["SCAN_HELP", "scan"]
-
-SCAN_HELP = """Search FILE, one row per person, for subgroups whose people are treated unlike others.
-
-Every combination of up to --max-depth columns is tested, p-values are corrected for all of them together, and those
-that differ are reported once, by the shortest descriptions that explain them.
-
-\b
-Examples:
-  skfairtest scan people.csv --y-true outcome --y-pred decision \\
-      --sensitive sex --sensitive age --metric false_positive_rate
-  skfairtest scan admitted.csv --y-pred admitted --sensitive sex \\
-      --feature department --compare in_context --metric selection_rate
-
-Columns of more than --n-bins different numbers are cut into intervals.
-
-\b
-Exit status: 0 no subgroup differs, 1 at least one does at the level asked,
-2 bad input, 3 an internal failure."""
-
-File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV (.csv, .csv.gz, .tsv) or Parquet file.")]
-Sensitive = Annotated[
-    list[str] | None, typer.Option("--sensitive", metavar="COLUMN", help="What describes subgroups. May be repeated.")
-]
-Feature = Annotated[
-    list[str] | None,
-    typer.Option("--feature", metavar="COLUMN", help="What else describes them, or their contexts. May be repeated."),
-]
-Metric = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric", metavar="NAME", help="A rate, a criterion or a mean. May be repeated.  [default: equalized_odds]"
-    ),
-]
-Compare = Annotated[
-    Literal["to_rest", "in_context"],
-    typer.Option("--compare", help="Everyone else, or those who are alike in every --feature of the subgroup."),
-]
-Depth = Annotated[int, typer.Option("--max-depth", metavar="COLUMNS", help="The most columns of a description.")]
-Size = Annotated[int, typer.Option("--min-group-size", metavar="PEOPLE", help="The fewest people on either side.")]
-Bins = Annotated[int, typer.Option("--n-bins", metavar="NUMBER", help="Intervals that numbers are cut into.")]
-Guarantee = Annotated[
-    Literal["familywise", "split", "fdr", "fdr_bh"],
-    typer.Option("--guarantee", help="What is controlled at the level: see the guide on subgroups."),
-]
-Alpha = Annotated[float, typer.Option("--alpha", metavar="LEVEL", help="The level of the whole scan.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="Of the halves of --guarantee split.")]
+__all__ = ["scan"]
 
 
 def scan(
-    file: File,
+    file: options.ScanFile,
     *,
     y_true: options.Truth = None,
     y_pred: options.Prediction = None,
     y_score: options.Score = None,
-    sensitive: Sensitive = None,
-    feature: Feature = None,
+    sensitive: options.ScanSensitive = None,
+    feature: options.Feature = None,
     control: options.Control = None,
-    metric: Metric = None,
-    compare: Compare = "to_rest",
-    max_depth: Depth = 2,
-    min_group_size: Size = 50,
-    n_bins: Bins = 5,
-    guarantee: Guarantee = "familywise",
+    encoding: options.Encoding = UTF_8,
+    max_depth: options.MaxDepth = 2,
+    min_group_size: options.MinGroupSize = 50,
+    n_bins: options.Bins = 5,
+    max_subgroups: options.MaxSubgroups = 200_000,
+    metric: options.ScanMetric = None,
     pos_label: options.PosLabel = None,
-    alpha: Alpha = 0.05,
-    seed: Seed = 0,
-    html: options.Html = None,
-    json: options.Json = None,
-    markdown: options.Markdown = None,
+    compare: options.ScanCompare = "to_rest",
+    guarantee: options.Guarantee = "familywise",
+    alpha: options.ScanAlpha = 0.05,
+    n_resamples: options.Permutations = 999,
+    seed: options.ScanSeed = 0,
     format_: options.Format = "table",
     output: options.Output = None,
+    html: options.Html = None,
+    json: options.ScanJson = None,
+    markdown: options.Markdown = None,
     no_color: options.NoColor = False,
 ) -> Status:
     """Search a file."""
+    check_level(alpha)
     reports = {"--html": html, "--json": json, "--markdown": markdown}
     if not sensitive:
         raise BadInput("--sensitive is missing: name the columns that describe subgroups")
@@ -97,7 +54,8 @@ def scan(
     from skfairtest.report.export import to_csv
 
     features = list(feature or ())
-    columns = Columns(y_true, y_pred, (*sensitive, *features), tuple(control or ()), y_score)
+    described = tuple(dict.fromkeys([*sensitive, *features]))
+    columns = Columns(y_true, y_pred, described, tuple(control or ()), y_score, None, None, check_encoding(encoding))
 
     def work() -> SubgroupScan:
         people = read_people(file, columns)
@@ -113,9 +71,11 @@ def scan(
             min_group_size=min_group_size,
             features=features or None,
             n_bins=n_bins,
+            max_subgroups=max_subgroups,
             guarantee=guarantee,
             confidence_level=1 - alpha,
             pos_label=None if pos_label is None else cast_pos_label(pos_label, people.labels),
+            n_resamples=n_resamples,
             random_state=seed,
         )
 
@@ -139,12 +99,16 @@ def scan(
 
 
 def _numbers(values: Any, n_bins: int) -> Any:
-    """Return a column of text as numbers where it holds more different ones than intervals, so that it is cut."""
+    """Return a column of text as numbers where it holds more different ones than intervals, so that it is cut.
+
+    One value may be no number: the name of what is missing.
+    """
+    import numpy as np
     import pandas as pd
 
-    if len(values.categories) <= n_bins:
+    text = np.array(values.categories, dtype=object)
+    numbers = pd.to_numeric(pd.Series(text), errors="coerce").notna().to_numpy()
+    if numbers.sum() <= n_bins or (~numbers).sum() > 1:
         return values
-    numbers = pd.to_numeric(pd.Series(values.categories.astype(object)), errors="coerce")
-    if numbers.isna().any():
-        return values
-    return numbers.to_numpy()[values.codes]
+    text[numbers] = pd.to_numeric(pd.Series(text[numbers])).tolist()
+    return text[values.codes]

@@ -91,6 +91,13 @@ def _cannot_be_scanned(metric: Metric) -> ParameterError:
     columns = {"y_true": [0, 1], "y_pred": [0, 1], "y_score": [0.25, 0.5]}
     context = Context({name: Values(read_column(values, name)) for name, values in columns.items()}, 1)
     means = [name for name, declared in SCORES.items() if type(declared.functional(context)) is Mean]
+    if "calibration" in metric.name:
+        return ParameterError(
+            f"metric: {metric.name!r} follows the whole curve of a group's scores, which is no sum over its people. A "
+            "scan compares calibration by metric='mean_residual': within intervals of scores if they are one of "
+            "features and compare='in_context', or within equal scores if they are control_features; test "
+            f"{metric.name!r} for groups that you name, with FairnessTest"
+        )
     return ParameterError(
         f"metric: {metric.name!r} is no rate and no mean of a value of each person, of which sums over subgroups could "
         f"be made. A scan takes the rates {', '.join(RATES)}, the criteria {', '.join(CRITERIA)}, rates of your own "
@@ -100,7 +107,7 @@ def _cannot_be_scanned(metric: Metric) -> ParameterError:
 
 
 def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSequence | None) -> list[list[Floats]]:
-    """Return each measure's sums over the people of every cell: of all, or with a `seed` of a random half and the rest.
+    """Return the people of every cell and each measure's sums over them: of all, or with a `seed` of two random halves.
 
     People who are alike in all that matters are counted first, so that sums depend on no order of rows, and neither
     does who is in which half.
@@ -118,7 +125,7 @@ def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSeq
     def added(values: Floats, people: Any) -> Floats:
         return np.stack([np.bincount(where, column * people, minlength=n_cells) for column in values.T], axis=1)
 
-    columns = [kinds[:, start:stop] for start, stop in pairwise(ends.tolist())]
+    columns = [np.ones((len(kinds), 1)), *(kinds[:, start:stop] for start, stop in pairwise(ends.tolist()))]
     return [[added(values, people) for values in columns] for people in parts]
 
 
@@ -126,11 +133,12 @@ def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSeq
 class Scanned:
     """The subgroups of one measure, each tested against the others.
 
-    `log_p` and `smallest` are logarithms of p-values and of the smallest ones there can be; `own` and `rest` are the
-    sums of both sides, arrays (n, strata, K).
+    `people` is how many of each cell are tested. `log_p` and `smallest` are logarithms of p-values and of the smallest
+    ones there can be; `own` and `rest` are the sums of both sides, arrays (n, strata, K).
     """
 
     measure: Measure
+    people: Floats
     sums: Floats
     subgroups: Subgroups
     own: Floats
@@ -141,17 +149,16 @@ class Scanned:
     alternative: str
 
     @classmethod
-    def of(cls, measure: Measure, sums: Floats, subgroups: Subgroups, alternative: str) -> Scanned:
-        """Test subgroups of people who add up to some sums."""
+    def of(cls, measure: Measure, people: Floats, sums: Floats, subgroups: Subgroups, alternative: str) -> Scanned:
+        """Test subgroups of people who are so many in each cell, and add up to some sums."""
         cells = subgroups.cells
         n_strata = int(cells.stratum.max()) + 1
         own, rest = (np.zeros((len(subgroups), n_strata, sums.shape[1])) for _ in range(2))
         for rows, first, second in subgroups.sides(sums, cells.stratum, n_strata):
             own[rows], rest[rows] = first, second
         scores = measure.sums.scores(own, rest)
-        return cls(
-            measure, sums, subgroups, own, rest, scores, *measure.sums.log_p(own, rest, alternative), alternative
-        )
+        log_p, smallest = measure.sums.log_p(own, rest, alternative)
+        return cls(measure, people, sums, subgroups, own, rest, scores, log_p, smallest, alternative)
 
     def given(self, rows: Positions, stratum: Positions, *, exact: bool) -> Floats:
         """Return logarithms of p-values of some subgroups within strata of cells: exact ones, or those of scores."""
@@ -205,7 +212,8 @@ def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSeque
     cells, measure = scanned.subgroups.cells, scanned.measure
     times = np.ones(len(cells.of_row), dtype=np.int64) if cells.counts is None else cells.counts
     # An order that does not depend on that of rows.
-    order = np.lexsort((measure.rows[:, 1], cells.of_row)).repeat(times)
+    order = np.lexsort((measure.rows[:, 1], cells.of_row))
+    order = order.repeat(times[order])
     cell, value = cells.of_row[order], measure.rows[order, 1]
     fixed = [cells.codes[:, f] for f, is_fixed in enumerate(cells.contextual) if is_fixed]
     block = np.unique(np.stack([cells.stratum, *fixed]), axis=1, return_inverse=True)[1].reshape(-1)[cell]

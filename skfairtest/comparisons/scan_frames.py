@@ -53,7 +53,7 @@ def subgroups_frame(
     subgroups = tested.subgroups
     names, others = described(subgroups, terms)
     people, rest = np.zeros(len(subgroups)), np.zeros(len(subgroups))
-    for rows, first, second in subgroups.sides(subgroups.cells.people[:, None]):
+    for rows, first, second in subgroups.sides(tested.people):
         people[rows], rest[rows] = first[:, 0, 0], second[:, 0, 0]
     value, other = tested.measure.sums.values(tested.own, tested.rest)
     chosen = np.zeros(len(subgroups), dtype=bool)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
@@ -146,6 +146,8 @@ class OfTest(ABC):
 class FittedDisplay(OfTest):
     """A drawing of a fitted test, or of a fitted audit."""
 
+    _drawn: ClassVar[tuple[type, ...]] = (FairnessTest, FairnessAudit)
+
     @classmethod
     def from_test(cls, test: Any, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
         """Draw a fitted test or a fitted audit.
@@ -153,7 +155,7 @@ class FittedDisplay(OfTest):
         Parameters
         ----------
         test : FairnessTest or FairnessAudit
-            What is drawn.
+            What is drawn; `DisparityDisplay` takes a `SubgroupScan`, too.
         name : str, optional
             Title of the drawing; by default the class of the estimator, if there is one.
         ax : matplotlib Axes, optional
@@ -173,7 +175,7 @@ class FittedDisplay(OfTest):
         NotFittedError
             If it is not fitted.
         """
-        check_test(test)
+        check_test(test, cls._drawn)
         if name is None and test.estimator is not None:
             name = type(test.estimator).__name__
         return cls._read(test, name).plot(ax=ax, **kwargs)
@@ -188,16 +190,17 @@ class FittedDisplay(OfTest):
         """Draw."""
 
 
-def check_test(test: Any) -> None:
-    """Refuse what is no test of group fairness, or is not fitted.
+def check_test(test: Any, kinds: tuple[type, ...] = FittedDisplay._drawn) -> None:
+    """Refuse what is none of the kinds of tests that are drawn, or is not fitted.
 
     Raises
     ------
     ValueError, NotFittedError
         What it is instead.
     """
-    if not isinstance(test, FairnessTest | FairnessAudit):
-        raise ParameterError(f"test must be a fitted FairnessTest or FairnessAudit; found {type(test).__name__}")
+    if not isinstance(test, kinds):
+        *others, last = (kind.__name__ for kind in kinds)
+        raise ParameterError(f"test must be a fitted {', '.join(others)} or {last}; found {type(test).__name__}")
     check_is_fitted(test)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,8 @@ from skfairtest._utils.text import pluralize
 from skfairtest.displays._axes import axes
 from skfairtest.displays._drawings import draw_disparities, height_of, width_of
 from skfairtest.displays._style import styled
-from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, parts_of, titled
+from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, fitted_name, parts_of, titled
+from skfairtest.group.subgroups import SubgroupScan
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.report.cells import axis_factor, by_p_value, disparity_axis, pooled_first, records
 from skfairtest.report.scales import WIDEST
@@ -26,12 +27,12 @@ WIDE = 80
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DisparityDisplay(FittedDisplay):
-    """Forest of the comparisons of a test or an audit: disparities with their intervals.
+    """Forest of the comparisons of a test or an audit, or of the subgroups of a scan: disparities with their intervals.
 
     Pairs of groups have the one with the smaller value first, and the strongest evidence is on top. Significant
-    disparities are orange diamonds, the others blue circles. An interval that ends in an arrow goes on beyond the axis.
-    Where a metric looks at all groups at once there is no disparity to be drawn; such comparisons are counted below the
-    axis.
+    disparities are orange diamonds, the others blue circles. Of a `SubgroupScan` the subgroups in its `results_` are
+    drawn, in their order. An interval that ends in an arrow goes on beyond the axis. Where a metric looks at all groups
+    at once there is no disparity to be drawn; such comparisons are counted below the axis.
 
     Parameters
     ----------
@@ -69,6 +70,7 @@ class DisparityDisplay(FittedDisplay):
     --------
     GroupMetricDisplay : The values behind the disparities.
     FairnessTest : The test.
+    SubgroupScan : The search for subgroups.
 
     Examples
     --------
@@ -83,6 +85,8 @@ class DisparityDisplay(FittedDisplay):
     >>> [text.get_text() for text in display.ax_.get_yticklabels()]
     ['b against a']
     """
+
+    _drawn: ClassVar[tuple[type, ...]] = (*FittedDisplay._drawn, SubgroupScan)
 
     labels: list[str]
     disparity: NDArray[np.float64]
@@ -100,6 +104,8 @@ class DisparityDisplay(FittedDisplay):
 
     @classmethod
     def _read(cls, test: Any, name: str | None) -> Self:
+        if isinstance(test, SubgroupScan):
+            return cls._of_scan(test, name)
         parts = parts_of(test)
         setup = parts[0].setup
         everything = pd.concat([part.comparisons.assign(part=place) for place, part in enumerate(parts)])
@@ -141,6 +147,34 @@ class DisparityDisplay(FittedDisplay):
             xlabel=f"{told}\n{together}{100 * (1 - setup.alpha):g} % intervals",
             n_hidden=len(everything) - len(shown),
             metric_name="" if several else metric_title(next(iter(metrics))),
+            estimator_name=name,
+        )
+
+    @classmethod
+    def _of_scan(cls, scan: SubgroupScan, name: str | None) -> Self:
+        found, setup = scan.results_, scan._setup.sentences
+        if found.empty:
+            raise ParameterError(
+                "test reports no subgroup, so that there is nothing to draw; subgroups_ has all tested"
+            )
+        metrics = list(dict.fromkeys(found["metric"]))
+        several = len(metrics) > 1
+        shares = {setup.is_share(metric) for metric in metrics}
+        unit = {True: " in percentage points", False: " in the metric's unit"}[shares.pop()] if len(shares) == 1 else ""
+        together = "simultaneous " if scan.guarantee in ("familywise", "split") else ""
+        return cls(
+            labels=[
+                fitted_name([row["subgroup"]], [], WIDE, prefix=[metric_title(row["metric"]) if several else ""])
+                for row in records(found)
+            ],
+            disparity=found["disparity"].to_numpy(dtype=float),
+            ci_low=found["ci_low"].to_numpy(dtype=float),
+            ci_high=found["ci_high"].to_numpy(dtype=float),
+            concern=np.ones(len(found), dtype=bool),
+            p_value=found["p_value_adjusted"].to_numpy(dtype=float),
+            factor=100.0 if unit.startswith(" in percentage") else 1.0,
+            xlabel=f"difference{unit}: subgroup minus others\n{together}{100 * (1 - setup.alpha):g} % intervals",
+            metric_name="" if several else metric_title(metrics[0]),
             estimator_name=name,
         )
 

@@ -69,7 +69,7 @@ class SubgroupScan(GroupsTest, ReportPages):
     max_depth : int, default=2
         The most features that describe a subgroup.
     min_group_size : int, default=50
-        The fewest people of a subgroup, and of those it is compared with.
+        The fewest people of a subgroup, and of those it is compared with; with "split" in both halves together.
     features : str or list of str, optional
         Names of columns of `X` that describe subgroups beside the sensitive features.
     n_bins : int, default=5
@@ -107,8 +107,10 @@ class SubgroupScan(GroupsTest, ReportPages):
     confidence_interval_ : tuple of float
         Limits of its disparity, simultaneous over all subgroups tested.
     results_ : DataFrame
-        The subgroups that are reported, the strongest evidence first: how many people, both values, their disparity
-        with an interval, p-values, and a sentence. ``p_value_given_above`` is the adjusted p-value of what remains
+        The subgroups that are reported, the strongest evidence of each metric first: how many people, both values,
+        their disparity with an interval, p-values, and a sentence. ``n_group`` and ``n_other`` count the people of
+        both sides (with "split" those of the half that is tested), ``n_effective`` those of the subgroup who meet the
+        condition of a rate. ``p_value_given_above`` is the adjusted p-value of what remains
         given those above. Intervals are simultaneous over all subgroups tested (with "fdr" and "fdr_bh" their
         false-coverage rate is controlled).
     subgroups_ : DataFrame
@@ -132,6 +134,7 @@ class SubgroupScan(GroupsTest, ReportPages):
     --------
     FairnessTest : Groups that are named beforehand.
     FairnessAudit : All groups of some features, with their intersections.
+    DisparityDisplay : A drawing of the subgroups that are reported.
 
     Notes
     -----
@@ -378,6 +381,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         positive = positive_label(sample, metrics, self.pos_label, classes_of(self.estimator))
         design = Design(sample, settings, (), (), positive, self.pos_label, ())
         measures = [measure_of(design, metric) for metric in metrics]
+        self._check_means(measures, settings.alpha)
         everyone, left_out = all_subgroups(cells, self.max_depth, self.min_group_size, self.max_subgroups)
         if not len(everyone):
             raise ParameterError(
@@ -401,6 +405,21 @@ class SubgroupScan(GroupsTest, ReportPages):
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
         self._keep_parameters()
         return self
+
+    def _check_means(self, measures: Sequence[Measure], alpha: float) -> None:
+        means = [measure.metric.name for measure in measures if isinstance(measure.sums, MeanSums)]
+        if means and self.guarantee != "familywise":
+            raise ParameterError(
+                f"guarantee={self.guarantee!r} needs exact p-values, and {means[0]} is a mean, whose p-values are not: "
+                "use guarantee='familywise', which permutes people, or a rate"
+            )
+        fewest = int(np.ceil(len(measures) / alpha - 1e-9)) - 1
+        if means and self.n_resamples < fewest:
+            raise ParameterError(
+                f"n_resamples={self.n_resamples:,} is too few for {means[0]}: no p-value of permutations could be as "
+                f"small as {alpha:.3g}, the level, divided by the number of metrics ({len(measures)}); use at least "
+                f"{fewest:,}"
+            )
 
     def _cells(self, sample: Sample) -> tuple[Cells, dict[str, tuple[float, ...]], tuple[str, ...]]:
         """Return people by the values of their features; edges of intervals; and names of the features of contexts."""
@@ -430,23 +449,17 @@ class SubgroupScan(GroupsTest, ReportPages):
     ) -> list[Scanned]:  # fmt: skip
         """Test every different subgroup; with "split" those that explain the first half, on the second."""
         tested = []
-        means = [measure.metric.name for measure in measures if isinstance(measure.sums, MeanSums)]
-        if means and self.guarantee != "familywise":
-            raise ParameterError(
-                f"guarantee={self.guarantee!r} needs exact p-values, and {means[0]} is a mean, whose p-values are not: "
-                "use guarantee='familywise', which permutes people, or a rate"
-            )
-        for place, measure in enumerate(measures):
+        for place, measure in enumerate(measures, start=1):
             together = np.sum([half[place] for half in halves], axis=0)
             subgroups, n_alike = distinct_of(measure, together, everyone, self.alternative)
             if n_alike:
                 name = label(measure.metric.name)
                 left_out.append(NotSearched((f"all ({name})",), n_alike, "the same comparison as a subgroup tested"))
-            one = Scanned.of(measure, halves[0][place], subgroups, self.alternative)
+            one = Scanned.of(measure, halves[0][0], halves[0][place], subgroups, self.alternative)
             if self.guarantee == "split":
                 steps, _ = explain(one, np.flatnonzero(one.log_p <= np.log(alpha)), 1, alpha)
                 rows = np.array([step.row for step in steps], dtype=np.intp)
-                one = Scanned.of(measure, halves[1][place], subgroups.take(rows), self.alternative)
+                one = Scanned.of(measure, halves[1][0], halves[1][place], subgroups.take(rows), self.alternative)
             tested.append(one)
         return tested
 

@@ -97,9 +97,11 @@ class RateSums:
         return values(_pair(own, rest), self.scale)
 
     def limits(self, own: Floats, rest: Floats, alternative: str, error: float) -> tuple[float, float]:
-        """Return score limits, of several strata Sato's."""
+        """Return score limits, of several strata Sato's; NaN where nobody on one side meets the condition."""
         pair = _pair(own, rest)
         pair = pair.only(pair.defined())
+        if not len(pair.d1):
+            return np.nan, np.nan
         return limits_of_all([pair], [self.scale], "difference", *quantiles(alternative, error))[0]
 
     def difference(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
@@ -137,7 +139,9 @@ class MeanSums:
         return first + self.centre, second + self.centre
 
     def limits(self, own: Floats, rest: Floats, alternative: str, error: float) -> tuple[float, float]:
-        """Return limits from Welch's t."""
+        """Return limits from Welch's t; NaN where no stratum has two people on both sides."""
+        if not _weights(own, rest).any():
+            return np.nan, np.nan
         _, difference, spread, freedom = (float(part[0]) for part in _welch(own[None], rest[None]))
         reach = spread * float(student.isf(error if alternative in ("greater", "less") else error / 2, freedom))
         low, high = difference - reach, difference + reach

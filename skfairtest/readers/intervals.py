@@ -7,16 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.typing import Floats, Integers
+from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.readers.columns import Column
 from skfairtest.readers.numbers import as_floats
 
-__all__ = ["in_intervals", "is_quantity"]
-
-
-def is_quantity(column: Column) -> bool:
-    """Whether the values of a column are numbers, and no names or truth values."""
-    return not column.categorical and all(type(level) in (int, float) for level in column.levels)
+__all__ = ["in_intervals"]
 
 
 def in_intervals(column: Column, n_bins: int, counts: Integers | None = None) -> tuple[Column, tuple[float, ...]]:
@@ -25,7 +20,8 @@ def in_intervals(column: Column, n_bins: int, counts: Integers | None = None) ->
     Parameters
     ----------
     column : Column
-        Numbers, at least `n_bins` + 1 different ones; others come back as they are, with no edges.
+        Numbers, at least `n_bins` + 1 different ones; others come back as they are, with no edges. Names among the
+        numbers, such as that of what is missing, stay as they are.
     n_bins : int
         How many intervals; fewer where many people share a number.
     counts : ndarray of shape (n,), optional
@@ -45,9 +41,12 @@ def in_intervals(column: Column, n_bins: int, counts: Integers | None = None) ->
     >>> age.levels, edges
     (('17 to 20', '25 to 31', '34 to 60'), (17.0, 25.0, 34.0, 60.0))
     """
-    if not is_quantity(column) or len(column.levels) <= n_bins:
+    is_number = np.array([type(level) in (int, float) for level in column.levels], dtype=bool)
+    if column.categorical or is_number.sum() <= n_bins:
         return column, ()
-    numbers = as_floats(column.levels)
+    numbers = as_floats(np.array(column.levels, dtype=object)[is_number])
+    if len(numbers) < len(column.levels) or (np.diff(numbers) < 0).any():
+        return _beside_names(column, is_number, n_bins, counts)
     # How many people are below each number: an interval begins where that is nearest to its share of everyone.
     below = np.concatenate([[0.0], np.bincount(column.codes, counts, minlength=len(numbers)).cumsum()])
     middles = (below[1:] + below[:-1]) / 2
@@ -57,6 +56,23 @@ def in_intervals(column: Column, n_bins: int, counts: Integers | None = None) ->
     labels = _labels(column.levels, numbers, starts)
     edges = (*numbers[starts].tolist(), float(numbers[-1]))
     return replace(column, levels=labels, codes=place[column.codes], categorical=True), edges
+
+
+def _beside_names(
+    column: Column, is_number: Booleans, n_bins: int, counts: Integers | None
+) -> tuple[Column, tuple[float, ...]]:
+    """Cut the numbers of a column whose levels are not sorted numbers, and put its names after the intervals."""
+    levels = np.array(column.levels, dtype=object)
+    numbers = np.flatnonzero(is_number)[np.argsort(as_floats(levels[is_number]), kind="stable")]
+    order = np.concatenate([numbers, np.flatnonzero(~is_number)])
+    place = np.argsort(order)[column.codes]
+    numeric = place < len(numbers)
+    chosen = None if counts is None else counts[numeric]
+    part = replace(column, levels=tuple(levels[numbers]), codes=place[numeric])
+    cut, edges = in_intervals(part, n_bins, chosen)
+    codes = place - len(numbers) + len(cut.levels)
+    codes[numeric] = cut.codes
+    return replace(cut, levels=(*cut.levels, *levels[~is_number]), codes=codes), edges
 
 
 def _labels(levels: tuple[Any, ...], numbers: Floats, starts: Integers) -> tuple[str, ...]:

@@ -335,7 +335,7 @@ def test_a_usage_error_names_the_help_of_its_command(arguments, hint, capsys):
     assert one_line(capsys).endswith(f"({hint} shows what can be typed)")
 
 
-@pytest.mark.parametrize("command", ["", "demo", "audit", "report", "count", "power"])
+@pytest.mark.parametrize("command", ["", "demo", "audit", "report", "count", "scan", "power"])
 def test_a_short_h_is_help(command, capsys):
     words = [command] if command else []
     assert run([*words, "-h"]) == 0
@@ -352,12 +352,14 @@ def test_the_help_names_every_command_in_a_whole_line(capsys):
     assert all(line.endswith(".") and not line.endswith("...") for line in commands)
 
 
-def test_options_stand_under_headings_and_examples_at_the_end(capsys):
-    run(["audit", "--help"])
+@pytest.mark.parametrize("command", ["audit", "scan"])
+def test_options_stand_under_headings_and_examples_at_the_end(capsys, command):
+    run([command, "--help"])
     text = capsys.readouterr().out
     places = [text.index(f"\n{heading}:\n") for heading in ("Arguments", "Columns", "Reading", "The test", "Output")]
     assert places == sorted(places)
     assert places[1] < text.index("--sensitive COLUMN") < places[2] < text.index("--encoding NAME") < places[3]
+    assert text.partition("\nOther options:\n")[2].split()[:2] == ["-h,", "--help"]
     assert text.index("Examples:") > text.index("-h, --help")
     assert "\nExamples:\n" in text
     assert text.rstrip().endswith("3  an internal error")

@@ -76,6 +76,23 @@ def test_contexts_are_features(people, capsys):
         (["--y-pred", "pred", "--sensitive", "sex"], "--y-true"),
         ([*ASKED, "--min-group-size", "5000"], "--min-group-size"),
         ([*ASKED, "--feature", "nowhere"], "nowhere"),
+        ([*ASKED, "--alpha", "1"], "--alpha must lie between 0 and 1, such as 0.05; found 1"),
+        ([*ASKED, "--max-subgroups", "0"], "--max-subgroups must be an integer of at least 1"),
+        (
+            [
+                "--y-true",
+                "truth",
+                "--y-pred",
+                "age",
+                "--sensitive",
+                "sex",
+                "--metric",
+                "mean_residual",
+                "--n-resamples",
+                "9",
+            ],
+            "--n-resamples 9 is too few",
+        ),
     ],
 )
 def test_bad_input_is_named_by_its_option(people, capsys, options, message):
@@ -83,3 +100,22 @@ def test_bad_input_is_named_by_its_option(people, capsys, options, message):
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+def test_a_search_that_is_cut_short_says_so(people, capsys):
+    assert scan(people, *ASKED, "--max-subgroups", "3") in (0, 1)
+    assert "beyond max_subgroups=3" in capsys.readouterr().out
+
+
+def test_numbers_are_cut_beside_the_name_of_what_is_missing(people, capsys):
+    rows = pd.read_csv(people, dtype=str)
+    rows.loc[:199, "age"] = "unknown"
+    rows.to_csv(people, index=False)
+    assert scan(people, *ASKED, "--format", "csv") == 1
+    found = set(pd.read_csv(StringIO(capsys.readouterr().out))["subgroup"])
+    assert {"age 20 to 29", "age unknown"} <= found
+
+
+def test_a_column_may_be_a_feature_too(people, capsys):
+    assert scan(people, *ASKED, "--feature", "age", "--compare", "in_context") == 1
+    assert "others with age 20 to 29" in capsys.readouterr().out

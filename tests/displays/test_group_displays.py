@@ -18,6 +18,7 @@ from skfairtest import (
     GroupMetricDisplay,
     IndividualFairnessTest,
     NullDistributionDisplay,
+    SubgroupScan,
 )
 from skfairtest.displays import _axes
 from skfairtest.displays._axes import drawable
@@ -44,6 +45,14 @@ def test():
 def audit():
     y, pred, frame = people()
     return FairnessAudit.from_predictions(y, pred, sensitive_features=frame, metrics=["selection_rate", "accuracy"])
+
+
+def scanned(**params):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"$a$ <b>": rng.choice(["x_1", "y"], 2000), "sex": rng.choice(["f", "m"], 2000)})
+    pred = (rng.random(2000) < 0.3 + 0.4 * (frame["sex"] == "f") * (frame["$a$ <b>"] == "x_1")).astype(int)
+    y = rng.integers(0, 2, 2000)
+    return SubgroupScan.from_predictions(y, pred, sensitive_features=frame, **params)
 
 
 def rows(display):
@@ -134,7 +143,7 @@ def test_axes_that_are_given_are_drawn_on(Display, test):
 
 @every_display
 def test_what_is_no_test_is_refused(Display, test):
-    with pytest.raises(ValueError, match="must be a fitted FairnessTest or FairnessAudit; found dict"):
+    with pytest.raises(ValueError, match=r"must be a fitted FairnessTest(,| or) FairnessAudit.*; found dict"):
         Display.from_test({})
     with pytest.raises(ValueError, match="found IndividualFairnessTest"):
         Display.from_test(IndividualFairnessTest())
@@ -302,3 +311,37 @@ def test_fonts_are_looked_for_among_those_that_cover_much(monkeypatch):
     finally:
         _axes._font_of.cache_clear()
     assert _axes._characters("no/such/font.ttf") == frozenset()
+
+
+# Scans --------------------------------------------------------------------------------------
+
+
+def test_the_forest_of_a_scan_is_its_results():
+    scan = scanned(metric="selection_rate")
+    display = DisparityDisplay.from_test(scan)
+    assert rows(display) == list(scan.results_["subgroup"]) == ["$a$ <b> = x_1, sex = f"]
+    assert not any(text.get_parse_math() for text in display.ax_.get_yticklabels())
+    for name in ("disparity", "ci_low", "ci_high"):
+        np.testing.assert_array_equal(getattr(display, name), scan.results_[name])
+    assert display.concern.all()
+    assert "percentage points: subgroup minus others\nsimultaneous 95 % intervals" in display.ax_.get_xlabel()
+
+
+def test_the_forest_of_several_metrics_of_a_scan_names_them():
+    scan = scanned(metric=["selection_rate", "accuracy", "mean_residual"], n_resamples=199)
+    display = DisparityDisplay.from_test(scan)
+    assert {row.partition(":")[0] for row in rows(display)} == {"Selection rate", "Mean residual"}
+    assert display.factor == 1
+    assert "in percentage points" not in display.xlabel
+    shares = DisparityDisplay.from_test(scanned(metric="equalized_odds", guarantee="fdr"))
+    assert shares.factor == 100
+    assert "simultaneous" not in shares.xlabel
+
+
+def test_a_scan_without_results_and_other_displays_of_one_are_refused():
+    with pytest.raises(ValueError, match="test reports no subgroup"):
+        DisparityDisplay.from_test(scanned(metric="accuracy", min_group_size=900))
+    with pytest.raises(NotFittedError):
+        DisparityDisplay.from_test(SubgroupScan())
+    with pytest.raises(ValueError, match="must be a fitted FairnessTest or FairnessAudit; found SubgroupScan"):
+        GroupMetricDisplay.from_test(scanned(metric="selection_rate"))

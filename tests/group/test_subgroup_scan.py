@@ -10,10 +10,11 @@ from scipy.stats import fisher_exact
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from skfairtest import CountTable, Rate, SubgroupScan
+from skfairtest.comparisons.scan import GUARANTEES
 from skfairtest.datasets import load_berkeley, load_compas
 from skfairtest.inference.multiplicity import holm_discrete
 from skfairtest.inference.rates import Scale
-from skfairtest.inference.scan import RateSums
+from skfairtest.inference.scan import MeanSums, RateSums
 
 
 def people(n=2000, seed=0):
@@ -177,6 +178,9 @@ def test_halves_are_tested_on_people_who_did_not_choose_them():
     assert abs(halves - inside.sum() / 2) < 60
     again = scan(event, data, guarantee="split", random_state=1)
     pd.testing.assert_frame_equal(found.subgroups_, again.subgroups_)
+    # Everyone is selected or not: those counted are the people of the half that is tested.
+    assert (found.subgroups_["n_group"] == found.subgroups_["n_effective"]).all()
+    assert (found.subgroups_["n_group"] + found.subgroups_["n_other"] == 2000).all()
 
 
 def test_false_discovery_rules_reject_more_and_have_wider_promises():
@@ -236,6 +240,44 @@ def test_means_are_refused_where_p_values_have_to_be_exact():
             SubgroupScan.from_predictions(
                 rng.random(300), rng.random(300), sensitive_features=data, metric="mean_residual", guarantee=guarantee
             )
+
+
+def test_a_level_that_permutations_cannot_reach_is_refused():
+    data, rng = people(300)
+    columns = {"sensitive_features": data, "metric": ["mean_residual", "mean_squared_error"]}
+    y_true, y_pred = rng.integers(0, 2, 300), rng.uniform(0.1, 0.9, 300)
+    with pytest.raises(ValueError, match=r"n_resamples=38 is too few .* metrics \(2\); use at least 39"):
+        SubgroupScan.from_predictions(y_true, y_pred, n_resamples=38, **columns)
+    inside = (data["sex"] == "f").to_numpy()
+    found = SubgroupScan.from_predictions(inside.astype(int), y_pred, n_resamples=39, **columns)
+    assert found.p_value_ == pytest.approx(2 / 40)
+    assert found.concern_
+
+
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+def test_a_condition_that_nobody_meets_has_no_disparity(guarantee):
+    data, rng = people(400)
+    found = SubgroupScan.from_predictions(
+        rng.integers(0, 2, 400), np.zeros(400, int), sensitive_features=data, metric="precision", guarantee=guarantee,
+        random_state=0,
+    )  # fmt: skip
+    assert found.p_value_ == 1
+    assert np.isnan([found.disparity_, *found.confidence_interval_]).all()
+    assert "No significant disparity" in str(found)
+
+
+def test_strata_without_two_people_on_both_sides_have_no_limits():
+    sums = MeanSums(0.0)
+    own, rest = np.array([[1.0, 0.5, 0.25], [0, 0, 0]]), np.array([[4.0, 1.0, 2.0], [3, 1, 1]])
+    assert np.isnan(sums.limits(own, rest, "two-sided", 0.05)).all()
+    assert np.isnan(RateSums(Scale()).limits(own[1:, :2], rest[1:, :2], "greater", 0.05)).all()
+
+
+@pytest.mark.parametrize("metric", ["kuiper_calibration", "calibration_within_groups"])
+def test_curves_of_calibration_are_refused_with_what_a_scan_takes(metric):
+    data, rng = people(200)
+    with pytest.raises(ValueError, match=rf"metric: '{metric}' follows the whole curve .*metric='mean_residual'"):
+        SubgroupScan.from_predictions(rng.integers(0, 2, 200), rng.random(200), sensitive_features=data, metric=metric)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -300,6 +342,18 @@ def test_a_table_of_counts_gives_the_same():
     one = SubgroupScan.from_table(table, **params)
     two = SubgroupScan.from_predictions(y_true, y_pred, sensitive_features=data, **params)
     pd.testing.assert_frame_equal(one.subgroups_, two.subgroups_)
+
+
+def test_the_people_of_a_table_are_permuted_as_often_as_they_are():
+    data, rng = people(600)
+    data = data[["sex", "race"]]
+    y_true, y_pred = rng.choice([0.0, 1.0, 50.0], 600, p=[0.8, 0.18, 0.02]), np.zeros(600)
+    table = CountTable.from_predictions(y_true, y_pred, sensitive_features=data)
+    params = {"metric": "mean_residual", "alternative": "less", "n_resamples": 199, "random_state": 0}
+    one = SubgroupScan.from_table(table, **params)
+    two = SubgroupScan.from_predictions(y_true, y_pred, sensitive_features=data, **params)
+    assert 0.005 < two.p_value_ < 1
+    np.testing.assert_allclose(one.subgroups_["p_value_adjusted"], two.subgroups_["p_value_adjusted"])
 
 
 def test_the_report_says_what_was_found_what_remains_and_what_was_not_looked_at():

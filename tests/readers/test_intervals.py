@@ -52,3 +52,25 @@ def test_every_number_lies_in_its_interval(values, n_bins, unit):
         last = column.codes == len(edges) - 2
         assert (numbers[~last] < np.array(edges)[column.codes + 1][~last]).all()
         assert numbers[last].max() == edges[-1]
+
+
+def test_names_among_numbers_stay_as_they_are():
+    ages = [40, 17, 25, 60, 33, 21]
+    alone, edges = in_intervals(read_column(ages, "age"), 3)
+    counts = np.array([3, 1, 2, 1, 1, 1, 4, 2])
+    mixed = np.array([*ages[:3], "unknown", *ages[3:], "refused"], dtype=object)
+    column, same = in_intervals(read_column(mixed, "age"), 3)
+    assert same == edges
+    assert column.levels == (*alone.levels, "refused", "unknown")
+    assert column.values[[0, 1, 2, 4, 5, 6]].tolist() == alone.values.tolist()
+    assert column.values[[3, 7]].tolist() == ["unknown", "refused"]
+    counted, edges = in_intervals(read_column(mixed, "age"), 3, counts)
+    by_row, same = in_intervals(read_column(np.repeat(mixed, counts), "age"), 3)
+    assert (counted.levels, edges) == (by_row.levels, same)
+
+
+def test_integers_and_other_numbers_are_in_one_order():
+    column, edges = in_intervals(read_column(np.array([4, 1.5, 2, 3.5, 3, 0.5], dtype=object), "x"), 2)
+    assert edges == (0.5, 3.0, 4.0)
+    assert column.values.tolist()[1] == column.values.tolist()[2] == column.levels[0]
+    assert column.values.tolist()[3] == column.levels[1]
