@@ -30,10 +30,8 @@ from skfairtest.readers import (
 )
 from skfairtest.tables import CountTable
 
-__all__ = ["COLUMNS", "FOUR_FIFTHS", "Category", "flips_of_test", "impact_frame", "impact_table"]
+__all__ = ["COLUMNS", "Category", "flips_of_test", "impact_frame", "impact_table"]
 
-#: The ratio to the highest rate from which on a rate is taken to be near enough to it, by a rule of thumb.
-FOUR_FIFTHS = 0.8
 COLUMNS = [
     "feature", "category", "n", "share", "selected", "rate", "compared", "highest", "ratio", "ci_low", "ci_high",
     "p_value", "p_value_adjusted", "significant", "below_four_fifths", "standard_deviations", "shortfall_pool",

@@ -16,9 +16,10 @@ import typer
 
 from skfairtest._version import __version__
 from skfairtest.cli import options
-from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
+from skfairtest.cli.errors import BadInput, check_level, in_terms_of_options, one_line
 from skfairtest.cli.header import UTF_8, check_encoding
 from skfairtest.cli.help import Command, Commands
+from skfairtest.cli.impact import IMPACT_HELP, impact
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
 from skfairtest.cli.scan import SCAN_HELP, scan
 from skfairtest.cli.status import Status
@@ -171,7 +172,7 @@ def audit(
     no_color: options.NoColor = False,
 ) -> Status:
     """Audit a file."""
-    _check_level(alpha)
+    check_level(alpha)
     reports = {"--html": html, "--json": json, "--markdown": markdown, "--csv": csv}
     from skfairtest.cli.auditing import (
         audited,
@@ -305,6 +306,7 @@ def _some_failed(failed: Mapping[str, str]) -> Status:
 
 
 app.command(name="scan", cls=Command, help=SCAN_HELP)(scan)
+app.command(name="impact", cls=Command, help=IMPACT_HELP)(impact)
 
 
 @app.command(cls=Command, help=options.POWER_HELP, epilog=options.POWER_EPILOG)
@@ -327,7 +329,7 @@ def power(
     no_color: options.NoColor = False,
 ) -> Status:
     """Compute power, or what gives it."""
-    _check_level(alpha)
+    check_level(alpha)
     check_outputs({"--output": output})
     from skfairtest.cli.power import Asked, answered
 
@@ -345,8 +347,3 @@ def power(
     else:
         deliver(lambda _: answer.document(), output, no_color=no_color)
     return Status.DONE
-
-
-def _check_level(alpha: float) -> None:
-    if not (0 < alpha < 1 and 0 < 1 - alpha < 1):  # a test knows one minus it
-        raise BadInput(f"--alpha must lie between 0 and 1, such as 0.05; found {alpha:g}")

@@ -7,7 +7,7 @@ import re
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 
-__all__ = ["BadInput", "in_terms_of_options", "one_line"]
+__all__ = ["BadInput", "check_level", "in_terms_of_options", "one_line"]
 
 #: The package's parameters, and what they are called here.
 _OPTIONS = {
@@ -40,6 +40,7 @@ _OPTIONS = {
     "direction": "--direction",
     "features": "--feature",
     "guarantee": "--guarantee",
+    "smallest_share": "--smallest-share",
     "max_depth": "--max-depth",
     "min_group_size": "--min-group-size",
     "n_bins": "--n-bins",
@@ -62,6 +63,12 @@ _CODE = re.compile(r"(?<!['\"\w.-])([a-z]+(?:_[a-z]+)*)(=(?!=)|(?!['\"\w]))")
 
 class BadInput(Exception):
     """What was asked cannot be done with what was given; the message says what to do."""
+
+
+def check_level(alpha: float) -> None:
+    """Refuse a level that is none."""
+    if not (0 < alpha < 1 and 0 < 1 - alpha < 1):  # a test knows one minus it
+        raise BadInput(f"--alpha must lie between 0 and 1, such as 0.05; found {alpha:g}")
 
 
 def one_line(text: object) -> str:

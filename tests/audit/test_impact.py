@@ -155,9 +155,7 @@ def test_the_order_of_people_and_their_container_change_nothing():
 
 def test_a_crossing_that_cannot_be_compared_is_shown_with_the_reason():
     y_pred, sex = decisions([("f", 1, 2), ("m", 1, 2)])
-    with pytest.warns(
-        UserWarning, match="sensitive_features: sex x race: rates are compared"
-    ):
+    with pytest.warns(UserWarning, match="sensitive_features: sex x race: rates are compared"):
         found = impact_table(y_pred, sensitive_features={"sex": sex, "race": list("abba")})
     assert list(found.loc[found["feature"] == "sex x race", "compared"]) == [False] * 4
     assert list(found.columns) == COLUMNS
