@@ -29,7 +29,7 @@ def impact_reading(row: Mapping[str, Any]) -> str:
     Returns
     -------
     str
-        Words; where the rule and the test disagree, "but" stands between them.
+        Words; where the rule and the test disagree, both in full, with "but" between them.
 
     Examples
     --------
@@ -45,7 +45,8 @@ def impact_reading(row: Mapping[str, Any]) -> str:
         return "highest rate"
     below, significant = bool(row["below_four_fifths"]), bool(row["significant"])
     side = "below" if below else "at" if math.isclose(row["ratio"], 0.8, rel_tol=1e-12) else "above"
-    return f"{side} four fifths, {'and' if below == significant else 'but'} {'' if significant else 'not '}significant"
+    said = "significant" if significant else "not significant"
+    return f"{side}, {said}" if below == significant else f"{side} four fifths, but {said}"
 
 
 def impact_document(

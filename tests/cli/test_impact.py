@@ -39,7 +39,7 @@ def test_a_disparity_is_status_1_and_the_unknown_are_counted(people, capsys):
     unknown = int(pd.read_csv(people)["sex"].isna().sum())
     lines = [line.split() for line in text.splitlines() if line.strip().startswith("unknown")]
     assert [line[1] for line in lines] == [str(unknown)] * 2
-    assert "below four fifths, and significant" in text
+    assert "below, significant" in text
     assert "too few to compare" in text
 
 
@@ -80,9 +80,8 @@ def test_every_file_is_written_and_says_the_same(people, tmp_path, capsys):
 def test_a_crossing_that_cannot_be_compared_is_named_in_the_report(people, capsys):
     assert impact(people, *HIRED, "--smallest-share", "0.35") == 1
     out, err = capsys.readouterr()
-    reason = "shown and not compared: sensitive_features: sex x town"
     assert "warning: shown and not compared" in err
-    assert "sex x town: rates are compared of at least two categories" in out, reason
+    assert "sex x town: rates are compared of at least two categories" in out
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,9 @@ def table_of(*counts):
     [
         ((8, 20, 12, 20), "below four fifths, but not significant"),
         ((2000, 5000, 2300, 5000), "above four fifths, but significant"),
-        ((2, 10, 15, 25), "below four fifths, and significant"),
-        ((10, 20, 11, 20), "above four fifths, and not significant"),
-        ((8, 20, 10, 20), "at four fifths, and not significant"),
+        ((2, 10, 15, 25), "below, significant"),
+        ((10, 20, 11, 20), "above, not significant"),
+        ((8, 20, 10, 20), "at, not significant"),
         ((2000, 5000, 2500, 5000), "at four fifths, but significant"),
     ],
 )
