@@ -7,6 +7,7 @@ from skfairtest._version import __version__
 TYPE_CHECKING = False  # type checkers take it for true; typing has the same, and is slow to import
 if TYPE_CHECKING:
     from skfairtest.audit import FairnessAudit
+    from skfairtest.audit.impact import impact_table
     from skfairtest.displays.calibration import CalibrationDisplay
     from skfairtest.displays.disparity import DisparityDisplay
     from skfairtest.displays.group_metric import GroupMetricDisplay
@@ -69,6 +70,7 @@ __all__ = [
     "ThresholdDisplay",
     "__version__",
     "fairness_p_value",
+    "impact_table",
     "inequality_decomposition",
     "make_fairness_scorer",
     "minimum_detectable_disparity",
@@ -107,6 +109,7 @@ _HOMES = {
     "SubgroupScan": "group.subgroups",
     "ThresholdDisplay": "displays.threshold",
     "fairness_p_value": "model_selection.p_value",
+    "impact_table": "audit.impact",
     "inequality_decomposition": "group.inequality",
     "make_fairness_scorer": "model_selection.scorer",
     "minimum_detectable_disparity": "group.power",

@@ -47,6 +47,7 @@ from skfairtest import (
     SignificanceFrame,
     SubgroupScan,
     fairness_p_value,
+    impact_table,
     inequality_decomposition,
     make_fairness_scorer,
     select_fair,
@@ -501,6 +502,12 @@ def of_inequality(people, n_jobs):
     return [*found.parts["value"], *found.by_group["contribution"], found.p_value]
 
 
+def of_impact(people, n_jobs):
+    table = impact_table(logistic().predict(people.X), sensitive_features=people.groups)
+    numbers = ["n", "selected", "ratio", "ci_low", "ci_high", "p_value_adjusted", "shortfall_pool", "flips_test"]
+    return [value for _, row in table[numbers].astype(float).fillna(-1).iterrows() for value in row]
+
+
 def of_audited(people, n_jobs):
     tests = [FairnessTest(n_jobs=n_jobs), FairnessTest(metric="roc_auc", n_resamples=99, random_state=1, n_jobs=n_jobs)]
     audited = AuditedClassifier(LogisticRegression(), tests=tests, on_rejection="ignore")
@@ -675,6 +682,7 @@ CASES = [
             "SignificanceFrame": of_frame,
             "make_fairness_scorer": of_scorers,
             "fairness_p_value": of_p_value,
+            "impact_table": of_impact,
             "inequality_decomposition": of_inequality,
             "AuditedClassifier": of_audited,
             "AuditedRegressor": of_audited_numbers,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,16 +11,27 @@ import pandas as pd
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.checks import is_number
-from skfairtest._utils.errors import GroupsMissing, ParameterError
-from skfairtest._utils.typing import Booleans, Integers
+from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
+from skfairtest._utils.stacklevel import warn
+from skfairtest._utils.typing import Booleans, Integers, Positions
+from skfairtest.audit._groupings import groupings
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.inference.rates import Pair, equalities
+from skfairtest.readers import (
+    MAX_GROUPS,
+    Column,
+    as_numbers,
+    check_labels,
+    check_same_people,
+    read_column,
+    read_columns,
+    read_values,
+    resolve_pos_label,
+)
 from skfairtest.tables import CountTable
 
-__all__ = ["COLUMNS", "FOUR_FIFTHS", "Category", "impact_frame"]
+__all__ = ["COLUMNS", "Category", "flips_of_test", "impact_frame", "impact_table"]
 
-#: The ratio to the highest rate from which on a rate is taken to be near enough to it, by a rule of thumb.
-FOUR_FIFTHS = 0.8
 COLUMNS = [
     "feature", "category", "n", "share", "selected", "rate", "compared", "highest", "ratio", "ci_low", "ci_high",
     "p_value", "p_value_adjusted", "significant", "below_four_fifths", "standard_deviations", "shortfall_pool",
@@ -64,24 +75,29 @@ def impact_frame(
     Returns
     -------
     DataFrame
-        A row for each category, in the order given; see `FairnessAudit.impact_table` for its columns.
+        A row for each category, in the order given; see `impact_table` for its columns.
 
     Raises
     ------
     GroupsMissing
         If fewer than two categories can be compared.
+    NothingDefined
+        If nobody was selected in any of those that can be compared.
     """
     if not is_number(smallest_share) or not 0 <= smallest_share < 1:
         raise ParameterError(f"smallest_share must be at least 0 and below 1; found {smallest_share!r}")
     known = sum(one.n for one in categories if not one.unknown)
     compared = [one for one in categories if not one.unknown and one.n >= max(2, smallest_share * known)]
     if len(compared) < 2:
+        found = ", ".join(f"{one.name!r} ({one.n:,})" for one in compared) or "none"
         raise GroupsMissing(
-            f"{feature}: rates are compared of at least two categories with {100 * smallest_share:g} % of the people; "
-            f"found {', '.join(f'{one.name!r} ({one.n:,})' for one in compared) or 'none'}"
+            f"sensitive_features: {feature}: rates are compared of at least two categories with two people and "
+            f"{100 * smallest_share:g} % of them; found {found}"
         )
     if not any(one.selected for one in compared):
-        raise ParameterError(f"{feature}: nobody was selected in any category, so that no rates can be compared")
+        raise NothingDefined(
+            f"{feature}: nobody was selected in any category that can be compared, so that there is no highest rate"
+        )
     table = CountTable(
         np.array([[[one.selected, one.n - one.selected] for one in compared]]),
         groups=[(place,) for place in range(len(compared))],
@@ -94,26 +110,217 @@ def impact_frame(
     tests = test.comparisons_.set_index("group")
     highest = compared[tests["other"].iloc[0]]
     place = {id(one): number for number, one in enumerate(compared)}
-    pool = sum(one.selected for one in compared) / sum(one.n for one in compared)
+    people, chosen = (sum(getattr(one, name) for one in compared) for name in ("n", "selected"))
     alpha = 1 - confidence_level
     rows = []
     for one in categories:
-        row = {
-            "feature": feature, "category": one.name, "n": one.n, "selected": one.selected,
-            "share": np.nan if one.unknown or not known else one.n / known,
-            "rate": one.selected / one.n if one.n else np.nan,
-            "compared": id(one) in place, "highest": one is highest,
-        }  # fmt: skip
+        row = _counted(feature, one, known) | {"compared": id(one) in place, "highest": one is highest}
         if id(one) in place:
-            row["shortfall_pool"] = one.n * pool - one.selected
+            row["shortfall_pool"] = (one.n * chosen - one.selected * people) / people
         if one is highest:
             row |= {"ratio": 1.0}
         elif id(one) in place:
             row |= _beside_highest(one, highest, tests.loc[[place[id(one)]]].iloc[0], alpha)
         rows.append(row)
-    frame = pd.DataFrame(rows).reindex(columns=COLUMNS)
-    whole = ["to_four_fifths", "flips_four_fifths", "flips_test"]
-    return frame.astype(dict.fromkeys(whole, "Int64") | dict.fromkeys(["significant", "below_four_fifths"], "boolean"))
+    return _framed(rows)
+
+
+def _counted(feature: str, one: Category, known: int) -> dict[str, Any]:
+    """Return what is said of a category also where it is not compared."""
+    return {
+        "feature": feature, "category": one.name, "n": one.n, "selected": one.selected,
+        "share": np.nan if one.unknown or not known else one.n / known,
+        "rate": one.selected / one.n if one.n else np.nan,
+        "compared": False, "highest": False,
+    }  # fmt: skip
+
+
+def _framed(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+    # Names of categories are kept as they are, and None is the unknown one.
+    frame = pd.DataFrame(rows, dtype=object).reindex(columns=COLUMNS)
+    of_kind = {
+        "int64": ["n", "selected"],
+        "bool": ["compared", "highest"],
+        "boolean": ["significant", "below_four_fifths"],
+        "Int64": ["to_four_fifths", "flips_four_fifths", "flips_test"],
+        "object": ["feature", "category", "method"],
+    }
+    kinds = {name: kind for kind, names in of_kind.items() for name in names}
+    return frame.astype({name: kinds.get(name, "float64") for name in COLUMNS})
+
+
+def impact_table(
+    y_pred: Any = None,
+    *,
+    sensitive_features: Any,
+    y_score: Any = None,
+    pos_label: Any = None,
+    intersections: bool = True,
+    smallest_share: float = 0.02,
+    confidence_level: float = 0.95,
+    method: str = "auto",
+) -> pd.DataFrame:
+    """Compare each category's rate of selection, or of high scores, with the highest one: the table of adverse impact.
+
+    Null hypothesis of each row: the category has the same rate as the one whose rate is the highest in these data. The
+    test is that of ``FairnessTest(metric="selection_rate", compare="to_highest", disparity="ratio")``, which is valid
+    although the highest rate is chosen from the data. p-values are adjusted for the comparisons within a feature (or a
+    crossing), not for the number of features: `FairnessAudit` judges all of them together.
+
+    Parameters
+    ----------
+    y_pred : array-like of shape (n_samples,), optional
+        The decisions; those who have the positive label were selected. An audit's table is made of its predictions.
+    sensitive_features : array-like, frame or mapping
+        What divides people into categories: one or several columns of length n_samples. Missing values are allowed:
+        these people are of unknown category.
+    y_score : array-like of shape (n_samples,), optional
+        Scores in place of `y_pred`. Then those above the median of all scores are "selected", and rates are scoring
+        rates.
+    pos_label : label, optional
+        The label in `y_pred` of those who were selected, as in `FairnessTest`.
+    intersections : bool, default=True
+        Whether to cross the features as well. Who is unknown in one of them is unknown in the crossing.
+    smallest_share : float, default=0.02
+        Categories with a smaller share of the people whose category is known (or of a single person) are shown and not
+        compared; they are not part of the pool either.
+    confidence_level : float, default=0.95
+        Of the intervals, which hold for all pairs of compared categories together; one minus it is the level.
+    method : {"auto", "exact", "asymptotic"}, default="auto"
+        As in `FairnessTest`.
+
+    Returns
+    -------
+    DataFrame
+        A row for each category of each feature, then of the crossings:
+
+        ``feature``, ``category``
+            None is the unknown category.
+        ``n``, ``share``, ``selected``, ``rate``
+            People, their share of those whose category is known, how many were selected, and their share.
+        ``compared``, ``highest``
+            Whether the category is compared, and whether it has the highest rate of those that are.
+        ``ratio``, ``ci_low``, ``ci_high``, ``p_value``, ``p_value_adjusted``, ``significant``, ``method``
+            The ratio of the rate to the highest one, and its test. ``significant`` is by ``p_value_adjusted``.
+        ``below_four_fifths``
+            Whether the ratio is below 4/5, in whole numbers.
+        ``standard_deviations``
+            The difference of the two rates in standard deviations: the pooled z statistic.
+        ``shortfall_pool``, ``shortfall_highest``
+            How many more would have been selected at the rate of all compared people, and at the highest rate.
+        ``to_four_fifths``
+            How many more have to be selected for a ratio of 4/5.
+        ``flips_four_fifths``, ``flips_test``
+            After how many changed decisions on this category the ratio is on the other side of 4/5, and the exact
+            test of this pair alone, at the level, says the opposite (NA: after none).
+
+    Raises
+    ------
+    ValueError
+        If an input is not usable, or in no feature two categories can be compared.
+
+    Warns
+    -----
+    UserWarning
+        If one of several features or crossings cannot be compared; its categories are shown.
+
+    See Also
+    --------
+    FairnessAudit : Many metrics, with one adjustment for all comparisons.
+
+    References
+    ----------
+    S. B. Morris (2017), Statistical significance testing in adverse impact analysis, in Adverse Impact Analysis,
+    Routledge. J. C. Hsu (1996), Multiple Comparisons, Chapman & Hall.
+
+    Examples
+    --------
+    Two of 10 women and 15 of 25 men are hired; of 3 people the sex is not known.
+
+    >>> from skfairtest import impact_table
+    >>> hired = [1] * 2 + [0] * 8 + [1] * 15 + [0] * 10 + [1, 0, 0]
+    >>> sex = ["f"] * 10 + ["m"] * 25 + [None] * 3
+    >>> table = impact_table(hired, sensitive_features={"sex": sex})
+    >>> print(table[["category", "n", "selected", "compared", "ratio"]].round(3))
+      category   n  selected  compared  ratio
+    0        f  10         2      True  0.333
+    1        m  25        15      True  1.000
+    2     None   3         1     False    NaN
+    >>> women = table.iloc[0]
+    >>> print(f"{women['standard_deviations']:.3f} {women['shortfall_pool']:.2f}")
+    -2.139 2.86
+    >>> print(women["to_four_fifths"], women["flips_test"], women["significant"])
+    3 1 True
+    """
+    selected = _selected(y_pred, y_score, pos_label)
+    columns = read_columns(
+        sensitive_features,
+        "sensitive_features",
+        default_name="sensitive_feature",
+        max_levels=MAX_GROUPS,
+        missing=True,
+    )
+    check_same_people({"y_pred" if y_score is None else "y_score": selected, "sensitive_features": columns})
+    by_name = {column.name: column for column in columns}
+    frames: list[pd.DataFrame] = []
+    reasons: list[GroupsMissing | NothingDefined] = []
+    for names in groupings({column.name: len(column.levels) for column in columns}, intersections=intersections):
+        feature = " x ".join(names)
+        categories = list(_categories([by_name[name] for name in names], selected.codes))
+        try:
+            frame = impact_frame(
+                feature,
+                categories,
+                smallest_share=smallest_share,
+                confidence_level=confidence_level,
+                method=method,
+            )
+        except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable
+            reasons.append(error)
+            known = sum(one.n for one in categories if not one.unknown)
+            frame = _framed([_counted(feature, one, known) for one in categories])
+        frames.append(frame)
+    if len(reasons) == len(frames):
+        raise reasons[0]
+    for reason in reasons:
+        warn(f"shown and not compared: {reason}")
+    return pd.concat(frames, ignore_index=True)
+
+
+def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
+    """Return whether each person was selected, as codes 0 and 1."""
+    if (y_pred is None) == (y_score is None):
+        raise ParameterError(
+            "y_pred (decisions) or y_score (scores: selected is who is above their median) is needed, and not both; "
+            f"found {'neither' if y_pred is None else 'both'}"
+        )
+    if y_pred is not None:
+        column = read_column(y_pred, "y_pred")
+        check_labels(column, "y_pred")
+        positive = resolve_pos_label(column.levels, pos_label)
+        chosen = np.array([level == positive for level in column.levels])[column.codes]
+        return Column("y_pred", (False, True), chosen.astype(np.intp), column.index)
+    if pos_label is not None:
+        raise ParameterError(f"pos_label={pos_label!r} is a label in y_pred, and y_score was given: leave it out")
+    values = read_values(y_score, "y_score")
+    numbers = as_numbers(values)
+    if numbers is None:
+        raise ParameterError("y_score must be numbers, whose median divides people; found labels: pass them as y_pred")
+    return Column("y_score", (False, True), (numbers > np.median(numbers)).astype(np.intp), values.index)
+
+
+def _categories(columns: Sequence[Column], selected: Positions) -> Iterator[Category]:
+    """Yield the categories that one feature or several make, sorted, and last those of whom one is not known."""
+    codes = np.stack([column.codes.astype(np.intp) for column in columns], axis=1)
+    unknown = (codes < 0).any(axis=1)
+    found, place = np.unique(codes[~unknown], axis=0, return_inverse=True)
+    people = np.bincount(place.reshape(-1), minlength=len(found))
+    chosen = np.bincount(place.reshape(-1), weights=selected[~unknown], minlength=len(found)).astype(int)
+    for key, n, x in zip(found, people, chosen, strict=True):
+        names = tuple(column.levels[code] for column, code in zip(columns, key, strict=True))
+        yield Category(names if len(names) > 1 else names[0], int(n), int(x))
+    if unknown.any():
+        yield Category(None, int(unknown.sum()), int(selected[unknown].sum()), unknown=True)
 
 
 def _beside_highest(one: Category, highest: Category, found: pd.Series, alpha: float) -> dict[str, Any]:
@@ -129,7 +336,7 @@ def _beside_highest(one: Category, highest: Category, found: pd.Series, alpha: f
         # Fractions are compared as whole numbers.
         "below_four_fifths": 5 * x * m < 4 * top * n,
         "standard_deviations": found["statistic"],
-        "shortfall_highest": n * top / m - x,
+        "shortfall_highest": (n * top - x * m) / m,
         "to_four_fifths": _to_four_fifths(x, n, top, m),
         "flips_four_fifths": _flips_four_fifths(x, n, top, m),
         "flips_test": flips_of_test(x, n, top, m, alpha),

@@ -19,6 +19,7 @@ from skfairtest.cli import options
 from skfairtest.cli.errors import BadInput, check_level, in_terms_of_options, one_line
 from skfairtest.cli.header import UTF_8, check_encoding
 from skfairtest.cli.help import Command, Commands
+from skfairtest.cli.impact import IMPACT_HELP, impact
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
 from skfairtest.cli.scan import scan
 from skfairtest.cli.status import Status
@@ -305,6 +306,7 @@ def _some_failed(failed: Mapping[str, str]) -> Status:
 
 
 app.command(name="scan", cls=Command, help=options.SCAN_HELP, epilog=options.SCAN_EPILOG)(scan)
+app.command(name="impact", cls=Command, help=IMPACT_HELP)(impact)
 
 
 @app.command(cls=Command, help=options.POWER_HELP, epilog=options.POWER_EPILOG)

@@ -40,6 +40,7 @@ _OPTIONS = {
     "direction": "--direction",
     "features": "--feature",
     "guarantee": "--guarantee",
+    "smallest_share": "--smallest-share",
     "max_depth": "--max-depth",
     "max_subgroups": "--max-subgroups",
     "min_group_size": "--min-group-size",

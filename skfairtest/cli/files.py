@@ -49,7 +49,7 @@ _MISSING = frozenset({"nan", "na", "n/a", "#n/a", "null", "none", "."})
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a file are what, and in which encoding text is."""
+    """Which columns of a file are what, in which encoding text is, and whether a group may be unknown (missing)."""
 
     y_true: str | None
     y_pred: str | None
@@ -59,6 +59,7 @@ class Columns:
     weight: str | None = None
     cluster: str | None = None
     encoding: str = UTF_8
+    unknown: bool = False
 
     @property
     def options(self) -> dict[str, str]:
@@ -213,7 +214,7 @@ def _check_complete(path: str, columns: Columns, missing: Mapping[str, int], n: 
     if not n:
         raise BadInput(f"{path}: the file has a header but no rows")
     for name, option in columns.options.items():
-        if missing.get(name):
+        if missing.get(name) and not (columns.unknown and option == "--sensitive"):
             are = "is" if missing[name] == 1 else "are"
             instead = "" if name in columns.numbers else ", or give missing a name of its own, such as 'unknown'"
             raise BadInput(
@@ -241,10 +242,10 @@ class _Coded:
     def _array(self) -> NDArray[np.int32]:
         return np.frombuffer(self.codes, dtype=np.int32)
 
-    def categories(self) -> pd.Categorical:
-        """Return names; their order is that of the package."""
-        levels = sort_levels(self.places)
-        rank = np.empty(len(levels), dtype=np.int32)
+    def categories(self, *without: Any) -> pd.Categorical:
+        """Return names, whose order is that of the package; those to be left `without` are missing."""
+        levels = sort_levels(level for level in self.places if level not in without)
+        rank = np.full(len(self.places), -1, dtype=np.int32)
         rank[[self.places[level] for level in levels]] = np.arange(len(levels))
         named: pd.Categorical = pd.Categorical.from_codes(rank[self._array()], categories=levels)  # type: ignore[call-overload]
         return named
@@ -298,7 +299,7 @@ def _people(
     missing = {name: int(np.isnan(values).sum()) for name, values in numbers.items() if values.dtype.kind == "f"}
     missing |= {name: column.missing(empty) for name, column in coded.items()}
     _check_complete(path, columns, missing, n)
-    named = {name: coded[name].categories() for name in columns.names}
+    named = {name: coded[name].categories(empty) for name in columns.names}
     return People(
         None if columns.y_true is None else labels(columns.y_true),
         None if columns.y_pred is None else labels(columns.y_pred),

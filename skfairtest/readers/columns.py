@@ -130,7 +130,7 @@ class Numbers:
         return replace(self, values=self.values[rows], index=index)
 
 
-def read_column(data: Any, parameter: str, *, name: str | None = None) -> Column:
+def read_column(data: Any, parameter: str, *, name: str | None = None, missing: bool = False) -> Column:
     """Read one value per person from any container.
 
     Parameters
@@ -142,6 +142,8 @@ def read_column(data: Any, parameter: str, *, name: str | None = None) -> Column
         The caller's name of `data`, for error messages.
     name : str, optional
         What to call the column; by default the name of the series, else `parameter`.
+    missing : bool, default=False
+        Whether values may be missing; the code of these is -1.
 
     Returns
     -------
@@ -152,7 +154,7 @@ def read_column(data: Any, parameter: str, *, name: str | None = None) -> Column
     ------
     ValueError
         If `data` is not one-dimensional, is empty, or has missing values (None, nan, NaT,
-        ``pandas.NA``, masked): they are never dropped.
+        ``pandas.NA``, masked) that may not be: they are never dropped.
 
     Examples
     --------
@@ -173,7 +175,7 @@ def read_column(data: Any, parameter: str, *, name: str | None = None) -> Column
             f"{where} holds values that cannot be compared with each other ({error}): pass one "
             "plain value (a string, a number, a boolean) per person."
         ) from error
-    if n_missing:
+    if n_missing and not missing:
         raise ParameterError(
             f"{where} has {n_missing:,} missing value{'s' if n_missing > 1 else ''} among "
             f"{codes.size:,}: leave these people out of every argument, or give missing a name "
@@ -200,6 +202,7 @@ def read_columns(
     default_name: str,
     max_levels: int | None = None,
     warn_levels: int | None = None,
+    missing: bool = False,
 ) -> tuple[Column, ...]:
     """Read one or several columns from any container.
 
@@ -215,6 +218,8 @@ def read_columns(
     max_levels, warn_levels : int, optional
         More distinct values than this in one column are an error, or a warning: `MAX_GROUPS`
         and `WARN_GROUPS` for sensitive features.
+    missing : bool, default=False
+        Whether values may be missing; the code of these is -1.
 
     Returns
     -------
@@ -238,7 +243,7 @@ def read_columns(
     >>> [column.name for column in read_columns(data, "sensitive_features", default_name="s")]
     ['sex', 'age']
     """
-    columns = _columns_of(data, parameter, default_name)
+    columns = _columns_of(data, parameter, default_name, missing)
     if not columns:
         raise ParameterError(f"{parameter} has no columns: pass at least one.")
     check_names([column.name for column in columns], parameter)
@@ -277,7 +282,7 @@ def read_groups(
     return sensitive, read_columns(control_features, "control_features", default_name="control_feature")
 
 
-def _columns_of(data: Any, parameter: str, default_name: str) -> tuple[Column, ...]:
+def _columns_of(data: Any, parameter: str, default_name: str, missing: bool) -> tuple[Column, ...]:
     if isinstance(data, Column):
         return (data,)
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], Column):
@@ -286,9 +291,9 @@ def _columns_of(data: Any, parameter: str, default_name: str) -> tuple[Column, .
         one_dimensional(data, parameter)
     if not is_table(data):
         name = series_name(data) or f"{default_name}_0"
-        return (read_column(data, parameter, name=name),)
+        return (read_column(data, parameter, name=name, missing=missing),)
     return tuple(
-        read_column(values, parameter, name=name or f"{default_name}_{position}")
+        read_column(values, parameter, name=name or f"{default_name}_{position}", missing=missing)
         for position, (name, values) in enumerate(split_table(data, parameter))
     )
 

@@ -1,0 +1,184 @@
+"""The table of adverse impact as a page: what the rule of four fifths says of each category, and what the test says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest.report.cells import records
+from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
+from skfairtest.report.sentences import p_text, percent, ratio
+
+__all__ = ["impact_document", "impact_reading"]
+
+UNKNOWN = "unknown"
+
+
+def impact_reading(row: Mapping[str, Any]) -> str:
+    """Say what a row shows: the rule of four fifths, then the test.
+
+    Parameters
+    ----------
+    row : mapping
+        A row of `impact_table`.
+
+    Returns
+    -------
+    str
+        Words; where the rule and the test disagree, both in full, with "but" between them.
+
+    Examples
+    --------
+    >>> row = {"category": "f", "compared": True, "highest": False, "ratio": 0.33}
+    >>> impact_reading({**row, "below_four_fifths": True, "significant": False})
+    'below four fifths, but not significant'
+    """
+    if row["category"] is None:
+        return "not compared"
+    if not row["compared"]:
+        return "too few to compare"
+    if row["highest"]:
+        return "highest rate"
+    below, significant = bool(row["below_four_fifths"]), bool(row["significant"])
+    side = "below" if below else "at" if math.isclose(row["ratio"], 0.8, rel_tol=1e-12) else "above"
+    said = "significant" if significant else "not significant"
+    return f"{side}, {said}" if below == significant else f"{side} four fifths, but {said}"
+
+
+def impact_document(
+    table: pd.DataFrame,
+    *,
+    title: str,
+    about: str,
+    scoring: bool = False,
+    smallest_share: float = 0.02,
+    confidence_level: float = 0.95,
+    not_compared: Sequence[str] = (),
+) -> list[Block]:
+    """Compose the page.
+
+    Parameters
+    ----------
+    table : DataFrame
+        What `impact_table` returned.
+    title, about : str
+        The heading, and whom it is about.
+    scoring : bool, default=False
+        Whether rates are of scores above the median.
+    smallest_share, confidence_level : float
+        Those with which the table was made.
+    not_compared : sequence of str
+        Why features or crossings were not compared.
+
+    Returns
+    -------
+    list of Block
+        The document, with a title: a verdict, a table for each feature and crossing, and how to read them.
+    """
+    parts = [part for _, part in table.groupby("feature", sort=False)]
+    return [
+        Heading(title, 1),
+        _verdict(table),
+        Paragraph(about),
+        *(block for part in parts for block in _part(part, scoring, confidence_level)),
+        Heading("How to read the tables", 3),
+        Items((*not_compared, *_explained(table, scoring, smallest_share, confidence_level))),
+    ]
+
+
+def _verdict(table: pd.DataFrame) -> Paragraph:
+    compared = table[table["compared"] & ~table["highest"]]
+    significant = compared["significant"].astype(bool)
+    below = compared["below_four_fifths"].astype(bool)
+    n, found = len(compared), int(significant.sum())
+    split = [
+        f"{count:,} {'is' if count == 1 else 'are'} {words}"
+        for count, words in (
+            (int((below & ~significant).sum()), "below four fifths, but not significant"),
+            (int((~below & significant).sum()), "not below four fifths, but significant"),
+        )
+        if count
+    ]
+    also = f" {enumerated(split)}." if split else ""
+    if not found:
+        said = f"No significant disparity was detected in {pluralize(n, 'comparison')} with a highest rate."
+        return Paragraph(f"{said}{also} This does not prove fairness.", "fine")
+    differ = "differs" if found == 1 else "differ"
+    of = f"of {pluralize(n, 'comparison')} with a highest rate, {found:,} {differ}"
+    return Paragraph(f"Significant disparity: {of}.{also}", "concern")
+
+
+def _part(part: pd.DataFrame, scoring: bool, confidence_level: float) -> list[Block]:
+    feature = label(part["feature"].iloc[0])
+    columns = (
+        Column(feature, "name", named=True),
+        Column("people"),
+        Column("share", under=""),
+        Column("high scores" if scoring else "selected"),
+        Column("rate", under=""),
+        Column("ratio"),
+        Column(f"{100 * confidence_level:g} % interval", under=""),
+        Column("p"),
+        Column("SDs", under="SDs "),
+        Column("short of pool"),
+        Column("short of highest", under="highest "),
+        Column("flips 4/5"),
+        Column("flips test", under="test "),
+        Column("reading", "word"),
+    )
+    rows = tuple(tuple(_cells(row)) for row in records(part))
+    marked = frozenset(place for place, found in enumerate(part["significant"].fillna(False)) if found)
+    return [Heading(feature, 3), Table(columns, rows, marked=marked)]
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    name = UNKNOWN if row["category"] is None else label(row["category"])
+    n = row["n"]
+    people = [name, f"{n:,}", _or_nothing(row["share"], percent), f"{row['selected']:,}", percent(row["rate"])]
+    interval = f"{ratio(row['ci_low'])} to {ratio(row['ci_high'])}" if not math.isnan(row["ci_low"]) else ""
+    whole = [_or_nothing(row[name], "{:,}".format) for name in ("flips_four_fifths", "flips_test")]
+    if row["compared"] and not row["highest"] and not whole[1]:
+        whole[1] = "never"
+    return [
+        *people,
+        _or_nothing(row["ratio"], "{:.3f}".format),
+        interval,
+        _or_nothing(row["p_value_adjusted"], p_text),
+        _or_nothing(row["standard_deviations"], "{:.2f}".format),
+        *(_or_nothing(row[name], "{:,.1f}".format) for name in ("shortfall_pool", "shortfall_highest")),
+        *whole,
+        impact_reading(row),
+    ]
+
+
+def _or_nothing(value: Any, write: Any) -> str:
+    return "" if pd.isna(value) else str(write(value))
+
+
+def _explained(table: pd.DataFrame, scoring: bool, smallest_share: float, confidence_level: float) -> list[str]:
+    rate = "the share of a category whose score is above the median of all scores" if scoring else "the share selected"
+    lines = [
+        f"The rate is {rate}. The ratio is to the highest rate of the categories compared; its interval holds for all "
+        "pairs of a table together.",
+        "Null hypothesis of each row: its rate equals the highest rate, so that the ratio is 1. p is adjusted for the "
+        f"choice of the highest rate and for all rows of the table; significant is at most {1 - confidence_level:.4g}. "
+        "Each table is a family of its own.",
+        "SDs: the difference of the two rates in standard deviations (pooled). Short of pool and of highest: how many "
+        "more would have been selected at the rate of all compared, and at the highest.",
+        "Flips: after how many changed decisions on the category the ratio is on the other side of four fifths (where "
+        "it is below, so many more have to be selected), and the test of this pair alone says the opposite.",
+        "Four fifths is a rule of thumb about the ratio seen, and no test: it knows nothing of chance.",
+    ]
+    few = table[~table["compared"] & table["category"].notna()]
+    if len(few):
+        lines.append(
+            f"Categories with less than {100 * smallest_share:g} % of the people whose category is known, or with one "
+            "person, are shown and not compared."
+        )
+    if table["category"].isna().any():
+        lines.append("Shares are of the people whose category is known; the others are counted as unknown.")
+    return lines

@@ -1,0 +1,100 @@
+"""``skfairtest impact``: what it finds in a file, writes and returns."""
+
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfairtest import impact_table
+from skfairtest.cli.app import run
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A file in which women are selected less often; the sex of some is not known, and a town is small."""
+    rng = np.random.default_rng(0)
+    n = 900
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m", None], n, p=[0.45, 0.5, 0.05])})
+    frame["town"] = rng.choice(["01", "02", "03"], n, p=[0.6, 0.39, 0.01])
+    frame["hired"] = np.where(rng.random(n) < np.where(frame["sex"] == "f", 0.4, 0.6), "yes", "no")
+    frame["score"] = rng.random(n).round(3) + 0.2 * (frame["sex"] == "m")
+    path = tmp_path / "people.csv"
+    frame.to_csv(path, index=False)
+    frame.to_parquet(tmp_path / "people.parquet")
+    return path
+
+
+HIRED = ["--y-pred", "hired", "--pos-label", "yes", "--sensitive", "sex", "--sensitive", "town"]
+
+
+def impact(path, *options):
+    return run(["impact", str(path), *options])
+
+
+def test_a_disparity_is_status_1_and_the_unknown_are_counted(people, capsys):
+    assert impact(people, *HIRED) == 1
+    text = capsys.readouterr().out
+    assert "Significant disparity: of " in text
+    unknown = int(pd.read_csv(people)["sex"].isna().sum())
+    lines = [line.split() for line in text.splitlines() if line.strip().startswith("unknown")]
+    assert [line[1] for line in lines] == [str(unknown)] * 2
+    assert "below, significant" in text
+    assert "too few to compare" in text
+
+
+def test_without_a_disparity_the_status_is_0(people, capsys):
+    assert impact(people, "--y-pred", "hired", "--pos-label", "yes", "--sensitive", "town") == 0
+    assert "No significant disparity was detected in 1 comparison" in capsys.readouterr().out
+
+
+def test_a_csv_and_a_parquet_file_give_the_numbers_of_the_function(people, capsys):
+    frame = pd.read_csv(people, dtype={"town": str})
+    own = impact_table(frame["hired"], sensitive_features=frame[["sex", "town"]], pos_label="yes")
+    for path in (people, people.with_suffix(".parquet")):
+        assert impact(path, *HIRED, "--format", "csv") == 1
+        found = pd.read_csv(StringIO(capsys.readouterr().out), dtype={"category": str})
+        for name in ("n", "selected", "ratio", "ci_low", "p_value_adjusted", "flips_test", "shortfall_pool"):
+            np.testing.assert_allclose(found[name], own[name].astype(float), rtol=1e-12)
+        assert list(found["category"].isna()) == list(own["category"].isna())
+
+
+def test_scores_are_compared_with_their_median(people, capsys):
+    assert impact(people, "--y-score", "score", "--sensitive", "sex", "--format", "csv") == 1
+    found = pd.read_csv(StringIO(capsys.readouterr().out))
+    score = pd.read_csv(people)["score"]
+    assert found["selected"].sum() == (score > score.median()).sum()
+
+
+def test_every_file_is_written_and_says_the_same(people, tmp_path, capsys):
+    files = {name: tmp_path / f"impact.{name}" for name in ("html", "markdown", "csv")}
+    options = [part for name, path in files.items() for part in (f"--{name}", str(path))]
+    assert impact(people, *HIRED, *options) == 1
+    text = capsys.readouterr().out
+    verdict = next(line for line in text.splitlines() if line.startswith("Significant disparity"))
+    assert f"**{verdict}**" in files["markdown"].read_text()
+    assert verdict in files["html"].read_text()
+    assert files["csv"].read_text().startswith("feature,category,n,")
+
+
+def test_a_crossing_that_cannot_be_compared_is_named_in_the_report(people, capsys):
+    assert impact(people, *HIRED, "--smallest-share", "0.35") == 1
+    out, err = capsys.readouterr()
+    assert "warning: shown and not compared" in err
+    assert "sex x town: rates are compared of at least two categories" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--y-pred", "hired"], "--sensitive is missing"),
+        (["--sensitive", "sex"], "--y-pred (decisions) or --y-score"),
+        (["--y-pred", "hired", "--sensitive", "sex"], "--pos-label is needed"),
+        ([*HIRED, "--alpha", "1.5"], "--alpha must lie between 0 and 1"),
+        ([*HIRED, "--smallest-share", "1"], "--smallest-share must be at least 0 and below 1"),
+        (["--y-pred", "sex", "--sensitive", "sex"], "values are missing in column 'sex'"),
+    ],
+)
+def test_bad_input_is_one_line(people, capsys, options, message):
+    assert impact(people, *options) == 2
+    assert message in capsys.readouterr().err

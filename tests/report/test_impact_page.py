@@ -1,0 +1,45 @@
+"""The page of the impact table: what each row says where the rule of four fifths and the test disagree."""
+
+import pytest
+
+from skfairtest import impact_table
+from skfairtest.report.document import Table
+from skfairtest.report.impact import impact_document, impact_reading
+from skfairtest.report.text import plain
+
+
+def table_of(*counts):
+    rows = [(name, int(place < x)) for name, x, n in counts for place in range(n)]
+    return impact_table([row[1] for row in rows], sensitive_features={"sex": [row[0] for row in rows]})
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((8, 20, 12, 20), "below four fifths, but not significant"),
+        ((2000, 5000, 2300, 5000), "above four fifths, but significant"),
+        ((2, 10, 15, 25), "below, significant"),
+        ((10, 20, 11, 20), "above, not significant"),
+        ((8, 20, 10, 20), "at, not significant"),
+        ((2000, 5000, 2500, 5000), "at four fifths, but significant"),
+    ],
+)
+def test_both_are_said(counts, said):
+    x, n, top, m = counts
+    table = table_of(("f", x, n), ("m", top, m))
+    assert [impact_reading(row) for _, row in table.iterrows()] == [said, "highest rate"]
+    document = impact_document(table, title="Impact table", about="People.")
+    assert said in plain(document)
+    (shown,) = [block for block in document if isinstance(block, Table)]
+    assert shown.marked == (frozenset({0}) if " significant" in said and "not significant" not in said else frozenset())
+    if "but" in said:
+        words = said.replace("above", "not below").replace("at four", "not below four")
+        assert f"1 is {words}" in plain(document)
+
+
+def test_what_is_not_compared_is_explained_only_where_it_occurs():
+    people = table_of(("f", 40, 100), ("m", 50, 100))
+    others = table_of(("f", 40, 100), ("m", 50, 100), (None, 1, 3), ("x", 1, 2))
+    texts = [plain(impact_document(table, title="Impact table", about="")) for table in (people, others)]
+    assert ["counted as unknown" in text for text in texts] == [False, True]
+    assert ["are shown and not compared" in text for text in texts] == [False, True]
