@@ -38,8 +38,8 @@ DRAWN = {
         "in 5 % of the data sets, and a diamond in the grey area marks a method that is wrong more often than that. "
         "The default for rates (exact) is wrong too often in {exact} designs and Welch's test in {welch}; the default "
         "for other metrics (studentized permutation) is an approximation, and wrong too often in {permutation} "
-        "designs: those with very skewed losses, areas near 1 in a small group, few errors, or average precision or kappa "
-        "of 60 people.",
+        "designs: those with very skewed losses, areas near 1 in a small group, few errors, or average precision or "
+        "kappa of 60 people.",
     },
     "power": {
         "title": "How often an unfair model is noticed, compared with the default",
