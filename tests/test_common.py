@@ -163,6 +163,8 @@ class Kind:
     requests: tuple[str, ...] = ("sensitive_features",)
     nonsense: dict[str, Any] = {}
     parallel = True
+    #: Of the frames, the one whose rows are comparisons.
+    compared = "comparisons_"
 
     def made(self, case, *, labels=None, **params):
         """Make a test that is not fitted; its model, if it has one, has seen labels that are written so."""
@@ -272,6 +274,7 @@ class Scans(Kind):
     everybody = people(300, small=True)
     labels = ("y_true", "y_pred")
     frames = ("results_", "subgroups_", "not_searched_")
+    compared = "subgroups_"
     values = (
         "p_value_", "rejected_", "concern_", "statistic_", "disparity_", "confidence_interval_", "remaining_p_value_",
         "n_searched_", "n_tested_", "edges_", "n_samples_",
@@ -858,8 +861,9 @@ def test_how_labels_are_written_changes_nothing(case, labels):
     if case.exact or not reverse:
         assert_same(case, test, before, case.tolerance, told=False)
     else:  # the tables are drawn cell by cell, in the order of the labels: p-values keep a Monte-Carlo error
-        pd.testing.assert_series_equal(test.comparisons_["disparity"], before.comparisons_["disparity"])
-        np.testing.assert_allclose(test.comparisons_["p_value"], before.comparisons_["p_value"], atol=0.15)
+        rows, rows_before = getattr(test, case.kind.compared), getattr(before, case.kind.compared)
+        pd.testing.assert_series_equal(rows["disparity"], rows_before["disparity"])
+        np.testing.assert_allclose(rows["p_value"], rows_before["p_value"], atol=0.15)
     case.kind.check_labels(test, case.data, mapping)
 
 

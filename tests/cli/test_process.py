@@ -112,7 +112,10 @@ def test_a_terminal_shows_the_strongest_evidence_and_ends_with_the_verdict(peopl
     more = "(--details shows all of them, --format csv lists them)"
     caption = f"15 comparisons, 8 significant; the first 8 {more} (* significant)"
     assert caption in " ".join(shown.split())
-    assert shown[shown.index("In short") :].split("\n\n")[1].startswith("Significant disparity: groups differ")
+    headline, count = " ".join(shown[shown.index("In short") :].split("\n\n")[1].split()).split(" 8 of 15 ")
+    assert headline.startswith("People with [b]group[/b] = :smile: were predicted positive less often than ")
+    assert headline.endswith("0.0 % versus 100.0 %, 100.0 points (45.5 to 100.0).")
+    assert count.startswith("comparisons show a significant disparity, more than chance explains")
 
 
 @pytest.mark.slow
@@ -122,7 +125,7 @@ def test_colours_are_off_where_nobody_wants_them(people):
         on_terminal(*audit(people), columns=80, NO_COLOR="1")[0],
         on_terminal(*audit(people), "--no-color", columns=80)[0],
     ):
-        assert "Significant disparity" in without
+        assert "8 of 15 comparisons show a significant disparity" in " ".join(without.split())
         assert not re.search(r"\x1b\[[0-9;]*3[0-9]", without)
     assert "\x1b" not in on_terminal(*audit(people), columns=80, TERM="dumb")[0]
 
@@ -233,7 +236,7 @@ def test_the_status_does_not_depend_on_who_reads_the_errors(people, where):
 @pytest.mark.parametrize("format_", ["table", "csv", "markdown", "json"])
 def test_a_pipe_gets_every_name_in_full(people, columns, format_):
     finished = subprocess.run(
-        [*COMMAND, *audit(people), "--format", format_],
+        [*COMMAND, *audit(people), "--details", "--format", format_],
         capture_output=True, text=True, check=False, env=environment(COLUMNS=columns),
     )  # fmt: skip
     name = "very long name " * 8 + "end"
@@ -266,7 +269,7 @@ def test_the_demo_is_a_plain_report_with_status_0(tmp_path):
     finished = piped("demo", cwd=tmp_path)
     assert finished.returncode == 0
     assert finished.stderr == ""
-    assert "Significant disparity: groups differ by more than chance explains, by race (" in finished.stdout
+    assert "25 of 83 comparisons show a significant disparity, more than chance explains: by race (" in finished.stdout
     assert "\x1b" not in finished.stdout
     assert finished.stdout.rstrip().endswith(str(tmp_path / "skfairtest-demo.html"))
 

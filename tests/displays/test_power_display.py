@@ -44,7 +44,7 @@ def test_exact_sizes_are_those_of_the_function():
         for direction in ("up", "down")
     ]
     assert display.detectable[0] == max(map(abs, both))
-    assert "exact test" in display.ax_.get_ylabel()
+    assert "exact test" in display.ax_.get_xlabel()
     near = PowerDisplay.from_rates(0.3, n_samples=[186])
     assert near.detectable[0] == pytest.approx(display.detectable[0], rel=0.05)
     conditioned = PowerDisplay.from_rates(0.3, n_samples=[186], base_rates=0.5, method="exact", disparity="ratio")
