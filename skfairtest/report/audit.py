@@ -31,8 +31,8 @@ from skfairtest.report.sentences import DETECTION_POWER, metric_title, null_sent
 
 __all__ = ["audit_document", "findings", "legend", "null_hypotheses", "summary_frame"]
 
-#: Findings of a grouping that do not fold up; comparisons of an audit whose tables do not.
-MOST_FINDINGS, MOST_OPEN = 3, 30
+#: Findings of a grouping that do not fold up; comparisons of an audit whose tables do not, and are printed.
+MOST_FINDINGS, MOST_OPEN, MOST_PRINTED = 3, 30, 12
 #: Comparisons drawn of all single features together, and of each at least; groups left out that are listed on paper.
 MOST_DRAWN, FEWEST_DRAWN, MOST_LEFT_OUT = 30, 8, 6
 #: Warnings that do not fold up.
@@ -76,7 +76,7 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *(block for part in parts for block in _values(part, parts)),
             Heading("What chance alone would show", annex=True),
             *_null_distribution(record),
-            Heading("Comparisons", annex=_is_long(parts)),
+            Heading("Comparisons", annex=_are_more(parts, MOST_PRINTED)),
             *_comparisons(record),
             Heading("Similar people"),
             *_similar_people(record),
@@ -229,7 +229,7 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
         f"The strongest evidence comes first. {adjusted} Detectable is the smallest disparity, in either direction, "
         f"a comparison of so many people had an {100 * DETECTION_POWER:g} % chance of detecting."
     )
-    folded = _is_long(record.parts)
+    folded = _are_more(record.parts, MOST_OPEN)
     for part in record.parts:
         yield _by(part)
         ordered = by_p_value(part.setup, part.comparisons)
@@ -243,13 +243,15 @@ def _comparisons(record: AuditRecord) -> Iterator[Block]:
             yield UNDEFINED
 
 
-def _is_long(parts: Sequence[AuditPart]) -> bool:
-    """Whether all comparisons together are more than a page shows at once."""
-    return sum(len(part.comparisons) for part in parts) > MOST_OPEN
+def _are_more(parts: Sequence[AuditPart], most: int) -> bool:
+    """Whether all comparisons together are more than so many."""
+    return sum(len(part.comparisons) for part in parts) > most
 
 
 def _left_out(record: AuditRecord) -> Iterator[Block]:
-    tables = f", the tables of {record.verdict.n_comparisons:,} comparisons" if _is_long(record.parts) else ""
+    tables = (
+        f", the tables of {record.verdict.n_comparisons:,} comparisons" if _are_more(record.parts, MOST_PRINTED) else ""
+    )
     yield Paragraph(
         f"This is the short form, without the values by group{tables} and what else a page folds up: "
         "to_html(details=True) prints them, and to_csv writes all comparisons.",

@@ -38,6 +38,10 @@ HEADINGS = "return [...document.querySelectorAll('h1, h2, h3, h4')].map(each => 
 TOPS = """
 return arguments[0].map(each => document.querySelector(each).getBoundingClientRect().top + scrollY)
 """
+BOTTOMS = """
+return arguments[0].flatMap(each => [...document.querySelectorAll(each)])
+    .map(each => each.getBoundingClientRect().bottom + scrollY)
+"""
 #: Contrast of text and ground as WCAG 2 has it, of every text outside of drawings.
 CONTRASTS = """
 const channel = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
@@ -85,11 +89,13 @@ def pages_of(pdf):
     return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
-def test_the_first_screen_has_the_verdict_and_its_figures(browser, pages):
-    for width, most in ((1280, 900), (390, 900)):
-        browser.open(pages["three"], width=width)
-        bottom = browser.run("return document.querySelector('.verdict').getBoundingClientRect().bottom")
-        assert 100 < bottom < most
+@pytest.mark.parametrize("name", ["compas", "three", "fair"])
+@pytest.mark.parametrize(("width", "height", "rows"), [(1280, 900, 5), (390, 844, 2)], ids=["desktop", "phone"])
+def test_the_first_screen_has_the_verdict_and_the_grid(browser, pages, name, width, height, rows):
+    browser.open(pages[name], width=width)
+    headline, verdict, *groups = browser.run(BOTTOMS, [".said", ".verdict", "table.grid tbody tr"])
+    assert 50 < headline < verdict < height
+    assert sum(bottom < height for bottom in groups) >= rows
 
 
 @every_page
@@ -203,6 +209,7 @@ def test_printed_pages_are_numbered_and_no_heading_is_left_alone(browser, pages)
 
 def test_what_belongs_together_is_not_divided(browser, pages):
     browser.open(pages["details"], media="print")
+    assert not browser.run("return document.querySelector('.tools').checkVisibility()")
     rule = (
         "return [...document.querySelectorAll(arguments[0])]"
         ".every(each => getComputedStyle(each)[arguments[1]] === arguments[2])"
