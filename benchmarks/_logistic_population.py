@@ -91,7 +91,7 @@ class Map:
         """Return losses before and after, errors before and after, and the unfair examples."""
         with warnings.catch_warnings():
             # Nodes of an integral may lie as near to each other as floats do, and are moved away together.
-            warnings.filterwarnings("ignore", message="unfair examples lie up to")
+            warnings.filterwarnings("ignore", message="unfair examples lie outside")
             test = self.test(model, statistic="ratio_of_means", **params).fit(X, y)
         losses = test.to_frame()[["loss_before", "loss_after"]].to_numpy().T
         wrong = np.array([model.predict(x) != y for x in (X, test.unfair_examples_)], dtype=float)

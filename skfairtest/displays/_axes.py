@@ -1,4 +1,4 @@
-"""Axes to draw on, and writing on them: texts of data are text, in fonts that have their characters."""
+"""Axes to draw on, and text on them: names from the data are drawn literally, in fonts that have their characters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOT_DRAWN = re.compile("color|emoji", re.IGNORECASE)
 
 
 def axes(ax: Any, who: str, size: tuple[float, float] | None = None) -> tuple[Any, Any]:
-    """Return figure and axes, new ones (of a size in inches) if there are none yet.
+    """Return the figure and the axes; if there are none yet, new ones of a size in inches.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def axes(ax: Any, who: str, size: tuple[float, float] | None = None) -> tuple[An
 def drawable(text: Any) -> str:
     """Write a name on one line; characters that no installed font has are written as escapes.
 
-    Matplotlib would draw the same empty box for each, and warn of every one.
+    Matplotlib would draw the same empty box for each, and warn about every one.
     """
     name = label(text)
     if name.isascii():
@@ -47,7 +47,7 @@ def drawable(text: Any) -> str:
 
 
 def find_fonts(texts: Iterable[Any]) -> None:
-    """Let texts of matplotlib's fall back on the fonts that have their characters."""
+    """Let matplotlib's texts fall back to fonts that have their characters."""
     for text in texts:
         missing = [c for c in text.get_text() if not c.isspace() and not _has(_default(), c)]
         families = [family for family in dict.fromkeys(map(_font_of, missing)) if family]

@@ -1,7 +1,7 @@
 """Drawings on matplotlib's axes, from numbers and labels: disparities, values by group, and null distributions.
 
-What differs by colour differs by shape or hatching too. The text of data is text: it is never read as mathematics. A
-drawing sets the scale of its axes and touches nothing else of the figure, so that several can share one.
+Whatever differs in colour also differs in shape or hatching. Names from the data are never read as mathematics. A
+drawing sets the scale of its axes and changes nothing else in the figure, so that several can share one.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ def height_of(n_rows: int) -> float:
 
 
 def width_of(labels: Sequence[Any], widest: int = WIDEST) -> float:
-    """Return the inches that a plot of rows with such labels needs, of which so many columns are shown."""
+    """Return the inches that a plot of rows needs whose labels are cut to so many columns."""
     longest = max((min(display_width(label(name)), widest) for name in labels), default=0)
     return 5.0 + 0.07 * max(longest, 20)
 
 
 def row_size(labels: Sequence[Any]) -> str:
-    """Return how large rows with such labels are written."""
+    """Return the font size of rows with such labels."""
     return "small" if any(display_width(label(name)) > WIDE for name in labels) else "medium"
 
 
@@ -58,7 +58,7 @@ def draw_disparities(
     widest: int = WIDEST,
     legend: bool = True,
 ) -> None:
-    """Draw a forest: one row per comparison, from top to bottom, with its interval; findings stand out.
+    """Draw a forest plot: one row per comparison, from top to bottom, with its interval; significant ones stand out.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def draw_disparities(
     labels : sequence of str
         What each row is called.
     disparity, low, high : array-like of shape (n_rows,)
-        Estimates and limits. An arrow says that one lies beyond the axis, a cross that there is no estimate.
+        Estimates and limits. An arrow marks one that lies beyond the axis, a cross a missing estimate.
     found : array-like of bool, shape (n_rows,)
         Which rows are significant.
     null : float
@@ -112,7 +112,7 @@ def draw_groups(
     reference: float | None = None,
     legend: bool = True,
 ) -> None:
-    """Draw the value of each group with its interval; what rests on few people is hollow.
+    """Draw the value of each group with its interval; values based on few people are hollow.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def draw_groups(
     value, low, high : array-like of shape (n_rows,)
         Values and limits.
     small : array-like of bool, shape (n_rows,)
-        Which values rest on few people.
+        Which values are based on few people.
     factor : float
         What numbers on the axis are multiplied by: 100 where they are percentages.
     xlabel : str
@@ -148,7 +148,7 @@ def draw_groups(
 
 
 def draw_null_histogram(ax: Any, histogram: NullHistogram, *, xlabel: str | None = None) -> None:
-    """Draw what chance alone would do, the part of it that is at least as extreme as the data, and the data.
+    """Draw the null distribution, the part of it that is at least as extreme as the data, and the data.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def _rows(ax: Any, labels: Sequence[Any], widest: int) -> None:
 
 
 def _left_to_right(name: str) -> str:
-    """Let a name that starts from the right not turn round what is written after it: "A − B" is not "B − A"."""
+    """Keep a name in a right-to-left script from reversing the text after it: "A − B" must not become "B − A"."""
     if any(unicodedata.bidirectional(character) in ("R", "AL") for character in name):
         return f"{LEFT_TO_RIGHT}{name}"
     return name
@@ -212,7 +212,7 @@ def _horizontal(ax: Any, scale: Scale) -> None:
 
 
 def plain_ticks(ax: Any, axis: Any, factor: float = 1.0) -> None:
-    """Put round numbers, times a factor, on an axis: so few that they do not touch in a narrow one of several axes."""
+    """Put round numbers, times a factor, on an axis: few enough not to touch even on a narrow axis."""
     inches = (ax.bbox.width if axis is ax.xaxis else ax.bbox.height) / ax.figure.dpi
     axis.set_major_locator(_scaled_locator()(int(np.clip(2 * inches, 3, 5)), factor))
     axis.set_major_formatter(_plain_formatter()(factor))
@@ -282,9 +282,9 @@ def _xlabel(ax: Any, text: str) -> None:
 
 
 def legend_below(ax: Any, columns: int = 3) -> None:
-    """Put what the marks mean below the axis, in which rows and bars leave no corner free.
+    """Put the legend below the axes, where it does not hide rows or bars.
 
-    So many columns at the most, fewer below narrow axes.
+    It has at most so many columns, and fewer below narrow axes.
     """
     from matplotlib.transforms import ScaledTranslation
 
@@ -304,7 +304,7 @@ def legend_below(ax: Any, columns: int = 3) -> None:
 
 
 def literal(text: Any) -> Any:
-    """Let a text of matplotlib's be what it says: neither mathematics nor TeX."""
+    """Let matplotlib draw a text literally: neither as mathematics nor as TeX."""
     text.set_parse_math(False)
     text.set_usetex(False)
     return text

@@ -1,6 +1,6 @@
-"""How displays look: colours, letters, axes. It holds while something is drawn, whatever a user's matplotlib is set to.
+"""How displays look: colours, fonts, axes. The style applies to displays only, whatever matplotlib's settings are.
 
-The colours are those of reports, whose style sheet has them as variables of the same names.
+The colours are those of reports, whose style sheet has variables of the same names.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ R = TypeVar("R")
 
 
 def styled(plot: Callable[P, R]) -> Callable[P, R]:
-    """Let something be drawn in this style; afterwards all settings are what they were."""
+    """Draw in this style; afterwards all settings are restored."""
 
     @wraps(plot)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -60,7 +60,7 @@ def styled(plot: Callable[P, R]) -> Callable[P, R]:
 
 
 def dress(ax: Any) -> None:
-    """Give axes that somebody else made the letters and the frame of those made in this style."""
+    """Give axes that the user made the fonts and the frame of this style."""
     ax.spines[["top", "right"]].set_visible(False)
     for axis in (ax.xaxis, ax.yaxis):
         axis.label.set_size(STYLE["axes.labelsize"])
@@ -69,5 +69,5 @@ def dress(ax: Any) -> None:
 
 
 def ink_of(ax: Any) -> Any:
-    """Return the colour of letters on axes, which may be somebody else's, and dark."""
+    """Return the colour of text on axes, which may be the user's, and dark."""
     return ax.xaxis.label.get_color()

@@ -1,4 +1,4 @@
-"""What displays of group fairness share: how they are made of a test, of a model, and of predictions."""
+"""What displays of group fairness share: how they are made from a test, a model, or predictions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from skfairtest.report.sentences import Setup
 
 
 class Part(NamedTuple):
-    """One grouping of people: how sentences are written, comparisons, values by group, and what the grouping is."""
+    """One grouping of people: how it is put into words, its comparisons, its values by group, and its name."""
 
     setup: Setup
     comparisons: pd.DataFrame
@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 
 class OfTest(ABC):
-    """A drawing of a fitted test, which can be fitted for it."""
+    """A drawing of a fitted test, which `from_estimator` and `from_predictions` fit first."""
 
     @classmethod
     @abstractmethod
@@ -155,7 +155,7 @@ class FittedDisplay(OfTest):
         Parameters
         ----------
         test : FairnessTest or FairnessAudit
-            What is drawn; `DisparityDisplay` takes a `SubgroupScan`, too.
+            The test to draw; `DisparityDisplay` also takes a `SubgroupScan`.
         name : str, optional
             Title of the drawing; by default the class of the estimator, if there is one.
         ax : matplotlib Axes, optional
@@ -171,7 +171,7 @@ class FittedDisplay(OfTest):
         Raises
         ------
         ValueError
-            If it is no test of group fairness, or holds nothing to be drawn.
+            If it is not a test of group fairness, or there is nothing to draw.
         NotFittedError
             If it is not fitted.
         """
@@ -191,12 +191,12 @@ class FittedDisplay(OfTest):
 
 
 def check_test(test: Any, kinds: tuple[type, ...] = FittedDisplay._drawn) -> None:
-    """Refuse what is none of the kinds of tests that are drawn, or is not fitted.
+    """Refuse anything that is not a fitted test of these kinds.
 
     Raises
     ------
     ValueError, NotFittedError
-        What it is instead.
+        If it is something else, or not fitted.
     """
     if not isinstance(test, kinds):
         *others, last = (kind.__name__ for kind in kinds)
@@ -205,7 +205,7 @@ def check_test(test: Any, kinds: tuple[type, ...] = FittedDisplay._drawn) -> Non
 
 
 def parts_of(test: Any) -> list[Part]:
-    """Return the groupings of a fitted test, or of a fitted audit, their pairs as reports show them."""
+    """Return the groupings of a fitted test or audit, with pairs in the order in which reports show them."""
     if isinstance(test, FairnessTest):
         return [Part(test._setup, oriented(test._setup, test.comparisons_), test._values, "")]
     parts = test.record_.parts
@@ -225,12 +225,12 @@ def fitted_name(pieces: list[str], joints: list[str], widest: int = WIDEST, *, p
 
 
 def comparison_name(setup: Setup, row: Any, widest: int = WIDEST, *, prefix: Iterable[str] = ()) -> str:
-    """Return what one comparison is called: "Female against Male", with what it is of and where it is made."""
+    """Return the name of one comparison, such as "Female against Male", with its metric and its stratum."""
     return fitted_name(*comparison_pieces(setup, row, alone=True), widest, prefix=prefix)
 
 
 def finish(ax: Any, name: str | None = None, **properties: Any) -> None:
-    """Write a name above a drawing, as it is, and let all that is written there be drawn in fonts that can do it."""
+    """Write a literal title above a drawing, and draw all its texts in fonts that have their characters."""
     from matplotlib.text import Text
 
     if name:
@@ -243,5 +243,5 @@ def finish(ax: Any, name: str | None = None, **properties: Any) -> None:
 
 
 def titled(*pieces: str | None) -> str:
-    """Join what a title says of a drawing: what is drawn, and of which model."""
+    """Join the parts of a title: what is drawn, and for which model."""
     return ", ".join(piece for piece in pieces if piece)

@@ -1,4 +1,4 @@
-"""Calibration curves by group, with bands that hold for all groups and scores together."""
+"""Calibration curves by group, with simultaneous bands for all groups and scores."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ COLOURS, MARKS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9"), "os
 class CalibrationDisplay:
     """The share of truly positive people against the score, by group, with simultaneous intervals.
 
-    In each group people are divided by score into bins of about equal size, which divide no score. With a probability
-    of at least `confidence_level` all intervals of all groups hold their bins' expected shares: an interval that leaves
-    the diagonal out is evidence that the group's scores are not calibrated. The tests, which need no bins, are
-    ``metric="calibration_within_groups"`` and ``"kuiper_calibration"`` of `FairnessTest`.
+    In each group, people are divided by score into bins of about equal size; people with the same score are in the same
+    bin. With a probability of at least `confidence_level`, all intervals of all groups contain their bins' expected
+    shares: an interval that does not contain the diagonal is evidence that the group's scores are not calibrated. The
+    tests, which need no bins, are ``metric="calibration_within_groups"`` and ``"kuiper_calibration"`` of
+    `FairnessTest`.
 
     Parameters
     ----------
@@ -54,8 +55,8 @@ class CalibrationDisplay:
 
     Notes
     -----
-    Intervals are Clopper's and Pearson's at the Bonferroni level. People of a bin differ in their probabilities; their
-    number of events then varies less than a binomial one, whose limits hold (Hoeffding 1956).
+    The intervals are Clopper and Pearson's at the Bonferroni level. People in a bin differ in their probabilities, so
+    their number of events varies less than a binomial one, and the binomial limits still hold (Hoeffding 1956).
 
     References
     ----------
@@ -140,7 +141,7 @@ class CalibrationDisplay:
         sensitive_features : array-like, frame or mapping
             The groups: one or several columns of length n_samples (several are crossed).
         n_bins : int, default=10
-            Bins of each group at the most.
+            Maximum number of bins per group.
         confidence_level : float, default=0.95
             Of all intervals together.
         pos_label : label, optional
@@ -225,7 +226,7 @@ def _binned(score: Floats, truth: Any, n_bins: int) -> list[tuple[int, float, fl
 
 
 def _limits(events: Floats, people: Floats, error: float) -> tuple[Floats, Floats]:
-    """Return Clopper's and Pearson's limits, each with an error."""
+    """Return Clopper and Pearson's limits, each with an error."""
     with np.errstate(invalid="ignore"):
         low = np.where(events > 0, betaincinv(np.maximum(events, 1), people - events + 1, error), 0.0)
         above = betaincinv(events + 1, np.maximum(people - events, 1), 1 - error)

@@ -1,4 +1,4 @@
-"""All comparisons of a test at a glance: disparities with their intervals, and which of them are significant."""
+"""All comparisons of a test at a glance: disparities, their intervals, and which of them are significant."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ WIDE = 80
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class DisparityDisplay(FittedDisplay):
-    """Forest of the comparisons of a test or an audit, or of the subgroups of a scan: disparities with their intervals.
+    """Forest plot of the comparisons of a test or an audit, or of the subgroups of a scan.
 
-    Pairs of groups have the one with the smaller value first, and the strongest evidence is on top. Significant
-    disparities are orange diamonds, the others blue circles. Of a `SubgroupScan` the subgroups in its `results_` are
-    drawn, in their order. An interval that ends in an arrow goes on beyond the axis. Where a metric looks at all groups
-    at once there is no disparity to be drawn; such comparisons are counted below the axis.
+    Each pair of groups has the group with the smaller value first, and the strongest evidence is on top. Significant
+    disparities are orange diamonds, the others blue circles. For a `SubgroupScan`, the subgroups in its `results_` are
+    drawn, in their order. An arrow marks an interval that extends beyond the plot. A metric that looks at all groups at
+    once has no disparity to draw; such comparisons are counted below the axis.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class DisparityDisplay(FittedDisplay):
     concern : ndarray of bool, shape (n_comparisons,)
         Which of them are significant.
     p_value : ndarray of shape (n_comparisons,)
-        P-values, adjusted; the smallest are drawn where comparisons are too many.
+        Adjusted p-values; if there are too many comparisons, those with the smallest are drawn.
     null : float, default=0
         The disparity of equal groups: 0, for ratios 1.
     margin_bounds : tuple of float, optional
@@ -53,7 +53,7 @@ class DisparityDisplay(FittedDisplay):
     xlabel : str, default="disparity"
         What is on the axis.
     n_hidden : int, default=0
-        Comparisons that have no place on this axis.
+        Number of comparisons that do not fit this axis.
     metric_name : str, default=""
         The metric in words, if there is one: the title of the drawing.
     estimator_name : str, optional
@@ -118,7 +118,7 @@ class DisparityDisplay(FittedDisplay):
         shown = [(parts[row["part"]], row) for row in records(ordered)]
         if not shown:
             raise ParameterError(
-                "test looks at all groups at once, so that there is no disparity of two groups to draw"
+                "test looks at all groups at once, so there is no disparity between two groups to draw"
             )
         metrics = dict.fromkeys(row["metric"] for _, row in shown)
         ratio, several = setup.disparity != "difference", len(metrics) > 1
@@ -155,7 +155,7 @@ class DisparityDisplay(FittedDisplay):
         found, setup = scan.results_, scan._setup.sentences
         if found.empty:
             raise ParameterError(
-                "test reports no subgroup, so that there is nothing to draw; subgroups_ has all tested"
+                "test reports no subgroup, so there is nothing to draw; subgroups_ lists all that were tested"
             )
         metrics = list(dict.fromkeys(found["metric"]))
         several = len(metrics) > 1
@@ -189,7 +189,7 @@ class DisparityDisplay(FittedDisplay):
         name : str, optional
             Title of the drawing.
         max_rows : int, default=40
-            Comparisons that are drawn at the most, those of the smallest p-values.
+            Maximum number of comparisons to draw: those with the smallest p-values.
         **kwargs
             Properties of the axes, as ``matplotlib.axes.Axes.set`` takes them.
 

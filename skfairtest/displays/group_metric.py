@@ -1,4 +1,4 @@
-"""Each group's value of a metric, with how uncertain it is, and upon how many people it rests."""
+"""Each group's value of a metric, with its interval and the number of people it is based on."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from skfairtest.report.sentences import metric_title
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class GroupMetricDisplay(FittedDisplay):
-    """Values of a metric by group, each with its interval and the people whom it rests on.
+    """Values of a metric by group, each with its interval and the number of people it is based on.
 
-    Values that rest on fewer than ten people are hollow. Intervals are pointwise: that two of them overlap does not
-    say that the groups do not differ, for which there is `DisparityDisplay`.
+    Values based on fewer than ten people are hollow. Intervals are pointwise: two groups can differ significantly
+    although their intervals overlap. `DisparityDisplay` shows the differences.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class GroupMetricDisplay(FittedDisplay):
     value, ci_low, ci_high : ndarray of shape (n_rows,)
         Values and their limits.
     n_effective : ndarray of int, shape (n_rows,)
-        People whom each value rests on.
+        Number of people that each value is based on.
     small : ndarray of bool, shape (n_rows,)
         Which of them are few.
     reference : float, optional
@@ -90,7 +90,7 @@ class GroupMetricDisplay(FittedDisplay):
         rows = [(part, row) for part in parts for row in part.by_group.to_dict("records")]
         metrics = list(dict.fromkeys(row["metric"] for _, row in rows))
         if not metrics:
-            raise ParameterError("test looks at all groups at once, so that there are no values by group to draw")
+            raise ParameterError("test looks at all groups at once, so there are no values by group to draw")
         several = len(metrics) > 1
         value, low, high = (np.array([float(row[c]) for _, row in rows]) for c in ("value", "ci_low", "ci_high"))
         units = dict.fromkeys(value_axis(part.setup, row["metric"]) for part, row in rows)
@@ -120,7 +120,7 @@ class GroupMetricDisplay(FittedDisplay):
         name : str, optional
             Title of the drawing.
         max_rows : int, default=40
-            Rows that are drawn at the most, those of the most people.
+            Maximum number of rows to draw: those with the most people.
         **kwargs
             Properties of the axes, as ``matplotlib.axes.Axes.set`` takes them.
 
@@ -161,7 +161,7 @@ def _row_name(row: Any, *, several: bool, feature: str) -> str:
 
 
 def _everybody(part: Part) -> float | None:
-    """Return everybody's share, where values are shares of people who count alike."""
+    """Return everybody's share, if values are shares of people without weights."""
     setup, table = part.setup, part.by_group
     metric = table["metric"].iloc[0]
     if metric not in setup.sentences or metric in setup.functions or setup.people or setup.controls:

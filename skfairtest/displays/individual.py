@@ -1,4 +1,4 @@
-"""What a test of individual fairness looks like: its statistic as people are moved farther, and everybody's ratio."""
+"""Drawings of a test of individual fairness: its statistic as people are moved farther, and everybody's ratio."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOWER_BOUND = ",\nlower bound"
 
 
 class _TestDisplay(ABC):
-    """A drawing of one fitted test: how it is made of a test or of a model is the same for all."""
+    """A drawing of one fitted test, made from a test or from a model."""
 
     @classmethod
     def from_test(cls, test: IndividualFairnessTest, *, name: str | None = None, ax: Any = None, **kwargs: Any) -> Self:
@@ -47,7 +47,7 @@ class _TestDisplay(ABC):
         Raises
         ------
         ValueError
-            If it is no test of individual fairness.
+            If it is not a test of individual fairness.
         NotFittedError
             If it is not fitted.
         """
@@ -124,8 +124,8 @@ def _joined(said: str, name: str) -> str:
 class StoppingTimeDisplay(_TestDisplay):
     """The statistic and its lower bound against the number of steps after which the map is stopped.
 
-    Figure 2 of Maity et al. (2021). The level of the test holds for every number of steps that was chosen beforehand;
-    to choose the one that rejects is to test often.
+    Figure 2 of Maity et al. (2021). The test is valid for any number of steps that was chosen beforehand; choosing the
+    number of steps that rejects is multiple testing.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ class StoppingTimeDisplay(_TestDisplay):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LossRatioDisplay(_TestDisplay):
-    """How the loss ratios of people are distributed: whether many lose a little or few lose much.
+    """Histogram of people's loss ratios: whether many people lose a little or a few lose much.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What chance alone would do, and where the data lie in it."""
+"""The null distribution, and where the data lie in it."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from skfairtest.report.sentences import equals_p, metric_title
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NullDistributionDisplay(FittedDisplay):
-    """The null distribution of the leading comparison's statistic, beside what was seen.
+    """The null distribution of the statistic with the strongest evidence, and the observed value.
 
-    Outcomes at least as extreme as the data are orange and hatched. For rates every outcome is enumerated, given how
-    many people show the event in both groups together. The unconditional test does not take that number as given: its
-    p-value is never above what is hatched, and mostly below. Elsewhere it is the histogram of the resamples, or normal.
+    Outcomes at least as extreme as the data are orange and hatched. For rates, every outcome is enumerated, given the
+    number of events in both groups together. The unconditional test does not condition on that number: its p-value is
+    never above the hatched area, and usually below it. For other metrics it is the histogram of the resamples, or a
+    normal distribution.
 
     Parameters
     ----------
     null_distribution : NullHistogram
-        What was drawn; ``null_distribution.note`` says what it is, and how it relates to the p-value.
+        What was drawn; ``null_distribution.note`` explains it and how it relates to the p-value.
     comparison : str, default=""
         What was compared.
     estimator_name : str, optional
-        What the title says beside what is drawn.
+        The name of the model in the title.
 
     Attributes
     ----------
@@ -81,7 +82,9 @@ class NullDistributionDisplay(FittedDisplay):
             found, (part, row) = test.record_.null_distribution, test.record_.leading
             tested = test.record_.parts[part].comparisons
         if found is None:
-            raise ParameterError("test has no null distribution: the statistic of its leading comparison is undefined")
+            raise ParameterError(
+                "test has no null distribution: the statistic of its strongest comparison is undefined"
+            )
         setup, leading = parts[part].setup, parts[part].comparisons.iloc[row]
         found = oriented_histogram(setup, tested, row, found)
         comparison = metric_title(leading["metric"])

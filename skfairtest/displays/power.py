@@ -30,10 +30,10 @@ EXACT_SIZES, SIZES = 12, 80
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class PowerDisplay(OfTest):
-    """Smallest disparity that is found against the number of people tested.
+    """The smallest disparity that can be detected, against the number of people tested.
 
-    A disparity on the line is found with the given probability, one above it more often. It is what people of this
-    number could show, whatever they did show: no "observed power".
+    A disparity on the line is detected with the given probability, one above it with a larger probability. The line
+    depends on the design, not on the observed disparity: it is not "observed power".
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""The model as an unfair map sees it: what it says of any numbers, how much it loses, and which way the loss grows.
+"""The model as an unfair map sees it: its outputs for any numbers, its loss, and the direction in which the loss grows.
 
 However the direction is found, the map that follows it is a function of one person alone, and the test is valid. The
-way decides how much unfairness is found: exact derivatives where the model has a closed form or is a torch module, a
-function of the caller's, central differences of what the model says, or, where small steps change nothing, a search
-without derivatives. Every function here works on units of the audit, `features` times one over `scale`.
+method affects how much unfairness is found: exact derivatives where the model has a closed form or is a torch module, a
+function from the caller, central differences of the outputs, or, where small steps change nothing, a search without
+derivatives. Every function here works on units of the audit, `features` times one over `scale`.
 """
 
 from __future__ import annotations
@@ -63,25 +63,25 @@ class Audited:
     inputs : Features
         Turns numbers into what the model predicts from.
     loss : Loss
-        What it is judged by.
+        Its loss.
     scale : ndarray of shape (n_features,) or None
         Units of the features.
     movable : ndarray of bool, shape (n_features,)
         Features that are not frozen.
     response : str
-        The method that is asked.
+        The name of the model's method that is called.
     way, why : str
-        How the direction is found, and the statement of why so.
+        How the direction is found, and the reason in words.
     smooth : Smooth or None
         The model as a differentiable function.
     parts : Split or None
-        The model behind what encodes, where it can be asked about shares of categories.
+        The model behind its encoders, where it can be called on shares of categories.
     own : callable or None
         The caller's gradient.
     step : float
         Width of differences, at features of size 1.
     cost : float
-        Seconds that an answer about one person takes; 0 where the model itself is not asked.
+        Seconds per person that a call of the model takes; 0 where the model itself is not called.
     """
 
     estimator: Any
@@ -99,7 +99,7 @@ class Audited:
     cost: float = 0.0
 
     def outputs(self, z: Floats, truth: Truth) -> Floats:
-        """Return log-probabilities, predictions of shape (n, 1), or for a loss of the caller's what the model says."""
+        """Return log-probabilities, predictions of shape (n, 1) or, for the caller's loss, the raw outputs."""
         x = self.in_units_of_X(z)
         return self.smooth.outputs(x) if self.smooth is not None else self._responses(x, truth.groups)
 
@@ -117,9 +117,9 @@ class Audited:
         return np.asarray(predicted.reshape(-1) != truth.labels, dtype=float)
 
     def along_path(self, ask: Callable[[Floats, Truth], Floats], places: Sequence[Floats], truth: Truth) -> Floats:
-        """Return what `losses` or `wrong` is about the same people at several places, of shape (n, n_places).
+        """Return `losses` or `wrong` of the same people at several places, of shape (n, n_places).
 
-        A model that has to be asked is asked about all of them together: a call costs as much as many rows.
+        The model is called once for all of them: a call costs as much as many rows.
         """
         if self.smooth is not None:
             return np.stack([ask(z, truth) for z in places], axis=1)
@@ -146,7 +146,8 @@ class Audited:
     def gradient_along(self, truth: Truth, directions: Floats) -> Callable[[Floats, Any], Floats]:
         """Return the derivative of everybody's loss along some directions, by central differences, ``f(z, people)``.
 
-        What a fair metric holds back moves next to nowhere, and differences along all features cost in proportion.
+        People hardly move in the directions that a fair metric restricts, and the cost grows with the number of
+        directions.
         """
 
         def gradient(z: Floats, people: Any) -> Floats:
@@ -188,7 +189,7 @@ class Audited:
         return responses
 
     def asked(self, x: Floats, groups: NDArray[Any] | None) -> NDArray[Any]:
-        """Return what the model says of rows in the units of X, and of members of these groups."""
+        """Return the model's outputs for rows in the units of X, and for members of these groups."""
         if self.parts is not None:
             said = self.parts.ask(self.response if groups is None else self.estimator.response, x)
             return said if groups is None else np.asarray(self.estimator.from_scores(said, groups))
@@ -211,7 +212,7 @@ class Audited:
         return found if self.scale is None else found * self.scale
 
     def differentiable(self, z: Floats, truth: Truth) -> bool:
-        """Tell whether what the model says has derivatives where these people are."""
+        """Return whether the model's outputs have derivatives where these people are."""
         columns = np.flatnonzero(self.movable)
         return differentiable(lambda x, rows: self.losses(x, truth.take(rows)), z, width=self.step, columns=columns)
 
@@ -219,7 +220,7 @@ class Audited:
 def audited(
     model: Audited, gradient: Any, truth: Truth, *, kind: str | None, classes: tuple[Any, ...] | None
 ) -> Audited:
-    """Look at what a model says, and choose how unfair examples are found.
+    """Look at a model's outputs, and choose how unfair examples are found.
 
     Parameters
     ----------
@@ -232,7 +233,7 @@ def audited(
     kind : {"classifier", "regressor", None}
         What the model is.
     classes : tuple or None
-        What its columns of probabilities are taken for, where the loss takes classes.
+        The classes that its columns of probabilities stand for, where the loss takes classes.
 
     Returns
     -------
@@ -257,14 +258,14 @@ def audited(
     if not callable(getattr(estimator, response, None)) and not torch:
         raise ParameterError(
             f"estimator={name}() has no {response}, and loss={loss.name!r} needs it: calibrate it "
-            "(sklearn.calibration.CalibratedClassifierCV), wrap it in an object with classes_ and predict_proba, "
-            "or pass loss=function(y_true, y_pred), which gets its decision_function or its predictions. Of a "
-            "regressor that does not say that it is one: loss='squared_error'"
+            "(sklearn.calibration.CalibratedClassifierCV), wrap it in an object with classes_ and predict_proba, or "
+            "pass loss=function(y_true, y_pred), which gets its decision_function or its predictions. If it is a "
+            "regressor that is not declared as one, pass loss='squared_error'"
         )
     if truth.groups is None and not torch and "sensitive_features" in parameters_of(getattr(estimator, response)):
         raise ParameterError(
-            f"estimator={name}().{response} asks for sensitive_features, which are no features that an unfair "
-            f"example could change. Wrap it in an object whose {response} reads the group from a column of X"
+            f"estimator={name}().{response} needs sensitive_features, which an unfair example cannot change because "
+            f"they are not columns of X. Wrap it in an object whose {response} reads the group from a column of X"
         )
     model = replace(model, inputs=replace(features, values=features.values[:1], index=None), response=response)
     if classes is not None and not torch and classes_of(estimator) is None:
@@ -274,14 +275,14 @@ def audited(
     if known is not None and classes is not None and truth.values.max() >= len(known):
         raise ParameterError(
             f"y has labels beyond those of estimator={name}(), which has {len(known)} outputs, for the labels 0 to "
-            f"{len(known) - 1}: found {listed(sort_levels(set(truth.labels.tolist())), 5)}. Of a module that predicts "
-            "numbers say loss='squared_error'"
+            f"{len(known) - 1}: found {listed(sort_levels(set(truth.labels.tolist())), 5)}. If the module predicts "
+            "numbers, pass loss='squared_error'"
         )
     return model
 
 
 def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Truth, kind: str | None) -> Audited:
-    """Choose the way in which the loss grows, the first that is possible where the caller names none."""
+    """Choose how the direction is found: the first method that is possible, unless the caller names one."""
     name = type(model.estimator).__name__
     if callable(gradient):
         _check_deterministic(model, features, truth.groups)
@@ -300,7 +301,7 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
     if gradient in ("auto", "analytic") and not model.loss.own:
         smooth = closed_form(model.estimator, features)
         if smooth is not None:
-            why = f"the closed form of {name}, which reproduces what it says"
+            why = f"the closed form of {name}, which reproduces its predictions"
             return replace(model, way="analytic", why=why, smooth=smooth)
     if gradient in ("auto", "autograd") and not model.loss.own:
         smooth = autograd(model.estimator, features, kind=kind)
@@ -309,9 +310,9 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
             return replace(model, way="autograd", why=why, smooth=smooth)
     if gradient in KNOWN:
         because = (
-            "a loss of your own has no derivative here"
+            "the derivative of a user-defined loss is not known"
             if model.loss.own
-            else f"estimator={name}() is not one that is known ({KNOWN[gradient]})"
+            else f"estimator={name}() is not a supported kind of model ({KNOWN[gradient]})"
         )
         raise ParameterError(
             f"gradient={gradient!r} is not possible: {because}. Use gradient='auto', or pass a function."
@@ -333,14 +334,14 @@ def _with_gradient(model: Audited, gradient: Any, features: Features, truth: Tru
         why = f"{name} has no closed form here; central differences of {model.response}"
         return replace(model, way="finite_differences", why=why)
     why = (
-        f"small steps change nothing that {name} says (as of trees, forests and boosted trees), so that places are "
-        "tried in the directions that the fair metric leaves free"
+        f"small steps do not change the predictions of {name} (as with trees, forests and boosted trees), so "
+        "candidates are tried in the directions that the fair metric leaves free"
     )
     return replace(model, way="search", why=why)
 
 
 def _seconds(model: Audited, features: Features, groups: NDArray[Any] | None) -> float:
-    """Measure how long an answer takes, of many at once."""
+    """Measure how long an output takes when many are computed at once."""
     rows = np.arange(TIMED) % len(features)
     begin = time.perf_counter()
     model.asked(features.values[rows], None if groups is None else groups[rows])
@@ -348,7 +349,7 @@ def _seconds(model: Audited, features: Features, groups: NDArray[Any] | None) ->
 
 
 def _check_deterministic(model: Audited, features: Features, groups: NDArray[Any] | None) -> NDArray[Any]:
-    """Check, by another order of people, that what the model says of a person depends on that person alone."""
+    """Check, with the people in another order, that the model's output for a person depends on that person alone."""
     rows = features.values[:PROBED]
     some = None if groups is None else groups[:PROBED]
     responses = model.asked(rows, some)
@@ -360,28 +361,28 @@ def _check_deterministic(model: Audited, features: Features, groups: NDArray[Any
     )
     if not same:
         raise ParameterError(
-            f"estimator={type(model.estimator).__name__}() says something else when it is asked again about the same "
-            "people in another order: it is randomised, or looks at all of them at once. Test what it says on "
-            "average: an object with classes_ and a predict_proba that returns the probability of each label"
+            f"estimator={type(model.estimator).__name__}() gives different outputs when it is called again on the same "
+            "people in another order: it is randomised, or a person's output depends on the other rows. Test its "
+            "average instead: an object with classes_ and a predict_proba that returns the probability of each label"
         )
     return responses
 
 
 def _check_width(model: Audited, features: Features, classes: tuple[Any, ...]) -> None:
-    """Look whether a model that does not say what its classes are can mean these."""
+    """Check whether a model without classes_ can have these classes."""
     responses = ask(model.estimator, model.response, features.as_input(features.values[:1]))
     width = responses.shape[1] if responses.ndim == 2 else 1
     from_zero = all(isinstance(label, int) for label in classes)  # from 0, and some may be missing in y
     if width < max(2, len(classes)) or (width > len(classes) and not from_zero):
         raise ParameterError(
             f"estimator={type(model.estimator).__name__}() has no classes_, and its {model.response} returns {width} "
-            f"numbers per person, which cannot be labelled {listed(classes)} as y has it: give it classes_, the labels "
-            "in the order of the columns"
+            f"numbers per person, which does not match the labels of y ({listed(classes)}): give it classes_, the "
+            "labels in the order of the columns"
         )
 
 
 def check_losses(model: Audited, z: Floats, truth: Truth) -> Floats:
-    """Return the losses before anybody is moved, which are finite.
+    """Return the losses before anybody is moved, and check that they are finite.
 
     Raises
     ------
@@ -392,7 +393,7 @@ def check_losses(model: Audited, z: Floats, truth: Truth) -> Floats:
     unknown = int((~np.isfinite(losses)).sum())
     if unknown:
         raise ParameterError(
-            f"estimator={type(model.estimator).__name__}() has no finite {model.loss.name} about {unknown:,} of "
-            f"{len(z):,} people: what it says about them is nan or infinite"
+            f"estimator={type(model.estimator).__name__}() has no finite {model.loss.name} for {unknown:,} of "
+            f"{len(z):,} people: its outputs for them are nan or infinite"
         )
     return losses

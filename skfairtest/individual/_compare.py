@@ -1,4 +1,4 @@
-"""Several models of the same people, tested in one way, so that what they come to can be compared."""
+"""Several models, tested on the same people in the same way, so that the results can be compared."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ EXACT = {"analytic", "autograd"}
 
 
 def compare(test: Any, models: Any, X: Any, y: Any, sensitive_features: Any) -> pd.DataFrame:
-    """Test every model in one way, and compare each with the first.
+    """Test every model in the same way, and compare each with the first.
 
     Parameters
     ----------
     test : IndividualFairnessTest
-        Its parameters, those of all tests.
+        Its parameters are used for every model.
     models : mapping of name to fitted estimator
         The models.
     X, y, sensitive_features : object
@@ -63,7 +63,7 @@ def compare(test: Any, models: Any, X: Any, y: Any, sensitive_features: Any) -> 
 
 
 def one_way(ways: set[str]) -> str | None:
-    """Return the way in which all models have to be asked; None: as each is.
+    """Return the gradient that all models have to use; None: each model its own.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Fair distances: transformers after which the squared Euclidean distance is the fair one.
 
-What a fair metric does not see, two similar people may differ in. Everything else about it is linear algebra that any
-affine transformer shares, so that a fair metric can be a step of a pipeline, and a pipeline a fair metric.
+Two similar people may differ in whatever a fair metric does not see. Everything else is linear algebra that any affine
+transformer shares, so a fair metric can be a step of a pipeline, and a pipeline can be a fair metric.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from skfairtest.readers import check_rows
 class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """What fair metrics have in common, once their matrix is known.
 
-    A class of your own is one as well if its `transform` is linear and it says so, by the class attribute ``is_affine =
-    True``: the audit asks every transformer that is declared affine for its matrix.
+    A class that you write is a fair metric as well if its `transform` is linear and it declares so by the class
+    attribute ``is_affine = True``: the audit gets its matrix from every transformer that is declared affine.
     """
 
     #: What `transform` does to a person is x @ A + b.
@@ -36,7 +36,7 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     _root: Floats | None = None
 
     def transform(self, X: Any) -> Any:
-        """Move people to where the squared Euclidean distance is the fair one.
+        """Map people to points whose squared Euclidean distance is the squared fair distance.
 
         Parameters
         ----------
@@ -53,14 +53,14 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._moved(values)
 
     def distance(self, X: Any, X_other: Any) -> Floats:
-        """Return how far apart people are.
+        """Return the fair distance between people.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             People.
         X_other : array-like of shape (n_samples, n_features)
-            Whom each is compared with, in the same order; one row is compared with everybody.
+            The people to compare with, in the same order; a single row is compared with everybody.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return features, values
 
     def _set_free(self, directions: Floats) -> Self:
-        """Measure everything but what lies along orthonormal directions."""
+        """Measure everything except what lies along orthonormal directions."""
         self.directions_ = directions
         self.matrix_ = complement(directions)
         return self._warn_of_nothing()
@@ -105,6 +105,6 @@ class FairMetric(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             what = "every direction" if self.n_features_in_ > 1 else "the only column"
             warn(
                 f"{type(self).__name__} lets people differ in {what} of X (n_features={self.n_features_in_}): the "
-                "fair distance between any two people is 0, and a fair model says the same of everybody."
+                "fair distance between any two people is 0, and a fair model predicts the same for everybody."
             )
         return self

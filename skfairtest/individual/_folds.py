@@ -1,9 +1,10 @@
-"""Folds that depend on what people are, and not on where their rows stand.
+"""Folds that depend on the people's values, and not on the order of their rows.
 
-The rows are put in an order of their own: values are counted from one end, columns sorted by how often theirs
-occur, people by their columns. Every k-th person in this order is in the same fold. Another order of rows or of
-columns, another container, other units and new names change nothing, nobody draws a random number, and people with the
-same features and label share a fold: a fair metric is not learned from a copy of the person whom it is tested on.
+The rows are put in an order that depends on their values alone: values are counted from one end, columns sorted by how
+often theirs occur, people by their columns. Every k-th person in this order is in the same fold. Another order of rows
+or of columns, another container, other units and new names change nothing, and no random number is used. People with
+the same features and label share a fold, so that a fair metric is not learned from a copy of the person it is tested
+on.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from skfairtest._utils.errors import ParameterError
 
 
 def ranks(values: NDArray[np.float64], truth: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Return the place of every person in an order that no reordering changes; equal people have equal places.
+    """Return the rank of every person in an order that does not depend on the order of rows; equal people share a rank.
 
     Examples
     --------
@@ -50,18 +51,18 @@ def content_folds(values: NDArray[np.float64], truth: NDArray[np.float64], n_fol
     truth : ndarray of shape (n_samples,)
         Labels or targets, as numbers.
     n_folds : int
-        How many folds; fewer where fewer people differ from each other.
+        How many folds; fewer if there are fewer distinct people.
 
     Raises
     ------
     ValueError
-        If nobody differs from anybody.
+        If all people are the same.
     """
     places = ranks(values, truth)
     distinct = int(places.max()) + 1
     if distinct < 2:
         raise ParameterError(
-            f"cross_fit={n_folds} folds, and nobody of {len(values):,} people differs in X or y from anybody: use "
+            f"cross_fit={n_folds} folds, and all {len(values):,} people have the same X and y: use "
             "cross_fit=False, or a fair metric that was fitted on other people"
         )
     return places % min(n_folds, distinct)

@@ -1,7 +1,7 @@
-"""What a model is judged by, person by person: one declaration per loss.
+"""The losses, person by person: one declaration per loss.
 
-A loss is a number per person of what the model says of them; its slope is the derivative with respect to what is said.
-A classifier says the logarithms of its probabilities, a regressor its prediction.
+A loss is one number per person, computed from the model's outputs; its slope is the derivative with respect to the
+outputs. The outputs of a classifier are the logarithms of its probabilities, those of a regressor its predictions.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Loss:
         Which models it judges; None: both.
     value : callable
         ``value(truth, outputs)`` of shapes (n,) and (n, k), to (n,): truth is the position of the label among the
-        classes, or the true number; outputs are log-probabilities, or predictions of shape (n, 1). Of a function of
-        the caller's own: true labels, and what the model says, as it says it.
+        classes, or the true number; outputs are log-probabilities, or predictions of shape (n, 1). A function from the
+        caller gets the true labels and the model's outputs unchanged.
     slope : callable or None
         Its derivative with respect to the outputs, of their shape; None where it is not known.
     power : int
-        With which power of the unit of the truth it grows; 0: it has no unit.
+        The power of the truth's unit that the loss is proportional to; 0: it has no unit.
     linear : bool
         Whether the slope is the same for all outputs, and depends on their number alone.
     unit : float or None
@@ -57,7 +57,7 @@ class Loss:
 
     @property
     def own(self) -> bool:
-        """Whether it is a function of the caller's."""
+        """Whether it is a function from the caller."""
         return self.slope is None
 
     @property
@@ -131,7 +131,7 @@ DEFAULT = {"classifier": "log_loss", "regressor": "squared_error"}
 
 
 def _own_loss(function: Callable[[Any, Any], Any], truth: Any, outputs: Any) -> Floats:
-    """Call a function of the caller's, held to one number per person that is not NaN and not negative."""
+    """Call the caller's function, and check that it returns one number per person, none of them NaN or negative."""
     values = np.asarray(function(truth, outputs), dtype=float)
     if values.shape != (len(outputs),):
         raise ParameterError(
@@ -164,21 +164,21 @@ def loss_and_unit(loss: Any) -> tuple[Any, float | None]:
 
 
 def loss_of(loss: Any, kind: str | None, estimator: str) -> Loss:
-    """Find the loss that is meant.
+    """Return the loss that a name or a function stands for.
 
     Parameters
     ----------
     loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"} or callable
         As the caller gave it.
     kind : {"classifier", "regressor", None}
-        What the model is; None: it does not say.
+        What the model is; None: unknown.
     estimator : str
         Its class, for error messages.
 
     Raises
     ------
     ValueError
-        If there is no such loss, or it judges another kind of model.
+        If there is no such loss, or it is for another kind of model.
     """
     if callable(loss):
         return Loss(name_of(loss), None, partial(_own_loss, loss), None)

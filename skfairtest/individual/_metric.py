@@ -1,4 +1,4 @@
-"""The fair metric of every fold, as a matrix: learned on other people than it is used on, or given."""
+"""The fair metric of every fold, as a matrix: given, or learned on people other than those it is used on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NAMED = {"sensitive_subspace": SensitiveSubspace}
 
 
 def resolve(fair_metric: Any) -> Any:
-    """Return the transformer that is meant.
+    """Return the transformer that a name or an object stands for.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def resolve(fair_metric: Any) -> Any:
 
 
 def is_fitted(transformer: Any) -> bool:
-    """Tell whether a transformer is used as it is."""
+    """Return whether a transformer is fitted already, and used as it is."""
     try:
         check_is_fitted(transformer)
     except (NotFittedError, TypeError):
@@ -181,7 +181,7 @@ def _matrix(fitted: Any, features: Features) -> Floats:
     if width != len(features.names):
         raise ParameterError(
             f"fair_metric={name} was fitted on {width} features, and X has {len(features.names)}: fit it on the "
-            "columns that the model is asked with"
+            "columns that the model predicts from"
         )
     found = affine(fitted, features)
     if found is None:

@@ -1,4 +1,4 @@
-"""What the parameters of the test may be, and what they come to for the people at hand."""
+"""Which values the parameters of the test may have, and what they mean for the people tested."""
 
 from __future__ import annotations
 
@@ -110,7 +110,9 @@ def ranges_of(given: Any, features: Features) -> Ranges:
         where, value = f"feature_ranges[{key!r}]", given[key]
         if key in categories:
             if not (isinstance(value, str) and value == "frozen"):
-                raise ParameterError(f"{where} is a category, which may be 'frozen'; found {value!r}")
+                raise ParameterError(
+                    f"{where} is a category: the only setting it can have is 'frozen'; found {value!r}"
+                )
             frozen[list(categories[key])] = True
             continue
         if isinstance(key, tuple) != (isinstance(value, str) and value == "one_hot"):
@@ -193,19 +195,20 @@ def _check_block(values: Floats, where: str) -> None:
 
 
 def spread_of(values: Floats) -> Floats:
-    """Return the standard deviations (divisor n) of columns; 0, and not its rounding error, of a constant one."""
+    """Return the standard deviations (divisor n) of columns; exactly 0 for a constant column."""
     return np.where(np.ptp(values, axis=0) > 0, values.std(axis=0), 0.0)
 
 
 def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
-    """Read `feature_scale`: what one unit of the audit is in every feature.
+    """Read `feature_scale`: the size of one unit of the audit in each feature.
 
     Parameters
     ----------
     given : {None, "std"}, mapping or array-like
-        None: the units of X. "std": the standard deviations (divisor n) of the people tested; of a choice the roots of
-        its shares, which make every contrast of its categories one of standard deviation 1, however they are encoded:
-        the chi-squared distance of correspondence analysis. Constant columns keep their units.
+        None: the units of X. "std": the standard deviations (divisor n) of the people tested; for the columns of a
+        choice, the square roots of its shares, which give every contrast between its categories a standard deviation of
+        1, however they are encoded: the chi-squared distance of correspondence analysis. Constant columns keep their
+        units.
     features : Features
         The people.
     ranges : Ranges
@@ -244,7 +247,7 @@ def scale_of(given: Any, features: Features, ranges: Ranges) -> Floats | None:
 
 
 def _numbers(given: Any) -> Floats:
-    """Return an array of floats; where there are no numbers, one of a shape that is refused."""
+    """Return an array of floats; if these are not numbers, an array whose shape is refused."""
     try:
         return np.asarray(given, dtype=float)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Who is tested: the same people in every argument, and who of them has to be left out."""
+"""Who is tested: the same people in every argument, and which of them have to be left out."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class People:
 
 
 def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimators: Sequence[Any] = ()) -> People:
-    """Read the people, as many in every argument, and leave out, saying so, who has a missing feature.
+    """Read the people, the same number in every argument; leave out, with a warning, those with a missing feature.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
         If something is not usable, lengths differ, or fewer than two people are left.
     """
     if y is None:
-        raise ParameterError("y is missing: an unfair example is where the model errs more about the true label")
+        raise ParameterError("y is missing: an unfair example is where the model's error for the true label is larger")
     features, y = read_coded(X, *estimators), one_column(y, warned=True)
     y_true: Column | Numbers = read_values(y, "y") if numbers else read_column(y, "y", name="y")
     sensitive: tuple[Column, ...] = ()
@@ -90,22 +90,22 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
     ]
     excluded = pd.DataFrame({"person": names[incomplete], "reason": reasons})
     if incomplete.all():
-        raise ParameterError("X has a missing value in every row: nobody is left to be moved. Impute before the test.")
+        raise ParameterError("X has a missing value in every row: nobody is left to test. Impute before the test.")
     if incomplete.any():
         warn(
-            f"X has missing values: {pluralize(len(excluded), 'person', 'people')} left out, see excluded_; nobody "
-            "knows where people similar to them are. Impute before the test to keep them."
+            f"X has missing values: {pluralize(len(excluded), 'person', 'people')} left out, see excluded_: it is not "
+            "known which people are similar to them. Impute before the test to keep them."
         )
         kept = ~incomplete
         features, y_true, names = features.take(kept), y_true.take(kept), names[kept]
         sensitive = tuple(column.take(kept) for column in sensitive)
     if len(names) < 2:
-        raise ParameterError(f"X has {pluralize(len(names), 'sample')}, and a standard error needs at least 2 people")
+        raise ParameterError(f"X has {pluralize(len(names), 'sample')}: a standard error needs at least 2 people")
     return People(features, y_true, sensitive, names, excluded)
 
 
 def outside_ranges(values: Floats, unfair: Floats) -> tuple[int, NDArray[np.bool_], float]:
-    """Return how many features somebody took beyond where anybody was, who did, and how far, in lengths of that range.
+    """Return how many features left their observed range, whose did, and how far, in lengths of that range.
 
     Examples
     --------
@@ -120,7 +120,7 @@ def outside_ranges(values: Floats, unfair: Floats) -> tuple[int, NDArray[np.bool
 
 
 def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:
-    """Say that distances add up what has different units."""
+    """Warn that distances add up features of different units."""
     spread = spread_of(features.values)
     # Of 0 and 1 the spread says how rare they are, and nothing of their unit.
     marks = np.isin(features.values, (0.0, 1.0)).all(axis=0)

@@ -1,4 +1,4 @@
-"""What is decided before anybody is moved: who is tested, which model and loss, who is similar, how far a flow goes."""
+"""What is decided before anybody is moved: the people, the model, its loss, who is similar, how far a flow goes."""
 
 from __future__ import annotations
 
@@ -130,27 +130,27 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
 
 
 def checked_model(estimator: Any) -> Any:
-    """Return the model that is asked.
+    """Return the model that is tested.
 
     Raises
     ------
     ValueError
-        If there is none, or only its class.
+        If it is missing, or a class instead of an instance.
     """
     if estimator is None:
         raise ParameterError("estimator is missing: IndividualFairnessTest(model).fit(X, y, ...)")
     if isinstance(estimator, type):
         raise ParameterError(
-            f"estimator={estimator.__name__} is a class: fit a model of it, on other people than those of the "
-            "test, and pass the model"
+            f"estimator={estimator.__name__} is a class: fit an instance on people other than those tested, and pass "
+            "the instance"
         )
     return stand_in(estimator)
 
 
 def _groups_of(people: People) -> NDArray[Any]:
-    """Return the groups that a model asks for, as fairlearn joins them."""
+    """Return the groups that a model needs to predict, joined as fairlearn joins them."""
     if not people.sensitive:
-        raise NoGroupsError("ThresholdOptimizer has thresholds for groups. Pass their column")
+        raise NoGroupsError("ThresholdOptimizer has a threshold for each group. Pass the column of groups")
     columns = [np.asarray(column.values, dtype=object) for column in people.sensitive]
     if len(columns) == 1:
         return columns[0]
@@ -159,7 +159,7 @@ def _groups_of(people: People) -> NDArray[Any]:
 
 
 def _flow(test: Any, model: Audited, matrices: list[Quadratic], ranges: Ranges) -> Flow:
-    """Set the map up, and warn where its steps are too long."""
+    """Set up the map, and warn if its steps are too long."""
     solver = "search" if model.way == "search" else test.solver
     if solver == "search" and test.solver not in ("implicit", "euler"):
         raise ParameterError(

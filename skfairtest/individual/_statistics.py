@@ -1,4 +1,4 @@
-"""From losses to the statistic: where it is defined, what it was on the way, and when it is doubtful."""
+"""From losses to the statistic: where it is defined, its path along the flow, and when it is doubtful."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SequentialStatistic:
     checkpoints, times : ndarray of shape (n_checkpoints,)
         Numbers of steps, and times of the flow.
     rounding : float
-        Losses up to here are none but rounding errors.
+        Losses up to this size are only rounding errors.
     tolerance, confidence_level : float
         As of the test.
     """
@@ -62,11 +62,11 @@ class SequentialStatistic:
 
     @property
     def name(self) -> str:
-        """What the statistic is, of whatever values: a ratio of error rates is one of means."""
+        """The statistic, regardless of what its values are: a ratio of error rates is a ratio of means."""
         return "ratio_of_means" if self.statistic in OF_MEANS else self.statistic
 
     def end(self) -> tuple[AuditValue, float]:
-        """Test the statistic, and estimate how often so many people really reject at the boundary.
+        """Test the statistic, and estimate the actual rejection rate at the boundary with this number of people.
 
         Raises
         ------
@@ -103,12 +103,12 @@ def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
     if isinstance(error, NoLossError):
         if statistic == "error_rate_ratio":
             return (
-                "statistic='error_rate_ratio' is not defined: the model errs about nobody to begin with. Use "
+                "statistic='error_rate_ratio' is not defined: the model makes no errors on the people tested. Use "
                 "'loss_ratio', or test more people"
             )
         return (
-            f"statistic={statistic!r} is not defined: the model has no loss about anybody (n_samples={n:,}), as about "
-            "training people whom it has memorized. Test people whom it was not fitted on"
+            f"statistic={statistic!r} is not defined: the model has no loss on anybody (n_samples={n:,}), as on "
+            "training data that it has memorized. Test people it was not fitted on"
         )
     if isinstance(error, InfiniteLossError):
         instead = "use a smaller step_size, fewer n_steps, or feature_ranges that end"
@@ -123,17 +123,17 @@ def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:
 
 
 def choose(statistic: str, loss: Loss, way: str, before: Floats) -> tuple[str, str]:
-    """Return the statistic that is tested, and why it is that one.
+    """Return the statistic that is tested, and the reason for choosing it.
 
-    The mean of ratios exists where people with next to no loss are moved next to nowhere: by a flow of log losses or of
-    squared errors, whose gradients vanish with the loss.
+    The mean of ratios exists if people with hardly any loss hardly move: in a flow of log losses or of squared errors,
+    whose gradients vanish with the loss.
 
     Parameters
     ----------
     statistic : str
         As the caller names it.
     loss : Loss
-        What the model is judged by.
+        The loss of the model.
     way : str
         How unfair examples are found.
     before : ndarray of shape (n,)
@@ -154,22 +154,22 @@ def choose(statistic: str, loss: Loss, way: str, before: Floats) -> tuple[str, s
     if statistic != "auto":
         return statistic, "as asked for"
     if reason is None and (loss.own or way == "callable"):
-        reason = "nothing is known of how small losses grow"
+        reason = "it is not known how small losses grow"
     tiny = int((before < TINY * before.mean()).sum())
     if reason is None and tiny:
         reason = (
             f"{tiny:,} of {pluralize(len(before), 'person', 'people')} have less than a millionth of the mean loss, "
-            "and a mean of ratios would rest on them"
+            "and a mean of ratios would depend on them"
         )
     if reason is None:
-        return "loss_ratio", "the paper's; nobody has next to no loss, and losses grow from where they are"
+        return "loss_ratio", "the paper's choice; nobody's loss is close to zero, and losses grow from where they are"
     return "ratio_of_means", reason
 
 
 def doubts_about(
     statistic: str, moved: Moved, ratios: Floats, p_value: float, alpha: float, level: float, farthest: float
 ) -> tuple[str, ...]:
-    """Say where an answer is doubtful.
+    """Return sentences that say why a result is doubtful.
 
     Parameters
     ----------
@@ -180,49 +180,49 @@ def doubts_about(
     ratios : ndarray of shape (n,)
         Everybody's ratio.
     p_value, alpha, level : float
-        The p-value, the level wanted, and the one that skewness makes of it.
+        The p-value, the nominal level, and the actual level that skewness leads to.
     farthest : float
-        How far people were moved beyond where anybody is, in lengths of the range of a feature.
+        How far people were moved outside the observed range of a feature, in lengths of that range.
 
     Returns
     -------
     tuple of str
-        Sentences without the full stop at the end.
+        Sentences without a full stop at the end.
     """
     before, n = moved.losses[:, 0], len(ratios)
     doubts = []
     if np.array_equal(before, moved.losses[:, -1]):
         doubts.append(
-            "nobody's loss moved: the model says the same wherever the map leads, so every ratio is 1. It may not use "
-            "what the fair metric leaves free, or step_size and n_steps may not lead anywhere; solver_report_ says how "
-            "far people moved"
+            "nobody's loss changed: the model predicts the same wherever people are moved, so every ratio is 1. "
+            "Perhaps it does not use the directions that the fair metric leaves free, or step_size and n_steps are "
+            "too small to move anybody; solver_report_ says how far people moved"
         )
     elif statistic == "loss_ratio" and n >= FEW:
         top = np.zeros(n, dtype=bool)
         top[np.argsort(ratios)[-max(1, n // 100) :]] = True
         tiny = before < TINY * before.mean()
-        for few, which in ((top, "few people"), (tiny, "people whose losses are next to nothing")):
+        for few, which in ((top, "few people"), (tiny, "people whose losses are close to zero")):
             share = float(ratios[few].sum() / ratios.sum())
             if share > 0.5:
                 doubts.append(
-                    f"the mean of loss ratios rests on {which}: {int(few.sum()):,} of {n:,} have {100 * share:.0f} % "
-                    "of the sum of all ratios, and what it says hangs on tiny losses. statistic='ratio_of_means' or "
-                    "'log_ratio' does not rest on them"
+                    f"the mean of loss ratios depends on {which}: {int(few.sum()):,} of {n:,} have {100 * share:.0f} % "
+                    "of the sum of all ratios, so the result depends on tiny losses. statistic='ratio_of_means' or "
+                    "'log_ratio' does not"
                 )
                 break
     if level > TOO_OFTEN * alpha and alpha / FAR < p_value <= alpha:
         doubts.append(
-            f"p_value_={p_value:.3g} is too near the level of {alpha:.3g} to be relied on: a few people are harmed "
+            f"p_value_={p_value:.3g} is too close to the level of {alpha:.3g} to be reliable: a few people are harmed "
             f"much less than the others, and with {n:,} people the test then rejects about {100 * level:.1f} % of "
             "models at the tolerance (attained_level_). Test more people"
         )
     if n < FEW:
         doubts.append(
-            f"X has {pluralize(n, 'person', 'people')}: the normal approximation of this test is for {FEW} and more"
+            f"X has {pluralize(n, 'person', 'people')}: the normal approximation of this test needs at least {FEW}"
         )
     if farthest > FARTHEST:
         doubts.append(
-            f"unfair examples lie up to {farthest:.3g} times the range of a feature away from where anybody is: what "
-            "the model says there is about nobody. Use feature_ranges, or a smaller step_size or n_steps"
+            f"unfair examples lie outside the observed range of a feature, by up to {farthest:.3g} times that range: "
+            "predictions there are about nobody in the data. Use feature_ranges, or a smaller step_size or n_steps"
         )
     return tuple(doubts)

@@ -1,4 +1,4 @@
-"""What a model is judged by: the loss, and the true labels or numbers that it compares with."""
+"""The loss, and the true labels or numbers that it compares the model's outputs with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skfairtest.readers.levels import listed
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true of people.
+    """The truth about the people.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class Truth:
     labels : ndarray of shape (n,)
         Labels or numbers as the caller writes them.
     groups : ndarray of shape (n,) or None
-        Groups, where the model asks for them; an unfair example is of the same.
+        Groups, where the model needs them; an unfair example is in the same group as the person.
     """
 
     values: NDArray[Any]
@@ -36,13 +36,13 @@ class Truth:
     groups: NDArray[Any] | None = None
 
     def take(self, people: Any) -> Truth:
-        """Return what is true of some people."""
+        """Return the truth about some people."""
         groups = None if self.groups is None else self.groups[people]
         return Truth(self.values[people], self.labels[people], groups)
 
 
 def kind_of(estimator: Any, loss: Any) -> str | None:
-    """Return "classifier" or "regressor": what a model says that it is, or what its loss makes of it; None: unknown."""
+    """Return "classifier" or "regressor", as the model declares or as its loss implies; None: unknown."""
     name = loss_and_unit(loss)[0]
     judged = LOSSES[name].kind if isinstance(name, str) and name in LOSSES else None
     if hasattr(estimator, "__sklearn_tags__"):
@@ -53,7 +53,7 @@ def kind_of(estimator: Any, loss: Any) -> str | None:
 def read_truth(
     estimator: Any, loss: Any, statistic: str, kind: str | None, y_true: Column | Numbers
 ) -> tuple[Loss, Truth, tuple[Any, ...] | None]:
-    """Find the loss, and what it compares with.
+    """Find the loss, and what it compares the outputs with.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ def read_truth(
     truth : Truth
         Of everybody.
     classes : tuple or None
-        What positions are positions in; None where the loss takes no classes.
+        The classes that positions refer to; None where the loss takes no classes.
 
     Raises
     ------
     ValueError
-        If there is no such loss, it judges another kind of model, or does not fit the labels.
+        If there is no such loss, it is for another kind of model, or it does not fit the labels.
     """
     name = type(estimator).__name__
     default = getattr(estimator, "default_loss", "auto") if isinstance(loss, str) and loss == "auto" else loss
@@ -108,15 +108,15 @@ def read_truth(
 
 
 def _classes(estimator: Any, y_true: Column) -> tuple[Any, ...]:
-    """Return the classes of the model; of one that does not say, whole numbers from 0, or the labels seen."""
+    """Return the classes of the model; if it has none, whole numbers from 0, or the labels in the data."""
     known = classes_of(estimator)
     if known is not None:
         return known
     if is_torch(estimator) and not all(isinstance(level, int) for level in y_true.levels):
         raise ParameterError(
             f"y must hold the positions of outputs, from 0, for estimator={type(estimator).__name__}(), a torch module "
-            f"that does not say what its classes are; found {listed(y_true.levels, 5)}. Of a module that predicts "
-            "numbers say loss='squared_error'"
+            f"without classes_; found {listed(y_true.levels, 5)}. If the module predicts numbers, pass "
+            "loss='squared_error'"
         )
     if all(isinstance(level, int) and 0 <= level <= MAX_LABELS for level in y_true.levels):
         return tuple(range(max(1, *y_true.levels) + 1))

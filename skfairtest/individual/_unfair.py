@@ -39,14 +39,14 @@ REACHING = 25
 
 @dataclass(frozen=True)
 class Starts:
-    """Where people start, and what the model is judged by.
+    """Where people start, and the truth that the model's outputs are compared with.
 
     Parameters
     ----------
     x, z : ndarray of shape (n, n_features)
         Their features, in the units of X and in those of the audit.
     truth : Truth
-        What is true of them.
+        Their true labels or targets.
     """
 
     x: Floats
@@ -69,7 +69,7 @@ class Flow:
     steps : ndarray of shape (n_steps,)
         Step sizes.
     n_candidates : int
-        Of a search.
+        Candidates of a search.
     regularization : float
         Weight of the squared fair distance.
     ranges : Ranges
@@ -77,7 +77,7 @@ class Flow:
     seed : int
         Of the search's candidates.
     checkpoints : ndarray of int
-        Numbers of steps, or of candidates, after which losses are looked at; the last is all of them.
+        Numbers of steps, or of candidates, after which losses are recorded; the last is all of them.
     largest : float
         The largest eigenvalue of the fair metric, among features that may move.
     """
@@ -93,7 +93,7 @@ class Flow:
 
     @property
     def n_unstable(self) -> int:
-        """How many steps of forward Euler lead away from where the fair distance pulls to."""
+        """How many steps of forward Euler are unstable: they overshoot the point that the fair distance pulls to."""
         return int((self.steps * self.regularization * self.largest >= 1).sum()) if self.solver == "euler" else 0
 
     @property
@@ -147,7 +147,7 @@ class Flow:
         return (np.concatenate(places) for places in zip(*solved, strict=True))
 
     def _search(self, model: Audited, metric: Quadratics, starts: Starts, rest: dict[str, Any]) -> Iterator[Floats]:
-        """Search as far as the flow goes of a loss that is smooth."""
+        """Search as far as the flow of the smoothed loss goes."""
 
         def objective(moved: Floats, people: NDArray[np.intp]) -> Floats:
             return model.losses(moved, starts.truth.take(people))
@@ -178,7 +178,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Moved:
-    """Where people came to, and what they lost on the way.
+    """Where people ended, and their losses on the way.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class Moved:
     losses : ndarray of shape (n, 1 + n_checkpoints)
         Losses at the start and at every checkpoint.
     wrong : ndarray of shape (n, 1 + n_checkpoints) or None
-        Whether predicted labels were wrong there, if anybody asked.
+        Whether predicted labels were wrong there; None if not recorded.
     distance : ndarray of shape (n,)
         Fair distance from the start.
     """
@@ -246,13 +246,13 @@ def move(
     metrics : list of Quadratic
         The fair metric of every fold.
     folds : ndarray of int, shape (n,)
-        Which of them judges whom.
+        The fold of each person.
     flow : Flow
         How people are moved.
     starts : Starts
         Everybody.
     errors : bool
-        Whether predicted labels are asked for as well.
+        Whether predicted labels are recorded as well.
     n_jobs : int or None
         Processes.
     show : bool
@@ -283,7 +283,7 @@ def move(
 def _blocks(
     model: Audited, metrics: list[Quadratic], folds: NDArray[np.intp], regularization: float
 ) -> Iterator[tuple[Quadratics, NDArray[np.intp]]]:
-    """Yield blocks of people, of all folds whose metrics leave as many directions: a model is asked about all at once.
+    """Yield blocks of people, from all folds with equally many free directions: one call of the model per block.
 
     Within a block, people of a fold are neighbours.
     """
@@ -299,7 +299,7 @@ def _blocks(
 
 
 def warn_of_cost(model: Audited, flow: Flow, n_free_directions: int, n: int, n_jobs: int | None) -> None:
-    """Warn that a test takes long, and say what makes it shorter.
+    """Warn if a test is going to take long, and say how to shorten it.
 
     Parameters
     ----------
@@ -325,9 +325,9 @@ def warn_of_cost(model: Audited, flow: Flow, n_free_directions: int, n: int, n_j
     seconds = model.cost * answers * n / effective_n_jobs(n_jobs)  # type: ignore[arg-type]
     if seconds > LONG:
         warn(
-            f"unfair examples of {n:,} people are going to take about {duration(seconds)} ({trials}); use fewer "
-            "n_steps with a longer step_size, more processes with n_jobs, or fewer people; verbose=1 shows how far it "
-            "is"
+            f"finding the unfair examples of {n:,} people is going to take about {duration(seconds)} ({trials}); use "
+            "fewer n_steps with a longer step_size, more processes with n_jobs, or fewer people; verbose=1 shows the "
+            "progress"
         )
 
 
@@ -344,7 +344,7 @@ def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratics, starts:
 
 
 def changed_features(inputs: Features, starts: Floats, unfair: Floats, ratios: Floats) -> pd.DataFrame:
-    """Return what changed about how many people, and how many of them are worse off.
+    """Return what changed, for how many people, and the share of them who are worse off.
 
     Parameters
     ----------
@@ -393,7 +393,7 @@ def changes(
     worst: NDArray[np.intp],
     n_features: int | None,
 ) -> pd.DataFrame:
-    """Return what changed about some people, and how much of their loss goes with each change.
+    """Return what changed for some people, and how much each change adds to their loss.
 
     Parameters
     ----------

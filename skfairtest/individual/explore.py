@@ -25,20 +25,20 @@ _STEEP = 1e-5
 
 
 class ComparablePairs(FairMetric):
-    """Learn a fair metric from pairs of people whom somebody judged comparable, or not.
+    """A fair metric learned from pairs of people that were judged comparable or not.
 
-    d²(x, x') = (x - x') Σ (x - x')', with the Σ, symmetric and positive semi-definite, under which the judgements are
-    likeliest if a pair is judged comparable with probability 2 / (1 + exp d²): surely at distance 0, and the less the
-    further they are apart (EXPLORE).
+    d²(x, x') = (x - x') Σ (x - x')', with the symmetric, positive semi-definite Σ of largest likelihood, if a pair is
+    judged comparable with probability 2 / (1 + exp d²): certainly at distance 0, and with lower probability the farther
+    apart the two are (EXPLORE).
 
     Parameters
     ----------
     ridge : float, default=1e-3
-        How much large Σ are held back, for one judgement. Above 0, so that the metric is finite where a distance tells
-        comparable pairs from others without a mistake; the effect on a metric that does not is about as small as
+        Penalty on large Σ, per judgement. It must be above 0, so that the metric is finite even if a distance separates
+        the comparable pairs from the others without error; otherwise its effect on the metric is about as small as
         `ridge`.
     rank : int, optional
-        The largest rank of Σ: in how many directions differences count at most. None: any.
+        The largest rank of Σ: the number of directions in which differences may count. None: no limit.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class ComparablePairs(FairMetric):
     directions_ : ndarray of shape (k, n_features)
         Orthonormal rows: a basis of the null space of Σ, along which people may differ.
     log_likelihood_ : float
-        Mean logarithm of the probability of a judgement; log(1/2) would be a guess.
+        Mean logarithm of the probability of a judgement; guessing gives log(1/2).
     n_pairs_ : int
         Judgements.
     n_iter_ : int
@@ -59,15 +59,14 @@ class ComparablePairs(FairMetric):
 
     See Also
     --------
-    SensitiveSubspace : A metric from sensitive features.
-    Mahalanobis : A metric that is known.
+    SensitiveSubspace : A metric learned from sensitive features. Mahalanobis : A metric that is known.
 
     Notes
     -----
     Σ minimizes the mean of -log P(judgement) plus ``ridge`` / 2 · tr((M Σ)²), M being the mean of (x - x')'(x - x')
     over pairs. Neither the units of features, nor the order of pairs, nor judging every pair twice changes the metric.
-    The problem is convex; with `rank` it is not, and Σ is the optimum near the leading part of the one of any rank.
-    Differences in which no two people of a pair differ are differences of which nothing is known; they do not count.
+    Without `rank` the problem is convex. With `rank` it is not, and Σ is the optimum near the leading part of the
+    unrestricted solution. Directions in which no pair differs do not count, because nothing is known about them.
 
     References
     ----------
@@ -95,7 +94,7 @@ class ComparablePairs(FairMetric):
         self.rank = rank
 
     def fit(self, X: Any, y: Any = None, *, pairs: Any = None, comparable: Any = None) -> Self:
-        """Find the metric under which the judgements are likeliest.
+        """Find the metric of largest likelihood.
 
         Parameters
         ----------
@@ -124,7 +123,7 @@ class ComparablePairs(FairMetric):
         ConvergenceWarning
             If the optimum was not reached.
         UserWarning
-            If no judgement is about some column of `X`.
+            If the people of every pair agree in some column of `X`.
         """
         ridge, rank = self._check()
         features, values = self._read(X, reset=True)
@@ -142,8 +141,8 @@ class ComparablePairs(FairMetric):
         found = fit_comparability(differences, judged, ridge=ridge, rank=rank)
         if found.slope > _STEEP:
             warn(
-                f"ComparablePairs stopped before the likeliest metric was found (n_iter={found.n_iter}, slope "
-                f"{found.slope:.1g}): a larger ridge than {self.ridge!r} makes it easier to find.",
+                f"ComparablePairs did not converge (n_iter={found.n_iter}, slope {found.slope:.1g}): use a ridge "
+                f"larger than {self.ridge!r}.",
                 ConvergenceWarning,
             )
         self.log_likelihood_, self.n_iter_, self.n_pairs_ = found.log_likelihood, found.n_iter, len(who)
@@ -192,8 +191,8 @@ def _judgements(comparable: Any, n_pairs: int) -> NDArray[np.bool_]:
     if len(column.levels) == 1:
         verdict = "comparable" if column.levels[0] else "not comparable"
         raise ParameterError(
-            f"comparable says of all {n_pairs:,} pairs that they are {verdict}: how far is too far takes judgements of "
-            "both kinds."
+            f"comparable says that all {n_pairs:,} pairs are {verdict}: judgements of both kinds are needed to learn "
+            "how far is too far."
         )
     return np.array([bool(level) for level in column.levels])[column.codes]
 
@@ -206,13 +205,13 @@ def _check_differences(
     if same.size:
         first, second = who[same[0]].tolist()
         raise ParameterError(
-            f"comparable: {same.size:,} of {len(comparable):,} pairs were judged not comparable, and are the same in "
-            f"every feature, such as pair {same[0]}, rows {first} and {second} of X: no distance explains that. Add "
-            "the feature that tells them apart, or leave these pairs out."
+            f"comparable: {same.size:,} of {len(comparable):,} pairs were judged not comparable although the two "
+            f"people are the same in every feature, such as pair {same[0]}, rows {first} and {second} of X: no "
+            "distance explains that. Add the feature that distinguishes them, or leave these pairs out."
         )
     alike = [name for name, differs in zip(features.names, (differences != 0).any(axis=0), strict=True) if not differs]
     if alike:
         warn(
-            f"pairs: no two people of a pair differ in {listed(alike, 5)}, so that nothing is known about it: "
+            f"pairs: no two people of a pair differ in {listed(alike, 5)}, so nothing can be learned about it: "
             "differences in it do not count in the fair distance."
         )

@@ -1,4 +1,4 @@
-"""The test of one model for individual fairness: does it treat similar people differently."""
+"""The test of individual fairness of one model: whether it treats similar people differently."""
 
 from __future__ import annotations
 
@@ -45,104 +45,111 @@ _PUBLISHED: dict[str, Any] = {
 
 
 class IndividualFairnessTest(ReportPages):
-    """Test whether a model treats similar people differently: how much more it errs about someone almost like you.
+    """Test whether a model treats similar people differently: how much larger its error is for someone almost like you.
 
     Null hypothesis: in the population that the people were drawn from, the loss at the *unfair example* is on average
-    at most `tolerance` times the loss at the person. The unfair example is where the flow that raises the model's loss
-    takes a person while the fair distance holds it back: where people are similar and the model errs (equation 2.6 of
-    the paper). Given the fair metric and the units, it depends on the person alone. Ratios of different people are
-    therefore independent, and the test controls its false-positive rate in large samples whichever `gradient`, `solver`
-    and number of steps found the examples; these decide how much unfairness is found, so that a test that does not
-    reject does not prove fairness. If the metric is learned, the null hypothesis is about the metric learned (or those
-    of the folds), not about the one that the whole population would give.
+    at most `tolerance` times the loss at the person. The unfair example is the end point of a flow that starts at the
+    person, raises the model's loss and is held back by the fair distance: a similar person about whom the model errs
+    more (equation 2.6 of the paper). Given the fair metric and the units, it depends on the person alone. Ratios of
+    different people are therefore independent, and the test controls the false-positive rate in large samples,
+    whichever `gradient`, `solver` and number of steps found the examples. These settings affect how much unfairness is
+    found, so a test that does not reject does not prove fairness. If the metric is learned, the null hypothesis is
+    about the learned metric (or those of the folds), not about the metric that the whole population would give.
 
     Parameters
     ----------
     estimator : fitted estimator
-        A classifier or a regressor; never fitted here. It must not have seen the people tested.
+        A classifier or a regressor; the test never fits it. It must not have been trained on the people tested.
     fair_metric : {"sensitive_subspace"} or transformer, default="sensitive_subspace"
         Who is similar: d(x, x') is the Euclidean distance of x and x' after ``transform``. `SensitiveSubspace`,
-        `Projection`, `Mahalanobis`, `ComparablePairs`, or any affine transformer. One that is fitted is used as it is.
+        `Projection`, `Mahalanobis`, `ComparablePairs`, or any affine transformer. A fitted transformer is used as it
+        is.
     statistic : {"auto", "loss_ratio", "error_rate_ratio", "ratio_of_means", "log_ratio"}, default="auto"
-        The mean of ratios (the paper's equation 3.4); the ratio of error rates (its section 3.2); the ratio of mean
-        losses, or the geometric mean of ratios, which few people with tiny losses cannot carry away. "auto" is the
-        first where its expectation is finite and nobody has next to no loss to begin with, otherwise the ratio of mean
-        losses; ``solver_report_["statistic_because"]`` says why.
+        "loss_ratio": the mean of the ratios (the paper's equation 3.4). "error_rate_ratio": the ratio of error rates
+        (its section 3.2). "ratio_of_means" and "log_ratio": the ratio of mean losses and the geometric mean of the
+        ratios, which a few people with tiny losses cannot dominate. "auto": the mean of ratios if its expectation is
+        finite and nobody's initial loss is close to zero, otherwise the ratio of mean losses;
+        ``solver_report_["statistic_because"]`` gives the reason.
     tolerance : float, default=1.25
-        The largest ratio that is no violation: one over the four fifths of the four-fifths rule.
+        The largest ratio that does not count as a violation. The default is the reciprocal of the four-fifths rule's
+        0.8.
     regularization : float, default=50.0
         lambda, the weight of the squared fair distance.
     n_steps : int, optional
-        Steps of the flow; of a search, candidates per person. None: 25 implicit steps, 500 of the other solvers, 64
-        candidates.
+        Number of steps of the flow or, for a search, of candidates per person. None: 25 implicit steps, 500 steps of
+        the other solvers, 64 candidates.
     step_size : float, optional
         None: 0.2 for implicit steps, 0.01 for others.
     step_decay : float, default=0.0
-        Step i has size ``step_size / i**step_decay``. Their sum is the time the flow runs, 5 by default. A search goes
-        as far as the flow goes in that time of a loss that is made smooth by differences over a quarter of a unit.
+        Step i has size ``step_size / i**step_decay``. The sum of the sizes is the time for which the flow runs, 5 by
+        default. A search moves people as far as the flow would in that time, with the loss smoothed by differences over
+        a quarter of a unit.
     solver : {"implicit", "euler", "RK45", "RK23", "DOP853", "Radau", "BDF", "LSODA"}, default="implicit"
-        Steps that are implicit in the distance, which therefore holds people at any length of step; forward Euler, as
-        published, which is stable for short steps only; both for all people at once. Or as a reference a method of
-        ``scipy.integrate.solve_ivp``, person by person, for the same time.
+        "implicit": steps that are implicit in the distance, stable for any step size. "euler": forward Euler, as
+        published, stable for short steps only. Both move all people at once. The others are methods of
+        ``scipy.integrate.solve_ivp``, run person by person for the same time, as a reference.
     gradient : {"auto", "analytic", "autograd", "finite_differences", "search"} or callable, default="auto"
-        Where the direction comes from: a closed form, torch, central differences, or a search without derivatives for
-        models that are constant almost everywhere, such as forests; the first that is possible. Or
-        ``gradient(X, y)``, the derivative of each person's loss, of the shape of X.
+        How the direction is found: from a closed form, by torch, by central differences, or by a search without
+        derivatives, for models that are constant almost everywhere, such as forests. "auto" is the first of these that
+        is possible. A function ``gradient(X, y)`` returns the derivative of each person's loss, in the shape of X.
     loss : {"auto", "log_loss", "zero_one_loss", "squared_error", "absolute_error"}, tuple or callable, default="auto"
         Log loss for classifiers, the expected zero-one loss (the probability of the wrong label) for
-        ``ThresholdOptimizer``, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn; squared
-        error for regressors. Errors are in standard deviations of `y` of the people tested, so that steps mean the same
-        in every unit, or as ``("squared_error", unit)`` in a unit that does not depend on them. Or
+        ``ThresholdOptimizer``, with probabilities no closer to 0 and 1 than 2.2e-16, as in scikit-learn; squared error
+        for regressors. Errors are in standard deviations of `y` among the people tested, so that a step means the same
+        whatever the unit of `y`; ``("squared_error", unit)`` sets a unit that does not depend on these people. Or
         ``loss(y_true, y_pred)``, one number of at least 0 per person; y_pred is ``predict_proba``,
-        ``decision_function`` or ``predict``, the first that there is.
+        ``decision_function`` or ``predict``, the first that the model has.
     cross_fit : bool or int, default=True
-        Whether a fair metric is learned on other folds (5) than it is used on. Folds depend on what people are, not on
-        the order of rows.
+        Whether a fair metric is learned on folds other than the one it is used on (True: 5 folds). The folds depend on
+        the people's values, not on the order of the rows.
     feature_ranges : {"observed", "free"} or mapping, default="observed"
-        Who is possible. People are moved through all numbers; their unfair example is the possible person who is
-        nearest to where that leads. "observed": numbers within the range of the people tested; columns of few values
-        have these; neighbouring columns of zeros and ones that sum to 1 are one choice. "free": everybody, also half a
-        category, as in the paper. ``{"age": (18, 90), "sex": "frozen", ("job_a", "job_b"): "one_hot", "wage": "free"}``
-        says it for some features, and the others are as observed.
+        Which people are possible. The flow moves people through all real numbers; the unfair example is the possible
+        person nearest to where the flow ends. "observed": numbers stay within the range of the people tested, columns
+        with few distinct values take only these, and neighbouring columns of zeros and ones that sum to 1 are one
+        choice. "free": no restriction, so that half a category is allowed too, as in the paper.
+        ``{"age": (18, 90), "sex": "frozen", ("job_a", "job_b"): "one_hot", "wage": "free"}`` sets some features; the
+        others are as observed.
     feature_scale : {"std", None}, mapping or array-like, default="std"
-        What one unit is in each feature, for distances and steps: standard deviations of the people tested, of the
-        columns of a choice the roots of its shares (which is the same for every way to encode it: the chi-squared
-        distance); None: the units of `X`, as in the paper; or given numbers.
+        The size of one unit of each feature, for distances and steps. "std": the standard deviations of the people
+        tested; for the columns of a choice, the square roots of its shares (the chi-squared distance, which is the same
+        however the choice is encoded). None: the units of `X`, as in the paper. Or given numbers.
     confidence_level : float, default=0.95
-        Of the interval; one minus it is the level of the test.
+        Confidence level of the interval; one minus it is the level of the test.
     random_state : int, RandomState, Generator or None
-        Of the candidates of a search; None: always the same. Nothing else is random.
+        Seed of the candidates of a search; None: always the same candidates. Nothing else is random.
     n_jobs : int, optional
-        Processes among which people are divided, 1,024 at a time. The result is the same.
+        Number of processes; each works on 1,024 people at a time. The result does not depend on it.
     verbose : int, default=0
-        Above 0, a test that takes more than a second shows how far it is.
+        Above 0, a test that takes more than a second shows its progress.
 
     Attributes
     ----------
     p_value_ : float
         One-sided p-value of the null hypothesis.
     rejected_, concern_ : bool
-        ``p_value_ <= 1 - confidence_level``. Where the verdict rests on unfair examples beyond the range of the people
-        seen, the first sentence of ``print(test)`` says so.
+        ``p_value_ <= 1 - confidence_level``. If the verdict depends on unfair examples outside the range of the people
+        tested, the first sentence of ``print(test)`` says so.
     statistic_ : float
         S_n, the estimate.
     lower_bound_ : float
-        T_n: the ratio in the population is larger, with `confidence_level`. Rejected is what exceeds `tolerance`.
+        T_n, the one-sided lower confidence bound of the ratio in the population. The test rejects if it exceeds
+        `tolerance`.
     confidence_interval_ : tuple of float
-        Two-sided limits.
+        Two-sided confidence limits.
     standard_error_ : float
-        Of the estimate; standard deviations have the divisor n.
+        Standard error of the estimate; standard deviations have the divisor n.
     attained_level_ : float
-        How often a test of so many people really rejects a model at the tolerance, estimated from the skewness of what
-        people lose: more often than it should where a few are harmed much less than the others.
+        The actual rejection rate of the test, with this number of people, for a model exactly at the tolerance,
+        estimated from the skewness of the losses. It exceeds the nominal level if a few people are harmed much less
+        than the others.
     loss_ratios_ : ndarray of shape (`n_samples_`,)
         Loss at the unfair example over loss at the person; 1 where both are 0.
     unfair_examples_ : same container and columns as X
         `X` moved; without the people of `excluded_`.
     path_ : DataFrame
-        Had the flow been stopped earlier: ``n_steps``, ``time``, ``statistic``, ``standard_error``, ``lower_bound``;
-        had a search tried fewer candidates at the same distances. To choose a time by looking at it and test at this
-        time is to test often.
+        The result if the flow had been stopped earlier, or if a search had tried fewer candidates at the same
+        distances: ``n_steps``, ``time``, ``statistic``, ``standard_error``, ``lower_bound``. Choosing a time by looking
+        at this path and then testing at that time is multiple testing.
     n_samples_ : int
         People tested.
     excluded_ : DataFrame
@@ -150,13 +157,12 @@ class IndividualFairnessTest(ReportPages):
     fair_metrics_ : list
         The fitted fair metrics, one per fold.
     solver_report_ : dict
-        What was run: ``gradient`` and ``because`` (how directions were found, and why so), ``statistic`` and
-        ``statistic_because``, ``loss``, ``fair_metric``,
-        ``n_directions`` that it leaves free, ``n_folds``, ``solver``, ``n_steps``, ``time``, ``regularization``,
-        ``largest_eigenvalue`` of the metric, ``n_unstable_steps`` of forward Euler, ``n_features_outside`` and
-        ``n_people_outside`` (that went beyond the range of X), ``rejected_inside`` (the verdict if they are held back),
-        ``n_worse`` (people whose loss grew), mean and largest fair ``distance`` and Euclidean
-        ``displacement``, ``loss_unit``.
+        What was run: ``gradient`` and ``because`` (how directions were found, and why), ``statistic`` and
+        ``statistic_because``, ``loss``, ``fair_metric``, ``n_directions`` (how many it leaves free), ``n_folds``,
+        ``solver``, ``n_steps``, ``time``, ``regularization``, ``largest_eigenvalue`` of the metric,
+        ``n_unstable_steps`` of forward Euler, ``n_features_outside`` and ``n_people_outside`` (that went beyond the
+        range of X), ``rejected_inside`` (the verdict if they are kept within it), ``n_worse`` (people whose loss grew),
+        mean and largest fair ``distance`` and Euclidean ``displacement``, ``loss_unit``.
     feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
     n_features_in_ : int
@@ -179,7 +185,7 @@ class IndividualFairnessTest(ReportPages):
 
     S_n is the mean of r, V_n its standard deviation (divisor n, as in the published code), T_n = S_n - z V_n / sqrt(n)
     with z the normal quantile (equation 3.10). The published code uses z = 1.645 and drops ratios that are not finite;
-    here they are an error that says which statistic is defined.
+    here they raise an error that names a statistic that is defined.
 
     References
     ----------
@@ -250,14 +256,14 @@ class IndividualFairnessTest(ReportPages):
 
     @classmethod
     def as_published(cls, estimator: Any, **params: Any) -> IndividualFairnessTest:
-        """Return the test with the setting of the paper: features move freely, in the units of X, by forward Euler.
+        """Return the test with the settings of the paper: features move freely, in the units of X, by forward Euler.
 
         Parameters
         ----------
         estimator : fitted estimator
             The model.
         **params
-            Further parameters, which take precedence.
+            Other parameters of the test; they override the paper's.
 
         Returns
         -------
@@ -268,12 +274,13 @@ class IndividualFairnessTest(ReportPages):
         return cls(estimator, **{**_PUBLISHED, **params})
 
     def fit(self, X: Any, y: Any, *, sensitive_features: Any = None) -> IndividualFairnessTest:
-        """Move everybody to their unfair example and test how much more the model loses there.
+        """Move everybody to their unfair example and test how much larger the model's loss is there.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            What the estimator predicts from, in any table: numbers, and columns of text or categories.
+            The features that the estimator predicts from, in any kind of table: numbers, and columns of text or
+            categories.
         y : array-like of shape (n_samples,)
             True labels or targets.
         sensitive_features : array-like, frame or mapping, optional
@@ -288,29 +295,30 @@ class IndividualFairnessTest(ReportPages):
         Raises
         ------
         ValueError
-            If a parameter or an input is not usable, the fair metric has another dimension, the flow diverges, or the
-            statistic is not defined; the message names it, what was found and what to do.
+            If a parameter or an input is not usable, the fair metric does not match the number of features, the flow
+            diverges, or the statistic is not defined. The message says what is wrong, what was found and what to do.
         NotFittedError
             If the estimator is a scikit-learn estimator that is not fitted.
         """
         return self._run(self._planned(X, y, sensitive_features))
 
     def compare(self, models: Mapping[Any, Any], X: Any, y: Any, *, sensitive_features: Any = None) -> pd.DataFrame:
-        """Test several models of the same people in one way, and compare each with the first.
+        """Test several models on the same people in the same way, and compare each with the first.
 
-        Unfair examples that a search finds are not those of a flow. So where one of the models has to be searched, all
-        are; where one has no exact derivatives, central differences are taken of all. Where `statistic` is "auto" and
-        not the same for all, it is the ratio of mean losses. What is a category for the encoder of one model is one for
-        all, so that all have the same fair metric and the same possible people.
+        A search does not find the same unfair examples as a flow. So if one of the models needs a search, all models
+        are searched; if one has no exact derivatives, central differences are used for all. If `statistic` is "auto"
+        and the choice is not the same for all models, it is the ratio of mean losses. A column that the encoder of one
+        model treats as a category is a category for all, so that all models have the same fair metric and the same
+        possible people.
 
-        Null hypothesis of a difference: in the population, the statistics of the two models are equal. Everybody is
-        asked about by both, so that the standard error is that of the difference of what each person adds to either
-        (a paired z test, by the delta method for ratios of means).
+        Null hypothesis of a difference: in the population, the statistics of the two models are equal. Both models
+        predict for the same people, so the standard error is that of the paired differences between each person's
+        contributions (a paired z test, by the delta method for ratios of means).
 
         Parameters
         ----------
         models : mapping of name to fitted estimator
-            At least two, of the same loss. `estimator` of this test counts for nothing.
+            At least two models with the same loss. The `estimator` of this test is ignored.
         X : array-like of shape (n_samples, n_features)
             As of `fit`.
         y : array-like of shape (n_samples,)
@@ -399,7 +407,7 @@ class IndividualFairnessTest(ReportPages):
 
     @property
     def path_(self) -> pd.DataFrame:
-        """The statistic and its lower bound had the flow been stopped earlier."""
+        """The statistic and its lower bound if the flow had been stopped earlier."""
         check_is_fitted(self)
         return self._statistic.path()
 
@@ -409,36 +417,36 @@ class IndividualFairnessTest(ReportPages):
         Returns
         -------
         DataFrame
-            ``person`` (the label of the row of X, or its position), ``label`` (the true one), ``loss_before``,
-            ``loss_after``, ``loss_ratio``, ``distance`` (the fair distance that the person was moved) and
-            ``displacement`` (the Euclidean one), both in units of the audit.
+            ``person`` (the label of the row of X, or its position), ``label`` (the true label or target),
+            ``loss_before``, ``loss_after``, ``loss_ratio``, ``distance`` (the fair distance that the person was moved)
+            and ``displacement`` (the Euclidean one), both in units of the audit.
         """
         check_is_fitted(self)
         return pd.DataFrame(self._columns)
 
     def most_unfair(self, k: int = 10, *, n_features: int | None = None) -> pd.DataFrame:
-        """Return the people whose loss grows most, and the changes of features that make it grow.
+        """Return the people whose loss grows most, and the changes in features that make it grow.
 
-        Most is by the ratio, or where the statistic is a ratio of means or of error rates, by the difference.
+        Growth is the ratio of the losses or, if the statistic is a ratio of means or of error rates, their difference.
 
         Parameters
         ----------
         k : int, default=10
             How many people.
         n_features : int, optional
-            How many features of each, those that count most; None: all that change.
+            How many features of each person, those that matter most; None: all that change.
 
         Returns
         -------
         DataFrame
             One row per person and feature, the worst person first and the feature that matters most first: ``person``,
             ``loss_ratio``, ``feature``, ``before`` and ``after`` in the units of X, ``change``, and ``loss_increase``,
-            by how much the loss at the unfair example falls if this feature alone is put back.
+            the amount by which the loss at the unfair example falls if this feature alone is set back.
 
         Raises
         ------
         ValueError
-            If a number is not one of at least 1.
+            If `k` or `n_features` is not an integer of at least 1.
         """
         check_is_fitted(self)
         for name, value in (("k", k), ("n_features", n_features)):
@@ -452,7 +460,7 @@ class IndividualFairnessTest(ReportPages):
         return changes(self._model, self._starts, self._unfair, self._truth, people, worst, n_features)
 
     def changed_features(self) -> pd.DataFrame:
-        """Return what changed about how many people, in the columns of X.
+        """Return which columns of X changed, in which way, and for how many people.
 
         Returns
         -------
@@ -465,12 +473,12 @@ class IndividualFairnessTest(ReportPages):
         return changed_features(self._model.inputs, self._starts, self._unfair, self.loss_ratios_)
 
     def sentences(self) -> tuple[str, ...]:
-        """Return the report in sentences: the verdict first, then what it rests on, how it was found, what changed.
+        """Return the report in sentences: the verdict first, then its basis, how it was found, and what changed.
 
         Returns
         -------
         tuple of str
-            Without single people.
+            The sentences; none is about an individual person.
         """
         check_is_fitted(self)
         return individual_sentences(self._setup, self.changed_features())
@@ -483,7 +491,7 @@ class IndividualFairnessTest(ReportPages):
         return individual_document(self._setup, self.most_unfair(3, n_features=3), self.changed_features())
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that X is a table of numbers and categories."""
+        """Declare that X is a table of numbers and categories."""
         tags = super().__sklearn_tags__()
         given = tags.input_tags
         given.one_d_array, given.two_d_array, given.sparse = False, True, False
@@ -491,7 +499,7 @@ class IndividualFairnessTest(ReportPages):
         return tags
 
     def _held_inside(self, model: Audited, starts: Starts, moved: Moved, x: Floats) -> bool:
-        """Tell whether the test rejects if nobody ends beyond the range of the people seen."""
+        """Return whether the test also rejects if nobody ends outside the range of the people tested."""
         z = model.in_units_of_audit(x)
         after = model.losses(z, starts.truth) if moved.wrong is None else model.wrong(z, starts.truth)
         values = np.column_stack([self._statistic.values[:, 0], after])

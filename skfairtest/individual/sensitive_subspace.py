@@ -1,4 +1,4 @@
-"""The fair metric from what predicts sensitive features."""
+"""The fair metric learned from what predicts the sensitive features."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ _NO_SPREAD = 1e-9
 
 
 class SensitiveSubspace(FairMetric):
-    """Let similar people differ in whatever predicts sensitive features linearly.
+    """A fair metric that ignores whatever predicts the sensitive features linearly.
 
     d²(x, x') = ‖(I - Π)(x - x')‖², with Π the orthogonal projection on the span of the coefficients of one regression
     per sensitive feature: logistic, of labels on `X`; ridge, of numbers with more than 20 distinct values. Two people
-    who differ only by what tells women from men are at distance 0.
+    who differ only in what distinguishes women from men are at distance 0.
 
     Parameters
     ----------
     classifier : linear classifier, optional
-        Predicts labels; cloned. Any with ``coef_`` after fit: one row for two labels, otherwise one per label. None: a
-        logistic regression with the penalty ``||coef_||² / 20_000`` on the mean loss, which is ``LogisticRegression()``
-        of 10,000 people. Its own penalty does not grow with the number of people, so that everybody counted twice would
-        be another metric; this one is the same.
+        Predicts labels; it is cloned. Any classifier that has ``coef_`` after fit: one row for two labels, otherwise
+        one per label. None: a logistic regression with the penalty ``||coef_||² / 20_000`` on the mean loss, which is
+        ``LogisticRegression()`` for 10,000 people. The penalty of ``LogisticRegression()`` itself does not grow with
+        the number of people, so that counting everybody twice would change the metric; with this penalty it does not.
     regressor : linear regressor, optional
-        Predicts numbers; cloned. Any with ``coef_`` after fit. None: a ridge regression with the penalty
-        ``||coef_||² / 10_000`` on the mean squared error, which is ``Ridge()`` of 10,000 people.
+        Predicts numbers; it is cloned. Any regressor that has ``coef_`` after fit. None: a ridge regression with the
+        penalty ``||coef_||² / 10_000`` on the mean squared error, which is ``Ridge()`` for 10,000 people.
     sensitive_columns : str, int or list of these, optional
-        Columns of `X` that are sensitive themselves, by name, or by position where no column is labelled by that
-        number. People may differ in them, and regressions do without them.
+        Columns of `X` that are sensitive themselves, by name, or by position where no column is labelled with that
+        number. Similar people may differ in them, and the regressions do not use them.
 
     Attributes
     ----------
@@ -68,18 +68,17 @@ class SensitiveSubspace(FairMetric):
 
     See Also
     --------
-    Projection : Directions that an expert names.
-    ComparablePairs : A metric from judgements of who is comparable.
+    Projection : Directions given by an expert. ComparablePairs : A metric learned from judgements of who is comparable.
 
     Notes
     -----
-    Distances are in the units of the columns of `X`: put columns of different units on one scale first, as in
+    Distances are in the units of the columns of `X`: bring columns of different units to one scale first, as in
     ``make_pipeline(StandardScaler(), SensitiveSubspace())``, which is a fair metric as well.
 
     `transform` takes the sensitive subspace out of `X`. ``make_pipeline(SensitiveSubspace(), MLPClassifier())`` is
     therefore the model "Project" of both papers: its predictions are the same for people at distance 0.
 
-    Whatever is learned from people and then tested on them depends on them: learn the metric on other people.
+    A metric that is learned from the people tested depends on them: learn it on other people.
 
     References
     ----------
@@ -111,7 +110,7 @@ class SensitiveSubspace(FairMetric):
         self.sensitive_columns = sensitive_columns
 
     def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
-        """Find what predicts the sensitive features.
+        """Find the directions that predict the sensitive features.
 
         Parameters
         ----------
@@ -121,7 +120,7 @@ class SensitiveSubspace(FairMetric):
             Ignored.
         sensitive_features : array-like, frame or mapping
             One or several columns of length n_samples: labels, or numbers. Text and pandas categories are labels,
-            however many. May be left out where `sensitive_columns` says enough.
+            however many there are. Not needed if `sensitive_columns` is enough.
 
         Returns
         -------
@@ -174,8 +173,8 @@ class SensitiveSubspace(FairMetric):
         present = np.unique(column.codes)
         if len(present) == 1:
             raise ParameterError(
-                f"{where} is {column.levels[present[0]]!r} for everybody (n_samples={len(column)}): it takes at least "
-                "two values to find out what predicts them."
+                f"{where} is {column.levels[present[0]]!r} for everybody (n_samples={len(column)}): it needs at least "
+                "two values before anything can predict it."
             )
         # Levels are those of everybody: of some people, who may have few of them, numbers are numbers all the same.
         numbers = None if column.categorical or len(column.levels) <= WARN_GROUPS else as_numbers(column)
@@ -208,9 +207,9 @@ def _without_groups(metric: BaseEstimator) -> NoGroupsError:
     return NoGroupsError(
         "sensitive_features is missing: the fair metric is learned from what predicts them. Pass one or several "
         "columns, one value per person, for instance fit(X, sensitive_features=df['sex']); as a step of a Pipeline: "
-        f"pipeline.fit(X, y, {step}__sensitive_features=df['sex']); or switch routing on, "
-        "sklearn.set_config(enable_metadata_routing=True), and pipeline.fit(X, y, sensitive_features=df['sex']): the "
-        "request is made already. Columns of X that are sensitive themselves are named by sensitive_columns."
+        f"pipeline.fit(X, y, {step}__sensitive_features=df['sex']); or enable metadata routing with "
+        "sklearn.set_config(enable_metadata_routing=True) and call pipeline.fit(X, y, sensitive_features=df['sex']): "
+        "the request is already set. If columns of X are sensitive themselves, name them in sensitive_columns."
     )
 
 
@@ -231,7 +230,7 @@ def _logistic(X: Floats, column: Column, where: str) -> Floats:
         scales = X.std(axis=0)
         scales = scales[scales > 0]
         warn(
-            f"{where}: the logistic regression on X found its coefficients only roughly. The scales of the columns of "
+            f"{where}: the logistic regression on X did not converge. The scales of the columns of "
             f"X go from {scales.min():.3g} to {scales.max():.3g}, and fair distances are in their units: put them on "
             "one scale first, as in make_pipeline(StandardScaler(), SensitiveSubspace()).",
             ConvergenceWarning,
@@ -254,13 +253,13 @@ def _coefficients(model: Any, X: Floats, target: Any, parameter: str, where: str
     rows: Floats = np.atleast_2d(found)
     if rows.ndim != 2 or rows.shape[1] != X.shape[1] or not np.isfinite(rows).all():
         raise ParameterError(
-            f"{parameter}={model!r} has a coef_ of shape {found.shape} for {where}: it takes finite numbers, one for "
-            f"each of {X.shape[1]} features."
+            f"{parameter}={model!r} has a coef_ of shape {found.shape} for {where}: it must have finite numbers, one "
+            f"for each of {X.shape[1]} features."
         )
     return rows
 
 
 def _with_spread(coefficients: Floats, X: Floats) -> Floats:
-    """Return coefficients with zeros for those that tell nobody from anybody, which are rounding errors."""
+    """Return coefficients, with zeros for those that are only rounding errors and separate nobody."""
     spread = ((X - X.mean(axis=0)) @ coefficients.T).std(axis=0)
     return np.where(spread[:, None] > _NO_SPREAD, coefficients, 0.0)

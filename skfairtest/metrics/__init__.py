@@ -1,4 +1,4 @@
-"""What is measured: rates, the criteria made of them, metrics of scores and numbers, and anybody's functions."""
+"""What is measured: rates, the criteria made of them, metrics of scores and numbers, and functions that users write."""
 
 from skfairtest.metrics.calibration import CALIBRATION, Calibration
 from skfairtest.metrics.errors import Bootstrap, ByCell, Jackknife, Robust

@@ -16,14 +16,15 @@ FROM_SCORES = "the largest cumulative difference of outcomes from scores"
 
 @dataclass(frozen=True)
 class Calibration(Omnibus):
-    """A metric of calibration curves, which has no value of each group whose difference is tested.
+    """A metric of calibration curves. It has no value for each group whose difference could be tested.
 
     Parameters
     ----------
     between : bool
-        Whether groups are compared with each other, and not each with its own scores.
+        Whether groups are compared with each other; otherwise each is compared with its own scores.
     kuiper : bool
-        Whether the largest move over any interval of scores counts, and not only from the lowest score on.
+        Whether the largest change over any interval of scores counts; otherwise only intervals from the lowest score
+        on.
     """
 
     responses: ClassVar[tuple[str, ...]] = (PROBABILITY,)
@@ -33,7 +34,7 @@ class Calibration(Omnibus):
 
     @property
     def takes_weights(self) -> bool:
-        """Whether people may count more or less than one."""
+        """Whether people may have weights."""
         return False
 
     @property
@@ -43,7 +44,7 @@ class Calibration(Omnibus):
 
     @property
     def needs_pos_label(self) -> bool:
-        """Whether it asks who is positive."""
+        """Whether it needs to know the positive label."""
         return True
 
     def read(self, context: Context) -> tuple[Floats, Floats]:

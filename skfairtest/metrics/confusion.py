@@ -90,7 +90,7 @@ class OfLabels(Functional):
 class ClassScores(OfLabels):
     """Average over classes of ratios of counts, such as macro or weighted F1.
 
-    A class that nobody of a group is in, or is predicted to be in, is left out of the group's average, as in
+    A class that nobody in a group is in, or is predicted to be in, is left out of the group's average, as in
     scikit-learn. If nobody meets the condition of another class, its ratio is `undefined`.
 
     Parameters
@@ -104,9 +104,9 @@ class ClassScores(OfLabels):
     called : ndarray of bool, shape (K, C)
         Who is predicted to be in each class.
     weighted : bool
-        Whether classes count by their true members, and not alike.
+        Whether classes are weighted by their number of true members.
     undefined : float or None
-        The ratio of a class of which nobody meets the condition; NaN: it is left out. None: there is no average then.
+        The ratio of a class whose condition nobody meets; NaN: the class is left out; None: the average is undefined.
     absent : bool
         Whether classes that nobody is in are left out.
     """
@@ -243,7 +243,7 @@ class Kappa(OfLabels):
     disagreement : ndarray of float, shape (C, C)
         How much a true and a predicted label disagree: 0 or 1, or a distance.
     counted : ndarray of bool, shape (K,)
-        Whose labels count.
+        Which kinds of people have labels that count.
     """
 
     bounds = (-1.0, 1.0)

@@ -1,6 +1,6 @@
 """Conditions on (y_true, y_pred) written as text: ``"y_true & ~y_pred"``.
 
-Text, unlike a lambda, can be printed, compared, pickled and shown to the person who asks what a rate is.
+Text, unlike a lambda, can be printed, compared, pickled and shown to anyone who asks what a rate means.
 """
 
 from __future__ import annotations

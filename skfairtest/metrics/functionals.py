@@ -1,10 +1,10 @@
 """Metrics as functions of counts: their value and how uncertain it is, for many tables of counts at once.
 
 A metric sees K kinds of people ("cells"); where every person is a kind of their own, K is the number of people and
-counts are 0 and 1. Whatever is done to people (permuting labels, resampling, weighting) changes the counts only, and
-everything that is needed follows from two functions of them: the metric's value, and its *parts*, each cell's share of
-the value's linearized error. The sum of their squares per person is the variance; summed by cluster before they are
-squared, the cluster-robust one; of masses instead of counts, the weighted one.
+counts are 0 and 1. Permuting labels, resampling and weighting change only the counts, and everything that is needed
+follows from two functions of them: the metric's value, and its *parts*, each cell's share of the value's linearized
+error. The sum of their squares per person is the variance; summed by cluster before they are squared, the
+cluster-robust one; of masses instead of counts, the weighted one.
 """
 
 from __future__ import annotations
@@ -126,11 +126,11 @@ class Functional:
         return np.asarray(counts.sum(axis=-1), dtype=float)
 
     def base(self, masses: Floats) -> Floats:
-        """Return how much of what the value is divided by each cell has."""
+        """Return each cell's part of the denominator."""
         return np.asarray(masses, dtype=float)
 
     def denominator(self, masses: Floats) -> Floats:
-        """Return what the value is divided by: how much it counts beside that of another stratum."""
+        """Return the denominator of the value: its weight among strata."""
         return np.asarray(self.base(masses).sum(axis=-1))
 
     def units(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
@@ -141,10 +141,10 @@ class Functional:
         return value, each * times, base * times
 
     def informative(self, counts: Floats) -> Floats:
-        """Return how many people tell how uncertain the value is; with fewer than ten or so nobody knows.
+        """Return how many people carry information about the uncertainty; fewer than about ten are too few.
 
-        Of a share these are the events or the non-events, of which there are fewer: a group without errors looks
-        certain, however few people it has. Otherwise a third of the people.
+        For a share these are the events or the non-events, whichever are fewer: a group without errors looks certain,
+        however few people it has. Otherwise a third of the people.
         """
         return self.effective(counts) / 3
 
@@ -409,7 +409,7 @@ class BalancedAccuracy(Functional):
 
 
 class Undifferentiated(Functional):
-    """A metric of which nothing is known but its values: it has a variance, and no parts."""
+    """A metric of which only the values are known: it has a variance, but no parts."""
 
     def parts(self, masses: Floats, pooled: Floats | None = None) -> tuple[Floats, Floats]:
         """Return parts of nothing."""

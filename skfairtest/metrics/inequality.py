@@ -1,7 +1,7 @@
 """How unequally predictions benefit people: indices of inequality as functions of counts (Speicher et al. 2018).
 
-A person's benefit is prediction minus truth plus one: 0 of a truly positive person who is predicted negative, 1 of
-everybody who is predicted correctly, 2 of a truly negative person who is predicted positive.
+A person's benefit is prediction minus truth plus one: 0 for a truly positive person who is predicted negative, 1 for
+everybody who is predicted correctly, 2 for a truly negative person who is predicted positive.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Entropy:
     Parameters
     ----------
     alpha : float
-        Positive. The larger, the more large benefits count; 2: half the squared coefficient of variation.
+        Positive. The larger it is, the more weight large benefits have; 2: half the squared coefficient of variation.
     """
 
     alpha: float
@@ -42,7 +42,7 @@ class Entropy:
         if not 0 < self.alpha < np.inf:
             raise ParameterError(
                 f"alpha of generalized_entropy must be positive; found {self.alpha:g}: at 0 and below it is infinite "
-                "as soon as one person has no benefit, a truly positive one who is predicted negative"
+                "as soon as one person has no benefit, that is, is truly positive and predicted negative"
             )
 
     def term(self, benefit: Floats) -> Floats:
@@ -73,7 +73,7 @@ class Atkinson:
     Parameters
     ----------
     epsilon : float
-        Between 0 and 1. The larger, the more small benefits count.
+        Between 0 and 1. The larger it is, the more weight small benefits have.
     """
 
     epsilon: float
@@ -82,7 +82,7 @@ class Atkinson:
         if not 0 < self.epsilon < 1:
             raise ParameterError(
                 f"metric='atkinson_index' needs an epsilon between 0 and 1; found {self.epsilon:g}: from 1 on it is 1 "
-                "as soon as one person has no benefit, a truly positive one who is predicted negative"
+                "as soon as one person has no benefit, that is, is truly positive and predicted negative"
             )
 
     def __call__(self, benefit: Floats, share: Floats) -> tuple[Floats, Floats]:
@@ -109,9 +109,9 @@ class Inequality(OfLabels):
     true, predicted : ndarray of bool, shape (K,)
         Whether each kind of people is truly, and is predicted, positive.
     index : callable
-        Which index.
+        The index.
     bounds : tuple of float
-        The smallest and largest value there can be.
+        The smallest and largest possible value.
     """
 
     def __init__(self, true: Booleans, predicted: Booleans, index: Index, bounds: tuple[float, float]) -> None:
@@ -140,8 +140,8 @@ class Inequality(OfLabels):
 def between_and_within(alpha: float, benefit: Floats, counts: Floats) -> tuple[Floats, Floats]:
     """Decompose a generalized entropy into inequality between groups and within them (Speicher et al. 2018, section 4).
 
-    Between groups is what is left if everybody has the mean benefit of the group. Within groups is the sum of the
-    groups' entropies, each weighted by share of people times (group's mean / mean)^alpha.
+    The part between groups is the inequality if everybody had the mean benefit of their group. The part within groups
+    is the sum of the groups' entropies, each weighted by its share of people times (group's mean / mean)^alpha.
 
     Parameters
     ----------
@@ -150,14 +150,14 @@ def between_and_within(alpha: float, benefit: Floats, counts: Floats) -> tuple[F
     benefit : ndarray of shape (K,)
         Benefits.
     counts : ndarray of shape (G, K)
-        How many people of each group have each of them.
+        How many people of each group have each benefit.
 
     Returns
     -------
     value : ndarray of shape (3,)
         Total, between and within.
     covariance : ndarray of shape (3, 3)
-        Theirs, by the delta method.
+        Their covariance, by the delta method.
     """
     index, n = Entropy(alpha), counts.sum()
     people = counts.sum(axis=1, keepdims=True)

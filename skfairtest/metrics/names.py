@@ -1,4 +1,4 @@
-"""What others call the metrics that are built in: names and functions of scikit-learn, fairlearn and the literature."""
+"""Other names of the built-in metrics: names and functions in scikit-learn, fairlearn and the literature."""
 
 from __future__ import annotations
 
@@ -110,8 +110,8 @@ INSTEAD = {
     "conditional_statistical_parity": "write metric='demographic_parity' and pass the legitimate factors as "
     "control_features",
     "conditional_demographic_disparity": "write metric='demographic_parity' and pass the strata as control_features",
-    "conditional_equality_of_opportunity": "write metric='equal_opportunity' (or 'predictive_equality', of the falsely "
-    "positive) and pass the condition as control_features",
+    "conditional_equality_of_opportunity": "write metric='equal_opportunity' (or 'predictive_equality', "
+    "for false positives) and pass the condition as control_features",
     "average_odds_error": "write metric='equalized_odds', which tests both rates and in which nothing cancels",
     "coefficient_of_variation": "it is the root of twice a generalized entropy: write metric='generalized_entropy'",
     "fbeta": "write which beta, as in metric='f2', 'f0.5' or 'f2_macro', or functools.partial(fbeta_score, beta=2)",
@@ -120,7 +120,7 @@ INSTEAD = {
     "eod": "write metric='equal_opportunity' or metric='equalized_odds', whichever is meant",
     **dict.fromkeys(
         ("ber", "balanced_error_rate", "informedness", "youden", "youden_j"),
-        "it says what balanced accuracy says: write metric='balanced_accuracy'",
+        "it is equivalent to balanced accuracy: write metric='balanced_accuracy'",
     ),
     "gini": "of scores it is twice the AUC minus one: write metric='roc_auc'; of benefits write metric='gini_index'",
     **dict.fromkeys(
@@ -128,26 +128,25 @@ INSTEAD = {
     ),
     **dict.fromkeys(
         ("ece", "expected_calibration_error", "calibration_error"),
-        "bins reject calibrated scores of many people: write metric='calibration', the mean of y_true minus score, or "
-        "'kuiper_calibration', the whole curve",
+        "with many people, a binned test rejects even calibrated scores: write metric='calibration', the mean of "
+        "y_true minus score, or 'kuiper_calibration', the whole curve",
     ),
     **dict.fromkeys(
         ("rmse", "root_mean_squared_error"),
-        "two groups with one mean squared error have one root of it: write metric='mean_squared_error', or "
+        "groups with equal mean squared errors have equal roots: write metric='mean_squared_error', or "
         "'neg_root_mean_squared_error', which takes longer",
     ),
     "mape": "write metric='neg_mean_absolute_percentage_error', which is evaluated in each resample and takes longer",
     "four_fifths_rule": "write metric='disparate_impact', disparity='ratio', margin=0.8, if that is meant",
     **dict.fromkeys(
         ("f1_samples", "jaccard_samples", "precision_samples", "recall_samples"),
-        "it averages over people who have several labels each; of one label a person write an average over labels, as "
-        "in metric='f1_macro'",
+        "it averages over people who have several labels each; if everybody has one label, use an average over "
+        "labels, as in metric='f1_macro'",
     ),
     **dict.fromkeys(
         ("top_k_accuracy", "top_k_accuracy_score"),
-        "of two labels the highest score alone is metric='accuracy', and the two highest are always right; of more "
-        "labels scores are not read: pass as y_pred whether the true label is among the k highest, and write "
-        "metric='selection_rate'",
+        "with two labels, k=1 is metric='accuracy' and k=2 is always right; with more labels, scores are not "
+        "supported: pass as y_pred whether the true label is among the k highest, and write metric='selection_rate'",
     ),
     "individual_fairness": "it compares similar people and not groups: use IndividualFairnessTest",
     "consistency": "it compares people with their nearest neighbours in X and not groups: use IndividualFairnessTest",
@@ -169,7 +168,7 @@ FAIRLEARN_RATES = (
 
 
 def with_parameter(name: str) -> str | BuiltIn | None:
-    """Return the metric of which the name says a parameter, such as "f2", "f0.5_macro" or "generalized_entropy_0.5".
+    """Return the metric whose name contains a parameter, such as "f2", "f0.5_macro" or "generalized_entropy_0.5".
 
     Examples
     --------
@@ -283,7 +282,7 @@ def known_functions() -> dict[object, tuple[Callable[..., Any], Callable[..., st
 
 
 def _key(function: Callable[..., Any]) -> object:
-    """Say which function it is: by identity, and a derived metric of fairlearn by what it derives from what.
+    """Identify a function: by identity, or a derived metric of fairlearn by what it is derived from.
 
     Those are objects, which a clone copies and another process unpickles: their identity is lost, that of the
     function inside is not.
@@ -340,7 +339,7 @@ def known_function(function: Callable[..., Any]) -> Known | None:
 
 
 def responses_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return what of a model a function is computed from: of a known one with any other arguments, what it always is.
+    """Return which outputs of a model a function is computed from; other arguments of a known function do not matter.
 
     Examples
     --------
@@ -354,7 +353,7 @@ def responses_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def _missing(function: Callable[..., Any], given: Iterable[str]) -> str:
-    """Return the name of an argument that a function of scikit-learn cannot do without, and that is not given."""
+    """Return the name of an argument that a function of scikit-learn requires and that is missing."""
     parameters = list(inspect.signature(function).parameters.values())[2:]
     needed = [p.name for p in parameters if p.default is p.empty and p.kind is p.KEYWORD_ONLY]
     return next((name for name in needed if name not in given and name != "sensitive_features"), "")
@@ -371,9 +370,10 @@ def _is_default(function: Callable[..., Any], name: str, value: Any) -> bool:
 
 
 def of_scorer(scorer: Any) -> Callable[..., Any] | ScoreMetric | None:
-    """Return the function behind a scorer of scikit-learn, or a metric that also says what the scorer asks a model for.
+    """Return the function behind a scorer of scikit-learn, or a metric that also knows which output the scorer uses.
 
-    A negated scorer ("neg_log_loss") is its function: disparities have the sign that they have under its usual name.
+    A negated scorer ("neg_log_loss") stands for its function: disparities have the sign that they have under its usual
+    name.
 
     Examples
     --------
@@ -395,7 +395,7 @@ def of_scorer(scorer: Any) -> Callable[..., Any] | ScoreMetric | None:
 
 
 def _responses(metric: str | BuiltIn | None) -> tuple[str, ...]:
-    """Return what of a model a known metric is computed from."""
+    """Return which outputs of a model a known metric is computed from."""
     found = SCORES.get(metric) if isinstance(metric, str) else metric
     return ("predict",) if found is None else found.responses
 
@@ -417,7 +417,7 @@ def function_called(name: str) -> Any:
 
 
 def similar(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names that somebody may have meant: spelled alike, with these initials, or with all of these words.
+    """Return the names that the caller may have meant: spelled alike, with these initials, or with all of these words.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Metrics that look at all groups at once and give one number: they are tested, but have no value by group.
+"""Metrics that look at all groups at once and give one number: they are tested, but have no value for each group.
 
-Null hypothesis: the group is independent of what the metric reads, all of its distribution and not the metric alone. A
-difference of the largest and the smallest value is positive whatever the groups, and says nothing until it is compared
-with what permuted labels give.
+Null hypothesis: the group is independent of everything that the metric reads; not only the metric, but the whole
+distribution is the same. The difference between the largest and the smallest value is positive for any groups, and has
+no meaning until it is compared with its values under permuted labels.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Omnibus:
     extreme : {"greater", "less", "two-sided"}
         Which values are evidence against independence.
     describes : str
-        What it is, for sentences.
+        The metric in words, for sentences.
     function : callable, optional
         ``function(y_true, y_pred, sensitive_features=..., [sample_weight=...])``; None: normalized mutual information.
     """
@@ -55,12 +55,12 @@ class Omnibus:
 
     @property
     def takes_weights(self) -> bool:
-        """Whether people may count more or less than one."""
+        """Whether people may have weights."""
         return self.function is None or _takes_weights(self.function)
 
     @property
     def needs_pos_label(self) -> bool:
-        """Whether it asks who is positive."""
+        """Whether it needs to know the positive label."""
         return False
 
     def statistic(self, context: Context, groups: Sequence[Key], names: Sequence[str]) -> Callable[[Floats], Floats]:

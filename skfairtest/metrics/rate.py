@@ -58,7 +58,7 @@ CELLS = {"y_true": np.array([True, True, False, False]), "y_pred": np.array([Tru
 
 @dataclass(frozen=True)
 class Rate:
-    """The probability of an event among people who meet a condition, in each group.
+    """The probability of an event among the people who meet a condition, in each group.
 
     Every rate is ``P(event given condition)``. Null hypothesis of its test: among the people who meet the condition,
     the event is equally probable in the compared groups. People who meet it are then exchangeable for that event,
@@ -67,7 +67,7 @@ class Rate:
     Parameters
     ----------
     name : str
-        What results call it.
+        Its name in results.
     event : str or callable
         Condition on ``y_true`` and ``y_pred``, both True for the positive label: text with ``& | ^ ~ == !=``, or a
         function whose parameters are named ``y_true`` or ``y_pred`` and which returns a boolean array.
@@ -78,8 +78,8 @@ class Rate:
     value, slope : callable, optional
         The metric as an increasing function of the rate, and its derivative (F1 is ``2J / (1 + J)``).
     disparity : {"difference", "ratio"}, optional
-        How its values are compared, where that is part of its meaning: disparate impact is a ratio. None: as the test
-        says.
+        How its values are compared, if that is part of its meaning: disparate impact is a ratio. None: as the test's
+        `disparity` says.
 
     Raises
     ------
@@ -136,7 +136,7 @@ class Rate:
                 f"event of rate {self.name!r} must be a condition that reads y_true or y_pred; found {self.event!r}"
             )
         if (self.value is None) != (self.slope is None):
-            raise ParameterError(f"value and slope of rate {self.name!r} go together; give both or neither")
+            raise ParameterError(f"value and slope of rate {self.name!r} belong together: pass both or neither")
         if self.value is not None:
             values = np.asarray(self.value(np.linspace(0.0, 1.0, 101)), dtype=float)
             if values.shape != (101,) or not (np.diff(values) > 0).all() or values[0] < 0 or values[-1] > 1:
@@ -157,12 +157,12 @@ class Rate:
 
     @property
     def condition_reads(self) -> frozenset[str]:
-        """Which of ``y_true`` and ``y_pred`` its condition needs: where people are exchangeable."""
+        """Which of ``y_true`` and ``y_pred`` its condition reads: people are exchangeable given these."""
         return _names(self.given)
 
     @property
     def needs_pos_label(self) -> bool:
-        """Whether it asks who is positive; "predicted correctly" does not, and has a meaning for any labels."""
+        """Whether it needs to know the positive label; "predicted correctly" does not: it is defined for all labels."""
         return any(
             bool(truths_in(condition)) if isinstance(condition, str) else condition is not None
             for condition in (self.event, self.given)
@@ -189,10 +189,11 @@ class Rate:
         return _mask(self.event, cells, f"event of rate {self.name!r}", labels) & given, given
 
     def equality(self, *, several_labels: bool = False) -> tuple[tuple[bytes, bytes], bool]:
-        """Say what is equal where this rate is equal: the condition, and the event or its complement within it.
+        """Identify the hypothesis that this rate is equal: the condition, and the event or its complement within it.
 
-        A rate is equal on two sides if and only if that of the complementary event is, and if any increasing function
-        of it is. Conditions and events are compared on all combinations of labels there can be, whichever were seen.
+        A rate is equal on two sides if and only if the rate of the complementary event is, and if and only if any
+        increasing function of it is. Conditions and events are compared on all possible combinations of labels, not
+        only those in the data.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The rates and the criteria made of them. To read this table is to know them; a new rate is one line."""
+"""The rates, and the criteria made of them, as a table: one line per rate."""
 
 from __future__ import annotations
 

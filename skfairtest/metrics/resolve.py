@@ -49,8 +49,8 @@ def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metri
     metric : str, Rate, ScoreMetric, callable, or a list or dict of these
         Names of metrics and criteria, ours and those of scikit-learn, its scorers, fairlearn and the literature;
         functions of fairlearn and scikit-learn that compute a built-in metric, also as ``functools.partial``, and
-        scorers; other functions of (y_true, y_pred) are evaluated in each group, and those that take
-        ``sensitive_features`` for all groups at once; a dict's keys rename.
+        scorers. Other functions of (y_true, y_pred) are evaluated in each group; those that take ``sensitive_features``
+        are evaluated once for all groups. The keys of a dict are the names in the results.
     disparity : {"difference", "ratio"}
         What the test compares. A name or function that says "ratio" is always compared by the ratio; one that says
         "difference" must agree.
@@ -73,7 +73,7 @@ def resolve_metrics(metric: object, disparity: str = "difference") -> list[Metri
     rates: dict[str, Metric] = {}
     for rate in _expand(metric, disparity):
         if rates.setdefault(rate.name, rate) != rate:
-            raise ParameterError(f"metric names two different metrics {rate.name!r}: give one of them another name")
+            raise ParameterError(f"metric has two different metrics named {rate.name!r}: rename one of them")
     if not rates:
         raise ParameterError("metric is empty: name at least one, for instance 'equalized_odds'")
     return list(rates.values())
@@ -97,7 +97,7 @@ def _expand(metric: object, disparity: str) -> list[Metric]:
 
 
 def _function(function: Callable[..., Any], disparity: str) -> list[Metric]:
-    """Recognise a function, or declare it: of one group, or of all groups where it takes ``sensitive_features``."""
+    """Recognise a function, or declare it: of one group or, if it takes ``sensitive_features``, of all groups."""
     behind = of_scorer(function)
     if isinstance(behind, ScoreMetric):
         return [behind]
@@ -131,10 +131,10 @@ def _compared(name: str, metrics: list[Metric], says: str | None, disparity: str
 
 
 def disparity_of(metrics: Sequence[Metric], asked: str, margin: object = None) -> str:
-    """Return how all metrics are compared where one way is part of their meaning; otherwise what was asked for.
+    """Return the disparity that is part of the meaning of all metrics, if there is one; otherwise the one asked for.
 
-    A margin is read as a difference or a ratio by what was asked for, and nothing else: 0.05 is a narrow margin of
-    differences, and as one of ratios tolerates everything.
+    A margin is always read as the disparity that the caller asked for: 0.05 is a narrow margin for differences, but as
+    a margin for ratios it tolerates everything.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Metrics that are no rates: of scores and of numbers, and whatever function somebody else wrote."""
+"""Metrics that are not rates: metrics of scores and of numbers, and any function that a user writes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RESPONSES = ("predict", "predict_proba", "decision_function")
 
 
 class Cells(Protocol):
-    """What a column says of every kind of people."""
+    """A column's value for every kind of people."""
 
     @property
     def numbers(self) -> Floats | None:
@@ -52,7 +52,7 @@ class Context:
     columns : mapping of str to Cells
         ``y_true``, ``y_pred`` and ``y_score``, as far as the metric reads them.
     pos_label : object
-        The positive label; None where labels are not asked for it.
+        The positive label; None where no metric needs it.
     """
 
     columns: Mapping[str, Cells]
@@ -85,30 +85,30 @@ class ScoreMetric:
     """A metric of scores, of numbers, or of anything else that can be computed for a group of people.
 
     Null hypothesis of its test: the metric has the same value in the compared groups. It is tested by permuting
-    labels and studentizing every resample (DiCiccio et al. 2020), which is exact where the groups are alike in every
-    respect and asymptotically valid where only the metric is equal.
+    labels and studentizing every resample (DiCiccio et al. 2020), which is exact if the groups have the same
+    distribution and asymptotically valid if only the metric is equal.
 
     Parameters
     ----------
     name : str
-        What results call it.
+        Its name in results.
     evaluate : callable
-        ``evaluate(y_true, y_pred)`` or ``evaluate(y_true, y_pred, sample_weight=...)`` for one group of people, as
+        ``evaluate(y_true, y_pred)`` or ``evaluate(y_true, y_pred, sample_weight=...)`` for one group of people, like
         scikit-learn's metrics; or ``evaluate(y_true, y_pred, counts)`` for kinds of people, which is much faster:
-        `y_true` and `y_pred` have shape (K,), `counts` (..., K), and the result (...,).
-        With a parameter ``sample_weight`` the metric is evaluated on the few different rows, not on all people.
+        `y_true` and `y_pred` have shape (K,), `counts` (..., K), and the result (...,). If it has a parameter
+        ``sample_weight``, it is evaluated on the few distinct rows, not on all people.
     variance : callable, optional
         Variance of the value, called as `evaluate` with ``counts``. None: jackknife or bootstrap.
     response : {"predict", "predict_proba", "decision_function"} or tuple of these, default="predict"
-        What an estimator is asked for, the first that it has; scores reach `evaluate` as its second argument.
+        The method of an estimator that is called: the first that it has. Scores reach `evaluate` as its second
+        argument.
     within : {None, "y_true", "y_pred"}, default=None
-        Where labels are permuted.
+        Within the levels of which column labels are permuted.
     bounds : tuple of float, default=(-inf, inf)
-        The smallest and largest value there can be.
-    describes : str
-        What it is in plain words, for sentences: "the mean cost of a decision".
+        The smallest and largest possible value. describes : str The metric in plain words, for sentences: "the mean
+        cost of a decision".
     disparity : {"difference", "ratio"}, optional
-        How its values are compared, where that is part of its meaning. None: as the test says.
+        How its values are compared, if that is part of its meaning. None: as the test's `disparity` says.
 
     Raises
     ------
@@ -166,17 +166,17 @@ class ScoreMetric:
             )
 
     def __str__(self) -> str:
-        """Return the name, and what it is in words."""
+        """Return the name, and the metric in words."""
         return f"{self.name}: {self.describes}" if self.describes else self.name
 
     @property
     def responses(self) -> tuple[str, ...]:
-        """What an estimator may be asked for, in this order."""
+        """The methods of an estimator that may be called, in this order."""
         return (self.response,) if isinstance(self.response, str) else tuple(self.response)
 
     @property
     def scores(self) -> str:
-        """The column that its second argument is: predictions or scores."""
+        """Its second argument: the column of predictions or of scores."""
         return "y_pred" if self.responses == ("predict",) else "y_score"
 
     @property
@@ -186,7 +186,7 @@ class ScoreMetric:
 
     @property
     def needs_pos_label(self) -> bool:
-        """Whether it asks who is positive."""
+        """Whether it needs to know the positive label."""
         return False
 
     @property
@@ -201,7 +201,7 @@ class ScoreMetric:
 
     @property
     def takes_weights(self) -> bool:
-        """Whether people may count more or less than one."""
+        """Whether people may have weights."""
         return bool({"counts", "sample_weight"} & parameters_of(self.evaluate))
 
     def functional(self, context: Context) -> Functional:
@@ -239,7 +239,7 @@ class ScoreMetric:
         return Evaluated(_Rows(self.name, self.evaluate, truth, scores, weighted), None, self.bounds)
 
     def check(self, context: Context, masses: Floats) -> None:
-        """Evaluate the metric for some people, and say what is wrong if it cannot be.
+        """Evaluate the metric for some people, and raise an error that says what is wrong if that fails.
 
         Parameters
         ----------
@@ -266,9 +266,9 @@ class MetricError(ValueError):
 
 @dataclass(frozen=True)
 class _Rows:
-    """A function of people's rows as a function of counts: of the different rows with weights, or of all of them.
+    """A function of people's rows as a function of counts: of the distinct rows with weights, or of all rows.
 
-    Tables that were seen before are not evaluated again: few people make few different ones. A function that raises is
+    The value of each table is stored, because few people make few distinct tables. A function that raises is
     undefined for the people it was given; if `strict` that is an error.
     """
 

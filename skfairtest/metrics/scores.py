@@ -34,11 +34,11 @@ class BuiltIn(ScoreMetric):
     columns : tuple of str
         What it reads.
     positive : {"never", "always", "if labels", "if two labels"}
-        Whether it asks who is positive. "if labels": numbers are taken as they are, labels are not.
+        Whether it needs the positive label. "if labels": only for labels; numbers are used as they are.
     undefined : str
-        Who is missing in a group where it is undefined.
+        Why it is undefined in a group, in words.
     power : int
-        By which power of the numbers that it reads it grows.
+        The power of the numbers' unit that it is proportional to.
     """
 
     places: ClassVar[tuple[str | None, ...]] = (None, "y_true", "y_pred", "condition")
@@ -54,7 +54,7 @@ class BuiltIn(ScoreMetric):
 
     @property
     def needs_pos_label(self) -> bool:
-        """Whether it always asks who is positive."""
+        """Whether it always needs the positive label."""
         return self.positive == "always"
 
     @property
@@ -69,7 +69,7 @@ class BuiltIn(ScoreMetric):
 
     @property
     def takes_weights(self) -> bool:
-        """Whether people may count more or less than one."""
+        """Whether people may have weights."""
         return True
 
     @property
@@ -145,7 +145,7 @@ def _codes(context: Context) -> tuple[Positions, Positions]:
 
 
 def _members(context: Context, labels: tuple[Any, ...] | None) -> tuple[Booleans, Booleans]:
-    """Return who is truly, and who is predicted to be, in each class: two arrays (K, C), classes in their order."""
+    """Return who truly is in each class, and who is predicted to be: two arrays (K, C), classes in their order."""
     true, predicted = _labels(context)
     classes = sort_levels({*true.levels, *predicted.levels}) if labels is None else labels
     member, called = (np.stack([cells.is_label(label) for label in classes], axis=1) for cells in (true, predicted))
@@ -199,12 +199,12 @@ class OfClasses:
     wrongly, missed : float
         What false positives and false negatives count.
     average : {"positive", "micro", "macro", "weighted"}
-        That of the positive label alone; of the sums over classes; or the mean over classes, each counting alike, or by
-        its true members.
+        The value for the positive label alone; the value for the sums over classes; or the mean over classes,
+        unweighted or weighted by the number of true members.
     labels : tuple, optional
         The classes; all that there are by default, or the positive label alone.
     undefined : float, optional
-        What the ratio of a class is of which nobody meets the condition; see `ClassScores`.
+        The ratio of a class whose condition nobody meets; see `ClassScores`.
     """
 
     wrongly: float
@@ -282,7 +282,7 @@ def class_score(
     average, labels, undefined : object
         As of `OfClasses`.
     beta : float
-        Of an F-score, how many times as much recall counts as precision.
+        For an F-score: how many times as much recall counts as precision.
 
     Examples
     --------
@@ -317,7 +317,7 @@ def class_score(
 
 
 def _given(arguments: Mapping[str, Any]) -> str:
-    """Write down the arguments that make a metric another one than its name says."""
+    """Return in words the arguments that make a metric differ from what its name says."""
     given = ", ".join(f"{name}={value!r}" for name, value in arguments.items() if value is not None)
     return f"({given})" if given else ""
 
@@ -367,7 +367,7 @@ INEQUALITY: dict[str, tuple[Callable[[float], Index], float, tuple[float, float]
 
 
 def inequality(family: str, parameter: float | None = None) -> BuiltIn:
-    """Declare an index of inequality, of its usual parameter or another.
+    """Declare an index of inequality, with its usual parameter or another.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The metrics that an audit asks about where nobody names any: those that every kind of prediction has."""
+"""The default metrics of an audit: those that apply to each kind of prediction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scikit-learn's tools pass: whether it has a value for everybody, and what to say where it has not."""
+"""Checks that what scikit-learn's tools pass has one value for each person."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ def check_people(people: Any, passed: dict[str, Any]) -> None:
     people : array-like
         Labels, or what is predicted from.
     passed : dict
-        Groups, strata, clusters and weights by the names of their parameters; None is passed over.
+        Groups, strata, clusters and weights by the names of their parameters; None is ignored.
 
     Raises
     ------
     ValueError
-        If a length differs: a search passes to every fold unsliced what is not as long as X, or is a dict.
+        If a length differs: a search does not slice a value that is not as long as X, or is a dict, but passes all of
+        it to every fold.
     """
     n = next(iter(lengths_of(people)), None)
     if n is None:  # not even people: a test refuses it by its name
@@ -36,19 +37,20 @@ def check_people(people: Any, passed: dict[str, Any]) -> None:
             continue
         if isinstance(values, dict):
             why = (
-                "Searches and cross-validation hand a dict to every fold unsliced: pass a DataFrame, as in "
+                "Searches and cross-validation pass a dict to every fold without slicing it: pass a DataFrame, as in "
                 f"{name}=pandas.DataFrame({name})."
             )
         else:
             why = (
-                "Searches and cross-validation pass to every fold, unsliced, what does not have one value for "
-                f"each row of X: check its length against that of X. Called by hand, pass {name} of the people scored."
+                "Searches and cross-validation slice only values with one entry per row of X and pass all others "
+                "whole to every fold: check that its length is that of X. If you call the scorer yourself, pass "
+                f"{name} of the people scored."
             )
         raise ParameterError(f"{name} has {wrong[0]:,} values for {n:,} people. {why}")
 
 
 def lengths_of(values: Any) -> list[int]:
-    """Return how many people values are of: one number, or that of each column of a mapping; none if of nobody.
+    """Return the number of people in some values: one number, or one per column of a mapping; none if there are none.
 
     Examples
     --------

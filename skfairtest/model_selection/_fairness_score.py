@@ -1,8 +1,8 @@
 """One number for how fair a model is, from a test: larger is fairer, and undefined is never better than defined.
 
-A model is scored on all its groups or not at all. If a comparison that a model leaves undefined (it predicts nobody of
+A model is scored on all its groups or not at all. If a comparison that a model leaves undefined (it predicts nobody in
 one group positive, so that there is no precision) were left out of the score, a model could win by making a group
-vanish.
+disappear.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from skfairtest.readers.levels import listed
 
 OUTPUTS = ("disparity", "upper_bound", "statistic", "p_value")
 FOLDS = (
-    "If a fold has lost people of a group: cv=SensitiveStratifiedKFold() keeps every group in every fold, where it has "
-    "enough people for that; otherwise use fewer folds, or merge small groups."
+    "If a group is missing from a fold: cv=SensitiveStratifiedKFold() keeps every group in every fold if the group "
+    "has enough people; otherwise use fewer folds, or merge small groups."
 )
 
 
@@ -54,7 +54,7 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     check_choice("output", output, OUTPUTS)
     if "estimator" in params:
         raise ParameterError(
-            "estimator is no parameter of a scorer: it is handed the model by the function that scores"
+            "estimator is not a parameter of a scorer: a search or cross-validation passes the model to it"
         )
     known = sorted(set(FairnessTest().get_params(deep=False)) - {"estimator", "metric"})
     unknown = [name for name in params if name not in known]
@@ -63,8 +63,8 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     seed = params.get("random_state")
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
         raise ParameterError(
-            f"random_state of a scorer must be an integer, found {seed!r}: the same model and data get the same score, "
-            "in whatever order and process candidates are scored"
+            f"random_state of a scorer must be an integer, found {seed!r}: the same model and data must get the same "
+            "score, whatever the order and the process in which candidates are scored"
         )
     # A test's own check of its parameters, which needs no data.
     settings, metrics = engine.check_question(metric, params)
@@ -82,7 +82,7 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     elif everybody:
         what = "interval" if output == "upper_bound" else "standard error"
         raise ParameterError(
-            f"output={output!r}: {everybody[0].name} looks at all groups at once and has no {what}; use "
+            f"output={output!r}: {everybody[0].name} is one number for all groups and has no {what}; use "
             "output='disparity' or 'p_value', or a metric of each group, such as 'equalized_odds'"
         )
     alternative = settings.question.alternative
@@ -93,28 +93,28 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
         )
     if output == "upper_bound" and settings.adjust not in FAMILYWISE:
         raise ParameterError(
-            f"output='upper_bound' is an upper end for all comparisons together, and adjust={settings.adjust!r} gives "
-            "intervals that hold one by one: use adjust='auto'"
+            f"output='upper_bound' needs simultaneous intervals of all comparisons, and adjust={settings.adjust!r} "
+            "gives pointwise intervals: use adjust='auto'"
         )
     if output == "statistic":
         if alternative != "two-sided" or settings.question.margin_bounds is not None:
             raise ParameterError(
                 "output='statistic' is the distance from equality in standard errors, and with "
-                f"alternative={alternative!r} and margin={params.get('margin')!r} it is that from the margin, or has a "
-                "direction: use alternative='two-sided' and margin=None, or output='upper_bound' or 'p_value'"
+                f"alternative={alternative!r} and margin={params.get('margin')!r} it is the distance from the margin, "
+                "or has a direction: use alternative='two-sided' and margin=None, or output='upper_bound' or 'p_value'"
             )
         return
     scales = {m.name: _scale(m, settings.question.disparity) for m in metrics}
     if len(set(scales.values())) > 1:
         ratios = [name for name, scale in scales.items() if scale != "difference"]
         raise ParameterError(
-            f"output={output!r} is one number, and {listed(ratios)} is compared by its ratio, the other metrics by "
-            "their difference: score them apart, or use output='p_value'"
+            f"output={output!r} is one number, but {listed(ratios)} is compared by ratio and the other metrics by "
+            "difference: score them separately, or use output='p_value'"
         )
 
 
 def _scale(metric: Metric, disparity: str) -> str:
-    """Return what a metric's comparisons are: differences from 0 or ratios to 1."""
+    """Return how a metric is compared: as a difference from 0 or as a ratio to 1."""
     if isinstance(metric, Omnibus):
         return "ratio" if metric.extreme == "less" else "difference"
     return metric.disparity or disparity
@@ -138,7 +138,7 @@ def fairness_score(run: Callable[[], Result], output: str) -> float:
     Raises
     ------
     ValueError
-        If the people are of one group only, or the test refuses its input.
+        If there is only one group, or the test refuses its input.
     """
     try:
         result = run()
@@ -173,9 +173,9 @@ def _oriented(result: Result, output: str) -> float:
 def _undefined(why: str) -> float:
     warnings.warn(
         f"the fairness score is nan: {why}. A model is scored on all its groups or not at all, so that none wins by "
-        f"leaving a group undefined. {FOLDS} Where predictions cause it, as when nobody is predicted positive, "
-        "metrics such as 'demographic_parity' and 'equalized_odds' with disparity='difference' are defined all the "
-        "same.",
+        f"leaving a group undefined. {FOLDS} If predictions are the cause, for instance because nobody is predicted "
+        "positive, metrics such as 'demographic_parity' and 'equalized_odds' with disparity='difference' are still "
+        "defined.",
         UndefinedMetricWarning,
         stacklevel=find_stack_level(),
     )

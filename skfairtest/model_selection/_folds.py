@@ -1,4 +1,4 @@
-"""Who is trained on and who is tested in each fold: each person once, by a model that saw no one of their cluster."""
+"""Who is trained on and who is tested in each fold: everybody once, by a model that saw nobody of their cluster."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ def partition(
     Parameters
     ----------
     cv : int, splitter, iterable of (train, test), or None
-        None is 5. An integer is stratified if asked, and keeps clusters together.
+        None means 5. With an integer, folds are stratified on request, and clusters stay together.
     X, y : array-like of n rows
         The people.
     sensitive_features : array-like
-        For splitters that ask for it.
+        For splitters that need it.
     groups : sequence of Column
-        On which an integer `cv` is stratified together with the label; empty: on the label alone.
+        With an integer `cv`, folds are stratified on these together with the label; empty: on the label alone.
     clusters : Column or None
-        Who must not be divided between training and test.
+        Clusters, none of which is split between training and test.
     stratified : bool
         Whether `y` are labels.
 
@@ -61,14 +61,14 @@ def partition(
     Raises
     ------
     ValueError
-        If somebody is not tested exactly once, or is in the training part, or people of the same cluster are.
+        If somebody is not tested exactly once, or is also in the training part, or people of the same cluster are.
     """
     n_people = lengths_of(X)[0]
     if cv is None or (isinstance(cv, Integral) and not isinstance(cv, bool)):
         n_folds = 5 if cv is None else int(cv)
         if n_people < n_folds:
             raise ParameterError(
-                f"cv={n_folds} folds of n_samples={n_people} people: every fold needs somebody to test."
+                f"cv={n_folds} folds of n_samples={n_people} people: every fold needs at least one person to test."
             )
         splits = _of_integer(n_folds, X, y, sensitive_features, groups, clusters, stratified)
     else:
@@ -77,7 +77,7 @@ def partition(
         splitter = check_cv(cv)
         if clusters is None and isinstance(splitter, GroupKFold | StratifiedGroupKFold | LeaveOneGroupOut):
             raise ParameterError(
-                f"cv={cv!r} keeps clusters together, and there are none: pass clusters, or an integer cv."
+                f"cv={cv!r} keeps clusters together, but none were passed: pass clusters, or an integer cv."
             )
         offered = {"sensitive_features": sensitive_features, "groups": None if clusters is None else clusters.codes}
         asked = {name: data for name, data in offered.items() if data is not None and _asks_for(splitter, name)}
@@ -99,8 +99,8 @@ def _of_integer(
 ) -> Iterable[tuple[Rows, Rows]]:
     if clusters is not None and len(clusters.levels) < n_folds:
         raise ParameterError(
-            f"cv={n_folds} folds, and there are {len(clusters.levels)} clusters, which are kept together: use at "
-            "most as many folds."
+            f"cv={n_folds} folds are more than the {len(clusters.levels)} clusters, which are kept together: use at "
+            "most that many folds."
         )
     if not stratified:
         splitter = KFold(n_folds) if clusters is None else GroupKFold(n_folds)
@@ -133,8 +133,8 @@ def _check(splits: Sequence[tuple[Rows, Rows]], cv: Any, n_people: int, clusters
     tested = np.sort(np.concatenate([np.empty(0, dtype=np.intp), *(test for _, test in splits)]))
     if not np.array_equal(tested, np.arange(n_people)):
         raise ParameterError(
-            f"cv={_name(cv)} does not test each of {n_people:,} people exactly once, and people tested twice or never "
-            "would make the test invalid: use an integer, KFold, or another splitter that partitions."
+            f"cv={_name(cv)} does not test each of {n_people:,} people exactly once, without which the test is not "
+            "valid: use an integer, KFold, or another splitter that partitions."
         )
     for number, (train, test) in enumerate(splits):
         if not train.size:
@@ -144,14 +144,15 @@ def _check(splits: Sequence[tuple[Rows, Rows]], cv: Any, n_people: int, clusters
         seen = np.intersect1d(train, test).size
         if seen:
             raise ParameterError(
-                f"cv={_name(cv)}: fold {number} tests {seen:,} of the people it trains on; predictions for these would "
-                "flatter the model."
+                f"cv={_name(cv)}: fold {number} tests {seen:,} of the people it trains on; predictions for them would "
+                "make the model look better than it is."
             )
         divided = 0 if clusters is None else np.intersect1d(clusters.codes[train], clusters.codes[test]).size
         if divided:
             raise ParameterError(
                 f"cv={_name(cv)}: fold {number} divides {divided:,} clusters between training and test; predictions "
-                "for people whose own cluster was trained on would flatter the model: use an integer or GroupKFold()."
+                "for people whose cluster was trained on would make the model look better than it is: use an integer "
+                "or GroupKFold()."
             )
 
 

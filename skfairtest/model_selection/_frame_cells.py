@@ -1,8 +1,8 @@
-"""Tests behind a frame of metrics: one cell is one metric among the people of one combination of control features.
+"""Tests behind a frame of metrics: one cell is one metric among the people with one combination of control features.
 
-What is tested is what is shown. A metric that is known by name takes the path of its name, which is exact for rates;
-its values are compared with those that the frame shows, and where they are not the same the function itself is tested,
-on the few different kinds of people where labels tell all, and on rows otherwise.
+The values tested are the values shown. A metric that is known by name has that name's test, which is exact for rates;
+its values are compared with those that the frame shows. If they differ, the function itself is tested: on the few
+distinct kinds of people if labels are all it reads, and on rows otherwise.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ METHODS = ("between_groups", "to_overall")
 DISPARITIES = ("difference", "ratio")
 #: What the frame says of every test.
 OF_THE_FRAME = {
-    "estimator": "a frame is of predictions",
-    "metric": "the metrics are the frame's",
+    "estimator": "a frame takes predictions, not a model",
+    "metric": "pass metrics to the frame instead",
     "compare": "use method= of difference_test() and the others",
     "reference_group": "groups are compared with each other, or with everybody",
     "disparity": "use difference_test() or ratio_test()",
     "random_state": "the frame's random_state seeds the tests too",
-    "pos_label": "it is the metric's: use functools.partial(metric, pos_label=...)",
+    "pos_label": "it is a parameter of the metric: use functools.partial(metric, pos_label=...)",
 }
 #: Resamples at least of a function that is not known: each costs up to a hundred evaluations.
 FEW_RESAMPLES = 199
@@ -63,12 +63,12 @@ LABELS = ("y_true", "y_pred")
 
 
 def check_test_params(test_params: Any) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return checked parameters of the tests, and what is wrong with them where one of the disparities is tested.
+    """Return checked parameters of the tests, and what is wrong with them for one of the disparities.
 
     Raises
     ------
     ValueError
-        If a name is unknown or the frame's, or a value is not allowed.
+        If a name is unknown or decided by the frame, or a value is not allowed.
     """
     if test_params is None:
         return {}, {}
@@ -99,7 +99,7 @@ def check_test_params(test_params: Any) -> tuple[dict[str, Any], dict[str, str]]
 
 @dataclass(frozen=True)
 class Cell:
-    """The answer of one test; a reason where there is none, or where groups were left out."""
+    """The result of one test; a reason if there is none, or if groups were left out."""
 
     reason: str = ""
     extreme: Extreme = field(default=Extreme(np.nan, np.nan, np.nan))
@@ -114,7 +114,7 @@ class Cell:
 
     @classmethod
     def of(cls, result: Result) -> Cell:
-        """Take what a frame shows from what a test has found."""
+        """Take what a frame shows from a test's results."""
         verdict, leading = result.verdict, result.leading
         certain = [finding for finding in result.findings if not np.isnan(finding.interval).any()]
         left_out = [one for one in result.measured.excluded if one.comparisons > 0]
@@ -134,16 +134,16 @@ class Cell:
 
 
 class Cells:
-    """All tests of a frame, each made when it is first asked for.
+    """All tests of a frame; each runs when its result is first needed.
 
-    People are counted here, once; they are kept one by one only if a metric needs them.
+    People are counted once, here; individual rows are kept only if a metric needs them.
 
     Parameters
     ----------
     metrics : sequence of MetricOf
         In the order of the frame.
     people : Sample or str
-        Groups and strata; or why there are none.
+        Groups and strata; or the reason why there are none.
     y_true, y_pred : ndarray of shape (n, ...)
         As MetricFrame evaluates them.
     levels : sequence of tuple
@@ -195,7 +195,7 @@ class Cells:
         return metric.known is not None and not metric.params and metric.known.reads <= set(labels)
 
     def cell(self, number: int, level: Key, method: str, disparity: str) -> Cell:
-        """Return the answer for one metric and one combination of control features."""
+        """Return the result for one metric and one combination of control features."""
         key = (number, level, method, disparity)
         if key not in self._made:
             self._made[key] = self._make(number, level, method, disparity)
@@ -204,7 +204,7 @@ class Cells:
         return self._made[key]
 
     def shown_cell(self, number: int, level: Key) -> Cell:
-        """Return the answer on differences for a frame that shows itself; what warns is said to who asks for it."""
+        """Return the result on differences for the frame's own display, without warnings; explicit calls show these."""
         key = (number, level, "between_groups", "difference")
         if key not in self._made:
             with warnings.catch_warnings(record=True) as unsaid:
@@ -214,7 +214,7 @@ class Cells:
         return self._made[key]
 
     def is_quick(self, number: int, level: Key) -> bool:
-        """Whether a test of differences has been made, or does without calling a function for every resample."""
+        """Whether a test of differences has run already, or needs no function call for every resample."""
         metric = self.metrics[number]
         made = (number, level, "between_groups", "difference") in self._made
         return made or metric.known is not None or bool(self.problem) or metric.counts_people
@@ -224,7 +224,7 @@ class Cells:
         reason = self.problem or _why_not(metric, shown.values())
         if reason:
             return Cell(reason)
-        reason = "the values shown cannot be computed again from counts of labels"
+        reason = "the values shown cannot be recomputed from counts of labels"
         for way, tested, sample_of, params in self._ways(metric, level, len(shown), method):
             try:
                 result = self._test(tested, sample_of(), {**params, "compare": method, "disparity": disparity})
@@ -243,7 +243,7 @@ class Cells:
         return compare(sample, metrics, settings, random_state=seed)
 
     def _enough(self, groups: int, method: str) -> int:
-        """Return as few resamples as leave the smallest adjusted p-value at half the level."""
+        """Return the fewest resamples with which the smallest adjusted p-value can reach half the level."""
         comparisons = groups * (groups - 1) // 2 if method == "between_groups" else groups
         alpha = 1 - self.params.get("confidence_level", FairnessTest().confidence_level)
         return max(FEW_RESAMPLES, int(np.ceil(2 * comparisons / alpha)))
@@ -251,9 +251,9 @@ class Cells:
     def _ways(
         self, metric: MetricOf, level: Key, groups: int, method: str
     ) -> Iterator[tuple[str, Any, Callable[[], Sample], dict[str, Any]]]:
-        """Yield the ways in which a metric can be tested, the best first: what is tested, of whom, and parameters.
+        """Yield the ways in which a metric can be tested, the best first: the metric, the people, and parameters.
 
-        That by rows is what is shown in any case.
+        The last one, by rows, always agrees with the values shown.
         """
         name = str(metric.name)
         people = self._people_of_known(metric, level)
@@ -298,7 +298,7 @@ class Cells:
         )
 
     def _people_of_known(self, metric: MetricOf, level: Key) -> Callable[[], Sample] | None:
-        """Return whom a metric that is known is tested on; None where its labels are none, or nobody is positive."""
+        """Return the people on whom a known metric is tested; None if they have no labels, or nobody is positive."""
         known = metric.known
         if known is None:
             return None
@@ -325,7 +325,7 @@ class Cells:
 
     @staticmethod
     def _recode(known: KnownMetric, columns: Sequence[Column]) -> Callable[[Any], int] | None:
-        """Return what makes the positive label 1 and others 0, where the metric asks and it is settled."""
+        """Return what recodes the positive label to 1 and others to 0, if the metric needs it and knows the label."""
         if not known.asks:
             return None
         try:
@@ -335,12 +335,12 @@ class Cells:
         return lambda label: int(label == positive)
 
     def make_all(self, number: int) -> None:
-        """Make all tests of one metric."""
+        """Run all tests of one metric."""
         for level, method, disparity in product(self.levels, METHODS, DISPARITIES):
             self.cell(number, level, method, disparity)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Make the tests of functions that cannot be pickled, and leave these behind with the people they need."""
+        """Run the tests of functions that cannot be pickled; then drop these functions and the people they need."""
         metrics = list(self.metrics)
         for number, metric in enumerate(metrics):
             if not _pickles(metric.function):
@@ -351,14 +351,14 @@ class Cells:
         return {**self.__dict__, "metrics": metrics, "listed": None if alone else self.listed}
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Cells:
-        """Return the tests themselves: they answer the same for every copy of their frame."""
+        """Return the tests themselves: their results are the same for every copy of their frame."""
         return self
 
 
 def _why_not(metric: MetricOf, values: Any) -> str:
-    """Say why a metric has no test, regardless of the people."""
+    """Return why a metric has no test, whatever the people."""
     if metric.counts_people:
-        return "the size of a group is no average over its people: there is nothing to test"
+        return "the size of a group is not an average over its people: there is nothing to test"
     for value in values:
         if not np.isscalar(value):
             shape = getattr(value, "shape", None)
@@ -368,7 +368,7 @@ def _why_not(metric: MetricOf, values: Any) -> str:
 
 
 def _agree(result: Result, shown: Mapping[Key, Any]) -> bool:
-    """Whether a test has measured what is shown, in every group where both are defined."""
+    """Whether a test's values are those shown, in every group where both are defined."""
     (found,) = result.measured.by_metric.values()
     assert found.values is not None  # only metrics of all groups at once have no values by group
     assert result.measured.sample is not None

@@ -1,4 +1,4 @@
-"""A frame of metrics as a document: the values by group, and a p-value below them."""
+"""A frame of metrics as a document: the values by group, with a p-value below them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ __all__ = ["frame_document"]
 
 
 def frame_document(by_group: pd.DataFrame | pd.Series, cells: Cells, class_name: str) -> list[Block]:
-    """Compose what a frame shows of itself.
+    """Compose the display of a frame.
 
     Parameters
     ----------
     by_group : DataFrame or Series
         Values by group, as MetricFrame has them.
     cells : Cells
-        The tests of differences between groups. Those that are quick are made; those of functions that are called for
-        every resample are shown if they have been made.
+        The tests of differences between groups. Quick tests are run; tests of functions that are called for every
+        resample are shown only if they have run already.
     class_name : str
-        What the frame is.
+        The name of the frame's class.
 
     Returns
     -------

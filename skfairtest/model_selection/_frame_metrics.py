@@ -1,4 +1,4 @@
-"""What is tested of a metric that somebody handed to a MetricFrame: a built-in one, or their function itself."""
+"""How a metric passed to a MetricFrame is tested: as a built-in metric, or as a function."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class KnownMetric:
     Parameters
     ----------
     function : callable
-        The function, without what it says of labels. The metric itself holds functions, which do not pickle.
+        The function, without its arguments about labels. The metric itself holds functions, which do not pickle.
     reads : frozenset of str
         Columns that it needs.
     asks : bool
-        Whether it asks which label is positive.
+        Whether it needs the positive label.
     pos_label : object
-        Which one the function takes for positive; None where the function finds it from the labels.
+        The label that the function treats as positive; None where the function infers it from the labels.
     """
 
     function: Callable[..., Any]
@@ -52,7 +52,7 @@ class MetricOf:
     name : object
         What the frame calls it.
     function : callable or None
-        What computes it; None where everything was computed before it was left behind.
+        What computes it; None if everything was computed before it was dropped.
     params : mapping of str to ndarray
         Its sample parameters.
     """
@@ -63,7 +63,7 @@ class MetricOf:
 
     @cached_property
     def known(self) -> KnownMetric | None:
-        """The built-in metric that is the same; of people with weights too, but with no other parameters."""
+        """The equivalent built-in metric, if any; weights are the only sample parameter it may have."""
         return _known_metric(self.function) if set(self.params) <= {"sample_weight"} else None
 
     @property
@@ -94,7 +94,7 @@ def _known_metric(function: Callable[..., Any] | None) -> KnownMetric | None:
 
 
 def check_of_counts(functions: Mapping[Any, Callable[..., Any]]) -> None:
-    """Refuse functions that cannot be computed of people who were counted.
+    """Refuse functions that cannot be computed from counts of people.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def check_of_counts(functions: Mapping[Any, Callable[..., Any]]) -> None:
         if function is not count and "sample_weight" not in parameters_of(function):
             called = "" if name is None else f" {name!r}"
             raise ParameterError(
-                f"metrics: the function{called} takes no sample_weight, and a table knows people only as counts"
+                f"metrics: the function{called} takes no sample_weight, but a table holds people only as counts"
             )
 
 
@@ -118,7 +118,7 @@ def sum_of_weights(y_true: Any, y_pred: Any, sample_weight: Any) -> Any:
 
 
 def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function; what it warns of in a resample it has said of the people themselves."""
+    """Call a function without warnings: any warning in a resample was shown for the people themselves."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(*args, **kwargs)
@@ -135,7 +135,7 @@ class _OfWeightedKinds:
 
 
 def of_kinds(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of labels and predictions that says whether it takes weights, and nothing else."""
+    """Return a function of labels and predictions whose signature shows only whether it takes weights."""
     return _OfWeightedKinds(function) if "sample_weight" in parameters_of(function) else partial(_quietly, function)
 
 
@@ -143,8 +143,8 @@ def of_kinds(function: Callable[..., Any]) -> Callable[..., Any]:
 class OfRows:
     """A function of people as a function of their row numbers.
 
-    Whatever a MetricFrame can evaluate, with any sample parameters and predictions of any shape, is so a metric of one
-    number per person, the row. Rows that a resample has twice are passed twice.
+    In this way, whatever a MetricFrame can evaluate, with any sample parameters and predictions of any shape, becomes a
+    metric of one number per person, the row number. Rows that occur twice in a resample are passed twice.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class OfRows:
     params: Mapping[str, NDArray[Any]] = field(default_factory=dict, repr=False)
 
     def __call__(self, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Any:
-        """Evaluate the function for the rows whose numbers stand where predictions do."""
+        """Evaluate the function for the rows whose numbers are passed as predictions."""
         rows = np.asarray(y_pred).astype(np.intp)
         params = {name: values[rows] for name, values in self.params.items()}
         return _quietly(self.function, self.y_true[rows], self.y_pred[rows], **params)
@@ -175,5 +175,5 @@ def as_evaluated(values: Any) -> NDArray[Any]:
 
 
 def stacked(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the values of everybody as MetricFrame hands them to a function: objects in the dtype that fits all."""
+    """Return the values of everybody as MetricFrame passes them to a function: objects in the dtype that fits all."""
     return values if values.dtype.kind in "biufc" else np.stack(list(pd.Series(list(values))))

@@ -1,4 +1,4 @@
-"""The people of a frame, as a test takes them: counted where labels suffice, else one by one."""
+"""The people of a frame, in the form that a test takes: counts where labels suffice, otherwise one by one."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ def read_labels(values: NDArray[Any], name: str) -> Column | None:
 
 
 def positive_of(columns: Sequence[Column], asked: Any) -> Any:
-    """Return the label that scikit-learn's and fairlearn's functions take for positive.
+    """Return the label that scikit-learn's and fairlearn's functions treat as positive.
 
     Raises
     ------
     ValueError
-        If that is not settled.
+        If it is not known.
     """
     if asked is not None:
         return asked
@@ -91,7 +91,7 @@ def positive_of(columns: Sequence[Column], asked: Any) -> Any:
 
 
 def count_people(people: Sample, labels: Mapping[str, Column]) -> Sample:
-    """Return people by the labels that they have: a few rows, and how many people each stands for."""
+    """Return people by their labels: a few rows, and how many people each stands for."""
     rows = tally([*people.control, *people.sensitive, *labels.values()])
     n_control, n_features = len(people.control), len(people.control) + len(people.sensitive)
     cells = dict(zip(labels, rows.columns[n_features:], strict=True))

@@ -1,7 +1,7 @@
-"""Answers for every person from a model that was not trained on this person.
+"""Predictions for every person from a model that was not trained on this person.
 
-One model per fold is put together into something that a test takes for a single fitted model. A test asks it for what
-it needs, of the people trained on, and each is answered for by the model of the one fold that left this person out.
+One model per fold is combined into an object that a test uses like a single fitted model. The test calls it on the
+training data, and the prediction for each person comes from the model of the fold that left this person out.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def rows_of(data: Any, rows: Rows) -> Any:
 
 
 def rows_of_each(params: Mapping[str, Any], rows: Rows, n_people: int) -> dict[str, Any]:
-    """Return rows of those parameters that have one value per person, and the others as they are.
+    """Return rows of the parameters that have one value per person, and the others unchanged.
 
     Examples
     --------
@@ -58,14 +58,14 @@ def rows_of_each(params: Mapping[str, Any], rows: Rows, n_people: int) -> dict[s
 
 
 def training_rows(estimator: Any, X: Any, rows: Rows, train: Rows) -> Any:
-    """Return rows of X, of a precomputed kernel in the columns of those trained on."""
+    """Return rows of X; for a precomputed kernel, in the columns of the people trained on."""
     part = rows_of(X, rows)
     pairwise = hasattr(estimator, "__sklearn_tags__") and get_tags(estimator).input_tags.pairwise
     return part[:, train] if pairwise else part
 
 
 class Fold(NamedTuple):
-    """A model and whom it has, and has not, been trained on.
+    """A model, the people it was trained on, and the people it was not.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def _every_model_has(method: str) -> Callable[[OutOfFold], bool]:
 
 
 class OutOfFold:
-    """The models of all folds, as one fitted model of the people they were trained on.
+    """The models of all folds, as one fitted model for the people in the training data.
 
     Parameters
     ----------
     folds : sequence of Fold
-        Their test parts hold everybody once.
+        Everybody is in the test part of exactly one.
     classes : tuple or None
         The labels of the whole data, in the order of the columns of scores.
     """
@@ -100,7 +100,7 @@ class OutOfFold:
         self.classes_ = classes
 
     def predict(self, X: Any, *, sensitive_features: Any, random_state: int | None = None) -> NDArray[Any]:
-        """Predict for the people trained on, each with the model that has not seen this person."""
+        """Predict for everybody in the training data, each with the model that was not trained on this person."""
         return self._pooled("predict", X, sensitive_features, random_state)
 
     @available_if(_every_model_has("predict_proba"))  # type: ignore[untyped-decorator]
@@ -127,7 +127,7 @@ class OutOfFold:
         if len(shapes) > 1:
             raise ValueError(
                 f"{method} has different numbers of columns in different folds ({_widths(shapes)}), which cannot be "
-                "put together: use folds that are stratified on the labels, such as an integer cv."
+                "combined: use folds that are stratified on the labels, such as an integer cv."
             )
         order = np.argsort(np.concatenate([fold.test for fold in self.folds]))
         pooled: NDArray[Any] = np.concatenate(parts)[order]
@@ -159,7 +159,7 @@ def _answers(fold: Fold, method: str, X: Any, sensitive_features: Any, seed: int
     )
     if len(part) != len(fold.test):
         raise ValueError(
-            f"{type(fold.model).__name__}.{method} answered {len(part):,} times for {len(fold.test):,} people: it must "
-            "return one value per row of X, in their order."
+            f"{type(fold.model).__name__}.{method} returned {len(part):,} values for {len(fold.test):,} people: it "
+            "must return one value per row of X, in their order."
         )
     return part

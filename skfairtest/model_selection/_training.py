@@ -1,4 +1,4 @@
-"""How a model that wants to know the groups in training gets them, with scikit-learn's metadata routing or without."""
+"""How a model that needs the groups in training gets them, with or without scikit-learn's metadata routing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def takes_groups(estimator: Any, function: Any) -> bool:
 
 
 def groups_of_fit(estimator: Any) -> str | None:
-    """Return the name under which `fit` takes the groups, those of a pipeline's last step too; None if it does not."""
+    """Return the name under which `fit` takes the groups, also in a pipeline's last step; None if it takes none."""
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         inner = groups_of_fit(last)
@@ -32,7 +32,7 @@ def groups_of_fit(estimator: Any) -> str | None:
 
 
 def fitted(model: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
-    """Fit a model; where one inside has asked for groups in vain, say how they reach it."""
+    """Fit a model; if a model inside it lacks the groups, raise an error that says how to pass them."""
     try:
         return model.fit(X, y, **params)
     except TypeError as error:
@@ -40,10 +40,11 @@ def fitted(model: Any, X: Any, y: Any, params: Mapping[str, Any]) -> Any:
             raise
         name = type(model).__name__
         raise ParameterError(
-            f"estimator={name}(): a model inside asks for sensitive_features in training, and {name}.fit hands none "
-            f"on ({error}). Without routing pass them to its step, as in fit(..., step__sensitive_features=groups). "
-            "With routing on it needs set_fit_request(sensitive_features=True), and a signature that names them: "
-            "class Reduction(ExponentiatedGradient) with def fit(self, X, y, *, sensitive_features)."
+            f"estimator={name}(): a model inside needs sensitive_features in training, but {name}.fit does not pass "
+            f"them on ({error}). Without routing, pass them to its step, as in fit(..., "
+            "step__sensitive_features=groups). With routing enabled, it needs "
+            "set_fit_request(sensitive_features=True) and a signature that names them: class "
+            "Reduction(ExponentiatedGradient) with def fit(self, X, y, *, sensitive_features)."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Models that are tested in the same breath as they are trained, on predictions for people they were not trained on."""
+"""Models that are tested whenever they are trained, on predictions for people they were not trained on."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ HANDED_ON = ("predict", "predict_proba", "predict_log_proba", "decision_function
 
 _NO_GROUPS = (
     "sensitive_features is missing: the groups to test, one value per person, for instance fit(X, y, "
-    "sensitive_features=df['sex']). In a search the same; as the last step of a Pipeline: pipeline.fit(X, y, "
-    "{step}__sensitive_features=df['sex']). With routing on, sklearn.set_config(enable_metadata_routing=True), "
-    "everywhere: pipeline.fit(X, y, sensitive_features=df['sex']), or cross_validate(..., "
-    "params={{'sensitive_features': df['sex']}}); the request is made already."
+    "sensitive_features=df['sex']). The same in a search; as the last step of a Pipeline: pipeline.fit(X, y, "
+    "{step}__sensitive_features=df['sex']). With routing enabled by sklearn.set_config(enable_metadata_routing=True), "
+    "the same everywhere: pipeline.fit(X, y, sensitive_features=df['sex']), or cross_validate(..., "
+    "params={{'sensitive_features': df['sex']}}); the request is already set."
 )
 
 
@@ -58,7 +58,7 @@ class FairnessRejectedWarning(UserWarning):
 
     See Also
     --------
-    FairnessRejectedError : Instead of it with ``on_rejection="raise"``.
+    FairnessRejectedError : Raised instead with ``on_rejection="raise"``.
 
     Examples
     --------
@@ -71,8 +71,8 @@ class FairnessRejectedWarning(UserWarning):
 class FairnessRejectedError(RuntimeError):
     """A model was not accepted, because a fairness test of its out-of-fold predictions found a significant disparity.
 
-    No hypothesis is tested here: the message quotes the tests of `AuditedClassifier` or `AuditedRegressor`. A search
-    of scikit-learn takes it as a fit that failed, and gives the candidate its ``error_score``.
+    No hypothesis is tested here: the message quotes the tests of `AuditedClassifier` or `AuditedRegressor`. A search of
+    scikit-learn treats it as a failed fit, and gives the candidate its ``error_score``.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class FairnessRejectedError(RuntimeError):
 
     See Also
     --------
-    FairnessRejectedWarning : Instead of it with ``on_rejection="warn"``.
+    FairnessRejectedWarning : Issued instead with ``on_rejection="warn"``.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class _Audited(MetaEstimatorMixin):
         test_weight: Any = None,
         **fit_params: Any,
     ) -> Self:
-        """Train on everybody, then for every fold on all others, and test what those models predict for the fold.
+        """Train on everybody, then for each fold on all others, and test those models' predictions for the folds.
 
         Parameters
         ----------
@@ -157,20 +157,20 @@ class _Audited(MetaEstimatorMixin):
         y : array-like of shape (n_samples,)
             Labels or targets.
         sensitive_features : array-like, frame or mapping
-            The groups: one or several columns of length n_samples. Also handed to the estimator, if its ``fit`` takes
-            them and no routing request says otherwise (fairlearn's mitigators); without routing to the last step of a
-            Pipeline, too.
+            The groups: one or several columns of length n_samples. They are also passed to the estimator if its ``fit``
+            takes them, as fairlearn's mitigators do, and no routing request says otherwise; without routing, also to
+            the last step of a Pipeline.
         control_features : array-like, frame or mapping, optional
             Strata within which the tests compare groups.
         sample_weight : array-like of shape (n_samples,), optional
-            What each person counts in training, and in training only: the tests count everybody once.
+            Each person's weight in training only: in the tests, everybody counts once.
         clusters : array-like of shape (n_samples,), optional
-            Who belongs together: handed to the tests, and never divided between training and test.
+            Who belongs together. Clusters are passed to the tests, and none is split between training and test.
         test_weight : array-like of shape (n_samples,), optional
-            What each person counts in the tests (their ``sample_weight``), such as a survey's weights.
+            Each person's weight in the tests (their ``sample_weight``), such as a survey's weights.
         **fit_params
             Further arguments of the estimator's ``fit``; those of length n_samples, or mappings of such columns, are
-            divided among the folds.
+            split into the folds.
 
         Returns
         -------
@@ -182,8 +182,8 @@ class _Audited(MetaEstimatorMixin):
         ValueError
             If a parameter or an input is not usable; the message names it, what was found and what to do.
         FairnessRejectedError
-            If a test found a significant disparity and ``on_rejection="raise"``. What an earlier `fit` left is then
-            left as it was.
+            If a test found a significant disparity and ``on_rejection="raise"``. The results of an earlier `fit` are
+            then kept.
 
         Warns
         -----
@@ -269,7 +269,7 @@ class _Audited(MetaEstimatorMixin):
 
     @available_if(_model_has("score"))  # type: ignore[untyped-decorator]
     def score(self, X: Any, y: Any, **params: Any) -> float:
-        """Return the score of the estimator, by its own measure."""
+        """Return the estimator's own score."""
         score: float = self._hand_on("score", X, y, params=params)
         return score
 
@@ -286,7 +286,7 @@ class _Audited(MetaEstimatorMixin):
         return names
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Say which metadata is passed to which object.
+        """Return which metadata is passed to which object.
 
         Returns
         -------
@@ -300,7 +300,7 @@ class _Audited(MetaEstimatorMixin):
         return router.add(estimator=self._requests(), method_mapping=mapping)
 
     def _requests(self) -> Any:
-        """Return the estimator's requests; groups that it takes and has not said anything about are requested."""
+        """Return the estimator's requests; groups that it takes are requested unless its request mentions them."""
         requests = get_routing_for_object(self.estimator)
         if not isinstance(requests, MetadataRequest):
             return self.estimator  # it routes itself
@@ -313,7 +313,7 @@ class _Audited(MetaEstimatorMixin):
         return requests
 
     def __sklearn_tags__(self) -> Tags:
-        """Take what the estimator takes."""
+        """Return the tags of the estimator, so that the same inputs are accepted."""
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__"):
             inner = get_tags(self.estimator)
@@ -334,8 +334,8 @@ class _Audited(MetaEstimatorMixin):
             )
         if isinstance(self.estimator, FrozenEstimator):
             raise ParameterError(
-                "estimator is a FrozenEstimator, which is not trained again, so that nobody here is known to be new to "
-                "it: test it with FairnessTest(model).fit(...) on people that it was not trained on."
+                "estimator is a FrozenEstimator, which is never retrained, so nobody here is known to be new to it: "
+                "test it with FairnessTest(model).fit(...) on people that it was not trained on."
             )
         kind = get_tags(self.estimator).estimator_type if hasattr(self.estimator, "__sklearn_tags__") else None
         other = "regressor" if self._classifies else "classifier"
@@ -350,7 +350,7 @@ class _Audited(MetaEstimatorMixin):
         tests = self.tests
         if tests is not None and self.metric is not None:
             raise ParameterError(
-                "metric and tests are both given, and each test has a metric of its own: leave metric out, or write "
+                "metric and tests are both given, but each test has its own metric: leave metric out, or write "
                 "tests=FairnessTest(metric=...)"
             )
         if tests is None:
@@ -367,8 +367,8 @@ class _Audited(MetaEstimatorMixin):
                 )
             if test.estimator is not None:
                 raise ParameterError(
-                    f"tests: {type(test).__name__} has an estimator of its own ({type(test.estimator).__name__}), and "
-                    "what is tested here is the model to be trained: leave estimator=None."
+                    f"tests: {type(test).__name__} has its own estimator ({type(test.estimator).__name__}), but the "
+                    "model tested here is the one to be trained: leave estimator=None."
                 )
             refused = set(people) - set(inspect.signature(test.fit).parameters)
             if refused:
@@ -400,7 +400,7 @@ class _Audited(MetaEstimatorMixin):
         )
 
     def _for_training(self, fit_params: dict[str, Any], **named: Any) -> dict[str, Any]:
-        """Return what the estimator's `fit` is given besides X and y."""
+        """Return the arguments of the estimator's `fit` besides X and y."""
         named["sensitive_features"] = as_model_input(named["sensitive_features"])
         if get_config()["enable_metadata_routing"]:
             offered = {name: value for name, value in named.items() if value is not None}
@@ -413,8 +413,8 @@ class _Audited(MetaEstimatorMixin):
             parameters = inspect.signature(self.estimator.fit).parameters
             if "sample_weight" not in parameters and not has_keywords(parameters):
                 raise ParameterError(
-                    f"sample_weight: {type(self.estimator).__name__}.fit takes none. It is what people count in "
-                    "training; to weight the tests pass test_weight."
+                    f"sample_weight: {type(self.estimator).__name__}.fit takes none. It weights people in training; to "
+                    "weight the tests, pass test_weight."
                 )
             given["sample_weight"] = named["sample_weight"]
         return given
@@ -428,12 +428,11 @@ class _Audited(MetaEstimatorMixin):
         findings = [" ".join(str(test).split("\n\n")[0].split("\n")[:2]) for test in concerns]
         kept = {
             "warn": " The model is trained and can be used; its tests are in fairness_tests_.",
-            "raise": " The model was not kept; its tests are in fairness_tests of this error.",
+            "raise": " The model is not kept; its tests are in fairness_tests of this error.",
         }[self.on_rejection]
         return (
             f"{type(self.estimator).__name__}: {len(concerns)} of {n_tests} fairness tests found a significant "
-            f"disparity in what it predicts for people it was not trained on ({n_folds} folds). "
-            f"{' '.join(findings)}{kept}"
+            f"disparity in predictions for people it was not trained on ({n_folds} folds). {' '.join(findings)}{kept}"
         )
 
     def _hand_on(self, method: str, *data: Any, params: dict[str, Any]) -> Any:
@@ -446,25 +445,26 @@ class _Audited(MetaEstimatorMixin):
 class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     """A classifier that is tested for fairness whenever it is trained, on people it was not trained on.
 
-    Null hypothesis, with the default test: among people of one true label, the share that the models of the folds
-    predict positive is the same in all groups, averaged over the folds; with other `tests`, what they say of these
-    predictions. `fit` trains the estimator on everybody, and once more for every fold, on all people but those of the
-    fold, whose predictions are then tested together. Predictions for people trained on are never tested: they would
-    flatter the model, which knows their labels, and those most who are overfitted most. The model that is kept is
-    another one than those tested, trained in the same way on a few more people.
+    Null hypothesis, with the default test: among people with the same true label, the share that the models of the
+    folds predict positive is the same in all groups, averaged over the folds; with other `tests`, their null hypotheses
+    about these predictions. `fit` trains the estimator on everybody, and once more for each fold, on everybody outside
+    it; the predictions for all folds are then tested together. Predictions for people in a model's training data are
+    never tested: the model knows their labels, and the more it overfits, the better these predictions look. The model
+    that is kept is not one of those tested: it is trained in the same way on a few more people.
 
     Parameters
     ----------
     estimator : classifier
-        What is trained: scikit-learn's, fairlearn's mitigators, pipelines, searches. It is cloned, never changed.
+        The model to train: an estimator of scikit-learn, a mitigator of fairlearn, a pipeline or a search. It is
+        cloned, never changed.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, optional
-        What is compared, as in `FairnessTest`; None: equalized odds. Not with `tests`.
+        What is compared, as in `FairnessTest`; None: equalized odds. It cannot be combined with `tests`.
     tests : FairnessTest, CorrelationFairnessTest, list of these, or None, default=None
-        What is tested, each with ``estimator=None``. None: ``FairnessTest(metric=metric)``.
+        The tests, each with ``estimator=None``. None: ``FairnessTest(metric=metric)``.
     cv : int, splitter, iterable of (train, test), or None, default=5
-        The folds; everybody must be in the test part of exactly one. An integer (None is 5) is the number of folds,
+        The folds; everybody must be in the test part of exactly one. An integer (None means 5) is the number of folds,
         stratified on label and group as by `SensitiveStratifiedKFold` (on the label alone if every test is about
-        correlation), with `clusters` kept together by ``StratifiedGroupKFold``. A splitter that asks for
+        correlation), with `clusters` kept together by ``StratifiedGroupKFold``. A splitter that takes
         ``sensitive_features`` or ``groups`` is given the groups or the clusters.
     on_rejection : {"warn", "raise", "ignore"}, default="warn"
         What happens if a test finds a significant disparity: the model is trained and there is a
@@ -493,18 +493,17 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    A test takes the model as given: its p-value is about the models of these folds, not about all that could be
+    A test takes the model as given: its p-value is about the models of these folds, not about all models that could be
     trained on other people. The models of two folds share most of their training data, and each was trained on the
-    people whom the others are tested on, so that answers of different folds are not quite independent; no exact test
+    people on whom the others are tested, so predictions of different folds are not quite independent; no exact test
     covers that. Each test has its own level: two tests at 5 % raise a false alarm in up to 10 % of fair models. One
     `FairnessTest` with a list of metrics adjusts for their number.
 
-    With metadata routing, all that the estimator requests is handed to it; without, ``sample_weight`` and further
-    arguments of `fit`. Groups are handed to every estimator whose ``fit`` takes them, unless its request forbids it.
-    scikit-learn's ``StackingClassifier`` hands the groups to its final estimator too, and most refuse them: audit the
-    stack, ``AuditedClassifier(StackingClassifier(...))``, or stack audited models that are trained already, with
-    ``cv="prefit"``.
-    Folds are not divided among processes.
+    With metadata routing, the estimator gets everything it requests; without, it gets ``sample_weight`` and further
+    arguments of `fit`. Groups are passed to every estimator whose ``fit`` takes them, unless its request forbids it.
+    scikit-learn's ``StackingClassifier`` passes the groups to its final estimator too, and most refuse them: audit the
+    stack, ``AuditedClassifier(StackingClassifier(...))``, or stack audited models that are already trained, with
+    ``cv="prefit"``. Folds are not run in parallel.
 
     Examples
     --------
@@ -533,26 +532,26 @@ class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
 
     Null hypothesis, with the default test: the mean of y_true - y_pred, with the predictions of the models of the
     folds, is the same in all groups, so that the models overestimate no group more than another; with other `tests`,
-    what they say of these predictions. That is the default because it asks whether the model is right about every
-    group on average, whatever the groups' targets are; equal mean predictions would be asked of groups that differ.
-    `fit` trains the estimator on everybody, and once more for every fold, on all people but those of the fold, whose
-    predictions are then tested together. Predictions for people trained on are never tested: they would flatter the
-    model, whose residuals there can be zero in every group. The model that is kept is another one than those tested,
-    trained in the same way on a few more people.
+    their null hypotheses about these predictions. This is the default because it tests whether the model is equally
+    right on average about every group, even if the groups' targets differ; equal mean predictions would be too much to
+    require of groups that differ. `fit` trains the estimator on everybody, and once more for each fold, on everybody
+    outside it; the predictions for all folds are then tested together. Predictions for people in a model's training
+    data are never tested: the residuals there can be zero in every group. The model that is kept is not one of those
+    tested: it is trained in the same way on a few more people.
 
     Parameters
     ----------
     estimator : regressor
-        What is trained. It is cloned, never changed.
+        The model to train. It is cloned, never changed.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, optional
-        What is compared, as in `FairnessTest`; None: ``mean_residual``. Not with `tests`.
+        What is compared, as in `FairnessTest`; None: ``mean_residual``. It cannot be combined with `tests`.
     tests : FairnessTest, CorrelationFairnessTest, list of these, or None, default=None
-        What is tested, each with ``estimator=None``. None: ``FairnessTest(metric=metric)``, which of numbers draws
-        resamples; pass it with a ``random_state`` for the same p-value every time.
+        The tests, each with ``estimator=None``. None: ``FairnessTest(metric=metric)``, which needs random resamples for
+        numbers; pass one with a ``random_state`` to get the same p-value every time.
     cv : int, splitter, iterable of (train, test), or None, default=5
-        The folds; everybody must be in the test part of exactly one. An integer (None is 5) is ``KFold``, with
-        `clusters` ``GroupKFold``. A splitter that asks for ``sensitive_features`` or ``groups`` is given the groups
-        or the clusters.
+        The folds; everybody must be in the test part of exactly one. An integer (None means 5) is the number of folds
+        of ``KFold`` or, with `clusters`, of ``GroupKFold``. A splitter that takes ``sensitive_features`` or ``groups``
+        is given the groups or the clusters.
     on_rejection : {"warn", "raise", "ignore"}, default="warn"
         What happens if a test finds a significant disparity: the model is trained and there is a
         `FairnessRejectedWarning`, or a `FairnessRejectedError` and no model, or nothing but `fairness_tests_`.
@@ -572,8 +571,8 @@ class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
 
     See Also
     --------
-    AuditedClassifier : The same for labels; its notes hold here too.
-    CorrelationFairnessTest : For a continuous sensitive feature.
+    AuditedClassifier : The same for labels; its notes apply here too. CorrelationFairnessTest : For a continuous
+    sensitive feature.
 
     Examples
     --------

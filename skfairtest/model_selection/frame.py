@@ -1,4 +1,4 @@
-"""fairlearn's frame of metrics by group, with tests of what it shows."""
+"""fairlearn's frame of metrics by group, with tests of the disparities it shows."""
 
 from __future__ import annotations
 
@@ -33,23 +33,24 @@ COMPARISONS = [name for name in COMPARISON_COLUMNS if name != "stratum"]
 class SignificanceFrame(MetricFrame):
     """Metrics by group, as ``fairlearn.metrics.MetricFrame`` shows them, with a test of every disparity.
 
-    Everything of MetricFrame works unchanged: swap the import, and ``by_group``, ``difference()``, ``difference_ci()``
-    and the plots are what they were. `p_values` says which of the differences that are always there are more than
-    chance. `difference_test` and `ratio_test` say between which groups, with the interval and the reason where there is
-    no answer. `difference_interval` and `ratio_interval` are intervals for the numbers that ``difference()`` and
-    ``ratio()`` show; unlike most bootstraps of the largest difference they contain 0 (or 1) where nothing was found.
-    Tests are made when they are first asked for, and kept; until then the frame costs what a MetricFrame costs.
+    Everything in MetricFrame works unchanged: swap the import, and ``by_group``, ``difference()``, ``difference_ci()``
+    and the plots are as before. Some difference is always there; `p_values` shows which differences are larger than
+    chance explains. `difference_test` and `ratio_test` show between which groups, with the interval, and with the
+    reason where there is no test. `difference_interval` and `ratio_interval` are intervals for the numbers that
+    ``difference()`` and ``ratio()`` show; unlike most bootstrap intervals of the largest difference, they contain 0 (or
+    1) if no significant disparity was detected. A test runs when its result is first needed, and its result is kept;
+    until then the frame costs no more than a MetricFrame.
 
-    Null hypothesis of each p-value: among the people of one combination of control features, the metric has the same
-    value in all groups (with ``method="to_overall"``: in every group the value that everybody else has). It is adjusted
-    (by Holm, unless `test_params` says otherwise) for the comparisons of groups behind it: if the hypothesis holds it
-    is at most 0.05 with probability 0.05 at most for rates, and about that for other metrics. It is not adjusted for
-    the number of metrics and control levels in the frame, for which `comparisons` has all rows.
+    Null hypothesis of each p-value: among the people with one combination of control features, the metric has the same
+    value in all groups (with ``method="to_overall"``: in every group the value that everybody else has). The p-value is
+    adjusted (by Holm's method, unless `test_params` says otherwise) for the comparisons of groups behind it: under the
+    null hypothesis it is at most 0.05 with probability at most 0.05 for rates, and about that for other metrics. It is
+    not adjusted for the number of metrics and control levels in the frame; for that, `comparisons` has all rows.
 
     Parameters
     ----------
     metrics : callable or dict of callables
-        As in MetricFrame. What is tested is exactly what is shown: functions of fairlearn and scikit-learn that
+        As in MetricFrame. The values tested are exactly the values shown. Functions of fairlearn and scikit-learn that
         `FairnessTest` knows (also as ``functools.partial(function, pos_label=...)``, and with weights in
         `sample_params`) have its tests, which are exact for rates; any other function of any `sample_params` is tested
         by permuting labels, with jackknife or bootstrap standard errors.
@@ -60,23 +61,24 @@ class SignificanceFrame(MetricFrame):
     sample_params : dict, optional
         As in MetricFrame.
     n_boot : int, optional
-        As in MetricFrame: samples for ``difference_ci()`` and its like, not for the tests.
+        As in MetricFrame: samples for ``difference_ci()`` and similar methods, not for the tests.
     ci_quantiles : list of float, optional
         As in MetricFrame.
     random_state : int, RandomState or None
-        Seed of the bootstrap, as in MetricFrame, and of every test: it gives what a `FairnessTest` with it gives.
+        Seed of the bootstrap, as in MetricFrame, and of every test: results are those of a `FairnessTest` with this
+        seed.
     test_params : dict, optional
         Parameters of `FairnessTest`, such as ``{"confidence_level": 0.9, "n_jobs": 2}``. A function that `FairnessTest`
-        does not know is called up to a hundred times for each resample. Unless ``n_resamples`` says otherwise it has
-        199 of them, or as many as leave the smallest adjusted p-value at half the level; a test that takes more than
-        ten seconds says how long. A ``margin`` is one of differences in `difference_test`, and of ratios in
-        `ratio_test`.
+        does not know is called up to a hundred times for each resample. Unless ``n_resamples`` is set, its test has 199
+        resamples, or as many as are needed for the smallest possible adjusted p-value to be half the level; a test that
+        will take more than ten seconds warns how long. A ``margin`` is a margin of differences in `difference_test`,
+        and of ratios in `ratio_test`.
 
     Raises
     ------
     ValueError
-        As MetricFrame; also if `test_params` holds a name that is unknown, or that the frame itself decides, or a
-        value that is not allowed, or if `random_state` is no seed.
+        As MetricFrame; also if `test_params` holds a name that is unknown, or that the frame itself sets, or a value
+        that is not allowed, or if `random_state` is not a valid seed.
 
     See Also
     --------
@@ -84,14 +86,14 @@ class SignificanceFrame(MetricFrame):
 
     Notes
     -----
-    Arrays (a confusion matrix) and sizes of groups (``fairlearn.metrics.count``) have no test, nor have one group
-    alone, groups of one person each, or a function that is NaN in a group; their p-values are NaN, and ``reason`` of
+    There is no test for arrays (a confusion matrix), sizes of groups (``fairlearn.metrics.count``), a single group,
+    groups of one person each, or a function that is NaN in a group; their p-values are NaN, and ``reason`` of
     `difference_test` says why. A rate is undefined in a group in which nobody meets its condition: MetricFrame shows 0
-    there, and the test leaves the group out, with a warning and a ``reason``; so it does with a group of one person.
-    ``value`` is what MetricFrame shows all the same, and can lie outside ``ci_low`` and ``ci_high`` there.
+    there, and the test leaves the group out, with a warning and a ``reason``. It does the same with a group of one
+    person. ``value`` is still the number that MetricFrame shows, and can then lie outside ``ci_low`` and ``ci_high``.
 
-    The frame keeps numbers of people where its metrics are known and read nothing but labels, and people otherwise. A
-    pickled copy leaves functions behind that cannot be pickled; their tests are made before.
+    The frame keeps counts of people if its metrics are known and read only labels, and individual people otherwise. A
+    pickled copy does not contain functions that cannot be pickled; their tests are run before pickling.
 
     References
     ----------
@@ -189,14 +191,14 @@ class SignificanceFrame(MetricFrame):
     def _prepare(
         self, tested: list[MetricOf], people: Sample | str, y_true: Any, y_pred: Any, params: Any, seed: Any
     ) -> None:
-        """Keep what the tests of the values shown need."""
+        """Keep what the tests need."""
         n_control = len(self.control_levels or ())
         if not len(self.by_group):
             raise ParameterError("y_true is empty: at least one person is needed")
         n_levels = n_control + len(self.sensitive_levels)
         if self.by_group.index.nlevels != n_levels or any(len(level) != n_control for level in self._levels()):
             raise ParameterError(
-                "sensitive_features or control_features holds tuples, which MetricFrame takes for several features: "
+                "sensitive_features or control_features holds tuples, which MetricFrame treats as several features: "
                 "pass a DataFrame with a column for each part, or write the tuples as text"
             )
         shown = []
@@ -227,13 +229,13 @@ class SignificanceFrame(MetricFrame):
         random_state: Any = None,
         test_params: dict[str, Any] | None = None,
     ) -> Self:
-        """Show metrics of people who were counted, such as by `CountTable.from_frame`, with tests.
+        """Show metrics, with tests, for people given as counts, for instance by `CountTable.from_frame`.
 
         Parameters
         ----------
         table : CountTable
-            People by stratum, group and cell: its control features become those of the frame. Where it has no
-            ``y_pred``, metrics are handed the ``y_score`` in its place.
+            People by stratum, group and cell: its control features become those of the frame. If it has no ``y_pred``,
+            metrics get ``y_score`` in its place.
         metrics : callable or dict of callables
             As in MetricFrame: functions that take ``sample_weight``, and ``fairlearn.metrics.count``.
         random_state : int, RandomState or None
@@ -244,8 +246,8 @@ class SignificanceFrame(MetricFrame):
         Returns
         -------
         SignificanceFrame
-            What a frame of the rows would show. Functions that `FairnessTest` does not know have a test where they
-            read nothing but labels.
+            A frame that shows the same as a frame of the rows. Functions that `FairnessTest` does not know are tested
+            only if they read nothing but labels.
 
         Raises
         ------
@@ -299,7 +301,8 @@ class SignificanceFrame(MetricFrame):
     def p_values(self, method: str = "between_groups", disparity: str = "difference") -> Any:
         """Return a p-value for each number that ``difference()`` or ``ratio()`` shows.
 
-        Null hypothesis: the metric has the same value in all groups, or in each group the value of everybody else. Each
+        Null hypothesis: the metric has the same value in all groups or, with ``method="to_overall"``, in each group the
+        same value as among everybody else. Each
         p-value is adjusted for the comparisons behind it (the smallest of Holm's, unless ``adjust`` of `test_params`
         says otherwise), not for other metrics and levels.
 
@@ -313,8 +316,8 @@ class SignificanceFrame(MetricFrame):
         Returns
         -------
         float, Series or DataFrame
-            The type, the index and the columns that ``difference()`` has. NaN where there is no test, for which
-            `difference_test` gives the reason.
+            The same type, index and columns as ``difference()``. NaN where there is no test; `difference_test` gives
+            the reason.
 
         Raises
         ------
@@ -350,9 +353,9 @@ class SignificanceFrame(MetricFrame):
             Indexed by ``metric``, after the control features if there are any: ``value`` (the number that
             ``difference()`` shows), ``ci_low`` and ``ci_high`` (its limits, see `difference_interval`), ``group`` and
             ``other`` (the comparison that sets the p-value), ``disparity`` and ``statistic`` (of that comparison,
-            signed: the value of ``group`` less that of ``other``), ``p_value``, ``concern`` (whether a disparity was
-            found; missing where there is no test), ``method`` (the p-value's null distribution) and ``reason`` (why
-            there is no test, or which groups were left out of it; empty otherwise).
+            signed: the value of ``group`` minus that of ``other``), ``p_value``, ``concern`` (whether the disparity is
+            significant; missing where there is no test), ``method`` (the p-value's null distribution) and ``reason``
+            (why there is no test, or which groups were left out of it; empty otherwise).
 
         Raises
         ------
@@ -375,7 +378,7 @@ class SignificanceFrame(MetricFrame):
         count                NaN
         Name: p_value, dtype: float64
         >>> frame.difference_test().loc["count", "reason"]
-        'the size of a group is no average over its people: there is nothing to test'
+        'the size of a group is not an average over its people: there is nothing to test'
         """
         return self._test_frame(method, "difference")
 
@@ -390,8 +393,8 @@ class SignificanceFrame(MetricFrame):
         Returns
         -------
         DataFrame
-            As of `difference_test`, with the number that ``ratio()`` shows as ``value``; ``disparity`` is the value of
-            ``group`` over that of ``other``, which may exceed 1.
+            As in `difference_test`, with the number that ``ratio()`` shows as ``value``; ``disparity`` is the value of
+            ``group`` divided by that of ``other``, which may exceed 1.
 
         Raises
         ------
@@ -413,9 +416,9 @@ class SignificanceFrame(MetricFrame):
         Returns
         -------
         DataFrame
-            A column for each control feature, then those of ``FairnessTest.comparisons_``. ``p_value`` is that of the
-            comparison alone, from which any adjustment over the whole frame can start; ``p_value_adjusted`` is adjusted
-            within one metric and one combination of control features. Metrics without a test have no rows.
+            A column for each control feature, then those of ``FairnessTest.comparisons_``. ``p_value`` is not adjusted,
+            so that you can adjust it over the whole frame; ``p_value_adjusted`` is adjusted within one metric and one
+            combination of control features. Metrics without a test have no rows.
 
         Raises
         ------
@@ -438,15 +441,15 @@ class SignificanceFrame(MetricFrame):
         return pd.concat(parts, ignore_index=True)
 
     def difference_interval(self, method: str = "between_groups") -> list[Any]:
-        """Return limits of the numbers that ``difference()`` shows.
+        """Return confidence limits for the numbers that ``difference()`` shows.
 
-        A difference of the largest and the smallest value is never below 0, and unless people are few a bootstrap of it
-        does not contain 0. These limits follow from simultaneous intervals of all comparisons: where all of them hold,
-        the largest absolute difference lies between the largest of their least and the largest of their greatest
-        absolute values. The lower limit is 0 where no comparison is told from 0. With ``adjust=None`` or a
-        false-discovery rule in `test_params` the intervals hold one by one, which bounds no largest difference at their
-        level. Groups that are left out of the comparisons, of which the ``reason`` of `difference_test` tells, are not
-        in these limits, though ``difference()`` may show them.
+        The difference between the largest and the smallest value is never below 0, and a bootstrap interval of it does
+        not contain 0 unless there are few people. These limits follow from simultaneous intervals of all comparisons:
+        if all of them cover the true differences, the largest absolute difference lies between the largest of their
+        smallest and the largest of their greatest absolute values. The lower limit is 0 if no comparison's interval
+        excludes 0. With ``adjust=None`` or a false-discovery rule in `test_params` the intervals are pointwise, and the
+        limits do not hold at their level. Groups that are left out of the comparisons, listed in the ``reason`` of
+        `difference_test`, do not enter these limits, although ``difference()`` may show them.
 
         Parameters
         ----------
@@ -467,9 +470,9 @@ class SignificanceFrame(MetricFrame):
         return self._interval(method, "difference")
 
     def ratio_interval(self, method: str = "between_groups") -> list[Any]:
-        """Return limits of the numbers that ``ratio()`` shows.
+        """Return confidence limits for the numbers that ``ratio()`` shows.
 
-        They follow from the intervals of all comparisons as those of `difference_interval` do.
+        They follow from the intervals of all comparisons in the same way as those of `difference_interval`.
 
         Parameters
         ----------
@@ -479,8 +482,8 @@ class SignificanceFrame(MetricFrame):
         Returns
         -------
         list of two floats, Series or DataFrames
-            The lower limit, which is the worst that is compatible with the data, and the upper one, which is 1 where
-            nothing was found; each shaped as ``ratio()``.
+            The lower limit, which is the worst ratio compatible with the data, and the upper limit, which is 1 if no
+            significant disparity was detected; each shaped as ``ratio()``.
 
         Raises
         ------
@@ -492,7 +495,7 @@ class SignificanceFrame(MetricFrame):
     # ------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        """Return the values by group, with p-values where they are known or quickly found."""
+        """Return the values by group, with p-values where they are known or quick to compute."""
         return plain(self._document()).rstrip("\n")
 
     def _repr_html_(self) -> str | None:
@@ -518,7 +521,7 @@ class SignificanceFrame(MetricFrame):
             raise ParameterError(self._not_tested[disparity])
 
     def _like_difference(self, method: str, disparity: str, take: Callable[[Cell], float]) -> Any:
-        """Return a number of every cell in the type that MetricFrame's methods have."""
+        """Return one number per cell, in the type that MetricFrame's methods return."""
         self._check(method, disparity)
         cells = self._cells
         numbers = range(len(cells.metrics))

@@ -33,16 +33,16 @@ def fairness_p_value(
 ) -> float:
     """Return the p-value of a fairness test, in the shape of a metric.
 
-    Null hypothesis: `metric` is equal in the groups that are compared. It is for ``make_scorer`` and for a fairlearn
-    ``MetricFrame`` over strata, where it gives a p-value for each of them: its ``by_group`` is to be read; differences
-    and ratios of p-values mean nothing.
+    Null hypothesis: `metric` is equal in the groups that are compared. Use it with ``make_scorer``, or in a fairlearn
+    ``MetricFrame`` over strata, where it gives a p-value for each stratum. Read only the frame's ``by_group``:
+    differences and ratios of p-values mean nothing.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or None
         True labels; None where the metric needs none.
     y_pred : array-like of shape (n_samples,)
-        Predictions; scores where the metric reads nothing else.
+        Predictions, or scores if the metric reads only scores.
     y_score : array-like of shape (n_samples,), optional
         Scores of the positive label, for metrics that need them beside predictions.
     sensitive_features : array-like, frame or mapping
@@ -50,7 +50,7 @@ def fairness_p_value(
     control_features : array-like, frame or mapping, optional
         Strata within which groups are compared.
     sample_weight : array-like of shape (n_samples,), optional
-        What each person counts.
+        The weight of each person.
     clusters : array-like of shape (n_samples,), optional
         Who belongs together.
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, default="equalized_odds"
@@ -62,8 +62,7 @@ def fairness_p_value(
     Returns
     -------
     float
-        The global p-value, above 0 and at most 1. Means of it over folds or strata are no p-values; twice the mean is
-        one.
+        The global p-value, above 0 and at most 1. Its mean over folds or strata is not a p-value; twice the mean is.
 
     Raises
     ------
@@ -73,7 +72,7 @@ def fairness_p_value(
     See Also
     --------
     make_fairness_scorer : A scorer that needs no request and can read the groups from X.
-    FairnessTest : The test, with everything else that it says.
+    FairnessTest : The test, with all its other results.
 
     Examples
     --------

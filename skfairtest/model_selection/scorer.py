@@ -1,4 +1,4 @@
-"""Fairness as a score that searches and cross-validation take, with the groups by routing or by columns of X."""
+"""Fairness as a score for searches and cross-validation; the groups come by routing or from columns of X."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["make_fairness_scorer"]
 MISSING = (
     "sensitive_features is missing, so there are no groups to compare. By metadata routing: "
     "sklearn.set_config(enable_metadata_routing=True), then search.fit(X, y, sensitive_features=groups) or "
-    "cross_validate(..., params={'sensitive_features': groups}). Without routing: "
-    "make_fairness_scorer(..., sensitive_features='sex') reads that column of X. By hand: "
-    "scorer(model, X, y, sensitive_features=groups)."
+    "cross_validate(..., params={'sensitive_features': groups}). Without routing: make_fairness_scorer(..., "
+    "sensitive_features='sex') reads that column of X. Called directly: scorer(model, X, y, "
+    "sensitive_features=groups)."
 )
 
 
@@ -46,16 +46,16 @@ def score_of_predictions(
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
-        Labels, and those that a threshold gives.
+        True labels, and labels predicted with a threshold.
     metric, output, columns, **params : object
         The scorer's.
     sensitive_features, control_features, clusters, sample_weight : object
-        What routing brings.
+        Passed by metadata routing.
 
     Returns
     -------
     float
-        Larger is fairer; minus infinity where it is undefined, because the tuner takes NaN for the best of all.
+        Larger is fairer; minus infinity where it is undefined, because the tuner treats NaN as the best score.
 
     Raises
     ------
@@ -78,8 +78,8 @@ def score_of_predictions(
     scored = [m.name for m in check_question(metric, params)[1] if "y_score" in m.reads]
     if scored:
         raise ParameterError(
-            f"metric={scored[0]!r} is a metric of scores, which no threshold changes: tune one of labels, such as "
-            "'equalized_odds'"
+            f"metric={scored[0]!r} is a metric of scores, which a threshold does not change: tune with a metric of "
+            "labels, such as 'equalized_odds'"
         )
     test = FairnessTest(metric=metric, **params)
     score = fairness_score(lambda: result_of(test, one_column(y_pred), one_column(y_true), passed), output)
@@ -148,8 +148,8 @@ class FairnessScorer(_BaseScorer):
         if self._columns is not None:
             if passed.get("sensitive_features") is not None:
                 raise ParameterError(
-                    f"sensitive_features was passed, and the scorer reads the columns {list(self._columns)} of X: "
-                    "leave one of them out"
+                    "sensitive_features was passed, but the scorer reads the groups from the columns "
+                    f"{list(self._columns)} of X: leave one of the two out"
                 )
             passed["sensitive_features"] = named_columns(X, self._columns, "sensitive_features")
         _check_passed(X if y_true is None else y_true, passed)
@@ -160,7 +160,7 @@ class FairnessScorer(_BaseScorer):
     def set_score_request(self, **kwargs: bool | str | None) -> Self:
         """Change which metadata is requested; requests that are not mentioned stay as they are.
 
-        scikit-learn's own would forget them, and with them the groups.
+        scikit-learn's own method would reset them, and with them the request for the groups.
         """
         return super().set_score_request(**{**self._metadata_request.score.requests, **kwargs})  # type: ignore[no-any-return]
 
@@ -184,9 +184,9 @@ def make_fairness_scorer(
     """Make a scorer of a fitted model's fairness, for searches and cross-validation.
 
     On every fold it runs `FairnessTest`, whose null hypothesis is that `metric` is equal in the groups, on the model's
-    predictions, and returns one number of which larger is fairer. Scores are over all comparisons of the test: the
-    disparity that is furthest from equality counts. Undefined is never better than defined: a model that leaves one of
-    the groups undefined gets NaN and a warning, and searches rank it last.
+    predictions, and returns one number; larger is fairer. The score covers all comparisons of the test: the disparity
+    that is farthest from equality counts. Undefined is never better than defined: a model that leaves the metric
+    undefined in a group gets NaN and a warning, and searches rank it last.
 
     Parameters
     ----------
@@ -194,28 +194,28 @@ def make_fairness_scorer(
         As in `FairnessTest`.
     output : {"upper_bound", "disparity", "statistic", "p_value"}, default="upper_bound"
         "disparity": minus the largest absolute difference or, with ``disparity="ratio"``, the smallest ratio of the
-        lesser to the greater value, min(r, 1/r). "upper_bound": the same of the worst end of the intervals, so that a
-        model does not win by its groups being small; minus infinity where an interval of differences has no end.
-        "statistic": minus the absolute statistic of the comparison that sets the p-value. "p_value": the test's
-        p-value, or minus it with ``alternative="equivalence"``, where a small one certifies fairness. The mean of
-        p-values over folds, which is what a search ranks by, is not a p-value, and p-values are larger in smaller
-        folds: use them in `select_fair`, not to rank by.
+        smaller to the larger value, min(r, 1/r). "upper_bound": the same, computed from the worst end of the intervals,
+        so that a model does not win because its groups are small; minus infinity where an interval of differences is
+        unbounded. "statistic": minus the absolute statistic of the comparison that sets the p-value. "p_value": the
+        test's p-value, or minus the p-value with ``alternative="equivalence"``, where a small p-value is evidence for
+        fairness. A search ranks by the mean over folds, which is not a p-value, and p-values are larger in smaller
+        folds: use them in `select_fair`, not for ranking.
     sensitive_features : str or list of str, optional
-        Names of columns of X that hold the groups, which needs no metadata routing. They have to be in the X
-        that the whole model gets; a ColumnTransformer inside it may drop them. None: the groups are passed by
-        metadata routing, and are requested already.
+        Names of columns of X that hold the groups; this needs no metadata routing. They must be in the X that is passed
+        to the whole model; a ColumnTransformer inside it may drop them. None: the groups are passed by metadata
+        routing, and are already requested.
     **test_params
-        Parameters of `FairnessTest`. `random_state` is 0 if it is not given, and must be an integer: the same model
-        and data get the same score, whatever was scored before. Metrics without an exact test, such as AUC, are scored
+        Parameters of `FairnessTest`. `random_state` is 0 if it is not given, and must be an integer: the same model and
+        data then get the same score, whatever was scored before. Metrics without an exact test, such as AUC, are scored
         several times faster with ``n_resamples="adaptive"``.
 
     Returns
     -------
     scorer : callable
-        A scorer of scikit-learn, ``scorer(estimator, X, y)``; called by hand it takes ``sensitive_features=groups`` of
-        shape (n_samples,) or (n_samples, n_features), ``control_features``, ``clusters`` and ``sample_weight``, with
-        routing enabled or not. By routing it requests the first three; ``set_score_request(sample_weight=True)`` says
-        that weights are for it too.
+        A scorer of scikit-learn, ``scorer(estimator, X, y)``. Called directly, it takes ``sensitive_features=groups``
+        of shape (n_samples,) or (n_samples, n_features), ``control_features``, ``clusters`` and ``sample_weight``, with
+        routing enabled or not. With routing it requests the first three; ``set_score_request(sample_weight=True)``
+        requests the weights too.
 
     Raises
     ------
@@ -232,21 +232,22 @@ def make_fairness_scorer(
     --------
     select_fair : Choose the best candidate among fair ones.
     FairnessTest : The test behind the score.
-    SensitiveStratifiedKFold : Folds that share out every group evenly.
+    SensitiveStratifiedKFold : Folds with equal shares of every group.
 
     Notes
     -----
-    ``TunedThresholdClassifierCV`` never passes X to a scorer: there, the groups come by routing only, and a
-    threshold at which the score is undefined gets minus infinity. ``RFECV`` and ``SequentialFeatureSelector`` pass
-    columns without names or not all columns, so that the groups come by routing there too, and they treat NaN as the
-    best score of all: let them score what is always defined, such as "demographic_parity" by its difference.
+    ``TunedThresholdClassifierCV`` never passes X to a scorer: the groups must come by routing, and a threshold at which
+    the score is undefined gets minus infinity. ``RFECV`` and ``SequentialFeatureSelector`` pass columns without names,
+    or only some columns, so the groups must come by routing there too. They also treat NaN as the best score: use a
+    metric that is always defined, such as "demographic_parity" compared by difference.
 
-    A score is about the people of its fold: a group of whom a fold has nobody is not missed, as long as there are two
-    others, which is what `SensitiveStratifiedKFold` is for. Scores of folds are for choosing a model. Whether the
-    chosen one is fair is the question of a `FairnessTest` on people that neither training nor the choice has seen.
+    A score is about the people of its fold: if a group is missing from a fold, the score does not show it as long as
+    two other groups are there. `SensitiveStratifiedKFold` prevents this. Scores of folds are for choosing a model. To
+    find out whether the chosen model is fair, run a `FairnessTest` on people that were used neither for training nor
+    for the choice.
 
-    Without routing, weights that are handed to a search's ``fit`` weight this score too, as they do every other score
-    that knows them, from scikit-learn 1.7 on.
+    Without routing, weights passed to a search's ``fit`` also weight this score, like every other score that takes
+    weights, from scikit-learn 1.7 on.
 
     Examples
     --------
@@ -277,7 +278,7 @@ def make_fairness_scorer(
 
 
 def _cheapest(metric: Any, output: str, params: dict[str, Any]) -> dict[str, Any]:
-    """Return the method that needs no resamples, where there is one: an estimate is the same by every method."""
+    """Return the method that needs no resamples, if there is one: the estimate is the same with every method."""
     cheap = {"method": "asymptotic"}
     try:
         check_score(metric, output, {**params, **cheap})

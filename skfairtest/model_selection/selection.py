@@ -1,4 +1,4 @@
-"""Which candidate of a search to take: the best of those that are fair enough."""
+"""Choosing a candidate of a search: the best of those that are fair enough."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class FairSelection:
         return f"select_fair({self.maximize!r}, {self.fairness!r}, {name}={value!r})"
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
-        """Return the position of the best candidate that is fair enough, else of the fairest."""
+        """Return the position of the best candidate that is fair enough; if there is none, of the fairest."""
         gain, fair = _folds(cv_results, "maximize", self.maximize), _folds(cv_results, "fairness", self.fairness)
         complete = ~np.isnan(np.concatenate([gain, fair], axis=1)).any(axis=1)
         if not complete.any():
@@ -55,7 +55,7 @@ class FairSelection:
         found = float(fairness[chosen])
         beyond = f"{limit - found:.4g} {'above' if found < 0 else 'below'} {name}={abs(limit):.4g}"
         warnings.warn(
-            f"{self!r}: no candidate qualifies. The fairest is taken, candidate {chosen} ({params}): {what} is "
+            f"{self!r}: no candidate qualifies. The fairest is chosen, candidate {chosen} ({params}): {what} is "
             f"{abs(found):.4g}, {beyond}",
             UserWarning,
             stacklevel=find_stack_level(),
@@ -63,7 +63,7 @@ class FairSelection:
         return chosen
 
     def _bounds(self, fair: Floats, complete: NDArray[np.bool_]) -> tuple[Floats, str, float]:
-        """Take scores as upper bounds of differences (at most 0) or worst ends of ratios (from 0 to 1)."""
+        """Interpret scores as upper bounds of differences (at most 0) or worst ends of ratios (from 0 to 1)."""
         found = fair[complete]
         low, high, tolerance = float(found.min()), float(found.max()), float(self.tolerance or 0.0)
         wanted = (
@@ -92,8 +92,8 @@ class FairSelection:
         found = fair[complete]
         if found.min() < 0 or found.max() > 1:
             raise ParameterError(
-                f"fairness={self.fairness!r} has scores between {found.min():.3g} and {found.max():.3g}, and alpha is "
-                "about p-values: pass make_fairness_scorer(..., output='p_value'), without alternative='equivalence', "
+                f"fairness={self.fairness!r} has scores between {found.min():.3g} and {found.max():.3g}, but alpha is "
+                "for p-values: pass make_fairness_scorer(..., output='p_value'), without alternative='equivalence', "
                 "whose p-values are evidence for fairness; or use tolerance with output='upper_bound'"
             )
         return np.minimum(1.0, 2 * fair.mean(axis=1)), "twice the mean of its p-values", float(self.alpha or 0.0)
@@ -103,7 +103,7 @@ class FairSelection:
         bad = np.flatnonzero((np.isnan(gain) | np.isnan(fair)).any(axis=0)).tolist()
         return (
             f"{self!r}: all {len(fair)} candidates have a nan among their scores of {listed(keys)}, in the splits "
-            f"{', '.join(map(str, bad))}, and none can be chosen. The search's warnings, or error_score='raise', say "
+            f"{', '.join(map(str, bad))}, so none can be chosen. The search's warnings, or error_score='raise', say "
             "why: groups missing from a fold (use cv=SensitiveStratifiedKFold() and fewer folds), sensitive_features "
             "not passed, or a metric that a model leaves undefined"
         )
@@ -115,7 +115,7 @@ def _folds(cv_results: Mapping[str, Any], parameter: str, key: str) -> Floats:
     if not found:
         keys = [name.removeprefix("mean_test_") for name in cv_results if name.startswith("mean_test_")]
         hint = (
-            "; the search has one score only: pass scoring={'accuracy': 'accuracy', 'fair': make_fairness_scorer(...)}"
+            "; the search has only one score: pass scoring={'accuracy': 'accuracy', 'fair': make_fairness_scorer(...)}"
             if keys == ["score"]
             else ""
         )
@@ -139,10 +139,11 @@ def select_fair(
 ) -> FairSelection:
     """Choose the best candidate of a search among those that are fair enough, for ``refit=``.
 
-    With `tolerance`, the recommended way, candidates qualify whose disparity stays within it, as far as the folds can
-    tell: a small fold has wide intervals, and does not qualify where data are few. With `alpha`, candidates qualify
-    that a combined test does not reject. Its null hypothesis is that the candidate's models are fair in every fold; not
-    to reject it does not prove fairness, and small folds hardly ever reject.
+    With `tolerance`, the recommended way, a candidate qualifies if its disparity stays within the tolerance even at the
+    worst end of the intervals: intervals are wide in small folds, so candidates do not qualify merely because data are
+    few. With `alpha`, a candidate qualifies if a combined test does not reject it. The null hypothesis is that the
+    candidate's models are fair in every fold; a test that does not reject does not prove fairness, and small folds
+    hardly ever reject.
 
     Parameters
     ----------
@@ -152,45 +153,46 @@ def select_fair(
         Key of the fairness scores: `make_fairness_scorer` with ``output="upper_bound"`` for `tolerance`, with
         ``output="p_value"`` for `alpha`.
     tolerance : float, optional
-        Of differences the largest upper bound that is tolerated, at least 0; of ratios the smallest worst end, above 0
-        and at most 1. It is compared with the mean over folds. Scores say by their sign which they are: p-values look
-        like ratios, and nobody can tell them apart, so take care that `fairness` is not of output "p_value" here.
+        For differences, the largest upper bound that is tolerated, at least 0; for ratios, the smallest worst end that
+        is tolerated, above 0 and at most 1. It is compared with the mean over folds. The sign of the scores shows which
+        they are. P-values cannot be distinguished from ratios, so make sure that `fairness` does not have output
+        "p_value" here.
     alpha : float, optional
         Level, between 0 and 1, of the combined p-value: twice the mean of the folds' p-values, at most 1.
 
     Returns
     -------
     refit : callable
-        Called by the search with its ``cv_results_``, returns the position of the candidate: the largest mean of
-        `maximize`, among ties the fairest, then the first. If none qualifies it is the fairest (largest mean score of
-        `fairness`, or largest combined p-value), with a UserWarning that says by how much it misses. Candidates with a
-        NaN in any fold of either score are out.
+        A function that the search calls with its ``cv_results_`` and that returns the position of the chosen candidate:
+        the one with the largest mean of `maximize`, among ties the fairest, then the first. If none qualifies, the
+        fairest is chosen (largest mean score of `fairness`, or largest combined p-value), with a UserWarning that says
+        by how much it misses. Candidates with a NaN in any fold of either score are excluded.
 
     Raises
     ------
     ValueError
         If not exactly one of `tolerance` and `alpha` is given, or it is out of range. In the search: if a key is not
-        among those of `scoring`, scores cannot be what `tolerance` or `alpha` is about, or every candidate has a NaN.
+        among those of `scoring`, scores do not fit `tolerance` or `alpha`, or every candidate has a NaN.
 
     See Also
     --------
     make_fairness_scorer : Scores that this chooses by.
-    FairnessTest : Test of the chosen model on people that the search has not seen.
+    FairnessTest : Test of the chosen model on people that the search did not use.
 
     Notes
     -----
-    The average of p-values of folds is not a p-value: it can be below 0.05 twice as often as that under the null
-    hypothesis, depending on how the folds, which share their training data, depend on each other. Nobody knows how they
-    do. Twice the average is a p-value whatever the dependence (Rueschendorf 1982; Vovk and Wang 2020); no smaller
-    multiple is.
+    The average of the folds' p-values is not a p-value: under the null hypothesis it can be below 0.05 with twice that
+    probability, depending on the dependence between folds, which share their training data. That dependence is unknown.
+    Twice the average is a p-value whatever the dependence (Rueschendorf 1982; Vovk and Wang 2020); no smaller multiple
+    is.
 
     The folds are used to choose, and the choice favours candidates that were lucky in them. The scores of the chosen
-    one are therefore no verdict on it: test the refitted model, with `FairnessTest`, on people that the search has not
-    seen. For the same reason the mean of upper bounds is a measure to choose by, and no bound: it is neither corrected
-    for the number of candidates nor about the model that is refitted on all data.
+    candidate are therefore no verdict on it: test the refitted model, with `FairnessTest`, on people that the search
+    did not use. For the same reason the mean of upper bounds is a criterion for choosing and not a bound: it is not
+    corrected for the number of candidates, and is not about the model that is refitted on all data.
 
-    ``HalvingGridSearchCV`` and ``HalvingRandomSearchCV`` have one score only and never call what they are given as
-    ``refit``: they take the best by that score, and say nothing about it.
+    ``HalvingGridSearchCV`` and ``HalvingRandomSearchCV`` have only one score and never call the function passed as
+    ``refit``: they choose the best by that score, without a warning.
 
     References
     ----------

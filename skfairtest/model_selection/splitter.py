@@ -1,7 +1,7 @@
-"""Folds in which every group of people, every label, and every group with every label, has its even share.
+"""Folds with equal shares of every group, every label, and every combination of group and label.
 
-A cell is a label of one group. With C people in a cell and k folds, every fold gets floor(C/k) or ceil(C/k) of them,
-and so it is with the people of a group, of a label, and with all people. Such folds always exist: what is left of the
+A cell is one label in one group. With C people in a cell and k folds, every fold gets floor(C/k) or ceil(C/k) of them;
+the same is true of the people of a group, of a label, and of all people. Such folds always exist: what is left of the
 cells after division by k are the edges of a bipartite multigraph between groups and labels, folds are colours of the
 edges, and every bipartite multigraph has an equitable colouring in any number of colours (de Werra 1971). It is found
 by halving the edges of two folds along closed walks, which halves the edges at every node.
@@ -34,7 +34,7 @@ _SHOWN = 5
 _NO_GROUPS = (
     "sensitive_features is missing: the groups to stratify on. Directly: split(X, y, sensitive_features=...). In a "
     "search or in cross_validate either name a column of X, SensitiveStratifiedKFold(sensitive_features='sex'), or "
-    "switch routing on with sklearn.set_config(enable_metadata_routing=True) and pass them: search.fit(X, y, "
+    "enable routing with sklearn.set_config(enable_metadata_routing=True) and pass them: search.fit(X, y, "
     "sensitive_features=...), or cross_validate(..., params={'sensitive_features': ...})."
 )
 
@@ -42,20 +42,20 @@ _NO_GROUPS = (
 class SensitiveStratifiedKFold(StratifiedKFold):
     """K folds stratified on label and group together, so that small groups do not vanish from folds.
 
-    No hypothesis is tested here: a splitter gives the tests and the scorers of every fold people of every group.
-    ``StratifiedKFold`` keeps the shares of the labels only; a small group may then be missing from a fold altogether,
-    and its disparity there is undefined. Here the numbers of people in any two folds differ by one at most: of all
-    people, of every group, of every label, and of every group with every label. The groups are either passed at
-    run time, as ``sensitive_features`` of `split` (in scikit-learn's tools by metadata routing; the request is made
-    already), or named as columns of `X`, which needs no routing.
+    No hypothesis is tested here: a splitter makes sure that the tests and scorers of every fold have people from every
+    group. ``StratifiedKFold`` keeps only the shares of the labels; a small group may then be missing from a fold
+    altogether, and its disparity there is undefined. Here the numbers of people in any two folds differ by at most one:
+    for all people, for every group, for every label, and for every group with every label. The groups are either passed
+    at run time, as ``sensitive_features`` of `split` (in scikit-learn's tools by metadata routing; the request is
+    already set), or named as columns of `X`, which needs no routing.
 
     Parameters
     ----------
     n_splits : int, default=5
         The number of folds, at least 2.
     shuffle : bool, default=False
-        Whether the people of each group and label are shuffled before they are dealt out. Without, they go to the
-        folds in the order in which they came.
+        Whether the people of each group and label are shuffled before they are assigned to folds. If not, they are
+        assigned in their original order.
     random_state : int, RandomState instance or None, default=None
         The seed of the shuffling.
     sensitive_features : str, sequence of str or None, default=None
@@ -68,8 +68,8 @@ class SensitiveStratifiedKFold(StratifiedKFold):
 
     Notes
     -----
-    Renaming groups or labels and other containers do not change the folds. With several sensitive features the
-    promise holds for their crossing; for one of them alone the numbers in two folds may differ by more than one.
+    Renaming groups or labels, or using another container, does not change the folds. With several sensitive features,
+    shares are equal for their crossing; for one of them alone, the numbers in two folds may differ by more than one.
 
     References
     ----------
@@ -144,18 +144,18 @@ class SensitiveStratifiedKFold(StratifiedKFold):
     def split(
         self, X: Any, y: Any = None, groups: None = None, *, sensitive_features: Any = None
     ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-        """Deal the people out to the folds.
+        """Assign the people to folds.
 
         Parameters
         ----------
         X : array-like, frame or sparse matrix of n rows, or None
-            Only counted, and asked for the columns that `sensitive_features` of the splitter names.
+            Only its number of rows is used, and the columns that `sensitive_features` of the splitter names.
         y : array-like of shape (n,) or None
             The labels, of any type. None: the groups alone are stratified.
         groups : None
-            Always None: scikit-learn's name for people who must stay together, which is not done here.
+            Always None. In scikit-learn these are people who must stay together, which this splitter does not support.
         sensitive_features : array-like, frame or mapping of n rows, optional
-            The groups: one or several columns, unless the splitter knows their names.
+            The groups: one or several columns. Not needed if the splitter names columns of `X`.
 
         Returns
         -------
@@ -175,8 +175,8 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         """
         if groups is not None:
             raise ParameterError(
-                "groups are people who must stay together in scikit-learn, and SensitiveStratifiedKFold keeps nobody "
-                "together: pass the sensitive groups as sensitive_features=..., or use StratifiedGroupKFold."
+                "groups are people who must stay together in scikit-learn, but SensitiveStratifiedKFold does not keep "
+                "people together: pass the sensitive groups as sensitive_features=..., or use StratifiedGroupKFold."
             )
         columns, label = self._read(X, y, sensitive_features)
         self._warn_of_small_cells(columns, label)
@@ -192,7 +192,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
                 raise ParameterError(_NO_GROUPS)
         elif sensitive_features is not None:
             raise ParameterError(
-                f"sensitive_features are columns of X already ({self.sensitive_features!r}): leave them "
+                f"sensitive_features are already named as columns of X ({self.sensitive_features!r}): leave them "
                 "out of split, or out of SensitiveStratifiedKFold(...)."
             )
         else:
@@ -206,7 +206,8 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         check_same_people({"X": X, "y": label, "sensitive_features": columns})
         if len(columns[0]) < self.n_splits:
             raise ParameterError(
-                f"n_splits={self.n_splits} is more than the {len(columns[0])} people there are: every fold needs one."
+                f"n_splits={self.n_splits} is more than the number of people, {len(columns[0])}: every fold needs at "
+                "least one."
             )
         return columns, label
 
@@ -249,14 +250,14 @@ def stratified_folds(
     n_folds: int,
     random_state: np.random.RandomState | None = None,
 ) -> Positions:
-    """Deal people out to folds, with even shares of every group, every label and every group with every label.
+    """Assign people to folds, with equal shares of every group, every label and every group with every label.
 
     Parameters
     ----------
     groups : sequence of ndarray of shape (n,)
         Codes of the groups; of several columns, the crossing counts.
     labels : ndarray of shape (n,) or None
-        Codes of the labels, None: all people have one.
+        Codes of the labels; None: all people have the same label.
     n_folds : int
         The number of folds.
     random_state : RandomState, optional
@@ -291,7 +292,7 @@ def stratified_folds(
 
 
 def _in_order_of_appearance(columns: Sequence[Positions]) -> Positions:
-    """Return codes of the crossing that do not depend on what its values are called."""
+    """Return codes of the crossing that do not depend on the names of its values."""
     _, first, codes = np.unique(np.stack(columns), axis=1, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes.reshape(-1)]
 

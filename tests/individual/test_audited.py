@@ -133,7 +133,7 @@ def check_statement(test, model, way):
     words = {
         "analytic": "closed form",
         "finite_differences": "central differences",
-        "search": "so that places are tried in the directions",
+        "search": "so candidates are tried in the directions",
     }
     assert words[way] in report["because"]
     assert report["because"] in str(test)

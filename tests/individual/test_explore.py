@@ -117,7 +117,7 @@ def test_a_column_that_no_judgement_is_about_is_warned_of():
 
 def test_a_search_that_ends_early_is_warned_of(monkeypatch):
     monkeypatch.setattr(explore, "_STEEP", -1.0)
-    with pytest.warns(ConvergenceWarning, match="stopped before the likeliest metric was found"):
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
         ComparablePairs().fit(X, pairs=PAIRS, comparable=COMPARABLE)
 
 
@@ -137,8 +137,8 @@ SAME = pd.concat([X, X[:1]], ignore_index=True)
         ({}, {"pairs": PAIRS + 1}, "positions from 0 to 149, as X has n_samples=150; found 150"),
         ({}, {"pairs": -PAIRS}, "positions from 0 to 149"),
         ({}, {"comparable": COMPARABLE[1:]}, f"different lengths, {len(PAIRS)} and {len(PAIRS) - 1}"),
-        ({}, {"comparable": np.full(len(PAIRS), True)}, "pairs that they are comparable.*judgements of both kinds"),
-        ({}, {"comparable": np.full(len(PAIRS), 0)}, "pairs that they are not comparable"),
+        ({}, {"comparable": np.full(len(PAIRS), True)}, "pairs are comparable.*judgements of both kinds"),
+        ({}, {"comparable": np.full(len(PAIRS), 0)}, "pairs are not comparable"),
         ({}, {"comparable": SQUARES}, "comparable must be True or False for every pair"),
         ({}, {"comparable": [None, *COMPARABLE[1:]]}, "comparable has 1 missing value"),
         ({}, {"X": SAME, "pairs": [[0, 1], [150, 0]], "comparable": [True, False]}, "such as pair 1, rows 150 and 0"),

@@ -25,7 +25,7 @@ def test_no_model(people):
 
 
 def test_a_class_instead_of_a_model(fit):
-    with pytest.raises(ValueError, match=r"estimator=LogisticRegression is a class: fit a model of it") as error:
+    with pytest.raises(ValueError, match=r"estimator=LogisticRegression is a class: fit an instance") as error:
         fit(model=LogisticRegression)
     assert "estimator=None" not in str(error.value)
 
@@ -62,7 +62,7 @@ def test_a_randomised_model_is_no_function_of_a_person(fit):
             p = np.random.default_rng().random(len(X))
             return np.stack([1 - p, p], axis=1)
 
-    with pytest.raises(ValueError, match=r"says something else when it is asked again.*predict_proba"):
+    with pytest.raises(ValueError, match=r"gives different outputs when it is called again.*predict_proba"):
         fit(model=Random())
 
 
@@ -74,7 +74,9 @@ def test_a_model_that_looks_at_everybody_at_once_is_no_function_of_a_person(fit)
             p = (np.arange(len(X)) + 1.0) / (len(X) + 1)
             return np.stack([1 - p, p], axis=1)
 
-    with pytest.raises(ValueError, match=r"in another order: it is randomised, or looks at all of them at once"):
+    with pytest.raises(
+        ValueError, match=r"in another order: it is randomised, or a person's output depends on the other rows"
+    ):
         fit(model=Ranking())
 
 
@@ -123,7 +125,7 @@ def test_a_model_that_does_not_say_what_its_columns_mean(fit, people):
     for labels in (people[1] + 4, people[1].map({0: "no", 1: "yes"})):
         with pytest.raises(ValueError, match=r"Three\(\) has no classes_, and its predict_proba returns 3 numbers"):
             fit(model=Three(), y=labels)
-    with pytest.warns(UserWarning, match="nobody's loss moved"):
+    with pytest.warns(UserWarning, match="nobody's loss changed"):
         fit(model=Three(), y=people[1] + 1)  # the second and the third
 
 
@@ -136,7 +138,7 @@ def test_a_model_that_says_nothing_of_somebody(fit):
             return np.stack([1 - p, p], axis=1)
 
     with pytest.raises(
-        ValueError, match=r"Holes\(\) has no finite log_loss about \d+ of 80 people: .* nan or infinite"
+        ValueError, match=r"Holes\(\) has no finite log_loss for \d+ of 80 people: .* nan or infinite"
     ):
         fit(model=Holes())
 
@@ -149,7 +151,9 @@ def test_a_model_whose_loss_does_not_move(model, fit, training, people):
     model = model.fit(training[0], training[target])
     if isinstance(model, LogisticRegression):
         model.coef_ = np.zeros_like(model.coef_)
-    with pytest.warns(UserWarning, match=r"nobody's loss moved: the model says the same wherever the map leads"):
+    with pytest.warns(
+        UserWarning, match=r"nobody's loss changed: the model predicts the same wherever people are moved"
+    ):
         test = fit(model=model, y=people[target], statistic="auto")
     assert test.statistic_ == 1
     assert not test.rejected_
@@ -161,7 +165,7 @@ def test_a_model_whose_loss_does_not_move(model, fit, training, people):
 
 def test_a_model_of_one_class(fit, training, people):
     model = DecisionTreeClassifier().fit(training[0], np.zeros(len(training[0]), dtype=int))
-    with pytest.warns(UserWarning, match="nobody's loss moved"):
+    with pytest.warns(UserWarning, match="nobody's loss changed"):
         test = fit(model=model, y=np.zeros(80, dtype=int))
     assert test.statistic_ == 1
     with pytest.raises(ValueError, match=r"y has labels that .* does not know, 1: it knows 0"):

@@ -124,5 +124,7 @@ def test_derivatives_that_there_are_none(fit, training):
         fit(model=forest, gradient="analytic")
     with pytest.raises(ValueError, match=r"gradient='autograd' is not possible.*torch"):
         fit(gradient="autograd")
-    with pytest.raises(ValueError, match=r"gradient='analytic' is not possible: a loss of your own has no derivative"):
+    with pytest.raises(
+        ValueError, match=r"gradient='analytic' is not possible: the derivative of a user-defined loss is not known"
+    ):
         fit(gradient="analytic", loss=lambda y_true, y_pred: y_pred[:, 0])

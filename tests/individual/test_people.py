@@ -15,7 +15,7 @@ from skfairtest import IndividualFairnessTest, Projection
     [
         (pd.DataFrame({"a": [3 + 1j] * 80, "b": 0.0, "c": 1.0}), r"Complex data not supported"),
         (pd.DataFrame({"a": [f"x{i}" for i in range(80)] * 5, "b": 0.0}), r"different lengths, 400 and 80"),
-        (pd.DataFrame({"a": pd.date_range("2020", periods=80), "b": 0.0}), r"X has columns that are no numbers: 'a'"),
+        (pd.DataFrame({"a": pd.date_range("2020", periods=80), "b": 0.0}), r"X has columns that are not numbers: 'a'"),
         (np.zeros(80), r"X must be a table"),
         (np.full((80, 3), np.inf), r"infinite"),
         (np.full((80, 3), np.nan), r"X has a missing value in every row.*Impute"),
@@ -50,10 +50,10 @@ def test_people_in_another_order(fit, people):
 
 def test_few_people(fit, people):
     X, y = people[0][:8], people[1][:8]
-    with pytest.warns(UserWarning, match=r"X has 8 people: the normal approximation of this test is for 30 and more"):
+    with pytest.warns(UserWarning, match=r"X has 8 people: the normal approximation of this test needs at least 30"):
         test = fit(X=X, y=y)
     assert test.n_samples_ == 8
-    with pytest.raises(ValueError, match=r"X has 1 sample, and a standard error needs at least 2"):
+    with pytest.raises(ValueError, match=r"X has 1 sample: a standard error needs at least 2"):
         fit(X=X[:1], y=y[:1])
 
 

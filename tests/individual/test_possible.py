@@ -121,7 +121,7 @@ def test_as_published_is_the_setting_of_the_paper(training):
     assert test.statistic == "loss_ratio"
 
 
-@pytest.mark.filterwarnings("ignore:unfair examples lie up to")
+@pytest.mark.filterwarnings("ignore:unfair examples lie outside")
 @pytest.mark.parametrize("tolerance", [1.25, 100.0])
 def test_a_verdict_that_rests_on_nobody_says_so_first(tolerance, training, people):
     """Beyond the incomes of everybody the model says something else altogether."""

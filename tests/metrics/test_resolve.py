@@ -77,9 +77,9 @@ def test_a_renamed_rate_keeps_its_meaning(confused):
 
 
 def test_two_different_rates_of_one_name_are_an_error():
-    with pytest.raises(ValueError, match="two different metrics 'true_positive_rate'"):
+    with pytest.raises(ValueError, match="two different metrics named 'true_positive_rate'"):
         names(["recall", Rate("true_positive_rate", "y_true")])
-    with pytest.raises(ValueError, match="two different metrics 'precision'"):
+    with pytest.raises(ValueError, match="two different metrics named 'precision'"):
         names(["precision", {"precision": "recall"}])
 
 

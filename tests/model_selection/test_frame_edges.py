@@ -483,8 +483,8 @@ def test_a_method_that_a_metric_does_not_have_leaves_the_others_alone():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"estimator": 1}, "test_params cannot set estimator: a frame is of predictions"),
-        ({"metric": "f1"}, "test_params cannot set metric: the metrics are the frame's"),
+        ({"estimator": 1}, "test_params cannot set estimator: a frame takes predictions, not a model"),
+        ({"metric": "f1"}, "test_params cannot set metric: pass metrics to the frame instead"),
         ({"compare": "to_rest"}, "test_params cannot set compare: use method="),
         ({"reference_group": "f"}, "test_params cannot set reference_group"),
         ({"disparity": "ratio"}, "test_params cannot set disparity: use difference_test"),

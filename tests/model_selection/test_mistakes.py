@@ -236,7 +236,7 @@ def test_groups_for_a_scorer_that_reads_columns_go_nowhere(people):
     ):
         search(named).fit(X, y, sensitive_features=sex)
     model = LogisticRegression().fit(X, y)
-    with pytest.raises(ValueError, match=r"reads the columns \['sex'\] of X: leave one of them out"):
+    with pytest.raises(ValueError, match=r"reads the columns \['sex'\] of X: leave one of the two out"):
         named(model, X, y, sensitive_features=sex)
 
 
@@ -247,7 +247,7 @@ def test_groups_for_a_scorer_that_reads_columns_go_nowhere(people):
 def test_an_array_of_the_wrong_length(people, fair):
     X, y, sex = people
     both_ways(
-        r"sensitive_features has 100 values for 40 people\. .*pass to every fold, unsliced, .*check its length",
+        r"sensitive_features has 100 values for 40 people\. .*pass all others whole to every fold: check",
         lambda error_score: (
             search(fair, error_score=error_score).fit(X, y, sensitive_features=sex[:100]).cv_results_["mean_test_score"]
         ),
@@ -259,8 +259,8 @@ def test_a_dict_of_arrays_in_a_search(people, fair):
     X, y, sex = people
     columns = {"sex": sex, "old": np.arange(120) % 2}
     both_ways(
-        r"sensitive_features has 120 values for 40 people\. .*hand a dict to every fold unsliced: pass a DataFrame, as "
-        r"in sensitive_features=pandas\.DataFrame\(sensitive_features\)",
+        r"sensitive_features has 120 values for 40 people\. .*pass a dict to every fold without slicing it: pass "
+        r"a DataFrame, as in sensitive_features=pandas\.DataFrame\(sensitive_features\)",
         lambda error_score: (
             search(fair, error_score=error_score).fit(X, y, sensitive_features=columns).cv_results_["mean_test_score"]
         ),

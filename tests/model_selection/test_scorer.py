@@ -604,7 +604,7 @@ def test_the_tuner_cannot_read_columns_and_no_threshold_changes_scores(people):
     with pytest.raises(ValueError, match="X is not passed when thresholds are scored"):
         TunedThresholdClassifierCV(LogisticRegression(), scoring=named).fit(X, y)
     scored = make_fairness_scorer("roc_auc", n_resamples=9)
-    with pytest.raises(ValueError, match="metric='roc_auc' is a metric of scores, which no threshold changes"):
+    with pytest.raises(ValueError, match="metric='roc_auc' is a metric of scores, which a threshold does not change"):
         TunedThresholdClassifierCV(LogisticRegression(), scoring=scored).fit(X, y, sensitive_features=sex)
 
 
@@ -620,7 +620,7 @@ def two_sided(y_true, y_pred, *, sensitive_features):
     [
         ("accuracy", {"output": "bound"}, "output must be one of 'disparity', 'upper_bound', 'statistic', 'p_value'"),
         ("accurcy", {}, r"metric='accurcy' is unknown; did you mean 'accuracy'\? There are selection_rate"),
-        ("accuracy", {"estimator": 3}, "estimator is no parameter of a scorer"),
+        ("accuracy", {"estimator": 3}, "estimator is not a parameter of a scorer"),
         ("accuracy", {"n_permutations": 3}, r"test_params: FairnessTest has no 'n_permutations'; there are adjust, "),
         ("accuracy", {"method": "exakt"}, "method must be one of"),
         ("accuracy", {"random_state": None}, "random_state of a scorer must be an integer, found None"),
@@ -628,10 +628,10 @@ def two_sided(y_true, y_pred, *, sensitive_features):
         ("accuracy", {"alternative": "greater"}, "use alternative='two-sided', or output='disparity' or 'p_value'"),
         ("accuracy", {"output": "statistic", "margin": 0.1}, "'statistic' is the distance from equality"),
         ("accuracy", {"output": "statistic", "alternative": "less"}, "'statistic' is the distance from equality"),
-        ("normalized_mutual_info", {}, "normalized_mutual_info looks at all groups at once and has no interval"),
+        ("normalized_mutual_info", {}, "normalized_mutual_info is one number for all groups and has no interval"),
         ("normalized_mutual_info", {"output": "statistic"}, "has no standard error"),
         ("normalized_mutual_info", {"output": "p_value", "compare": "to_rest"}, "use compare='between_groups'"),
-        ("hinnefeld", {"output": "disparity"}, "'disparate_impact' is compared by its ratio, the other metrics by"),
+        ("hinnefeld", {"output": "disparity"}, "'disparate_impact' is compared by ratio and the other metrics by"),
         (
             fair.make_derived_metric(metric=fair.mean_prediction, transform="group_min"),
             {"output": "disparity"},

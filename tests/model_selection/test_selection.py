@@ -111,7 +111,7 @@ def test_a_candidate_with_a_nan_in_a_fold_is_out(key):
         ([[1.5, 0.1]] * 3, {"tolerance": 0.1}, "go up to 1.5: pass make_fairness_scorer"),
         ([[0.5, 0.1]] * 3, {"tolerance": 1.2}, "tolerance must lie above 0.*are ratios, from 0.1 to 0.5"),
         ([[0.5, 0.1]] * 3, {"tolerance": 0}, "as in tolerance=0.8.*found 0"),
-        ([[-0.1, -0.2]] * 3, {"alpha": 0.05}, "between -0.2 and -0.1, and alpha is about p-values: pass .*'p_value'"),
+        ([[-0.1, -0.2]] * 3, {"alpha": 0.05}, "between -0.2 and -0.1, but alpha is for p-values: pass .*'p_value'"),
         ([[2.1, 0.5]] * 3, {"alpha": 0.05}, "has scores between 0.5 and 2.1"),
     ],
 )  # fmt: skip
@@ -129,7 +129,7 @@ def test_an_unknown_key_is_answered_with_those_that_there_are():
     with pytest.raises(ValueError, match="'fai' is not a key"):
         select_fair("acc", "fai", tolerance=0.1)(found)
     single = {"split0_test_score": [1.0], "mean_test_score": [1.0], "params": [{}]}
-    with pytest.raises(ValueError, match=r"the search has one score only: pass scoring={"):
+    with pytest.raises(ValueError, match=r"the search has only one score: pass scoring={"):
         select_fair("acc", "fair", tolerance=0.1)(single)
 
 
@@ -205,7 +205,7 @@ def test_a_search_without_a_fair_candidate_warns_and_takes_the_fairest(hired):
     search = GridSearchCV(
         LogisticRegression(), {"C": [0.1, 1.0]}, scoring=scoring, cv=3, refit=select_fair("acc", "fair", tolerance=0.01)
     )
-    with pytest.warns(UserWarning, match=r"no candidate qualifies. The fairest is taken, candidate \d \({'C': "):
+    with pytest.warns(UserWarning, match=r"no candidate qualifies. The fairest is chosen, candidate \d \({'C': "):
         search.fit(X, y)
     assert search.best_index_ == int(np.argmax(search.cv_results_["mean_test_fair"]))
 

@@ -532,7 +532,7 @@ def test_arrays_and_counts_have_no_test_and_say_why(few, method):
         assert rows["concern"].isna().tolist() == [True, True, True, False]
         assert rows["reason"].tolist() == [
             "the metric returns an array of shape (2, 2), not one number",
-            "the size of a group is no average over its people: there is nothing to test",
+            "the size of a group is not an average over its people: there is nothing to test",
             "the metric returns tuple, not one number",
             "",
         ]

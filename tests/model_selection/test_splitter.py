@@ -226,7 +226,7 @@ def test_too_many_groups_look_like_a_continuous_feature():
 
 def test_groups_and_names_of_columns_together_are_refused():
     X, y, race = people()
-    with pytest.raises(ValueError, match=r"sensitive_features are columns of X already .'female'"):
+    with pytest.raises(ValueError, match=r"sensitive_features are already named as columns of X .'female'"):
         SensitiveStratifiedKFold(sensitive_features="female").split(X, y, sensitive_features=race)
 
 

@@ -334,7 +334,7 @@ def test_a_feature_with_the_name_of_a_column_of_the_table_is_an_error_that_names
 
 def test_a_frame_says_that_metricframe_takes_tuples_for_several_features():
     rows = np.array([("a", 1)] * 4 + [("b", 2)] * 4, dtype=[("s", "U1"), ("n", int)])
-    with pytest.raises(ValueError, match="holds tuples, which MetricFrame takes for several features"):
+    with pytest.raises(ValueError, match="holds tuples, which MetricFrame treats as several features"):
         SignificanceFrame(metrics=_share, y_true=Y, y_pred=Y, sensitive_features=GROUPS, control_features=rows)
 
 

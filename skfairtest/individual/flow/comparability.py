@@ -1,8 +1,8 @@
 """A fair distance from judgements: people are asked whether two others are comparable.
 
 The closer two people are, the likelier they are judged comparable: P = 2 σ(-d²), with d² = v Σ v' and v their
-difference. The likelihood is log-concave in Σ, so that the positive semi-definite Σ of largest likelihood is one, and
-what is maximized in a factor of Σ is maximized.
+difference. The likelihood is log-concave in Σ, so that there is one positive semi-definite Σ of largest likelihood, and
+maximizing over a factor of Σ finds it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Comparability:
 
 
 def negative_log_likelihood(squares: Floats, comparable: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Return how surprising judgements are, and the derivative.
+    """Return the negative log-likelihood of each judgement, and its derivative.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def negative_log_likelihood(squares: Floats, comparable: NDArray[np.bool_]) -> t
 def fit_comparability(
     differences: Floats, comparable: NDArray[np.bool_], *, ridge: float, rank: int | None = None
 ) -> Comparability:
-    """Find the matrix under which judgements are likeliest.
+    """Find the matrix of largest likelihood.
 
     Minimizes, over Sigma that are positive semi-definite (and of rank at most `rank`), the mean of
     -log P(judgement) + ridge / 2 · tr((M Sigma)²), with M the mean of v' v over pairs: the penalty, and therefore the
@@ -101,7 +101,8 @@ def fit_comparability(
         At least 0. Above 0 the optimum is unique and finite; with 0 it need not exist, where a distance separates
         the judgements without error.
     rank : int, optional
-        The largest rank allowed. Below the rank of the unrestricted optimum, the optimum near its leading part.
+        The largest rank allowed. If it is below the rank of the unrestricted optimum, the result is the optimum near
+        that one's leading part.
 
     Returns
     -------

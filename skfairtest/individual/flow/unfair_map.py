@@ -1,8 +1,8 @@
-"""Unfair maps: moving each person to where the model's loss is worse, near in the fair distance.
+"""Unfair maps: moving each person to a point near in the fair distance where the model's loss is larger.
 
 An unfair map is a function of one person's (x, y) alone. Nothing here depends on who else is in the block, on the order
 of its rows or on where a block was cut, so that the ratios of different people are independent, as the central limit
-theorem of the audit value wants.
+theorem of the audit value requires.
 
 The gradient flow (Maity et al. 2021, equations 2.6 and 2.7)::
 
@@ -48,7 +48,7 @@ _TOLERANCES: dict[str, Any] = {"rtol": 1e-8, "atol": 1e-10}
 
 
 class FlowDivergedError(ArithmeticError):
-    """Points of a flow have left the numbers.
+    """Points of a flow are no longer finite numbers.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""What a model says of people, as formulas and gradients: affine scores, smooth functions, torch modules."""
+"""A model's outputs as formulas with gradients: affine scores, smooth functions, torch modules."""

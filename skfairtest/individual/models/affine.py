@@ -1,6 +1,6 @@
 """Affine transformers: what they do to a row, as a matrix and an offset.
 
-Which classes are affine is declared; the matrix is never computed per class, but asked of the fitted transformer.
+Which classes are affine is declared; the matrix is not computed class by class, but by calling the fitted transformer.
 """
 
 import math
@@ -69,7 +69,7 @@ def affine(transformer: Any, features: Features) -> tuple[NDArray[np.float64], N
         unions of such, and classes that say so by the class attribute ``is_affine =
         True``, as long as none overrides what was declared.
     features : Features
-        Whom it is for: it is asked about rows like these, and the formula is checked on some of them.
+        The rows it is for: it is called on rows like these, and the formula is checked on some of them.
 
     Returns
     -------

@@ -1,8 +1,8 @@
 """Torch modules as differentiable functions of their features.
 
-Torch differentiates up to the scores of a module. From there on, logarithms of probabilities are those of any other
-model with scores, as exact where a model is sure. What the scores are is seen from what the module says: torch has no
-convention.
+Torch differentiates up to the scores of a module. From there on, logarithms of probabilities are computed as for any
+other model with scores, accurate even for probabilities near 0 and 1. What the scores mean is inferred from the
+module's outputs: torch has no convention.
 """
 
 import sys
@@ -78,11 +78,11 @@ class _TorchModel:
         return gradient if self.before is None else gradient @ self.before[0].T
 
     def enter(self, x: Floats) -> Any:
-        """Return what the module is asked with, which remembers what becomes of it."""
+        """Return the module's input, a tensor that records what is computed from it."""
         return _tensor(x if self.before is None else x @ self.before[0] + self.before[1], self.module)
 
     def _ask(self, x: Floats) -> tuple[Any, Floats, Any]:
-        """Return what the module was asked with, its scores, and these as a tensor."""
+        """Return the module's input, its scores, and these as a tensor."""
         entered = self.enter(x)
         tensor = self.forward(entered)
         return entered, _numbers(tensor).reshape(len(x), -1), tensor
@@ -90,7 +90,7 @@ class _TorchModel:
 
 @dataclass(frozen=True, eq=False)
 class _Infer:
-    """How a net of skorch asks its module; of several outputs the first is what it says."""
+    """How a skorch net calls its module; if there are several outputs, the first counts."""
 
     net: Any
 
@@ -101,7 +101,7 @@ class _Infer:
 
 
 def is_torch(estimator: Any) -> bool:
-    """Tell whether a model is torch's, without importing torch.
+    """Return whether a model is torch's, without importing torch.
 
     Parameters
     ----------
@@ -136,20 +136,20 @@ def autograd(estimator: Any, features: Features, *, kind: str | None = None) -> 
         A ``torch.nn.Module``, or a fitted estimator of skorch, alone or behind affine transformers in pipelines, also
         inside searches and other wrappers. Torch is not imported for anything else.
     features : Features
-        What it is asked with. What its outputs mean is seen on some of the rows.
+        Its inputs. What its outputs mean is inferred from some of the rows.
     kind : {"classifier", "regressor"}, optional
         What a bare module is. None: a classifier, if it has at least two outputs.
 
     Returns
     -------
     Smooth or None
-        None if there is no torch in the model, or if derivatives do not belong to what a skorch estimator says. The
+        None if there is no torch in the model, or if the derivatives do not belong to a skorch estimator's outputs. The
         classes of a bare module are 0, 1, ... in the order of its outputs.
 
     Raises
     ------
     ValueError
-        If it cannot be seen what a bare module's outputs are, or what it says of somebody depends on others.
+        If the meaning of a bare module's outputs is not clear, or its output for a person depends on others.
     """
     path = path_of(estimator)
     model, steps = path[-1], transformers_of(path)
@@ -169,7 +169,7 @@ def autograd(estimator: Any, features: Features, *, kind: str | None = None) -> 
 
 
 def _read_module(module: Any, before: Any, rows: Floats, kind: str | None) -> _TorchModel:
-    """Look at what a bare module says, and conclude what it means."""
+    """Look at the outputs of a bare module, and infer what they mean."""
     name = type(module).__name__
     plain = _TorchModel(None, module, module, before, Identity())
     _check_shape(plain, rows, name)
@@ -195,8 +195,8 @@ def _check_shape(model: _TorchModel, rows: Floats, name: str) -> None:
     if not hasattr(outputs, "detach") or outputs.ndim not in (1, 2) or len(outputs) != len(rows):
         found = f"a tensor of shape {tuple(outputs.shape)}" if hasattr(outputs, "detach") else type(outputs).__name__
         raise ParameterError(
-            f"estimator={name}() must return a tensor of shape (n,) or (n, n_outputs) when it is asked about n "
-            f"people; it returned {found} for {len(rows)}. Wrap it in a module that does."
+            f"estimator={name}() must return a tensor of shape (n,) or (n, n_outputs) when it is called on n people; "
+            f"it returned {found} for {len(rows)}. Wrap it in a module that does."
         )
 
 
@@ -208,30 +208,30 @@ def _link_of(scores: Floats, name: str) -> Link:
         return Softmax() if scores.shape[1] > 1 else Sigmoid()
     if scores.shape[1] == 1:
         raise ParameterError(
-            f"estimator={name}() returns one number per person, between 0 and 1 for everybody: it cannot be seen "
-            "whether it is a probability or a logit. Return the logit (leave the last Sigmoid out), or the "
-            "probabilities of both classes, torch.cat([1 - p, p], dim=1)."
+            f"estimator={name}() returns one number per person, between 0 and 1 for everybody: it could be a "
+            "probability or a logit. Return the logit (leave the last Sigmoid out), or the probabilities of both "
+            "classes, torch.cat([1 - p, p], dim=1)."
         )
     if (np.abs(scores.sum(axis=1) - 1.0) > _TOLERANCE).any():
         raise ParameterError(
             f"estimator={name}() returns {scores.shape[1]} numbers per person, all between 0 and 1, which do not add "
-            "up to 1: they may be logits, or probabilities of something else than classes. Return logits (leave the "
+            "up to 1: they may be logits, or probabilities of something other than classes. Return logits (leave the "
             "last Sigmoid out), or probabilities that add up to 1."
         )
     return Probabilities()
 
 
 def _check_deterministic(model: _TorchModel, rows: Floats, name: str) -> Floats:
-    """Ask a module about people, and about some of them again, in other company."""
+    """Call a module on people, and again on some of them, together with different others."""
     scores, again = model.outputs(rows), model.outputs(rows[::-2])
     if not np.isfinite(scores).all():
         raise ParameterError(f"estimator={name}() returns NaN or infinite numbers for people in X.")
     scale = np.abs(scores).max()
     if np.abs(scores[::-2] - again).max() > _TOLERANCE * scale:
         raise ParameterError(
-            f"estimator={name}() says something else about people when it is asked about fewer of them: it is "
-            "randomised in evaluation mode, too, or looks at all of them at once. Test a module that says the same of "
-            "a person, no matter who else is there."
+            f"estimator={name}() gives different outputs for people when it is called on fewer of them: it is "
+            "randomised even in evaluation mode, or a person's output depends on the other rows. Test a module whose "
+            "output for a person does not depend on who else is there."
         )
     return scores
 
@@ -241,13 +241,13 @@ def _check_derivative(model: _TorchModel, rows: Floats, name: str) -> None:
         model.gradient(rows[:1], np.ones_like)
     except RuntimeError as error:
         raise ParameterError(
-            f"estimator={name}() returns a tensor that has no derivative with respect to what it is asked with "
-            f"({error}): leave out what detaches it, such as .detach(), .numpy() or torch.no_grad()."
+            f"estimator={name}() returns a tensor that has no derivative with respect to its input ({error}): leave "
+            "out what detaches it, such as .detach(), .numpy() or torch.no_grad()."
         ) from error
 
 
 def _read_net(net: Any, before: Any, rows: Floats, entering: Floats, kind: str | None) -> _TorchModel | None:
-    """Find what skorch makes of the module's outputs: what reproduces what it says."""
+    """Find the link that skorch applies to the module's outputs: the one that reproduces its predictions."""
     module = getattr(net, "module_", None)
     if module is None:
         return None
@@ -273,7 +273,7 @@ def _read_net(net: Any, before: Any, rows: Floats, entering: Floats, kind: str |
 
 
 def _agrees(candidate: _TorchModel, rows: Floats, responses: Floats) -> bool:
-    """Tell whether a link gives what the model said, and lets torch differentiate."""
+    """Return whether a link reproduces the model's outputs, and lets torch differentiate."""
     with np.errstate(all="ignore"):  # the wrong link may take logarithms of anything
         outputs = candidate.outputs(rows)
         expected = outputs if candidate.classes is None else np.exp(outputs)
@@ -306,7 +306,7 @@ def _same_numbers(before: Any, after: Any) -> bool:
 
 
 def _tensor(x: Floats, module: Any) -> Any:
-    """Return numbers as a tensor of the precision and on the device of a module, which remembers what becomes of it."""
+    """Return numbers as a tensor of the module's precision and device, which records what is computed from it."""
     torch = sys.modules["torch"]
     of = next((p for p in (*module.parameters(), *module.buffers()) if p.is_floating_point()), torch.empty(0))
     return torch.tensor(np.ascontiguousarray(x), dtype=of.dtype, device=of.device, requires_grad=True)

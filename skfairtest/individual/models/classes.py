@@ -1,6 +1,6 @@
-"""Classes of other packages, recognised by their names: importing what a model may be made of takes time.
+"""Classes of other packages, recognised by their names: importing every package that a model may use takes time.
 
-An object of a class that nobody imported does not exist.
+An object of a class that was never imported does not exist.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ __all__ = ["derives", "is_of", "path_of_probabilities"]
 
 
 def is_of(kind: type, package: str, *names: str) -> bool:
-    """Tell whether a class itself is one of those a package calls by these names.
+    """Return whether a class is one of those that a package has under these names; derived classes are not.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def is_of(kind: type, package: str, *names: str) -> bool:
 
 
 def derives(model: Any, package: str, *names: str) -> bool:
-    """Tell whether an object is an instance of a class of a package, or of a class derived from one.
+    """Return whether an object is an instance of a class of a package, or of a class derived from it.
 
     Examples
     --------
@@ -35,9 +35,9 @@ def derives(model: Any, package: str, *names: str) -> bool:
 
 
 def path_of_probabilities(estimator: Any) -> list[Any]:
-    """Return an estimator, the model whose probabilities or numbers it hands on, and so forth inwards.
+    """Return an estimator, the model whose probabilities or numbers it passes on, and so on inwards.
 
-    A classifier with a threshold of its own has the probabilities of what it wraps.
+    A classifier that only sets a threshold has the probabilities of the model that it wraps.
     """
     path = path_of(estimator)
     while (inner := _wrapped(path[-1])) is not None:

@@ -1,7 +1,7 @@
-"""Tables with categories as numbers: a column of shares for every category, and back as people have them.
+"""Tables with categories as numbers: a column of shares for every category, and back to the original columns.
 
-A category counts as one choice, however the model encodes it: shares are moved, and the model is asked about
-somebody who has the category with the largest.
+A category counts as one choice, however the model encodes it: shares are moved, and the model is called on a person in
+the category with the largest share.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A column as people have it.
+    """A column as it was passed.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Coded(Features):
     Parameters
     ----------
     sources : tuple of Source
-        The columns as people have them, in their order.
+        The columns as they were passed, in their order.
     numeric : bool
         Whether they came in an array of numbers, which some of its categories are.
     """
@@ -80,7 +80,7 @@ class Coded(Features):
 
     @property
     def groups(self) -> list[tuple[str, tuple[int, ...]]]:
-        """The columns as people have them: names, and where their numbers are."""
+        """The columns as they were passed: names, and where their numbers are."""
         return [(source.name, source.columns) for source in self.sources]
 
     @property
@@ -91,7 +91,7 @@ class Coded(Features):
         return tuple(source.name for source in self.sources)
 
     def columns_of(self, name: Any, where: str) -> tuple[int, ...]:
-        """Return the positions of a column as people have it, several of a category, or of one category alone."""
+        """Return the positions of a column as it was passed, several for a category, or of one category alone."""
         for source in self.sources:
             if isinstance(name, str) and source.name == name:
                 return source.columns
@@ -103,7 +103,7 @@ class Coded(Features):
         return Features(self.names, self.values, self.index, pd.DataFrame(columns=list(self.names)) if frame else None)
 
     def between(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return people half the way to the mean of the rows in their numbers, and of the same categories."""
+        """Return people moved halfway to the mean of the rows in their numbers, with the same categories."""
         found = super().between(rows)
         for block in self.blocks:
             found[:, block] = rows[:, block]
@@ -114,9 +114,9 @@ class Coded(Features):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the matrix and the offset of a function that is affine in numbers and in shares of categories.
 
-        Asked about one person with one number or one category changed. Shares that do not sum to 1, through which a
-        flow passes, say nothing by their sum, so that it does not matter who is asked about: the function does not
-        change along the mean shares of a choice.
+        It is called on one person with one number or one category changed. A flow passes through shares that do not sum
+        to 1; their sum has no meaning, so the function is made constant along the mean shares of a choice, and it does
+        not matter which person is used.
         """
         base = self.values[:1].copy()
         probes = np.repeat(base, 1 + base.shape[1], axis=0)
@@ -161,7 +161,7 @@ def read_coded(X: Any, *estimators: Any) -> Features:
     Parameters
     ----------
     X : frame, mapping, two-dimensional array or list of rows
-        Columns of text, pandas categories, and what the encoders of any of the models take are categories.
+        Columns of text, pandas categories, and columns that an encoder of any of the models takes are categories.
     *estimators : object
         The fitted models.
 
@@ -226,7 +226,7 @@ def _is_text(column: Any) -> bool:
 
 
 def _shares(column: Any, name: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Return the categories that there are, and who has which; of whom it is not known, NaN."""
+    """Return the categories, and which person has which; NaN where it is missing."""
     values = pd.Series(one_dimensional(column, f"X (column {name!r})")).astype(object)
     missing = values.isna().to_numpy()
     codes, found = pd.factorize(values)
@@ -236,7 +236,7 @@ def _shares(column: Any, name: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
     if len(plain) > MOST_CATEGORIES:
         raise ParameterError(
             f"X (column {name!r}) has {len(plain):,} different values of {len(values):,}, more than {MOST_CATEGORIES}: "
-            "that is no category whose values similar people could have. Leave it out of the model, or group its values"
+            "that is too many for a category. Leave it out of the model, or group its values"
         )
     order = [plain.index(level) for level in sort_levels(plain)]
     levels = np.empty(len(order), dtype=object)
@@ -247,7 +247,7 @@ def _shares(column: Any, name: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
 
 
 def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
-    """Return which columns of X the model's own encoders take for categories."""
+    """Return which columns of X the model's own encoders treat as categories."""
     found: set[int] = set()
     path = path_of_probabilities(estimator)
     steps = transformers_of(path)
@@ -265,7 +265,7 @@ def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
 
 
 def _native_categories(model: Any) -> set[int] | None:
-    """Return which columns of X a boosted model was told are categories; None of another model, or if not fitted."""
+    """Return which columns of X a boosted model treats as categories; None for another model, or if not fitted."""
     if derives(model, "catboost", "CatBoost") and model.is_fitted():
         return {int(place) for place in model.get_cat_feature_indices()}
     if derives(model, "lightgbm", "LGBMModel") and hasattr(model, "fitted_"):

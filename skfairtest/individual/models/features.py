@@ -1,6 +1,6 @@
-"""Features: what a model is asked with, as a matrix of floats, and back in the container it came in.
+"""Features: a model's inputs as a matrix of floats, and back in the container they came in.
 
-Between the two a person can be moved: values change, names, order and container do not.
+In between, people can be moved: values change; names, order and container do not.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -71,14 +71,14 @@ class Features:
         return self
 
     def between(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return rows half the way to their mean."""
+        """Return rows moved halfway to their mean."""
         found: NDArray[np.float64] = (rows + rows.mean(axis=0)) / 2
         return found
 
     def linear_parts(
         self, transform: Callable[[NDArray[np.float64]], NDArray[np.float64]], length: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the matrix and the offset of an affine function, asked about the origin and unit vectors."""
+        """Return the matrix and the offset of an affine function, from its values at the origin and unit vectors."""
         width = self.values.shape[1]
         outputs = transform(np.concatenate([np.zeros((1, width)), length * np.eye(width)]))
         return (outputs[1:] - outputs[0]) / length, outputs[0]
@@ -96,10 +96,10 @@ class Features:
         Parameters
         ----------
         name : object
-            What the column is called in its own container, which need not be a string; how that is written; or its
-            position, also a negative one. A number that is the label of a column is never a position.
+            The column's label in its own container, which need not be a string; that label as a string; or the column's
+            position, possibly negative. A number that is the label of a column is never a position.
         where : str
-            Who asks, for the error message.
+            The parameter that names the column, for the error message.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class Features:
         return self._table(values, self.index)
 
     def as_input(self, values: NDArray[np.float64]) -> Any:
-        """Return rows as a model is asked about them.
+        """Return rows in the form in which a model takes them.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class Features:
         -------
         DataFrame, Table or ndarray
             A frame with the columns of the one that was read, and no index of its own; an array for arrays and lists.
-            It shares no memory with `values`: some transformers write on what they are given.
+            It shares no memory with `values`: some transformers overwrite their input.
         """
         return self._table(values, None)
 
@@ -224,12 +224,12 @@ def read_features(X: Any, parameter: str = "X", advice: str = "") -> Features:
     parameter : str
         The caller's name of `X`, for error messages.
     advice : str
-        A further sentence about what to do where columns are no numbers.
+        A further sentence about what to do where columns are not numbers.
 
     Returns
     -------
     Features
-        The numbers, with what it takes to rebuild the table.
+        The numbers, with what is needed to rebuild the table.
 
     Raises
     ------
@@ -276,8 +276,8 @@ def read_features(X: Any, parameter: str = "X", advice: str = "") -> Features:
 def _check_table(X: Any, parameter: str) -> None:
     if issparse(X):
         raise ParameterError(
-            f"{parameter} is a sparse matrix ({type(X).__name__}), and its features are to be moved "
-            f"one by one: pass {parameter}.toarray()."
+            f"{parameter} is a sparse matrix ({type(X).__name__}), but its features must be moved one by one: pass "
+            f"{parameter}.toarray()."
         )
     if X is None or isinstance(X, str | bytes) or not is_table(X):
         raise ParameterError(
@@ -305,7 +305,7 @@ def _without_rows(X: Any) -> Any:
 
 
 def _plain_array(X: NDArray[Any]) -> NDArray[np.float64] | None:
-    """Return an array of plain numbers at once; None where columns have to be looked at."""
+    """Return an array of plain numbers at once; None where columns have to be examined."""
     if X.dtype.kind not in "biuf" or isinstance(X, np.ma.MaskedArray):
         return None
     return np.array(X, dtype=np.float64, order="C", subok=False)
@@ -360,7 +360,7 @@ def _refusal(refused: Mapping[str, Any], parameter: str, advice: str) -> Excepti
     described = [f"{name!r} ({dtype}, for example {example!r})" for name, (dtype, example) in list(found.items())[:3]]
     more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
     message = (
-        f"{parameter} has columns that are no numbers: {', '.join(described)}{more}. Encode them first (for example "
+        f"{parameter} has columns that are not numbers: {', '.join(described)}{more}. Encode them first (for example "
         "with OneHotEncoder in a ColumnTransformer)."
     )
     if advice:

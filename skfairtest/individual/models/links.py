@@ -1,4 +1,4 @@
-"""From a model's scores to what it says, and slopes the way back, as exact where a model is sure."""
+"""From a model's scores to its outputs, and slopes the way back, accurate even for probabilities near 0 and 1."""
 
 from typing import Any, Protocol
 

@@ -1,4 +1,4 @@
-"""fairlearn's mitigators as models that say probabilities."""
+"""fairlearn's mitigators as models with probabilities."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Thresholds", "stand_in"]
 
 
 class Thresholds:
-    """What a ``ThresholdOptimizer`` says on average: each group's mixture of two thresholds on one score.
+    """The average prediction of a ``ThresholdOptimizer``: each group's mixture of two thresholds on one score.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Thresholds:
         return self.from_scores(ask(self.estimator_, self.response, X), sensitive_features)
 
     def from_scores(self, said: NDArray[Any], sensitive_features: Any) -> NDArray[np.float64]:
-        """Return the probabilities of both labels, given what the model says whose scores have thresholds."""
+        """Return the probabilities of both labels, given the scores that the thresholds apply to."""
         scores = np.asarray(said, dtype=float)
         scores = scores[:, 1] if scores.ndim == 2 else scores
         groups = np.asarray(sensitive_features, dtype=object)
@@ -70,10 +70,10 @@ class Thresholds:
 
 
 def stand_in(estimator: Any) -> Any:
-    """Return the object that says the probabilities of a mitigator, also at the end of a pipeline; others as they are.
+    """Return an object with the probabilities of a mitigator, also at the end of a pipeline; other models as they are.
 
-    An ``ExponentiatedGradient`` draws one of its predictors for each answer: what it says is their mean, by their
-    weights.
+    An ``ExponentiatedGradient`` samples one of its predictors for each prediction: its probability is their weighted
+    mean.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def stand_in(estimator: Any) -> Any:
 
 
 def _mixture(model: Any) -> VotingClassifier:
-    """Return the soft vote that says what an ``ExponentiatedGradient`` says on average."""
+    """Return the soft vote that equals an ``ExponentiatedGradient`` on average."""
     weights = np.asarray(model.weights_, dtype=float)
     kept = np.flatnonzero(weights > 0)
     members = [pd.Series(model.predictors_).iloc[place] for place in kept.tolist()]

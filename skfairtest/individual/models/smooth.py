@@ -1,7 +1,7 @@
 """Models as differentiable functions of their features.
 
-A formula is never believed because of a class's name: of the few that a model's coefficients allow, the one is taken
-that reproduces what the model itself says.
+A formula is never trusted because of a class's name: of the few that a model's coefficients allow, the one that
+reproduces the model's own outputs is used.
 """
 
 import warnings
@@ -252,12 +252,12 @@ def closed_form(estimator: Any, features: Features) -> Smooth | None:
         multi-layer perceptron, or a soft vote of such; alone, or behind affine transformers in pipelines, also inside
         searches and other wrappers.
     features : Features
-        What it is asked with. The formula is compared with the model on some of the rows.
+        Its inputs. The formula is compared with the model on some of the rows.
 
     Returns
     -------
     Smooth or None
-        None if the model is of another kind, or does not say what the formula does.
+        None if the model is of another kind, or its outputs differ from the formula.
 
     Examples
     --------
@@ -398,7 +398,7 @@ def _ask(
 
 
 def _agree(candidate: "_Network | _Mixture", rows: Floats, responses: NDArray[Any]) -> bool:
-    """Tell whether a formula gives what the model said."""
+    """Return whether a formula reproduces the model's outputs."""
     with np.errstate(all="ignore"):  # the wrong link may overflow
         outputs = candidate.outputs(rows)
     if candidate.classes is not None:

@@ -1,6 +1,6 @@
-"""A pipeline in two: what encodes, which is affine in numbers and shares of categories, and the model behind it.
+"""A pipeline in two parts: encoders that are affine in numbers and shares of categories, and the model behind them.
 
-The model can then be asked about shares, without a table of text for every question.
+The model can then be called on shares, without building a table of text for every call.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Split:
     Parameters
     ----------
     matrix, offset : ndarray of shapes (d, m) and (m,)
-        What encodes.
+        The encoders.
     model : object
-        What is asked.
+        The model behind them.
     names : list of str or None
         What its columns are called, where it is given a frame.
     sparse : bool
@@ -48,7 +48,7 @@ class Split:
     sparse: bool
 
     def ask(self, response: str, x: Floats) -> NDArray[Any]:
-        """Ask the model about rows of numbers and shares."""
+        """Call the model on rows of numbers and shares."""
         encoded: Any = x @ self.matrix + self.offset
         if self.names is not None:
             encoded = pd.DataFrame(encoded, columns=self.names)
@@ -56,21 +56,21 @@ class Split:
 
 
 def split(estimator: Any, response: str, features: Features) -> Split | None:
-    """Take a model apart that answers what the last step of its pipeline answers.
+    """Split a model whose outputs are those of the last step of its pipeline.
 
     Parameters
     ----------
     estimator : object
         The fitted model.
     response : str
-        What it is asked for.
+        The name of the method that is called.
     features : Features
         The people.
 
     Returns
     -------
     Split or None
-        None if what stands in front is not known to be affine, or the parts do not say what the model does.
+        None if the steps before the last are not known to be affine, or the parts do not reproduce the model's outputs.
     """
     path = path_of_probabilities(estimator)
     steps = transformers_of(path)

@@ -244,7 +244,7 @@ def test_the_function_survives_pickling(torch):
 
 class TestWhatCannotBeSeen:
     def test_one_output_between_0_and_1(self, torch):
-        with pytest.raises(ValueError, match=r"Sequential\(\).*whether it is a probability or a logit.*torch.cat"):
+        with pytest.raises(ValueError, match=r"Sequential\(\).*it could be a probability or a logit.*torch.cat"):
             autograd(layers(torch, 1, torch.nn.Sigmoid()), FEATURES, kind="classifier")
 
     def test_several_outputs_between_0_and_1_that_do_not_add_up(self, torch):
@@ -275,7 +275,7 @@ class TestWhatCannotBeSeen:
                 return x - x.mean(dim=0)
 
         with pytest.raises(
-            ValueError, match=r"Crowd\(\) says something else about people when it is asked about fewer"
+            ValueError, match=r"Crowd\(\) gives different outputs for people when it is called on fewer"
         ):
             autograd(Crowd(), FEATURES)
 

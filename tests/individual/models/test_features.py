@@ -252,7 +252,7 @@ def test_an_empty_polars_column_is_missing():
 )
 def test_a_column_that_is_no_numbers_is_named_with_a_way_out(column, found):
     remedy = r"Encode them first \(for example with OneHotEncoder in a ColumnTransformer\)\."
-    with pytest.raises(ValueError, match=rf"^X has columns that are no numbers: {found}.*{remedy}$"):
+    with pytest.raises(ValueError, match=rf"^X has columns that are not numbers: {found}.*{remedy}$"):
         read_features({"n": [1, 2], "a": column}, "X")
     with pytest.raises(ValueError, match=rf"{remedy} Or ask somebody else\.$"):
         read_features({"n": [1, 2], "a": column}, "X", "Or ask somebody else.")
