@@ -23,8 +23,7 @@ def load_compas(*, as_table: Literal[True]) -> CountTable: ...
 def load_compas(*, as_table: bool = False) -> Bunch | CountTable:
     """Load ProPublica's COMPAS records: 7,214 people, two-year recidivism.
 
-    Everyone in the published file is included; papers that report 6,172 or 6,167 people dropped
-    some afterwards.
+    Everyone in the published file is included; papers that report 6,172 or 6,167 people removed some of them.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ def read_counts(name: str) -> pd.DataFrame:
 
 
 def people_of(counts: pd.DataFrame, name: str, arrays: list[str], **frames: list[str]) -> Bunch:
-    """Repeat each cell's row as often as it counts people, in the order of the file.
+    """Repeat each cell's row once per person it counts, in the order of the file.
 
     Parameters
     ----------

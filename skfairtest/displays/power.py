@@ -53,7 +53,7 @@ class PowerDisplay(OfTest):
     fitted : tuple of float, optional
         People of a fitted test, the disparity that it would find, and the one that it saw.
     method : {"normal", "exact"}, default="normal"
-        Whether the disparities are approximate.
+        Whether the disparities are approximate or exact.
     estimator_name : str, optional
         What the line is called in a legend.
 
@@ -73,9 +73,9 @@ class PowerDisplay(OfTest):
 
     Notes
     -----
-    The normal approximation of the score test stands for the exact one, which needs slightly larger disparities in
-    small groups. Where a disparity can go both ways the farther of the two is drawn. The paper's line is the smallest
-    difference that happened to be rejected, which lies at a power of about one half.
+    By default the normal approximation of the score test is used; the exact test needs slightly larger disparities in
+    small groups. If a disparity can go in both directions, the larger of the two is drawn. The paper draws the smallest
+    difference that was rejected in the data, which has a power of about one half.
 
     References
     ----------
@@ -111,13 +111,14 @@ class PowerDisplay(OfTest):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw what the leading comparison of a fitted test would find among more people, or fewer.
+        """Draw what the comparison with the strongest evidence would detect among more people, or fewer.
 
         Parameters
         ----------
         test : FairnessTest
-            A fitted test without control features. The other side's value is the baseline; the groups keep their
-            shares, as do those who meet the rate's condition; the level is what Holm's adjustment leaves.
+            A fitted test without control features. The baseline is the value of the other side. The shares of the
+            groups, and of those who meet the rate's condition, stay the same. The level is the one that Holm's
+            adjustment leaves.
         power : float, default=0.8
             Probability of finding a disparity.
         n_samples : array-like of shape (n_sizes,), optional
@@ -137,7 +138,7 @@ class PowerDisplay(OfTest):
         Raises
         ------
         ValueError
-            If it is no test whose power is known.
+            If it is not a test whose power is known.
         NotFittedError
             If it is not fitted.
         """
@@ -147,8 +148,8 @@ class PowerDisplay(OfTest):
         question = supposed.question
         if question.alternative == "equivalence":
             raise ParameterError(
-                "alternative='equivalence' looks for the largest disparity that is certified, not the smallest that is "
-                "found: see minimum_detectable_disparity"
+                "alternative='equivalence' looks for the largest disparity that can be shown to be tolerable, not the "
+                "smallest that is detected: see minimum_detectable_disparity"
             )
         row = test.comparisons_.iloc[test._leading]
         overall = test._setup.compare == "to_overall"
@@ -190,7 +191,7 @@ class PowerDisplay(OfTest):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw what two groups of people could show, before there are any.
+        """Draw what could be detected between two groups, before any data are collected.
 
         Parameters
         ----------
@@ -312,10 +313,10 @@ class PowerDisplay(OfTest):
 
 
 def _checked(found: NDArray[np.float64], power: float) -> NDArray[np.float64]:
-    """Return the smallest disparities that there are, NaN where there is none; refuse to draw none at all."""
+    """Return the smallest disparities, NaN where there is none; raise an error if there is none at all."""
     if not np.isfinite(found).any():
         raise ParameterError(
-            f"power={power:g} is reached by no disparity with any of n_samples: more people are needed"
+            f"power={power:g} is not reached by any disparity with any of n_samples: more people are needed"
         )
     return np.where(np.isfinite(found), found, np.nan)
 
@@ -323,7 +324,7 @@ def _checked(found: NDArray[np.float64], power: float) -> NDArray[np.float64]:
 def _exact(
     baseline: float, people: NDArray[np.float64], met: NDArray[np.float64], alpha: float, power: float, disparity: str
 ) -> float:
-    """Return the smallest disparity that the exact test finds, the farther of both directions."""
+    """Return the smallest disparity that the exact test detects, the larger of both directions."""
     everyone = bool((met == 1).all())
     found = []
     for direction in ("up", "down"):

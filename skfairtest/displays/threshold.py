@@ -1,4 +1,4 @@
-"""How the disparity of a rate depends on the threshold of the score, and where it would be rejected."""
+"""How the disparity of a rate depends on the threshold of the score, and where equality is rejected."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ METHODS = ("auto", "exact", "asymptotic")
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class ThresholdDisplay:
-    """Disparity of a rate between two groups against the decision threshold, and the disparities that are rejected.
+    """Disparity of a rate between two groups against the decision threshold, and where equality is rejected.
 
     Null hypothesis at each threshold: among the people who meet the rate's condition, the event is equally probable in
     both groups if a score at or above the threshold is a positive prediction. The test is that of `FairnessTest` with
-    one comparison. The grey band is what is not rejected, given how many people show the event in both groups: where
-    the line leaves it, it is marked by diamonds. Tests and intervals are pointwise: each is right at a threshold that
-    was chosen beforehand, and to look for the threshold at which nothing is rejected is to test often.
+    one comparison. The grey band holds the disparities at which equality is not rejected, given the number of events in
+    both groups together; diamonds mark where the line leaves it. Tests and intervals are pointwise: each is valid at a
+    threshold that was chosen beforehand. Looking for a threshold at which nothing is rejected is multiple testing.
 
     Parameters
     ----------
     thresholds : ndarray of shape (n_thresholds,)
-        Scores from which on a prediction is positive.
+        A prediction is positive if its score is at or above the threshold.
     disparity, ci_low, ci_high : ndarray of shape (n_thresholds,)
-        Differences of the rate and their limits; NaN where nobody of a group meets the condition.
+        Differences of the rate and their limits; NaN where nobody in a group meets the condition.
     kept_low, kept_high : ndarray of shape (n_thresholds,)
         Smallest and largest difference that would not be rejected.
     rejected : ndarray of bool, shape (n_thresholds,)
@@ -74,8 +74,8 @@ class ThresholdDisplay:
 
     Notes
     -----
-    At most `n_thresholds` thresholds are looked at: every score if they are fewer, otherwise quantiles. The borders of
-    the exact test's rejection region are certified to one part in 100,000 of the level.
+    At most `n_thresholds` thresholds are used: every score if there are fewer, otherwise quantiles. The bounds of the
+    exact test's rejection region are accurate to one part in 100,000 of the level.
 
     References
     ----------
@@ -388,10 +388,13 @@ def _rate_of(metric: Any) -> Rate:
     found = resolve_metrics(metric)
     named = ", ".join(repr(each.name) for each in found)
     if len(found) > 1:
-        raise ParameterError(f"metric={metric!r} is several metrics, each with its own line: draw one of {named}")
+        raise ParameterError(
+            f"metric={metric!r} stands for several metrics, but a drawing shows one: choose one of {named}"
+        )
     if not isinstance(found[0], Rate):
         raise ParameterError(
-            f"metric={named} is no rate, and has no threshold: use a rate, such as 'false_positive_rate'"
+            f"metric={named} is not a rate, and does not depend on a threshold: use a rate, such as "
+            "'false_positive_rate'"
         )
     return found[0]
 
@@ -403,13 +406,13 @@ def _truths(sample: Sample, pos_label: Any, classes: Any) -> NDArray[np.bool_]:
 
 
 def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], str]:
-    """Return who is in the group, who is in the other, and what the comparison is called."""
+    """Return who is in the group, who is in the other, and the name of the comparison."""
     labels = sample.group_labels
     listed = ", ".join(map(repr, labels))
     if group is None and other is None:
         if len(labels) != 2:
             raise ParameterError(
-                f"group is missing: one of the {len(labels)} groups {listed}, which is compared with other, or with "
+                f"group is missing: pass one of the {len(labels)} groups {listed}; it is compared with other, or with "
                 "everyone else"
             )
         group, other = labels
@@ -418,7 +421,7 @@ def _sides(sample: Sample, group: Any, other: Any) -> tuple[NDArray[np.bool_], N
         if side not in labels and not (name == "other" and side is None):
             raise ParameterError(f"{name}={side!r} is not a group; the groups are {listed}")
     if group == other:
-        raise ParameterError(f"group and other are both {group!r}: a group is compared with another one")
+        raise ParameterError(f"group and other are both {group!r}: pass two different groups")
     first = sample.group_codes == labels.index(group)
     second = ~first if other is None else sample.group_codes == labels.index(other)
     if not second.any():

@@ -1,4 +1,4 @@
-"""Columns of labels: what every person's group, label or prediction is, as codes."""
+"""Columns of labels: every person's group, label or prediction, as codes."""
 
 import warnings
 from collections.abc import Mapping
@@ -54,8 +54,8 @@ class Column:
     index : pandas Index or None
         The index the values came with.
     categorical : bool
-        Whether the values are names, not quantities, although they may be numbers: all of them are text, or their
-        container calls them categories.
+        Whether the values are names and not quantities: all of them are text, or their container declares them
+        categories, even if they are numbers.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Column:
 
     @property
     def values(self) -> NDArray[Any]:
-        """The value of every person as it was written, in a dtype of its own where all are of one plain type."""
+        """The original value of every person; the array has a specific dtype if all values are of one plain type."""
         kinds = {type(level) for level in self.levels}
         if len(kinds) == 1 and kinds <= {bool, int, float, str}:
             levels: NDArray[Any] = np.array(self.levels)
@@ -90,7 +90,7 @@ class Column:
         Returns
         -------
         Column
-            With all the levels, also those that nobody is left with.
+            The column with all its levels, also those that nobody has any more.
         """
         index = None if self.index is None else self.index[rows]
         return replace(self, codes=self.codes[rows], index=index)
@@ -136,8 +136,8 @@ def read_column(data: Any, parameter: str, *, name: str | None = None, missing: 
     Parameters
     ----------
     data : list, tuple, array or series of length n
-        NumPy, pandas, polars, pyarrow or whatever narwhals knows; a `Column` is returned as it
-        is, renamed if `name` is given.
+        NumPy, pandas, polars, pyarrow or whatever narwhals knows; a `Column` is returned unchanged, renamed if `name`
+        is given.
     parameter : str
         The caller's name of `data`, for error messages.
     name : str, optional
@@ -177,9 +177,8 @@ def read_column(data: Any, parameter: str, *, name: str | None = None, missing: 
         ) from error
     if n_missing and not missing:
         raise ParameterError(
-            f"{where} has {n_missing:,} missing value{'s' if n_missing > 1 else ''} among "
-            f"{codes.size:,}: leave these people out of every argument, or give missing a name "
-            "of its own, such as 'unknown'."
+            f"{where} has {n_missing:,} missing value{'s' if n_missing > 1 else ''} among {codes.size:,}: leave these "
+            "people out of every argument, or give missing values their own name, such as 'unknown'."
         )
     if not codes.size:
         raise ParameterError(f"{where} is empty: at least one person is needed.")
@@ -187,7 +186,7 @@ def read_column(data: Any, parameter: str, *, name: str | None = None, missing: 
     if broken:
         raise ParameterError(
             f"{where}: {broken[0]!r} is not valid Unicode and cannot be written to a file; read the data again with "
-            "the encoding they were saved in, or replace the text."
+            "the encoding in which they were saved, or replace the text."
         )
     # An index of people exists only where pandas was handed in.
     index = data.index if isinstance(data, pd.Series) else None

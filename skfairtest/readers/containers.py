@@ -1,6 +1,6 @@
 """Whatever holds data -> one-dimensional arrays that pandas and NumPy understand, with names.
 
-Nothing is copied or converted before it must be; values are looked at elsewhere.
+Nothing is copied or converted before it must be; values are checked elsewhere.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _CATEGORIES = {"CategoricalDtype", "Categorical", "Enum", "DictionaryType"}
 
 
 def is_categorical(data: Any) -> bool:
-    """Tell whether a container calls its values categories, whatever they are.
+    """Return whether a container declares its values categories, whatever they are.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def is_categorical(data: Any) -> bool:
 
 
 def is_table(data: Any) -> bool:
-    """Tell whether `data` has columns (even one), as opposed to being one sequence of values."""
+    """Return whether `data` has columns (even one), as opposed to being one sequence of values."""
     if isinstance(data, np.ndarray):
         return data.ndim != 1 or data.dtype.names is not None
     if isinstance(data, (list, tuple)):
@@ -59,7 +59,7 @@ def one_column(data: Any, *, warned: bool = False) -> Any:
     data : object
         Labels, predictions or scores.
     warned : bool, default=False
-        Whether there is a DataConversionWarning, as there is where scikit-learn's estimators are fitted.
+        Whether to issue a DataConversionWarning, as scikit-learn's estimators do when they are fitted.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def one_column(data: Any, *, warned: bool = False) -> Any:
 
 
 def series_name(data: Any) -> str | None:
-    """Return the name a series brings along; None for anything nameless."""
+    """Return the name of a series; None for anything without a name."""
     if isinstance(data, (pd.Series, pd.Index)):
         name = data.name
     elif isinstance(data, (np.ndarray, list, tuple)) or is_table(data):

@@ -1,7 +1,7 @@
 """Frames of any engine -> counts: the engine groups and counts, and only the groups come back.
 
 Everything goes through narwhals, so that one reader serves frames in memory, lazy frames, databases and clusters. The
-engines' differences end here: what they call missing, signed zeros, types of counts, the order of rows.
+engines' differences are settled here: missing values, signed zeros, types of counts, the order of rows.
 """
 
 import warnings
@@ -49,9 +49,9 @@ class Question:
     weight, score : str or None
         Columns of numbers.
     bins : int, ndarray, ScoreBins or None
-        How scores are put into bins; None: every score by itself.
+        How scores are put into bins; None: no bins.
     threshold : float or None
-        From which score on a prediction is 1.
+        Predictions are 1 from this score on.
     """
 
     features: tuple[tuple[str, str], ...]
@@ -63,13 +63,15 @@ class Question:
 
     def __post_init__(self) -> None:
         if self.bins is not None and self.score is None:
-            raise ParameterError("score_bins is about scores: pass y_score, the column that has them.")
+            raise ParameterError("score_bins needs scores: pass y_score, the name of their column.")
         if self.threshold is None:
             return
         if not is_number(self.threshold) or np.isnan(self.threshold):
             raise ParameterError(f"prediction_threshold must be a number; found {self.threshold!r}.")
         if self.score is None or "y_pred" in self.labels:
-            raise ParameterError("prediction_threshold makes predictions of y_score: pass this, and no y_pred.")
+            raise ParameterError(
+                "prediction_threshold makes predictions from y_score: pass y_score, and leave y_pred out."
+            )
 
     @property
     def keys(self) -> list[tuple[str, str]]:
@@ -82,7 +84,7 @@ class Question:
         return self.score is not None and (self.bins is not None or self.threshold is None)
 
     def called(self, parameter: str, name: str) -> str:
-        """Return what a column is called in a table."""
+        """Return the name of a column in a table."""
         return parameter if parameter in self.labels else name
 
     @property
@@ -115,19 +117,19 @@ class Aggregated:
 
 
 def count_frame(frame: Any, question: Question) -> Aggregated:
-    """Let the engine of a frame count people.
+    """Count people with the engine of a frame.
 
     Parameters
     ----------
     frame : frame
-        What narwhals knows, eager or lazy, or a ``pyarrow.dataset``.
+        Any frame that narwhals supports, eager or lazy, or a ``pyarrow.dataset``.
     question : Question
         What is counted.
 
     Raises
     ------
     ValueError
-        If a column is not there, has missing values or too many different ones, or holds no numbers where it must.
+        If a column does not exist, has missing values or too many distinct ones, or must hold numbers and does not.
     """
     with _quiet():
         people = _opened(frame)
@@ -143,7 +145,7 @@ def count_frame(frame: Any, question: Question) -> Aggregated:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep what engines say of their own future from a user who cannot change it."""
+    """Hide the engines' deprecation warnings, about which a user can do nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -167,7 +169,7 @@ def _opened(frame: Any) -> "nw.LazyFrame[Any]":
 
 
 def _by_polars(frame: Any) -> Any:
-    """Return pyarrow's data for polars: pyarrow groups floats a hundred times as slowly, and datasets not at all."""
+    """Return pyarrow's data for polars: pyarrow groups floats a hundred times as slowly, and cannot group datasets."""
     dataset = hasattr(frame, "scanner")
     try:
         import polars
@@ -189,7 +191,7 @@ def _check_schema(schema: Mapping[str, Any], question: Question) -> None:
 
 
 def _look_at(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question) -> None:
-    """Refuse, by the first people alone, what has too many values to be counted."""
+    """Refuse columns with too many values to be counted, after a look at the first people alone."""
     first = _collected(people.head(LOOKED_AT).select(**_keys(people, schema, question)))
     if not len(first):
         raise ParameterError("frame has no rows.")
@@ -205,7 +207,7 @@ def _look_at(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Q
 
 
 def _keys(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question) -> "dict[str, nw.Expr]":
-    """Return columns as groups are made of them: no signed zeros, and one kind of missing value."""
+    """Return columns ready for grouping: without signed zeros, and with one kind of missing value."""
     # The categories of polars are text, which older versions do not compare batch by batch.
     text = people.implementation.is_polars()
     keys = {}
@@ -222,8 +224,8 @@ def _keys(people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Ques
 def _present(numbers: "nw.Expr") -> "nw.Expr":
     """Return floats without signed zeros, and with null in place of NaN, which every engine sorts differently.
 
-    DuckDB believes the statistics of Parquet files, which leave NaN out, and finds none: what comes back is checked
-    for NaN again.
+    DuckDB relies on the statistics of Parquet files, which leave NaN out, and finds none: the result is checked for NaN
+    again.
     """
     numbers = numbers + 0.0
     return nw.when(~numbers.is_nan()).then(numbers)
@@ -313,7 +315,7 @@ def _fine_enough(people: "nw.LazyFrame[Any]", column: str, n_bins: int, unit: bo
 def _grouped(
     people: "nw.LazyFrame[Any]", schema: Mapping[str, Any], question: Question, scores: _Scores | None
 ) -> "nw.LazyFrame[Any]":
-    """Ask for the counts, and for all else that is to be known of each group."""
+    """Query the counts, and everything else that is needed about each group."""
     keys = _keys(people, schema, question)
     read: dict[str, nw.Expr] = {}
     known: dict[str, nw.Expr] = {"count": nw.len()}
@@ -357,7 +359,7 @@ def _numbers(found: "nw.DataFrame[Any]", name: str) -> Floats:
 
 
 def _read(found: "nw.DataFrame[Any]", question: Question, scores: _Scores | None) -> Aggregated:
-    """Check what has come back, and give it the form that counts have."""
+    """Check the result of the query, and convert it to the form that counts have."""
     if len(found) > MOST_ROWS:
         names = listed(name for _, name in question.columns)
         raise ParameterError(
@@ -414,17 +416,17 @@ def _check_zero_one(columns: list[Column]) -> None:
     for column in columns:
         if not {0, 1}.issuperset(column.levels):
             raise ParameterError(
-                f"prediction_threshold makes predictions of 0 and 1; y_true holds {listed(column.levels)}: write the "
-                "truth as 0 and 1 as well, or the predictions in the words of the truth."
+                f"prediction_threshold makes predictions of 0 and 1, but y_true holds {listed(column.levels)}: recode "
+                "y_true to 0 and 1, or pass y_pred with the labels of y_true."
             )
 
 
 def _check_present(
     parameter: str, name: str, counts: Integers, missing: Integers | Floats, known: Floats | None = None
 ) -> None:
-    """Refuse missing values, and NaN that an engine took for the number that it says it knows."""
+    """Refuse missing values, and NaN that an engine did not report as missing."""
     column, number, total = f"{parameter} (column {name!r})", int(missing.sum()), int(counts.sum())
-    rename = "" if known is not None else ", or give missing a name of its own, such as 'unknown'"
+    rename = "" if known is not None else ", or give missing values their own name, such as 'unknown'"
     if number:
         values = f"{number:,} missing value{'s' if number > 1 else ''} among {total:,}"
         raise ParameterError(f"{column} has {values}: leave these people out of the frame{rename}.")
@@ -438,11 +440,13 @@ def _read_weights(found: "nw.DataFrame[Any]", name: str, counts: Integers) -> Fl
     least = _numbers(found, "least")
     if (least < 0).any():
         raise ParameterError(
-            f"sample_weight (column {name!r}) has negative weights, the smallest {least.min():g}: weights say how many "
-            "people each stands for, and are at least 0."
+            f"sample_weight (column {name!r}) has negative weights, the smallest {least.min():g}: a weight is the "
+            "number of people that a person stands for, at least 0."
         )
     if not np.isfinite(sums).all():
-        raise ParameterError(f"sample_weight (column {name!r}) holds weights whose squares are infinite: rescale them.")
+        raise ParameterError(
+            f"sample_weight (column {name!r}) holds weights so large that their squares are infinite: rescale them."
+        )
     if not sums[:, 0].any():
         raise ParameterError(f"sample_weight (column {name!r}) is 0 for everybody: nobody would be counted.")
     return sums

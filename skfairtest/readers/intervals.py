@@ -1,4 +1,4 @@
-"""Numbers as intervals: the quantiles of a column cut it into a few, which are named by what they hold."""
+"""Numbers as intervals: a column is cut at its quantiles into a few intervals, which are named by what they hold."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def in_intervals(column: Column, n_bins: int, counts: Integers | None = None) ->
     Parameters
     ----------
     column : Column
-        Numbers, at least `n_bins` + 1 different ones; others come back as they are, with no edges. Names among the
-        numbers, such as that of what is missing, stay as they are.
+        Numbers, with at least `n_bins` + 1 distinct values; other columns are returned unchanged, with no edges. Names
+        among the numbers, such as the name for missing values, stay as they are.
     n_bins : int
         How many intervals; fewer where many people share a number.
     counts : ndarray of shape (n,), optional
@@ -87,5 +87,5 @@ def _labels(levels: tuple[Any, ...], numbers: Floats, starts: Integers) -> tuple
 
 
 def _digits(edges: Floats) -> int:
-    """Return how many digits tell the edges apart."""
+    """Return how many digits are needed to distinguish the edges."""
     return next((n for n in range(3, 17) if len({f"{edge:.{n}g}" for edge in edges}) == len(set(edges.tolist()))), 17)

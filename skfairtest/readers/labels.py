@@ -54,9 +54,8 @@ def check_labels(column: Column, parameter: str) -> None:
         raise ParameterError(_scores_message(parameter, column.levels))
     if len(column.levels) > MAX_LABELS:
         raise ParameterError(
-            f"{parameter} has {len(column.levels):,} distinct values, more than {MAX_LABELS}: "
-            "these are not class labels. Pass scores as y_score, or use a metric of numbers, "
-            "such as 'mean_squared_error'."
+            f"{parameter} has {len(column.levels):,} distinct values, more than {MAX_LABELS}: they cannot be class "
+            "labels. Pass scores as y_score, or use a metric of numbers, such as 'mean_squared_error'."
         )
 
 
@@ -76,7 +75,7 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
     -------
     object
         `pos_label` if given; 1 (or True) for labels in {0, 1}, {-1, 1} or booleans; otherwise
-        ``classes[1]`` of a binary classifier. It is written the way `labels` writes it.
+        ``classes[1]`` of a binary classifier. It is written as in `labels`.
 
     Raises
     ------
@@ -108,9 +107,8 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
         raise ParameterError(f"pos_label={pos_label!r} is not among the labels of y_true and y_pred: {listed(seen)}.")
     if len(seen) > 2:
         raise ParameterError(
-            f"y_true and y_pred are not binary: together they hold {len(seen)} labels, "
-            f"{listed(seen)}. Pass pos_label to test one of them against the others, or a metric that asks for no "
-            "positive label, such as 'accuracy'."
+            f"y_true and y_pred are not binary: together they hold {len(seen)} labels, {listed(seen)}. Pass pos_label "
+            "to test one of them against the others, or use a metric that needs no positive label, such as 'accuracy'."
         )
     if pairs:
         return next((label for label in seen if label == 1), 1)

@@ -1,4 +1,4 @@
-"""Distinct values: as plain Python scalars, in one order that nothing but the values decides."""
+"""Distinct values: as plain Python scalars, in an order that depends only on the values."""
 
 import numbers
 from collections.abc import Iterable
@@ -34,7 +34,7 @@ def plain_scalar(value: Any) -> Any:
 
 
 def is_label(label: Any, wanted: Any) -> bool:
-    """Tell whether a label is the one asked for; what cannot be compared with it is another one.
+    """Return whether a label is the one asked for; a label that cannot be compared with it is a different one.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def is_label(label: Any, wanted: Any) -> bool:
 
 
 def is_unicode(value: Any) -> bool:
-    r"""Tell whether text, also inside a tuple, is free of lone surrogates; True of anything else.
+    r"""Return whether text, also inside a tuple, is free of lone surrogates; True for anything else.
 
     Examples
     --------

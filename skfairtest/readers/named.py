@@ -18,7 +18,7 @@ def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None
     Parameters
     ----------
     names : str, sequence of str or None
-        What the caller was given.
+        The argument that the caller got.
     parameter : str
         The caller's name of it, for error messages.
 
@@ -30,7 +30,7 @@ def check_names_of_columns(names: Any, parameter: str) -> tuple[str, ...] | None
     Raises
     ------
     ValueError
-        If it is something else, such as the groups themselves.
+        If it is anything else, such as the groups themselves.
 
     Examples
     --------
@@ -68,12 +68,12 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
     Returns
     -------
     DataFrame or dict
-        The columns with their names: of pandas a frame, so that its index is still there to be checked.
+        The columns with their names; for pandas a frame, so that its index can still be checked.
 
     Raises
     ------
     ValueError
-        If `X` has no names, or not these, or a name is that of several columns.
+        If `X` has no column names, lacks one of these, or has several columns of one name.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
     {'sex': ['f', 'm']}
     """
     instead = (
-        "keep the column in X up to here (a ColumnTransformer inside the model can drop it), or leave "
+        "keep the column in X (a ColumnTransformer inside the model can drop it), or leave "
         f"{parameter}=None and pass the groups by metadata routing."
     )
     given = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
@@ -92,7 +92,7 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
         raise ParameterError(f"{given}: X has several columns named {listed(twice)}: give each its own name.")
     if not found:
         raise ParameterError(
-            f"{given} names a column, and X ({type(X).__name__}) has no column names here: pass a DataFrame; {instead}"
+            f"{given} names a column, but X ({type(X).__name__}) has no column names here: pass a DataFrame; {instead}"
         )
     missing = [name for name in names if name not in found]
     if missing:

@@ -1,4 +1,4 @@
-"""Columns of numbers: scores, targets of a regression, weights. What has few distinct values is read as labels."""
+"""Columns of numbers: scores, targets of a regression, weights. A column with few distinct values is read as labels."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -25,7 +25,7 @@ LARGEST_WEIGHT = 1e50
 
 
 def read_values(data: Any, parameter: str) -> Column | Numbers:
-    """Read one value per person: labels as levels and codes, numbers of many different values as they are.
+    """Read one value per person: labels as levels and codes, numbers with many distinct values as they are.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _infinite(parameter: str, values: Any) -> str:
 
 
 def as_floats(values: Iterable[Any]) -> NDArray[np.float64]:
-    """Return numbers of any kind as floats; those beyond all floats are infinite.
+    """Return numbers of any kind as floats; those too large for a float are infinite.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def _float(value: Any) -> float:
 
 
 def as_numbers(column: Column | Numbers) -> NDArray[np.float64] | None:
-    """Return one number per person; None where the values are no numbers."""
+    """Return one number per person; None if the values are not numbers."""
     if isinstance(column, Numbers):
         return column.values
     if not all(isinstance(level, int | float) for level in column.levels):
@@ -124,12 +124,12 @@ def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> 
     columns : mapping of str to Column or Numbers
         What it reads.
     power : int, default=1
-        By which power of the numbers it grows.
+        The power of the numbers that the metric is proportional to.
 
     Raises
     ------
     ValueError
-        If the largest number is so large, or so small, that squares are no floats.
+        If the largest number is so large, or so small, that its square is not a float.
     """
     values = {name: as_numbers(column) for name, column in columns.items()}
     largest = {name: float(np.abs(found).max(initial=0.0)) for name, found in values.items() if found is not None}
@@ -137,8 +137,8 @@ def check_magnitude(columns: Mapping[str, Column | Numbers], power: int = 1) -> 
     most = LARGEST_NUMBER ** (1 / power)
     if name and largest[name] and not 1 / most <= largest[name] <= most:
         raise ParameterError(
-            f"{name} holds numbers of up to {largest[name]:g} in magnitude, of which squares and standard errors "
-            f"cannot be computed: rescale {' and '.join(largest)}, so that the largest lies between {1 / most:g} and "
+            f"{name} holds numbers of up to {largest[name]:g} in magnitude, too large or too small to compute squares "
+            f"and standard errors: rescale {' and '.join(largest)}, so that the largest lies between {1 / most:g} and "
             f"{most:g}."
         )
 
@@ -151,7 +151,7 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
     Raises
     ------
     ValueError
-        If a weight is missing, negative or no number, all are 0, or they are too different from each other.
+        If a weight is missing, negative or not a number, all are 0, or they are too different from each other.
     """
     column = read_values(data, parameter)
     values = as_numbers(column)
@@ -162,15 +162,16 @@ def read_weights(data: Any, parameter: str = "sample_weight") -> Numbers:
     if negative:
         raise ParameterError(
             f"{parameter} has {negative:,} negative weight{'s' if negative > 1 else ''}, the smallest "
-            f"{values.min():g}: weights say how many people each stands for, and are at least 0."
+            f"{values.min():g}: a weight is the number of people that a person stands for, at least 0."
         )
     if not (values > 0).any():
         raise ParameterError(f"{parameter} is 0 for everybody: nobody would be counted.")
     smallest, largest = float(values[values > 0].min()), float(values.max())
     if smallest < largest / LARGEST_WEIGHT:
         raise ParameterError(
-            f"{parameter} holds positive weights from {smallest:g} to {largest:g}: beside the largest, those below "
-            f"{largest / LARGEST_WEIGHT:g} count nothing. Set them to 0, or leave these people out of every argument."
+            f"{parameter} holds positive weights from {smallest:g} to {largest:g}: those below "
+            f"{largest / LARGEST_WEIGHT:g} are negligible beside the largest. Set them to 0, or leave these people out "
+            "of every argument."
         )
     if not 1 / LARGEST_WEIGHT <= smallest <= largest <= LARGEST_WEIGHT:
         values = np.ldexp(values, -int(np.frexp(largest)[1]))

@@ -1,4 +1,4 @@
-"""What an estimator says: its predictions, its classes, and what stands in for it."""
+"""An estimator's predictions, its classes, and predictions passed in place of an estimator."""
 
 import inspect
 from collections.abc import Mapping, Sequence
@@ -33,17 +33,17 @@ __all__ = [
 
 
 def check_rows(X: Any, **given: Any) -> None:
-    """Check, before a model is asked, that the rows it predicts from are the people of everything else.
+    """Check, before a model is called, that its rows are the same people as in all other arguments.
 
-    A model that is handed the groups pairs them with rows by position, and predictions have no index left.
+    A model that gets the groups pairs them with rows by position, and predictions have no index.
 
     Parameters
     ----------
     X : object
-        What the model predicts from. Only arrays, frames, matrices and lists (of something else) are known to have one
-        row per person.
+        What the model predicts from. Only arrays, frames, matrices and lists (not of numbers or text) are known to have
+        one row per person.
     **given
-        Arguments by their names: columns, containers of columns, or None. What has no rows is told so where it is
+        Arguments by their names: columns, containers of columns, or None. Anything without rows is refused when it is
         read.
 
     Raises
@@ -71,14 +71,14 @@ def _has_rows(data: Any) -> bool:
 
 
 def predict(estimator: Any, X: Any, **given: Any) -> NDArray[Any]:
-    """Ask a fitted estimator for its predictions.
+    """Return the predictions of a fitted estimator.
 
     Parameters
     ----------
     estimator : object with ``predict``
         A fitted scikit-learn estimator, or anything else that predicts. It is never fitted.
     X : object
-        Handed to ``predict`` as it is.
+        Passed to ``predict`` unchanged.
     **given
         What else there is, as of `ask`.
 
@@ -90,7 +90,7 @@ def predict(estimator: Any, X: Any, **given: Any) -> NDArray[Any]:
     Raises
     ------
     ValueError
-        If `estimator` has no ``predict``, is a class, or asks for an argument that is not there.
+        If `estimator` has no ``predict``, is a class, or needs an argument that is missing.
     sklearn.exceptions.NotFittedError
         If a scikit-learn estimator is not fitted.
 
@@ -114,7 +114,7 @@ def ask(
     predict_params: Mapping[str, Any] | None = None,
     random_state: int | np.random.RandomState | np.random.Generator | None = None,
 ) -> NDArray[Any]:
-    """Call one of an estimator's methods with what it takes.
+    """Call one of an estimator's methods with the arguments that it takes.
 
     Parameters
     ----------
@@ -123,14 +123,14 @@ def ask(
     response : {"predict", "predict_proba", "decision_function"}
         Which method.
     X : object
-        Handed to the method as it is.
+        Passed to the method unchanged.
     sensitive_features : object, optional
-        Handed on when the method takes it (fairlearn's ``ThresholdOptimizer``), also where pipelines, searches or
-        frozen estimators lie around the model that takes it.
+        Passed if the method takes it (fairlearn's ``ThresholdOptimizer``), even if pipelines, searches or frozen
+        estimators are wrapped around the model that takes it.
     predict_params : mapping, optional
         Further keyword arguments of the method; these take precedence.
     random_state : int, RandomState, Generator or None
-        Handed on when the method takes it (randomised predictors), as an int or None.
+        Passed if the method takes it (randomised predictors), as an int or None.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def ask(
     if lacking:
         where = lacking[0] if lacking == ["sensitive_features"] else f"predict_params={{{lacking[0]!r}: ...}}"
         asking = f"{type(path[depth]).__name__}.{response}"
-        raise ParameterError(f"estimator={name}(): {asking} asks for {' and '.join(lacking)}: pass {where}.")
+        raise ParameterError(f"estimator={name}(): {asking} needs {' and '.join(lacking)}: pass {where}.")
     try:
         if isinstance(estimator, BaseEstimator) and hasattr(estimator, "fit"):
             check_is_fitted(estimator)
@@ -173,15 +173,15 @@ def ask(
         predictions = method(X, **params)
     except NotFittedError as error:
         raise NotFittedError(
-            f"estimator={name}() is not fitted, and a test never fits the model it is about: fit it first, on other "
-            f"people than those of the test. ({error})"
+            f"estimator={name}() is not fitted, and a test never fits its model: fit it first, on people other than "
+            f"those tested. ({error})"
         ) from error
     except TypeError as error:
         if "sensitive_features" not in str(error) or "sensitive_features" in params:
             raise
         raise ParameterError(
-            f"estimator={name}(): a model inside asks for sensitive_features, and {name}.{response} hands none on "
-            f"({error}). Predict in your own way, and pass the predictions as X with estimator=None."
+            f"estimator={name}(): a model inside needs sensitive_features, but {name}.{response} does not pass them on "
+            f"({error}). Predict yourself, and pass the predictions as X with estimator=None."
         ) from error
     # Predictions belong to the rows of X by position: an index of their own says nothing.
     dtype = object if isinstance(predictions, (list, tuple)) else None
@@ -190,7 +190,7 @@ def ask(
 
 
 def path_of(estimator: Any) -> list[Any]:
-    """Return an estimator, the model whose responses it hands on, and so forth inwards.
+    """Return an estimator, the model whose responses it passes on, and so on inwards.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def path_of(estimator: Any) -> list[Any]:
 
 
 def transformers_of(path: Sequence[Any]) -> list[Any]:
-    """Return what is done to rows, in this order, before the last model of a path is asked.
+    """Return the transformers that rows go through, in this order, before the last model of a path.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def transformers_of(path: Sequence[Any]) -> list[Any]:
 
 
 def _inner(estimator: Any) -> Any:
-    """Return whose responses an estimator hands on as they are; a pipeline hands on those to transformed rows."""
+    """Return the model whose responses an estimator passes on; a pipeline passes on those for transformed rows."""
     if isinstance(estimator, FrozenEstimator):
         return estimator.estimator
     if isinstance(estimator, Pipeline):
@@ -234,7 +234,7 @@ def _inner(estimator: Any) -> Any:
 
 
 def as_model_input(sensitive_features: Any) -> Any:
-    """Return groups in a container that models know: a dict of columns is ours only.
+    """Return groups in a container that models accept: they do not know a dict of columns.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def scores(
     y_true: Any = None,
     **given: Any,
 ) -> NDArray[np.float64]:
-    """Ask a fitted estimator for its scores of the positive label.
+    """Return a fitted estimator's scores of the positive label.
 
     Parameters
     ----------
@@ -265,13 +265,13 @@ def scores(
     X : object
         Handed on as it is.
     responses : sequence of {"predict", "predict_proba", "decision_function"}
-        What to ask for: the first that the estimator has.
+        The methods to call: the first that the estimator has.
     metric : str
-        Who wants them, for error messages.
+        The metric that needs the scores, for error messages.
     pos_label : object, optional
         The label whose scores are wanted; None: the second of two classes.
     y_true : array-like, optional
-        True labels, which stand in for the classes of an estimator that does not know its own.
+        True labels, used as classes of an estimator that has no ``classes_``.
     **given
         What else there is, as of `ask`.
 
@@ -290,9 +290,9 @@ def scores(
         of_numbers = isinstance(estimator, BaseEstimator) and is_regressor(estimator)
         predicts = "numbers, such as 'mean_squared_error'" if of_numbers else "labels, such as 'equalized_odds'"
         raise ParameterError(
-            f"estimator={type(estimator).__name__}() has no {' and no '.join(responses)}, and {metric} needs scores: "
-            f"use a model that has, or a metric of predicted {predicts}; scores of your own are passed as X, with "
-            "estimator=None."
+            f"estimator={type(estimator).__name__}() has no {' and no '.join(responses)}, but {metric} needs scores: "
+            f"use a model that has one of them, or a metric of predicted {predicts}; or pass your own scores as X, "
+            "with estimator=None."
         )
     array = ask(estimator, found[0], X, **given)
     if found[0] == "predict":
@@ -321,7 +321,7 @@ def _position(pos_label: Any, classes: Sequence[Any], metric: str) -> int:
         if len(classes) == 2:
             return classes.index(resolve_pos_label(classes, classes=classes))
         raise ParameterError(
-            f"pos_label is needed: {metric} is about one label, and the estimator knows {len(classes)}, "
+            f"pos_label is needed: {metric} is about one label, but the estimator has {len(classes)}, "
             f"{listed(classes)}. Pass for example pos_label={classes[-1]!r}."
         )
     if pos_label not in classes:
@@ -357,12 +357,12 @@ def _as_seed(
 
 
 def classes_of(estimator: Any) -> tuple[Any, ...] | None:
-    """Return the classes an estimator knows, as plain Python scalars.
+    """Return the classes of an estimator, as plain Python scalars.
 
     Parameters
     ----------
     estimator : object
-        Fitted or not, a classifier or not. Of a search or a pipeline that does not say, what is inside.
+        Fitted or not, a classifier or not. For a search or a pipeline without ``classes_``, the model inside counts.
 
     Returns
     -------
@@ -386,7 +386,7 @@ def classes_of(estimator: Any) -> tuple[Any, ...] | None:
 
 
 def predictions_from_X(X: Any, parameter: str = "X") -> Any:
-    """Return `X` as predictions, which is what it is when there is no estimator.
+    """Return `X` as predictions: without an estimator, `X` holds predictions.
 
     Parameters
     ----------
@@ -398,7 +398,7 @@ def predictions_from_X(X: Any, parameter: str = "X") -> Any:
     Returns
     -------
     object
-        `X` itself, so that a pandas index is still there to be checked.
+        `X` itself, so that a pandas index can still be checked.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Scores in bins: which scores share one, what stands for them, and how far they lie apart."""
+"""Scores in bins: which scores share a bin, the value that represents them, and how far apart they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -21,24 +21,24 @@ MOST_EDGES = 256
 
 @dataclass(frozen=True, eq=False)
 class ScoreBins:
-    """Bins of scores, such as a table has whose scores were counted by an engine.
+    """Bins of scores, as in a table whose scores were counted by an engine.
 
-    A score is first rounded to `bits` significant bits, which every engine does alike, and lies in the bin between two
-    edges, the lower of which is part of it. Tables of different days or places can be added only if they share their
-    bins: pass those of one, ``table.score_bins``, to `CountTable.from_frame` for the other.
+    A score is first rounded to `bits` significant bits, in the same way by every engine. A bin lies between two edges
+    and includes the lower one. Tables of different days or places can be added only if they have the same bins: pass
+    those of one, ``table.score_bins``, to `CountTable.from_frame` for the other.
 
     Parameters
     ----------
     edges : ndarray of shape (B - 1,)
         Where one bin ends and the next begins, in increasing order.
     values : ndarray of shape (B,)
-        What stands for the scores of each bin: their mean when the bins were made.
+        The value that represents the scores of each bin: their mean when the bins were made.
     low, high : ndarray of shape (B,)
-        The smallest and the largest score that was counted in each bin; NaN where nobody was.
+        The smallest and the largest score that was counted in each bin; NaN for an empty bin.
     bits : int
         Significant bits to which scores are rounded; 53 leaves them as they are.
     unit : bool
-        Whether scores are probabilities: those above one half are then rounded in their distance from 1.
+        Whether scores are probabilities: for those above one half, the distance from 1 is rounded.
     """
 
     edges: Floats
@@ -71,12 +71,12 @@ class ScoreBins:
         return bool(((self.low == self.high) | np.isnan(self.low)).all())
 
     def fits(self, other: "ScoreBins") -> bool:
-        """Tell whether scores lie in the same bins of both, whatever stands for them."""
+        """Return whether both have the same bins, whatever values represent them."""
         same = (self.bits, self.unit) == (other.bits, other.unit)
         return same and np.array_equal(self.edges, other.edges)
 
     def merge(self, other: "ScoreBins", people: Integers, others: Integers) -> "ScoreBins":
-        """Return the bins of both tables' people; what stands for a bin is the mean of all of its scores.
+        """Return the bins of both tables' people; a bin is represented by the mean of all of its scores.
 
         Parameters
         ----------
@@ -88,11 +88,11 @@ class ScoreBins:
         Raises
         ------
         ValueError
-            If they are other bins.
+            If their bins differ.
         """
         if not self.fits(other):
             raise ParameterError(
-                "score_bins of tables to add are different: count the second with score_bins=first.score_bins"
+                "score_bins differ between the tables to add: count the second with score_bins=first.score_bins"
             )
         low, high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
         both = np.maximum(people + others, 1)
@@ -118,7 +118,7 @@ class ScoreBins:
         return replace(self, low=np.where(empty, np.nan, low), high=np.where(empty, np.nan, high))
 
     def seen(self, place: Positions, low: Floats, high: Floats) -> "ScoreBins":
-        """Return the same bins with the smallest and the largest scores that were now seen in them."""
+        """Return the same bins with new smallest and largest scores."""
         least, most = np.full(len(self), np.inf), np.full(len(self), -np.inf)
         np.minimum.at(least, place, low)
         np.maximum.at(most, place, high)
@@ -129,7 +129,7 @@ class ScoreBins:
     def made(cls, edges: Floats, groups: "LikeScores", *, bits: int = ALL_BITS, unit: bool = False) -> "ScoreBins":
         """Make bins with these edges, of people in groups of like scores.
 
-        What stands for a bin in which nobody is lies in its middle, or at its only edge.
+        An empty bin is represented by its middle, or by its only edge.
         """
         ends = np.concatenate([np.nextafter(edges[:1], -np.inf), edges, edges[-1:]]) if len(edges) else np.zeros(2)
         middle = ends[:-1] / 2 + ends[1:] / 2
@@ -144,9 +144,9 @@ class ScoreBins:
 
     @classmethod
     def pooled(cls, parts: "Sequence[tuple[ScoreBins, Integers]]", bins: "int | Floats") -> "ScoreBins":
-        """Make bins of all the people of several tables, of which each has bins of its own.
+        """Make bins for all the people of several tables, each of which has its own bins.
 
-        The people of a bin are taken to have its value, so that a quantile is off by one bin of one table at most.
+        The people of a bin are assumed to have its value, so a quantile is off by at most one bin of one table.
 
         Parameters
         ----------
@@ -179,7 +179,7 @@ def _outward(low: float, high: float) -> tuple[float, float]:
 def rounded(numbers: Any, bits: int) -> Any:
     """Round floats, an array or a column of any engine, to some significant bits (Veltkamp's splitting).
 
-    Multiplication and subtraction of floats are the same everywhere, to the last bit; logarithms are not.
+    Multiplication and subtraction of floats give the same result everywhere, to the last bit; logarithms do not.
     """
     large = numbers * float(2 ** (ALL_BITS - bits) + 1)
     return large - (large - numbers)
@@ -209,7 +209,7 @@ class LikeScores:
     def joined(
         cls, rounded: Floats, counts: Integers, low: Floats, high: Floats, place: Positions | None
     ) -> "LikeScores":
-        """Put people together who have the same rounded score in the same bin."""
+        """Combine people who have the same rounded score in the same bin."""
         bins = np.zeros(len(rounded), dtype=np.intp) if place is None else place
         order = np.lexsort((rounded, bins))
         change = (np.diff(rounded[order]) != 0) | (np.diff(bins[order]) != 0)
@@ -236,12 +236,12 @@ class LikeScores:
 
 
 def check_edges(score_bins: Any) -> "int | Floats | ScoreBins":
-    """Check what says how scores are put into bins.
+    """Check the argument that says how scores are put into bins.
 
     Raises
     ------
     ValueError
-        If it is no number of bins, no increasing edges and no bins.
+        If it is neither a number of bins, nor increasing edges, nor bins.
     """
     if isinstance(score_bins, ScoreBins):
         return score_bins

@@ -1,4 +1,4 @@
-"""What the axes of a table may be: names that are told apart, labels that are labels."""
+"""Checks of the axes of a table: distinct names, and labels that are labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ Key = tuple[Any, ...]
 def check_names(
     control_names: Sequence[str], sensitive_names: Sequence[str], cell_names: Sequence[str], sums: Sequence[str] = ()
 ) -> None:
-    """Check that there are groups and labels, and that no name means two things; `sums` are those of weights.
+    """Check that there are groups and labels, and that no name is used twice; `sums` are those of weights.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def check_names(
     if not cell_names:
         raise ParameterError("y_true, y_pred and y_score are all missing: pass one of them, or several.")
     if tuple(cell_names) != tuple(name for name in CELL_NAMES if name in cell_names):
-        raise ParameterError(f"cell_names must be of {CELL_NAMES}, in this order; found {cell_names}.")
+        raise ParameterError(f"cell_names must be some of {CELL_NAMES}, in this order; found {cell_names}.")
     if not sensitive_names:
         raise ParameterError("sensitive_features has no columns: pass at least one.")
     names = [*control_names, *sensitive_names]
@@ -102,6 +102,6 @@ def key_columns(keys: Sequence[Any], names: Sequence[str], axis: str, place: Pos
 
 
 def column_values(column: Column) -> "pd.Index[Any]":
-    """Return the value in every row as a frame holds it: dates are dates, for which `Column.values` has no dtype."""
+    """Return the value in every row as a frame holds it: dates stay dates, for which `Column.values` has no dtype."""
     values: pd.Index[Any] = pd.Index(column.levels, tupleize_cols=False)
     return values.take(column.codes)

@@ -1,4 +1,4 @@
-"""The table that the data is: strata x groups x cells of numbers of people."""
+"""The data as a table: numbers of people by stratum, group and cell."""
 
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -24,10 +24,10 @@ from skfairtest.tables.storage import Stored, read_stored, write_stored
 class CountTable(Counts):
     """How many people there are of each kind: strata x groups x cells.
 
-    A fairness metric sees a person only through the group and (y_true, y_pred), so this small
-    table is the data: tests that start from it cost the same for a thousand and for a million
-    people, and published counts serve as well as rows. Build it with `from_predictions` or
-    `from_counts`; the constructor takes an array that is a table already.
+    A fairness metric depends on a person only through the group and (y_true, y_pred), so this small table holds all the
+    data that are needed: tests that start from it cost the same for a thousand and for a million people, and published
+    counts serve as well as rows. Build it with `from_predictions` or `from_counts`; the constructor takes an array that
+    is already such a table.
 
     Parameters
     ----------
@@ -51,20 +51,20 @@ class CountTable(Counts):
     counts : ndarray of shape (S, G, K), dtype int64
         Numbers of people; read-only.
     strata, groups, cells : tuple of tuple
-        What the three axes stand for, sorted. Only combinations that somebody has.
+        The keys of the three axes, sorted; only combinations that occur.
     control_names, sensitive_names, cell_names : tuple of str
-        What the positions in these tuples are.
+        The names of the positions in these tuples.
     weights : ndarray of shape (S, G, K, 2) or None
-        Where people have weights, the sums of these and of their squares.
+        The sums of weights and of their squares, if people have weights.
     score_bins : ScoreBins or None
-        Where scores are in bins, which they are.
+        The bins of the scores, if there are any.
     suppressed : tuple of (label, label or None, int)
-        Groups that `suppress` left out, the stratum, and how many people they would have needed.
+        Groups that `suppress` left out, with the stratum and the number of people that they would have needed.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, counts are not whole numbers of people, or there is nobody.
+        If shapes do not match, counts are not whole numbers of people, or nobody is counted.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class CountTable(Counts):
         sensitive_features: str | Iterable[str],
         control_features: str | Iterable[str] | None = None,
     ) -> Self:
-        """Take counts that somebody else has made.
+        """Make a table from counts that already exist.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class CountTable(Counts):
         count : str
             The column of the counts.
         names : sequence of str, optional
-            For a mapping of key tuples to counts: what each position of a key is.
+            For a mapping of key tuples to counts: the name of each position of a key.
         y_true, y_pred, y_score : str, optional
             The columns of labels and scores; `y_true` and `y_pred` may name the same one.
         sensitive_features, control_features : str or sequence of str
@@ -166,7 +166,7 @@ class CountTable(Counts):
         Returns
         -------
         CountTable
-            Rows with a count of zero leave no trace.
+            The table; rows with a count of zero are ignored.
 
         Raises
         ------
@@ -215,7 +215,7 @@ class CountTable(Counts):
         score_bins: Any = None,
         prediction_threshold: float | None = None,
     ) -> Self:
-        """Let the engine of a frame count people: only the counts come into Python's memory.
+        """Count people with the engine of a frame: only the counts are loaded into Python's memory.
 
         Parameters
         ----------
@@ -230,14 +230,14 @@ class CountTable(Counts):
             The column of weights. The table keeps the sums of weights and of their squares, from which weighted
             metrics have asymptotic tests.
         y_score : str, optional
-            The column of scores; with more than 1000 different ones also `score_bins`.
+            The column of scores; if there are more than 1000 distinct ones, `score_bins` is needed too.
         score_bins : int, array-like of edges or ScoreBins, optional
             How scores are put into bins: a number of bins of about equally many people, whose edges are found in the
-            data first; the edges between bins; or the `score_bins` of another table, which both tables need if they
-            are to be added. Tests say how far bins may have moved a value.
+            data first; the edges between bins; or the `score_bins` of another table: tables can be added only if they
+            have the same bins. Tests report how far bins may have moved a value.
         prediction_threshold : float, optional
-            With `y_score` and without `y_pred`: predictions are 1 from this score on, else 0. Scores themselves are
-            then counted only with `score_bins`.
+            With `y_score` and without `y_pred`: predictions are 1 from this score on, otherwise 0. The scores
+            themselves are then counted only if there are `score_bins`.
 
         Returns
         -------
@@ -283,7 +283,7 @@ class CountTable(Counts):
     # Storing --------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the table to a file, all at once: there is never half a file.
+        """Write the table to a file. Writing is atomic: there is never half a file.
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ class CountTable(Counts):
         Raises
         ------
         ValueError
-            If the path has another ending, or a label is of a type that files do not know.
+            If the path has another ending, or a label is of a type that files cannot hold.
         """
         names = self.control_names, self.sensitive_names, self.cell_names
         write_stored(Stored(self.to_rows(), *names, self.score_bins, self.suppressed), path)
@@ -315,7 +315,7 @@ class CountTable(Counts):
         Raises
         ------
         ValueError
-            If it is no such file, of a later version, damaged, or contradicts itself.
+            If the file is not such a table, is of a later version, is damaged, or contradicts itself.
         """
         stored = read_stored(path)
         names = stored.control_names, stored.sensitive_names, stored.cell_names

@@ -45,7 +45,7 @@ def read_counted(
     count : str
         The column that holds the counts; not used for a mapping of keys.
     names : sequence of str or None
-        What each position of a key is; says that `data` is a mapping of keys.
+        The name of each position of a key, if `data` is a mapping of keys.
     wanted : sequence of (str, str)
         The parameter and the column that it names, for every column to be read.
 
@@ -64,8 +64,7 @@ def read_counted(
     """
     if names is None and isinstance(data, Mapping) and any(isinstance(key, tuple) for key in data):
         raise ParameterError(
-            "data is a mapping of keys to counts: say what each position of a key is, for "
-            "example names=('sex', 'y_pred')."
+            "data is a mapping of keys to counts: name each position of a key, for example names=('sex', 'y_pred')."
         )
     if names is not None:
         table = _split_mapping(data, name_list(names, "names"), count)
@@ -91,7 +90,7 @@ def read_counted(
 def _split_mapping(data: Any, names: tuple[str, ...], count: str) -> dict[str, Any]:
     if not isinstance(data, Mapping) or not data:
         raise ParameterError(
-            "names goes with a mapping of keys to counts, such as {('f', 1): 12, ('m', 1): 20}; "
+            "names is only for a mapping of keys to counts, such as {('f', 1): 12, ('m', 1): 20}; "
             f"found {'an empty mapping' if isinstance(data, Mapping) else type(data).__name__}."
         )
     keys = [key if isinstance(key, tuple) else (key,) for key in data]

@@ -1,4 +1,4 @@
-"""Counts of people by stratum, group and cell: what they are, and what can be done with them."""
+"""Counts of people by stratum, group and cell, and operations on them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -104,14 +104,14 @@ class Counts:
         score_bins: ScoreBins | None = None,
         suppressed: tuple[Suppressed, ...] = (),
     ) -> Self:
-        """Make a table of rows that are read already.
+        """Make a table from rows that have been read.
 
         Parameters
         ----------
         rows : Rows
             Their columns are the control features, the sensitive features, then the cells.
         control_names, sensitive_names, cell_names : sequence of str
-            What the columns are.
+            The names of these columns.
         score_bins : ScoreBins, optional
             The bins of the scores.
         suppressed : tuple, optional
@@ -125,7 +125,7 @@ class Counts:
         Raises
         ------
         ValueError
-            If there is nobody, names mean two things, or labels are none.
+            If nobody is counted, a name is used twice, or labels are not labels.
         """
         table = cls.__new__(cls)
         table._set(rows, control_names, sensitive_names, cell_names, score_bins, suppressed)
@@ -165,7 +165,7 @@ class Counts:
         return key_labels(self.strata)
 
     def __repr__(self) -> str:
-        """Say what was counted, in one line."""
+        """Describe what was counted, in one line."""
         strata = _counted(len(self.strata), "stratum", "strata", self.control_names)
         parts = [
             f"{self.n_samples:,} {'person' if self.n_samples == 1 else 'people'}",
@@ -187,7 +187,7 @@ class Counts:
         return np.array_equal(self.weights, other.weights)
 
     def to_rows(self) -> Rows:
-        """Return the combinations that somebody has, with their counts.
+        """Return the combinations that occur, with their counts.
 
         Returns
         -------
@@ -208,9 +208,9 @@ class Counts:
         Returns
         -------
         DataFrame
-            One row per combination that somebody has: the control features, the sensitive
-            features, the cells and "count", which `from_counts` reads back; where people have
-            weights also "weight" and "squared_weight", the sums of these and of their squares.
+            One row per combination that occurs: the control features, the sensitive features, the cells and "count",
+            which `from_counts` can read; if people have weights, also "weight" and "squared_weight", the sums of
+            weights and of their squares.
         """
         rows = self.to_rows()
         columns = {column.name: column_values(column) for column in rows.columns}
@@ -233,7 +233,9 @@ class Counts:
             If people have weights.
         """
         if self.weights is not None:
-            raise ValueError("the table knows sums of weights, and not the weight of any person: it has no rows.")
+            raise ValueError(
+                "the table holds sums of weights and not each person's weight: it cannot be expanded to rows."
+            )
         rows = self.to_rows()
         people = {column.name: column_values(column).repeat(rows.counts) for column in rows.columns}
         return Bunch(
@@ -260,7 +262,7 @@ class Counts:
         Raises
         ------
         ValueError
-            If the tables have other columns, other bins of scores, or only some have weights.
+            If the tables have different columns or different bins of scores, or only some have weights.
         """
         bins, people = self.score_bins, self._people_of_bins()
         for other in others:
@@ -287,7 +289,7 @@ class Counts:
         return np.searchsorted(self.score_bins.values, np.array(scores.levels, dtype=float))
 
     def _rows_in(self, bins: ScoreBins | None) -> Rows:
-        """Return the rows with what stands for scores in other bins that have the same edges."""
+        """Return the rows with the representative values of other bins that have the same edges."""
         rows = self.to_rows()
         if bins is None or self.score_bins is None:
             return rows
@@ -300,7 +302,7 @@ class Counts:
         return self.merge(other) if isinstance(other, type(self)) else NotImplemented
 
     def __sub__(self, other: object) -> Self:
-        """Take the people of a table away, such as a day that was counted twice.
+        """Subtract the people of another table, such as a day that was counted twice.
 
         Raises
         ------
@@ -312,34 +314,34 @@ class Counts:
         _check_mergeable(self, other)
         mine, its = self.score_bins, other.score_bins
         if mine is not None and its is not None and not mine.fits(its):
-            raise ParameterError("score_bins of the table to subtract are different: its people cannot be told apart.")
+            raise ParameterError("score_bins differ between the tables: it is not clear which people to subtract.")
         rows = join_rows([self.to_rows(), other._rows_in(mine).negated()])
         left = self._with(rows, self.score_bins, self.suppressed).to_rows()
         if (left.counts < 0).any():
             worst = int(left.counts.argmin())
             kind = {column.name: column.levels[column.codes[worst]] for column in left.columns}
             raise ValueError(
-                f"the table to subtract has {-int(left.counts[worst]):,} people more of {kind} than this one: they are "
-                "not part of it."
+                f"the table to subtract has {-int(left.counts[worst]):,} more people of {kind} than this one: it is "
+                "not part of this table."
             )
         return self._with(left, self.score_bins, self.suppressed)
 
     def suppress(self, minimum_cell: int, *, small: str = "exclude") -> Self:
-        """Prepare the table for being shared: no cell of it counts fewer people, unless nobody.
+        """Prepare the table for sharing: every cell that is not empty counts at least `minimum_cell` people.
 
-        Nor do its `score_bins` tell the smallest and the largest score in each bin any more, which are single people's.
+        Its `score_bins` no longer hold the smallest and the largest score in each bin, which belong to single people.
 
-        Groups are left out or merged by their size alone, which says nothing of their labels: tests of the groups that
-        remain stay valid. Leaving out small *cells* would not be: a group would stay only if it happens to have enough
-        events. A table that still has such cells is refused.
+        Groups are left out or merged only because of their size, which does not depend on their labels, so tests of the
+        remaining groups stay valid. Leaving out small *cells* would not be valid: a group would stay only if it happens
+        to have enough events. A table that still has small cells is refused.
 
         Parameters
         ----------
         minimum_cell : int
-            The smallest number of people that may be told.
+            The smallest number of people that may be published.
         small : {"exclude", "merge"}, default="exclude"
-            What becomes of groups with fewer people: they are left out and listed in `suppressed` and in the
-            ``excluded_`` of tests, or become one group, "(other)", if they have enough people together.
+            What to do with groups with fewer people. "exclude": they are left out and listed in `suppressed` and in the
+            ``excluded_`` of tests. "merge": they become one group, "(other)", if they have enough people together.
 
         Returns
         -------
@@ -349,7 +351,7 @@ class Counts:
         Raises
         ------
         ValueError
-            If cells with fewer people remain, which is said with what to do.
+            If cells with fewer people remain; the message says what to do.
 
         Examples
         --------
@@ -376,7 +378,7 @@ class Counts:
             for stratum, group in np.argwhere(small_groups).tolist()
         )
         if small_groups[table.counts.any(axis=2)].all():
-            raise ParameterError(f"minimum_cell={minimum_cell}: no group has so many people, so nothing remains.")
+            raise ParameterError(f"minimum_cell={minimum_cell}: no group has that many people, so nothing remains.")
         rows = table.to_rows().take(~small_groups[np.nonzero(table.counts)[:2]])
         bins = None if self.score_bins is None else self.score_bins.told()
         table = self._with(rows, bins, self.suppressed + left_out)
@@ -388,14 +390,13 @@ class Counts:
     def regroup(
         self, sensitive_features: str | Iterable[str] | None = None, control_features: str | Iterable[str] | None = None
     ) -> Self:
-        """Group by fewer features, or let them change roles.
+        """Group by fewer features, or change their roles.
 
         Parameters
         ----------
         sensitive_features, control_features : str or sequence of str, optional
-            The features by which to group and to stratify, from either role. None keeps those
-            that have the role and are not named for the other one; an empty sequence of
-            control features keeps none.
+            The features by which to group and to stratify, from either role. None keeps the features that have this
+            role and are not named for the other one; an empty sequence of control features keeps none.
 
         Returns
         -------
@@ -474,7 +475,7 @@ class Counts:
 
 
 def key_labels(keys: Sequence[Key]) -> list[Any]:
-    """Return keys as people name them: single values bare, several as a tuple."""
+    """Return keys as users write them: a single value as it is, several as a tuple."""
     return [key[0] if len(key) == 1 else key for key in keys]
 
 

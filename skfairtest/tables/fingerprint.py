@@ -1,8 +1,8 @@
-"""A hash of the people that are tested, which tells two data sets apart and says nothing else of them.
+"""A hash of the people tested, which identifies a data set and reveals nothing else about it.
 
-The data are a multiset of rows. Distinct rows are sorted and counted, and SHA-256 is taken of all of that at once: the
-order of rows, the container and whether people came as rows or in a table of counts make no difference, and no hash is
-of one row or of one value, which somebody who knows the possible values could look up.
+The data are a multiset of rows. Distinct rows are sorted and counted, and one SHA-256 hash is taken of all of them: the
+order of rows, the container and whether people came as rows or in a table of counts make no difference. No hash is
+taken of a single row or value, which somebody who knows the possible values could look up.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LIMIT = 2**62
 def data_hash(sample: Sample) -> str:
     """Hash the people of a sample: labels, predictions, scores, groups, strata, weights and clusters.
 
-    Numbers that are equal are the same value: 1, 1.0 and True; the text "1" is another one.
+    Equal numbers are the same value: 1, 1.0 and True. The text "1" is a different value.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ def data_hash(sample: Sample) -> str:
     Returns
     -------
     str
-        "sha256:" and 64 hexadecimal digits: the same for the same rows in any order, another one where any value,
-        any number of people or the name of any feature differs.
+        "sha256:" and 64 hexadecimal digits: the same for the same rows in any order, different if any value, any number
+        of people or the name of any feature differs.
 
     Examples
     --------

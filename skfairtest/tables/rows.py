@@ -44,7 +44,7 @@ class Rows:
         return Rows(columns, self.counts[rows], None if self.weights is None else self.weights[rows])
 
     def negated(self) -> "Rows":
-        """Return the rows with which these are taken away."""
+        """Return the rows whose addition subtracts these."""
         return Rows(self.columns, -self.counts, None if self.weights is None else -self.weights)
 
 
@@ -116,7 +116,7 @@ def tally(columns: Sequence[Column]) -> Rows:
 
 
 def join_rows(parts: Sequence[Rows]) -> Rows:
-    """Put rows of the same columns below each other, equal values made one level."""
+    """Concatenate rows of the same columns; equal values become one level."""
     return Rows(
         tuple(map(_join_columns, zip(*(part.columns for part in parts), strict=True))),
         np.concatenate([part.counts for part in parts]),
@@ -151,7 +151,7 @@ def arrange(
     weights : ndarray of shape (S, G, K, 2) or None
         The sums of weights and of their squares, where people have weights.
     axes : list of three tuples of tuples
-        What the strata, groups and cells are.
+        The keys of the strata, groups and cells.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Tables in files: JSON, or Parquet that other programs read as a frame of counts.
 
-A file says which version of the form it has, and of which type every label is: 1, True, 1.0 and "1" are told apart, and
-so are dates and times.
+A file holds the version of its format and the type of every label: 1, True, 1.0 and "1" are distinguished, and so are
+dates and times.
 """
 
 import datetime
@@ -90,7 +90,7 @@ def write_stored(stored: Stored, path: str | os.PathLike[str]) -> None:
 
 
 def is_stored(path: str | os.PathLike[str]) -> bool:
-    """Tell, by how it begins, whether a file is one that `write_stored` wrote; of a pipe nothing is taken."""
+    """Return, from its first bytes, whether `write_stored` wrote a file; nothing is read from a pipe."""
     if not os.path.isfile(path):
         return False
     with open(path, "rb") as file:
@@ -108,7 +108,7 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
     Raises
     ------
     ValueError
-        If it is no such file, of a later version, or damaged.
+        If the file is not such a table, is of a later version, or is damaged.
     """
     reader = {".json": _read_json, ".parquet": _read_parquet}.get(Path(path).suffix)
     if reader is None:
@@ -118,7 +118,7 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
         if not isinstance(header, Mapping) or header.get("format") != FORMAT:
             raise ValueError("it was not written by CountTable.save")
         if header["version"] > VERSION:
-            raise ValueError(f"its form is version {header['version']}; this version of skfairtest reads {VERSION}")
+            raise ValueError(f"its format is version {header['version']}; this version of skfairtest reads {VERSION}")
         names = [tuple(header[name]) for name in ("control_names", "sensitive_names", "cell_names")]
         levels = [tuple(map(_untagged, column)) for column in header["levels"]]
         columns = _columns([name for each in names for name in each], levels, codes)
@@ -163,7 +163,7 @@ def _tagged(value: Any) -> Any:
         if isinstance(value, kind):
             return [name, write(value)]
     raise ValueError(
-        f"the label {value!r} is of type {type(value).__name__}, which files do not know: replace it by text."
+        f"the label {value!r} is of type {type(value).__name__}, which files cannot hold: replace it by text."
     )
 
 

@@ -355,9 +355,9 @@ def test_bins_may_be_those_of_another_table(folder, tmp_path, capsys):
     assert count(folder / "*.csv", *options, output=first) == 0
     assert count(folder / "*.csv", *options, "--score-bins", "8", "--y-pred", "pred", output=first) == 0
     assert count(folder / "*.csv", *ASKED, "--score-bins", "8", output=first) == 2
-    assert "--score-bins is about scores: pass --y-score" in said(capsys)[-1]
+    assert "--score-bins needs scores: pass --y-score" in said(capsys)[-1]
     assert count(folder / "*.csv", *ASKED, "--y-score", "score", "--threshold", "0.5", output=first) == 2
-    assert "--threshold makes predictions of --y-score: pass this, and no --y-pred" in said(capsys)[-1]
+    assert "--threshold makes predictions from --y-score: pass --y-score, and leave --y-pred out" in said(capsys)[-1]
     assert count(folder / "*.csv", *options, "--threshold", "nan", output=first) == 2
     assert "--threshold must be a number; found nan" in said(capsys)[-1]
 

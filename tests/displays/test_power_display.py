@@ -134,8 +134,8 @@ def test_line_styles_and_several_lines_on_one_drawing():
     ({"base_rates": 0}, "base_rates must be two positive numbers"),
     ({"base_rates": (0.5, 1.5)}, "base_rates must be shares of people"),
     ({"n_samples": [2]}, "n_samples must be numbers of people, each at least 4"),
-    ({"n_samples": [8]}, "power=0.8 is reached by no disparity with any of n_samples"),
-    ({"n_samples": [8], "method": "exact"}, "power=0.8 is reached by no disparity with any of n_samples"),
+    ({"n_samples": [8]}, "power=0.8 is not reached by any disparity with any of n_samples"),
+    ({"n_samples": [8], "method": "exact"}, "power=0.8 is not reached by any disparity with any of n_samples"),
     ({"n_samples": "many"}, "n_samples must be numbers of people"),
 ])  # fmt: skip
 def test_bad_arguments_are_named(params, message):
@@ -145,7 +145,7 @@ def test_bad_arguments_are_named(params, message):
 
 def test_tests_without_a_power_are_refused(people):
     y, pred, group = people
-    with pytest.raises(ValueError, match="largest disparity that is certified"):
+    with pytest.raises(ValueError, match="largest disparity that can be shown to be tolerable"):
         PowerDisplay.from_test(fit(people, alternative="equivalence", margin=0.2))
     with pytest.raises(ValueError, match="control features"):
         PowerDisplay.from_test(

@@ -129,7 +129,7 @@ def test_own_rates_and_line_styles(people):
 
 
 @pytest.mark.parametrize(("params", "message"), [
-    ({"metric": "equalized_odds"}, "several metrics, each with its own line: draw one of 'true_positive"),
+    ({"metric": "equalized_odds"}, "several metrics, but a drawing shows one: choose one of 'true_positive"),
     ({"metric": "roc_auc"}, "'roc_auc' is no rate"),
     ({"method": "bootstrap"}, "method must be one of 'auto', 'exact', 'asymptotic'; found 'bootstrap'"),
     ({"confidence_level": 1}, "confidence_level must be a number between 0 and 1; found 1"),
@@ -157,7 +157,7 @@ def test_bad_people_are_named(people):
         draw_(None, score, sensitive_features=group, metric="recall")
     with pytest.raises(ValueError, match="y_score must hold numbers"):
         draw_(y, group, sensitive_features=group)
-    with pytest.raises(ValueError, match="group is missing: one of the 3 groups"):
+    with pytest.raises(ValueError, match="group is missing: pass one of the 3 groups"):
         draw_(None, score[:3], sensitive_features=list("abc"))
     with pytest.raises(ValueError, match="one group only"):
         draw_(None, score[:3], sensitive_features=list("aaa"), group="a")

@@ -109,7 +109,7 @@ def test_classes_1_and_2_are_told_apart_by_the_classifier():
 @pytest.mark.parametrize("model", [LogisticRegression(), make_pipeline(StandardScaler(), LogisticRegression())])
 def test_an_unfitted_model_is_never_fitted(model):
     test = FairnessTest(model)
-    with pytest.raises(NotFittedError, match=r"^estimator=\w+\(\) is not fitted, and a test never fits the model"):
+    with pytest.raises(NotFittedError, match=r"^estimator=\w+\(\) is not fitted, and a test never fits its model"):
         test.fit([[0.0], [1.0]] * 4, [0, 1] * 4, sensitive_features=[0, 0, 1, 1] * 2)
     assert not hasattr(model, "classes_")
     assert not hasattr(test, "p_value_")

@@ -176,7 +176,7 @@ class Wrapper:
 
 
 def test_a_wrapper_that_hides_the_groups_is_named(fitted):
-    with pytest.raises(ValueError, match=r"estimator=Wrapper\(\): a model inside asks for sensitive_features, and Wr"):
+    with pytest.raises(ValueError, match=r"estimator=Wrapper\(\): a model inside needs sensitive_features, but Wr"):
         run(Wrapper(fitted))
 
 
@@ -232,7 +232,7 @@ def test_the_seed_reaches_an_exponentiated_gradient_inside(wrap, routing, gradie
 
 def test_votes_at_random_are_no_scores(gradient):
     # The share of votes is private to fairlearn, and its AUC would be of a model that does not vote.
-    with pytest.raises(ValueError, match=r"ExponentiatedGradient\(\) has no .*predict_proba.*scores of your own"):
+    with pytest.raises(ValueError, match=r"ExponentiatedGradient\(\) has no .*predict_proba.*pass your own scores"):
         run(gradient, metric="roc_auc")
     votes = gradient._pmf_predict(X)[:, 1]
     test = FairnessTest(metric="roc_auc", n_resamples=99, random_state=0).fit(votes, Y, sensitive_features=GROUP)

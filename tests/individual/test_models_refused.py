@@ -137,9 +137,7 @@ def test_a_model_that_says_nothing_of_somebody(fit):
             p = np.where(X["income"] > 0, np.nan, 0.5)
             return np.stack([1 - p, p], axis=1)
 
-    with pytest.raises(
-        ValueError, match=r"Holes\(\) has no finite log_loss for \d+ of 80 people: .* nan or infinite"
-    ):
+    with pytest.raises(ValueError, match=r"Holes\(\) has no finite log_loss for \d+ of 80 people: .* nan or infinite"):
         fit(model=Holes())
 
 

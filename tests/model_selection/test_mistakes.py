@@ -294,11 +294,11 @@ def test_a_sensitive_column_that_is_dropped_before_the_scorer(people):
     X, y, _ = people
     named = make_fairness_scorer("demographic_parity", sensitive_features="sex")
     both_ways(
-        r"sensitive_features='sex': X has no column 'sex' here; its columns are 'merit'\. Keep the column in X up",
+        r"sensitive_features='sex': X has no column 'sex' here; its columns are 'merit'\. Keep the column in X",
         lambda error_score: search(named, error_score=error_score).fit(X[["merit"]], y).cv_results_["mean_test_score"],
     )
     both_ways(
-        r"sensitive_features='sex' names a column, and X \(ndarray\) has no column names here: pass a DataFrame",
+        r"sensitive_features='sex' names a column, but X \(ndarray\) has no column names here: pass a DataFrame",
         lambda error_score: search(named, error_score=error_score).fit(X.to_numpy(), y).cv_results_["mean_test_score"],
     )
     inside = make_pipeline(make_column_transformer((StandardScaler(), ["merit"])), LogisticRegression())

@@ -234,7 +234,7 @@ def test_groups_and_names_of_columns_together_are_refused():
     ("X", "message"),
     [
         (pd.DataFrame({"age": [1, 2]}), "sensitive_features='sex': X has no column 'sex' here; its columns are 'age'"),
-        (np.zeros((2, 1)), "sensitive_features='sex' names a column, and X .ndarray. has no column names here"),
+        (np.zeros((2, 1)), "sensitive_features='sex' names a column, but X .ndarray. has no column names here"),
     ],
 )
 def test_a_column_that_X_has_lost_is_named(X, message):

@@ -297,9 +297,9 @@ def test_bins_are_checked(bins, message, people):
     [
         ({"y_score": "score", "prediction_threshold": "half"}, "prediction_threshold must be a number; found 'half'"),
         ({"y_score": "score", "prediction_threshold": np.nan}, "prediction_threshold must be a number; found nan"),
-        ({"y_pred": "approved", "score_bins": 8}, "score_bins is about scores: pass y_score"),
-        ({"prediction_threshold": 0.5}, "makes predictions of y_score: pass this"),
-        ({"y_score": "score", "y_pred": "approved", "prediction_threshold": 0.5}, "pass this, and no y_pred"),
+        ({"y_pred": "approved", "score_bins": 8}, "score_bins needs scores: pass y_score"),
+        ({"prediction_threshold": 0.5}, "makes predictions from y_score: pass y_score"),
+        ({"y_score": "score", "y_pred": "approved", "prediction_threshold": 0.5}, "pass y_score, and leave y_pred out"),
         ({"y_score": "score", "y_true": "kind", "prediction_threshold": 0.5}, "y_true holds 'high', 'low'"),
     ],
 )
@@ -458,7 +458,7 @@ def test_days_with_shared_bins_add_up(people):
     assert first + second == both
     assert (both - second).n_samples == 8_000
     other = CountTable.from_frame(people.iloc[8_000:], score_bins=64, **asked)
-    with pytest.raises(ValueError, match=r"score_bins of tables to add are different"):
+    with pytest.raises(ValueError, match=r"score_bins differ between the tables to add"):
         first + other
 
 

@@ -56,7 +56,7 @@ def test_keys_of_one_position_need_no_tuple():
     [
         ({("f", 0): 3, ("m",): 4}, ("sex", "y"), r"data has the key \('m',\) of 1 values, but names"),
         ({}, ("sex", "y"), "found an empty mapping"),
-        (pd.DataFrame(DATA), ("sex", "y"), "names goes with a mapping.*found DataFrame"),
+        (pd.DataFrame(DATA), ("sex", "y"), "names is only for a mapping.*found DataFrame"),
         ({("f", 0): 3}, ("sex", "count"), "names contains 'count'"),
         ({("f", 0): 3}, ("y", "y"), "names lists 'y' twice"),
         ({("f", 0): -3}, ("sex", "y"), "found -3"),

@@ -125,7 +125,7 @@ def test_a_file_of_a_later_version_says_so(tmp_path):
     counted(HIRED).save(path)
     later = {**json.loads(path.read_text()), "version": storage.VERSION + 1}
     path.write_text(json.dumps(later))
-    with pytest.raises(ValueError, match=r"t\.json.*its form is version 2; this version of skfairtest reads 1"):
+    with pytest.raises(ValueError, match=r"t\.json.*its format is version 2; this version of skfairtest reads 1"):
         CountTable.load(path)
 
 
@@ -169,7 +169,7 @@ def test_paths_have_to_say_which_form(tmp_path):
 
 def test_labels_of_unknown_types_are_refused_and_leave_no_file(tmp_path):
     table = CountTable.from_predictions(y_pred=[0, 1], sensitive_features={"g": [frozenset("a"), frozenset("b")]})
-    with pytest.raises(ValueError, match="is of type frozenset, which files do not know"):
+    with pytest.raises(ValueError, match="is of type frozenset, which files cannot hold"):
         table.save(tmp_path / "t.json")
     assert list(tmp_path.iterdir()) == []
 
@@ -271,7 +271,7 @@ def test_small_cells_of_large_groups_are_refused():
         ({"minimum_cell": 0}, "whole number of people"),
         ({"minimum_cell": True}, "whole number of people"),
         ({"minimum_cell": 10, "small": "hide"}, "small"),
-        ({"minimum_cell": 1000}, "no group has so many people"),
+        ({"minimum_cell": 1000}, "no group has that many people"),
     ],
 )
 def test_what_suppress_cannot_do(asked, message):
@@ -297,9 +297,9 @@ def test_tables_with_the_same_edges_add_and_bins_have_the_mean_of_all():
     left = both - second
     assert left.score_bins == both.score_bins
     assert np.array_equal(left.counts, first.counts)
-    with pytest.raises(ValueError, match="score_bins of tables to add are different"):
+    with pytest.raises(ValueError, match="score_bins differ between the tables to add"):
         first + scored([0.1, 0.9], edges=(0.3,))
-    with pytest.raises(ValueError, match="score_bins of the table to subtract are different"):
+    with pytest.raises(ValueError, match="score_bins differ between the tables"):
         first - scored([0.1, 0.9], edges=(0.3,))
 
 
