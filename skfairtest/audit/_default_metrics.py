@@ -1,4 +1,4 @@
-"""What an audit asks about where nobody names the metrics: it depends on what is predicted."""
+"""The default metrics of an audit, which depend on what is predicted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["asked_of", "kinds_of"]
 
 
 def asked_of(estimator: Any, y: Any) -> tuple[list[Metric], set[str]]:
-    """Return the metrics of scores that a fitted model can be asked for, and the columns needed of it."""
+    """Return the metrics of scores that a fitted model allows, and the columns that they need."""
     classes = classes_of(estimator)
     if classes is None and y is not None:  # of a model that does not know its classes
         classes = tuple(getattr(read_values(y, "y"), "levels", ()))
@@ -30,9 +30,9 @@ def asked_of(estimator: Any, y: Any) -> tuple[list[Metric], set[str]]:
 
 
 def kinds_of(sample: Sample, estimator: Any) -> tuple[set[str], list[tuple[str, str]]]:
-    """Say what is predicted, and which standard metrics have no meaning for it, with the reason.
+    """Return what is predicted, and which standard metrics have no meaning for it, with the reason.
 
-    As `sklearn.utils.multiclass.type_of_target` has it, numbers that are not whole are continuous.
+    As in `sklearn.utils.multiclass.type_of_target`, numbers that are not whole are continuous.
 
     Raises
     ------
@@ -59,18 +59,18 @@ def _kind(sample: Sample, estimator: Any) -> str:
     continuous = {name: _is_continuous(sample, name) for name in ("y_true", "y_pred") if name in sample.columns}
     if continuous["y_pred"] and not continuous.get("y_true", True) and len(_levels(sample, "y_true")) <= 2:
         raise ParameterError(
-            "y_pred looks like scores, and y_true has two labels: pass the scores as y_score, and as y_pred the "
-            "decisions made of them (for example scores >= 0.5)"
+            "y_pred looks like scores, but y_true has two labels: pass the scores as y_score, and the decisions made "
+            "from them as y_pred (for example scores >= 0.5)"
         )
     if continuous.get("y_true") and as_numbers(sample.columns["y_pred"]) is None:
-        raise ParameterError("y_true holds numbers and y_pred text: pass predicted numbers, or true labels")
+        raise ParameterError("y_true holds numbers but y_pred text: pass predicted numbers, or true labels")
     if any(continuous.values()) and _type_of(estimator) != "classifier":
         return "continuous"
     return "binary" if len(sample.labels) <= 2 else "multiclass"
 
 
 def _type_of(estimator: Any) -> str | None:
-    """Return what scikit-learn calls a model; None for objects that do not say."""
+    """Return scikit-learn's type of a model; None for objects that do not declare one."""
     if isinstance(estimator, type) or not hasattr(estimator, "__sklearn_tags__"):
         return None
     found: str | None = get_tags(estimator).estimator_type

@@ -1,6 +1,6 @@
-"""Which ways of grouping people an audit looks at, and what so many questions take.
+"""The ways of grouping people in an audit, and the resamples that so many comparisons need.
 
-Each sensitive feature comes first, then every crossing of several.
+Single sensitive features come first, then every crossing of several.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from skfairtest.tables import Sample
 
 
 def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tuple[str, ...]]:
-    """Yield each feature, then all pairs, all triples and so forth of those that divide people at all.
+    """Yield each feature, then all pairs, all triples and so forth of the features that have at least two values.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def groupings(levels: Mapping[str, int], *, intersections: bool) -> Iterator[tup
         for names in combinations(dividing, size):
             if " x ".join(names) in levels:
                 raise ParameterError(
-                    f"sensitive_features: {' x '.join(names)!r} is the name of a feature, and that of "
+                    f"sensitive_features: {' x '.join(names)!r} is the name of a feature, and also of "
                     f"{' and '.join(names)} crossed: rename it, or set intersections=False"
                 )
             yield names
@@ -78,7 +78,7 @@ def how_many(n_groups: int, n_features: int, compare: str) -> int:
 
 
 def enough_draws(settings: Settings, family: int) -> Settings:
-    """Draw as many resamples as it takes that few extreme ones can be significant, where that is left to us."""
+    """Set the number of resamples so high that few extreme ones can be significant, if the caller left it open."""
     needed = int(np.ceil(family / settings.alpha)) if settings.adjust in FAMILYWISE else 0
     if settings.question.method != "auto" or settings.n_resamples > needed:
         return settings

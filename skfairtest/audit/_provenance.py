@@ -37,7 +37,7 @@ def provenance_of(sample: Sample, estimator: Any, *, from_table: bool) -> Proven
 
 
 def model_text(estimator: Any) -> str:
-    """Write a model with the parameters that were set; of objects that are none of scikit-learn's, their class."""
+    """Write a model with the parameters that were set; of objects that are not scikit-learn's, only the class."""
     name = type(estimator).__name__
     if not isinstance(estimator, BaseEstimator):
         return name
@@ -48,7 +48,7 @@ def model_text(estimator: Any) -> str:
 
 
 def model_hash(estimator: Any) -> str | None:
-    """Hash everything that a model holds: its parameters and what it has learned.
+    """Hash everything in a model: its parameters and what it has learned.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def model_hash(estimator: Any) -> str | None:
 
 
 class _Digests:
-    """Hashes of objects by what they hold, as pickle finds it, and not by which objects are one and the same.
+    """Hashes of objects by their contents, as pickle finds them, and not by which objects are identical.
 
     A hash of the pickled bytes (`joblib.hash`) changes when a model is saved and loaded, because copies take the place
     of shared objects.

@@ -1,4 +1,4 @@
-"""From judged comparisons to the record that every report is made of."""
+"""From adjusted comparisons to the record that every report is made from."""
 
 from __future__ import annotations
 

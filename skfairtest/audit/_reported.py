@@ -1,4 +1,4 @@
-"""What every audit can be written as: all of it is made of its record, wherever that comes from."""
+"""Everything that an audit can be written as, made from its record, wherever that comes from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from skfairtest.report.text import plain
 
 
 class ReportedAudit(ReportPages):
-    """Fitted attributes, frames, text, pages and JSON of a record."""
+    """Fitted attributes, frames, text, pages and JSON from a record."""
 
     _shows_model = False
 
@@ -44,7 +44,7 @@ class ReportedAudit(ReportPages):
         self.n_samples_ = record.verdict.n_samples
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the results with labels of several features as one text each, so that any file can hold them.
+        """Return the results with the labels of several features joined into one text, so that any file can hold them.
 
         Returns
         -------
@@ -55,7 +55,7 @@ class ReportedAudit(ReportPages):
         return written_labels(self.results_)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything that reports are made of as plain Python.
+        """Return everything that reports are made from, as plain Python objects.
 
         Returns
         -------
@@ -117,12 +117,12 @@ class ReportedAudit(ReportPages):
         return write_text(to_csv(self.to_frame()), path)
 
     def sign(self, name: str) -> Self:
-        """Write into the record who vouches for it, and that this was today.
+        """Write into the record who signs it, with today's date.
 
         Parameters
         ----------
         name : str
-            Who has read it.
+            The person who has read it.
 
         Returns
         -------
@@ -132,7 +132,7 @@ class ReportedAudit(ReportPages):
         Raises
         ------
         ValueError
-            If the name is empty or no text.
+            If the name is empty or not text.
         NotFittedError
             If the audit is not fitted.
 
@@ -166,7 +166,7 @@ class ReportedAudit(ReportPages):
         Raises
         ------
         ValueError
-            If it is not the record of an audit, or one of another version.
+            If it is not the record of an audit, or is of another version.
 
         Examples
         --------
@@ -190,7 +190,7 @@ class ReportedAudit(ReportPages):
         return audit_document(self.record_)
 
     def __str__(self) -> str:
-        """Return the verdict and the findings in sentences, then the tables; before `fit`, the parameters."""
+        """Return the verdict and what is significant in sentences, then the tables; before `fit`, the parameters."""
         return plain(self._document()) if hasattr(self, "record_") else repr(self)
 
 

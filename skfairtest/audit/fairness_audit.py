@@ -1,7 +1,7 @@
-"""The audit of one model: many metrics, sensitive features and their intersections, judged as one family of questions.
+"""The audit of one model: many metrics, sensitive features and their intersections, tested as one family.
 
-Testing race, sex, and race x sex, by five metrics each, asks many questions and reports the luckiest answer. Here one
-adjustment runs over all of them, and the verdict follows from it alone.
+Testing race, sex, and race x sex, by five metrics each, makes many comparisons, and the smallest p-value is then no
+evidence by itself. Here one adjustment covers all of them, and the verdict follows from it alone.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ INTERSECTIONS = ("to_rest", "between_groups", "to_parents")
 
 
 class FairnessAudit(ReportedAudit, GroupsTest):
-    """Audit a model: every metric, every sensitive feature and every intersection, as one family of questions.
+    """Audit a model: every metric, every sensitive feature and every intersection, as one family of tests.
 
     Null hypothesis of each comparison: the metric is equal in the two groups that are compared (with `margin`: it does
     not differ by more than the margin). Each is tested as `FairnessTest` tests it; `adjust` then acts once, on all of
@@ -72,7 +72,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     disparity : {"difference", "ratio"}, default="difference"
         ``value_group - value_other`` or ``value_group / value_other``.
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
-        What gives the p-values, as in `FairnessTest`.
+        How the p-values are computed, as in `FairnessTest`.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
         How p-values are adjusted for the number of hypotheses, over the whole audit. "auto" is Holm, with Shaffer's
         smaller factors where all pairs of groups are compared, as in `FairnessTest`.
@@ -99,7 +99,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         Seed of the resamples, and of the predictions of a randomised model; reports tell the number that was
         used. All groupings share it, so that what is drawn for a feature does not depend on which others are audited.
     n_jobs : int, optional
-        Processes; the result is the same.
+        Number of processes; the result does not depend on it.
     verbose : int, default=0
         With 1, progress is shown on standard error.
 
@@ -124,9 +124,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     rejected_, concern_ : bool
         Whether it is at most ``1 - confidence_level``.
     excluded_ : DataFrame
-        What was left out, with the reason and the counts.
+        Groups and comparisons that were left out, with the reason and the counts.
     record_ : AuditRecord
-        Everything that reports are made of.
+        Everything that reports are made from.
     individual_ : IndividualFairnessTest or None
         The fitted test of individual fairness; None where none was asked for.
     pos_label_ : object
@@ -141,25 +141,24 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
     Notes
     -----
-    Rates have exact tests. Other metrics are tested by resampling, and a family of k comparisons needs more than
-    k / alpha resamples to find anything: that is what a large audit by metrics of scores takes its time for.
+    Rates have exact tests. Other metrics are tested by resampling, and a family of k comparisons needs more than k /
+    alpha resamples before anything can be significant: this is why a large audit with metrics of scores takes long.
 
-    ``minimum_detectable`` of a rate is found from the power of the test that was run, within about .01; with a margin
-    from that of the score test, and with weights or strata, as of other metrics, from the standard error.
+    ``minimum_detectable`` of a rate is computed from the power of the test that was run, within about .01; with a
+    margin, from the power of the score test; with weights or strata, and for other metrics, from the standard error.
 
-    With `control_features`, comparisons averaged over the strata and those within each of them are one family, too.
+    With `control_features`, comparisons averaged over the strata and those within each of them are also one family.
 
     An intersection shares people with its features' own comparisons; Holm's and Shaffer's adjustments hold however
     p-values depend on each other, and need each of them to be valid. Against everyone else, or the rest of a parent
-    group, the p-value of a rate is valid when those people are a random sample of all such people. Where so many of
-    each of their groups were chosen in advance, and these differ from each other, the number of events among them
-    is not binomial: the size is usually below the level, and in the worst case found .088 at .05.
-    ``compare_intersections="between_groups"`` has no such condition, nor has "to_parents" where the feature that
-    the parent leaves open has two values.
+    group, the p-value of a rate is valid when those people are a random sample of all such people. If the number of
+    people from each of their groups was fixed in advance, and these groups differ from each other, the number of events
+    among them is not binomial: the size is usually below the level, and in the worst case found it is .088 at .05.
+    ``compare_intersections="between_groups"`` has no such condition, nor has "to_parents" where the feature that the
+    parent leaves open has two values.
 
     With "to_parents", a significant disparity says that a crossed group differs from people who share all its features
-    but one. It is no sign of an interaction by itself: where women differ from men whatever their race,
-    Black women do so too.
+    but one. By itself it is no sign of an interaction: if women differ from men whatever their race, so do Black women.
 
     A hypothesis counts once, however many comparisons test it: rates of complementary events, groups that are swapped,
     and groups of several features that hold the same people. All these comparisons have one adjusted p-value.
@@ -261,7 +260,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         clusters: Any = None,
         predict_params: dict[str, Any] | None = None,
     ) -> Self:
-        """Predict with the estimator and test its predictions; where it is asked for, the model's individual fairness.
+        """Predict with the estimator and test its predictions; with `individual`, also its individual fairness.
 
         Parameters
         ----------
@@ -274,7 +273,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         control_features : array-like, frame or mapping, optional
             Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
-            What each person counts, at least 0.
+            The weight of each person, at least 0.
         clusters : array-like of shape (n_samples,), optional
             Who belongs together, such as the repeated decisions on one person.
         predict_params : dict, optional
@@ -309,7 +308,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         return self
 
     def _individual_test(self) -> IndividualFairnessTest | None:
-        """Return the test of individual fairness that is asked for, of this model."""
+        """Return the test of this model's individual fairness, if there is to be one."""
         if self.individual is None or self.individual is False:
             return None
         if self.individual is not True and not isinstance(self.individual, IndividualFairnessTest):
@@ -319,14 +318,14 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             )
         if self.estimator is None:
             raise ParameterError(
-                "individual fairness is of a model, which is asked about people like those tested: pass estimator, or "
-                "individual=None"
+                "individual fairness needs a model, which is called on people similar to those tested: pass "
+                "estimator, or individual=None"
             )
         test = IndividualFairnessTest() if self.individual is True else clone(self.individual)
         return test.set_params(estimator=self.estimator)
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that true labels are not always required."""
+        """Declare that true labels are not always required."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = False
         return tags
@@ -370,8 +369,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         metrics = [m for m in standard_metrics(kinds, set(sample.columns)) if m.name not in dict(without)]
         if not metrics:
             raise ParameterError(
-                f"y_true is missing: of {' and '.join(sorted(kinds))} predictions every standard metric needs the true "
-                "labels; pass them, or name metrics that need none, such as metrics='selection_rate' with pos_label"
+                f"y_true is missing: for {' and '.join(sorted(kinds))} predictions every standard metric needs the "
+                "true labels; pass them, or name metrics that need none, such as metrics='selection_rate' with "
+                "pos_label"
             )
         return metrics, without
 
@@ -446,7 +446,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
 
 
 def _typed(metric: Metric) -> str:
-    """Return the name by which a metric is asked for again: one that is compared by its ratio says so."""
+    """Return the name with which a metric can be named again: it says so if it is compared by its ratio."""
     try:
         own = [found.disparity for found in resolve_metrics(metric.name)]
     except ParameterError:  # a function's name, or one that was given to it

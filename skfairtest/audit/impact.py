@@ -41,7 +41,7 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class Category:
-    """People of one category, and how many of them were selected; `unknown`: whose category is not known."""
+    """People of one category, and how many of them were selected; `unknown`: their category is not known."""
 
     name: Any
     n: int
@@ -64,9 +64,9 @@ def impact_frame(
     feature : str
         What divides people into categories.
     categories : sequence of Category
-        All of them; the people of an unknown category are counted and not compared.
+        All of them; people of unknown category are counted but not compared.
     smallest_share : float, default=0.02
-        Categories with a smaller share of the people whose category is known are shown and not compared.
+        Categories with a smaller share of the people whose category is known are shown but not compared.
     confidence_level : float, default=0.95
         Of the intervals, which hold for all pairs of compared categories together.
     method : {"auto", "exact", "asymptotic"}
@@ -91,12 +91,12 @@ def impact_frame(
     if len(compared) < 2:
         found = ", ".join(f"{one.name!r} ({one.n:,})" for one in compared) or "none"
         raise GroupsMissing(
-            f"sensitive_features: {feature}: rates are compared of at least two categories with two people and "
-            f"{100 * smallest_share:g} % of them; found {found}"
+            f"sensitive_features: {feature}: rates can be compared only if at least two categories each have two "
+            f"people and {100 * smallest_share:g} % of them; found {found}"
         )
     if not any(one.selected for one in compared):
         raise NothingDefined(
-            f"{feature}: nobody was selected in any category that can be compared, so that there is no highest rate"
+            f"{feature}: nobody was selected in any category that can be compared, so there is no highest rate"
         )
     table = CountTable(
         np.array([[[one.selected, one.n - one.selected] for one in compared]]),
@@ -126,7 +126,7 @@ def impact_frame(
 
 
 def _counted(feature: str, one: Category, known: int) -> dict[str, Any]:
-    """Return what is said of a category also where it is not compared."""
+    """Return what is shown for every category, also if it is not compared."""
     return {
         "feature": feature, "category": one.name, "n": one.n, "selected": one.selected,
         "share": np.nan if one.unknown or not known else one.n / known,
@@ -180,10 +180,11 @@ def impact_table(
     pos_label : label, optional
         The label in `y_pred` of those who were selected, as in `FairnessTest`.
     intersections : bool, default=True
-        Whether to cross the features as well. Who is unknown in one of them is unknown in the crossing.
+        Whether to cross the features as well. A person whose category is unknown in one of them is unknown in the
+        crossing.
     smallest_share : float, default=0.02
-        Categories with a smaller share of the people whose category is known (or of a single person) are shown and not
-        compared; they are not part of the pool either.
+        Categories with a smaller share of the people whose category is known (or with a single person) are shown but
+        not compared; they are not part of the pool either.
     confidence_level : float, default=0.95
         Of the intervals, which hold for all pairs of compared categories together; one minus it is the level.
     method : {"auto", "exact", "asymptotic"}, default="auto"
@@ -211,13 +212,13 @@ def impact_table(
         ``to_four_fifths``
             How many more have to be selected for a ratio of 4/5.
         ``flips_four_fifths``, ``flips_test``
-            After how many changed decisions on this category the ratio is on the other side of 4/5, and the exact
-            test of this pair alone, at the level, says the opposite (NA: after none).
+            How many changed decisions on this category bring the ratio to the other side of 4/5, or change the result
+            of the exact test of this pair alone, at the level (NA: no number does).
 
     Raises
     ------
     ValueError
-        If an input is not usable, or in no feature two categories can be compared.
+        If an input is not usable, or no feature has two categories that can be compared.
 
     Warns
     -----
@@ -291,7 +292,7 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
     """Return whether each person was selected, as codes 0 and 1."""
     if (y_pred is None) == (y_score is None):
         raise ParameterError(
-            "y_pred (decisions) or y_score (scores: selected is who is above their median) is needed, and not both; "
+            "y_pred (decisions) or y_score (scores; people above their median are selected) is needed, not both; "
             f"found {'neither' if y_pred is None else 'both'}"
         )
     if y_pred is not None:
@@ -301,7 +302,7 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
         chosen = np.array([level == positive for level in column.levels])[column.codes]
         return Column("y_pred", (False, True), chosen.astype(np.intp), column.index)
     if pos_label is not None:
-        raise ParameterError(f"pos_label={pos_label!r} is a label in y_pred, and y_score was given: leave it out")
+        raise ParameterError(f"pos_label={pos_label!r} is a label in y_pred, but y_score was given: leave it out")
     values = read_values(y_score, "y_score")
     numbers = as_numbers(values)
     if numbers is None:
@@ -310,7 +311,7 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
 
 
 def _categories(columns: Sequence[Column], selected: Positions) -> Iterator[Category]:
-    """Yield the categories that one feature or several make, sorted, and last those of whom one is not known."""
+    """Yield the categories that one feature or several form, sorted; people for whom one is not known come last."""
     codes = np.stack([column.codes.astype(np.intp) for column in columns], axis=1)
     unknown = (codes < 0).any(axis=1)
     found, place = np.unique(codes[~unknown], axis=0, return_inverse=True)
@@ -350,14 +351,14 @@ def _to_four_fifths(x: int, n: int, top: int, m: int) -> int:
 
 
 def _flips_four_fifths(x: int, n: int, top: int, m: int) -> int:
-    """Return after how many changed decisions on this category the ratio lies on the other side of four fifths."""
+    """Return how many changed decisions on this category bring the ratio to the other side of four fifths."""
     if 5 * x * m < 4 * top * n:
         return _to_four_fifths(x, n, top, m)
     return (5 * x * m - 4 * top * n) // (5 * m) + 1
 
 
 def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
-    """Return after how many changed decisions on a category the exact test of this pair alone says the opposite.
+    """Return how many changed decisions on a category change the result of the exact test of this pair alone.
 
     Parameters
     ----------
@@ -371,8 +372,8 @@ def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
     Returns
     -------
     int or NA
-        People of the category more who are selected where the test is significant, up to the highest rate, and fewer
-        where it is not. NA if it says the same however many they are.
+        How many more people of the category must be selected, up to the highest rate, if the test is significant; how
+        many fewer, if it is not. NA if no number changes the result.
 
     Examples
     --------

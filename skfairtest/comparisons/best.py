@@ -1,9 +1,9 @@
 """Every group against the group whose value is the highest, or the lowest, in the data.
 
-That group was chosen by the data, so a plain test against it rejects equal groups too often. Every group is compared
-with every other one, the adjustment is that of all pairs, and only then are the pairs with the best group kept: they
-are among the pairs for which the adjustment holds, whichever was chosen. An interval reaches as far as those of the
-group's other pairs where these reach further, so that it covers the disparity to the truly best group as well.
+The data choose that group, so a plain test against it rejects equal groups too often. Every group is therefore compared
+with every other one, p-values are adjusted for all pairs, and only then are the pairs with the best group kept: the
+adjustment holds for all pairs, so it holds for these, whichever group is chosen. An interval is extended to the limits
+of the group's other pairs where these reach further, so that it also covers the disparity to the truly best group.
 
 References
 ----------

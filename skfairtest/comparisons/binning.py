@@ -13,7 +13,7 @@ from skfairtest.tables import Kinds, Sample, Values
 
 
 def binning_error(made: Evaluation, sample: Sample) -> float:
-    """Return the most by which a group's value can differ from that of the scores themselves.
+    """Return the largest amount by which a group's value can differ from its value with the original scores.
 
     The built-in metrics are monotone in every score, given the true label, or in its distance from the true number:
     their extremes are found at few placements of the scores in their bins.

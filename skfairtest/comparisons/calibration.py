@@ -27,7 +27,7 @@ SIMULATED, PERMUTED = "simulation", "permutation within scores"
 
 @dataclass(frozen=True)
 class PathNull(NullDistribution):
-    """What chance does to the largest move of a path."""
+    """The null distribution of the largest move of a path."""
 
 
 @dataclass(frozen=True)
@@ -137,12 +137,12 @@ def _values(design: Design, reader: _Reader) -> GroupValues:
 
 
 def check_calibration(metric: Calibration, settings: Settings) -> None:
-    """Refuse what has no meaning for calibration curves.
+    """Refuse parameters that have no meaning for calibration curves.
 
     Raises
     ------
     ValueError
-        If an alternative, a margin, an adjustment or a method is asked for that they do not have.
+        If an alternative, a margin, an adjustment or a method is set that does not exist for them.
     """
     question = settings.question
     if question.alternative != "two-sided" or question.margin_bounds is not None:
@@ -152,7 +152,7 @@ def check_calibration(metric: Calibration, settings: Settings) -> None:
         )
     if question.method not in ("auto", "permutation") or settings.within != "auto":
         raise ParameterError(
-            f"metric={metric.name!r} has a null distribution of its own: use method='auto' and within='auto'"
+            f"metric={metric.name!r} has its own null distribution: use method='auto' and within='auto'"
         )
     if settings.adjust == "max_t":
         raise ParameterError(f"adjust='max_t' is not for metric={metric.name!r}: use adjust='auto', which is Holm's")

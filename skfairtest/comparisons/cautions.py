@@ -1,4 +1,4 @@
-"""What a user is told besides the result: what was left out, and where an answer is doubtful."""
+"""Warnings beside the result: what was left out, and where a result is doubtful."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def cautions(measured: Measured) -> list[str]:
     if levels and set(levels) <= {0, 1}:
         scored = ", ".join(metric.name for metric in measured.metrics if "y_score" in metric.reads)
         found.append(
-            f"{scored}: y_score holds nothing but 0 and 1, which look like predicted "
-            "labels; pass probabilities or decision values, or use a metric of labels"
+            f"{scored}: y_score holds only 0 and 1, which look like predicted labels; pass probabilities or decision "
+            "values, or use a metric of labels"
         )
     doubtful = [(name, *one) for name, of_metric in measured.by_metric.items() for one in of_metric.doubtful]
     if doubtful:
@@ -69,7 +69,7 @@ def _remedy(measured: Measured, name: str) -> str:
     given = {"sample_weight": sample.weight, "clusters": sample.clusters}
     inexact = " and ".join(parameter for parameter, column in given.items() if column is not None)
     if inexact:
-        return f"no test with {inexact} is exact, and more people are what helps"
+        return f"no test with {inexact} is exact; only more people help"
     if any(metric.name == name and isinstance(metric, Rate) for metric in measured.metrics):
         return "with variance='auto' this rate has an exact test for any number of people"
     return "a rate, such as 'true_positive_rate', has an exact test for any number of people"

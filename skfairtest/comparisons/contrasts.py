@@ -1,4 +1,4 @@
-"""Who is compared with whom: the groups that take part, their contrasts, and what has the same hypothesis."""
+"""Who is compared with whom: the groups that take part, their contrasts, and which of these test the same."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def kept_groups(sample: Sample, excluded: list[Exclusion], settings: Settings, n
 
 
 def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Settings) -> None:
-    """Refuse more comparisons than anybody can wait for or read; all pairs of crossed features grow fast."""
+    """Refuse more comparisons than anybody can wait for or read: the number of pairs of crossed groups grows fast."""
     if settings.compare not in ("between_groups", *BEST):
         return
     places = 1 + len(sample.strata) * bool(sample.control_names)
@@ -205,7 +205,7 @@ def check_how_many(sample: Sample, n_groups: int, n_metrics: int, settings: Sett
         )
         raise ParameterError(
             f"sensitive_features ({names}) makes {n_groups:,} groups, whose pairs are {found:,} comparisons; at most "
-            f"{MOST_COMPARISONS:,} are made: use {fewer}, or fewer sensitive features"
+            f"{MOST_COMPARISONS:,} are allowed: use {fewer}, or fewer sensitive features"
         )
 
 
@@ -225,8 +225,9 @@ def contrasts_of(
     elif settings.compare in BEST:
         if sample.control_names:
             raise ParameterError(
-                f"compare={settings.compare!r} needs one value of each group, and control_features give it another one "
-                "in each pair, averaged over the strata of both: use compare='to_reference' or 'between_groups'"
+                f"compare={settings.compare!r} needs one value for each group, but with control_features a group has a "
+                "different value in each pair, averaged over the strata of both: use compare='to_reference' or "
+                "'between_groups'"
             )
         for first, second in permutations(kept, 2):
             yield Contrast(first, second), labels[second]

@@ -1,7 +1,7 @@
-"""What data becomes on its way to a result: estimates, null distributions, evidence and findings, all of them frozen.
+"""The stages of the data on the way to a result: estimates, null distributions, evidence and findings, all frozen.
 
 A new kind of test is a `NullDistribution` and an estimator. Families, adjustment, intervals, verdicts, frames, reports
-and displays are made of what is declared here, and ask nothing else.
+and displays use only what is declared here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ RESAMPLED = frozenset({"permutation", "permutation within scores", "simulation",
 
 @dataclass(frozen=True)
 class Estimate:
-    """What people say about one comparison: two values, and the disparity within its `bounds`.
+    """The data's estimate for one comparison: two values, and the disparity within its `bounds`.
 
     Of a test without groups, `metric` is what is tested, and the values are NaN. `hypothesis` is that two sides have
     one value, where other comparisons can have it too; `sign` is that of the statistic beside theirs. `strata` are the
@@ -62,7 +62,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a null distribution says about an estimate.
+    """The evidence of an estimate, given its null distribution.
 
     `oriented_statistic` is the larger the stronger the evidence against the null hypothesis; `draws` are what the
     p-value counts, and `joint_draws` what the maximum over comparisons is taken of where these are others.
@@ -109,7 +109,7 @@ class Enumerated:
 
 @dataclass(frozen=True)
 class NullDistribution:
-    """What can be seen by chance in one comparison, and the disparities that agree with the data.
+    """What can happen by chance in one comparison, and the disparities that agree with the data.
 
     This one has neither intervals nor bins: what a kind of test knows of these, its null distribution says.
     """
@@ -226,7 +226,7 @@ class Finding(Comparison):
 
 @dataclass(frozen=True)
 class Exclusion:
-    """A group, cell or stratum that was left out of `comparisons` comparisons, and why."""
+    """A group, cell or stratum that was left out of `comparisons` comparisons, and the reason."""
 
     metric: str | None
     group: Any
@@ -277,7 +277,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Measured:
-    """Everything that one grouping of people says about its metrics, before multiplicity.
+    """All results of one grouping of people, before the adjustment for multiplicity.
 
     `blocks` numbers the metrics whose draws are joint: the same number for metrics of one draw.
     """
@@ -294,7 +294,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What decides: the global p-value with its Monte-Carlo limits, and whether there is a significant disparity.
+    """The verdict: the global p-value with its Monte-Carlo limits, and whether there is a significant disparity.
 
     `leading` is the place of the strongest evidence: which grouping, and which of its comparisons. `adjust` is the
     adjustment that was run: "shaffer" is Holm's where no hypothesis follows from others. Tables were `drawn` for the

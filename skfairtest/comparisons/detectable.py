@@ -17,7 +17,7 @@ from skfairtest.report.sentences import DETECTION_POWER
 
 @dataclass(frozen=True)
 class Supposed:
-    """What the power of one comparison follows from: what is asked, at which level, and its people as they were seen.
+    """The assumptions behind the power of one comparison: the question, the level, and the people as observed.
 
     `table` are two rates whose test has a power that is known; of others there is the `error` of the disparity. Where
     draws are too few for a p-value of that level, `enough` is False.
@@ -82,6 +82,6 @@ def detectable_sizes(
 
 
 def minimum_detectable(results: Sequence[Result]) -> list[Floats]:
-    """Return sizes of disparities that the comparisons of each result would have found with the usual power."""
+    """Return sizes of disparities that the comparisons of each result would have detected with the usual power."""
     sizes = detectable_sizes([Supposed.of(finding, result) for result in results for finding in result.findings])
     return np.split(sizes, np.cumsum([len(result.findings) for result in results])[:-1])

@@ -1,4 +1,4 @@
-"""A metric that is not counted, ready to be evaluated in any group with the standard error that was asked for."""
+"""A metric that is not a count, ready to be evaluated in any group with the requested standard error."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Evaluation:
     question : Question
         What is asked of its comparisons.
     variance : str or None
-        Which standard error was asked for.
+        The requested standard error.
     within : str or None
         Where labels are permuted: a column, everywhere (None), or "condition".
     """
@@ -65,7 +65,7 @@ class Evaluation:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is somebody's own function."""
+        """Whether it is a function that a user wrote."""
         return isinstance(self.metric, ScoreMetric) and not isinstance(self.metric, BuiltIn)
 
     @property
@@ -77,7 +77,7 @@ class Evaluation:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The smallest and largest value there can be."""
+        """The smallest and largest possible value."""
         return (0.0, 1.0) if isinstance(self.metric, Rate) else self.metric.bounds
 
     def functional(self, kinds: Kinds) -> Functional:
@@ -120,7 +120,7 @@ class Evaluation:
         return ByCell(self._bare(cells), cell)
 
     def check(self, sample: Sample, kinds: Kinds, masses: np.ndarray, whose: str, stratum: int) -> float:
-        """Return the seconds that somebody's own function takes, and say for whom it cannot be computed.
+        """Return the seconds that a user's function takes; raise an error that says for whom it cannot be computed.
 
         Raises
         ------
@@ -143,12 +143,12 @@ class Evaluation:
         if self.variance == "jackknife":
             if k <= MOST_LEFT_OUT:
                 raise ParameterError(
-                    "variance='jackknife' leaves out single people, and people in clusters are resampled by cluster: "
+                    "variance='jackknife' leaves out single people, but people in clusters are resampled by cluster: "
                     "use variance='auto' or 'bootstrap'"
                 )
             raise ParameterError(
-                f"variance='jackknife' leaves out one of at most {MOST_LEFT_OUT} kinds of people, of which {self.name} "
-                f"sees {k:,}: use variance='bootstrap'"
+                f"variance='jackknife' is limited to {MOST_LEFT_OUT} kinds of people, but {self.name} distinguishes "
+                f"{k:,}: use variance='bootstrap'"
             )
 
     def _bare(self, kinds: Kinds) -> Functional:

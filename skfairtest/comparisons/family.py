@@ -1,4 +1,4 @@
-"""From comparisons to findings: adjustment for the whole family of hypotheses, intervals, and what decides.
+"""From comparisons to findings: adjustment for the whole family of hypotheses, intervals, and the verdict.
 
 Several tables (a model's predictions by race, by sex, and by both) can be one family.
 """
@@ -27,7 +27,7 @@ SMALLEST = float(np.nextafter(0.0, 1.0))
 
 
 def p_of(log_p: float) -> float:
-    """P-value of a logarithm; one too small for a float is its smallest positive number, never 0."""
+    """P-value from its logarithm; one too small for a float becomes the smallest positive float, never 0."""
     # The logarithm has made a rounding error, which must not decide at a level.
     return max(float(f"{np.exp(log_p):.15g}"), SMALLEST)
 
@@ -38,7 +38,7 @@ def at_most(log_p: float, level: float) -> bool:
 
 
 def decide(measured: Sequence[Measured], settings: Settings, *, together: bool = False) -> list[Result]:
-    """Adjust the comparisons of one or several tables as one family, set their intervals, and say what decides.
+    """Adjust the comparisons of one or several tables as one family, and set their intervals and the verdict.
 
     With control features the pooled comparisons are the family that decides and the strata's are a second one, unless
     `together` makes all of them one. A hypothesis counts once in its family, however many comparisons test it.

@@ -57,7 +57,7 @@ def measure(
     settings : Settings
         How it is compared.
     pos_label : object
-        The positive label that was asked for, or None.
+        The positive label that the user named, or None.
     classes : tuple or None
         The estimator's.
     random_state : int, RandomState, Generator or None
@@ -138,7 +138,7 @@ def _for_people(sample: Sample, settings: Settings) -> Settings:
     for name, known in (("variance", ("auto", "delta", "score")), ("method", ("auto", "asymptotic"))):
         if asked[name] not in known:
             raise ParameterError(
-                f"{name}={asked[name]!r} looks at people with their weights, of which the table knows only sums: use "
+                f"{name}={asked[name]!r} needs each person's weight, but the table holds only sums of weights: use "
                 f"{name}='auto', which is the asymptotic test of weighted values"
             )
     return replace(settings, question=replace(settings.question, method="asymptotic"))
@@ -258,17 +258,17 @@ def _check_weights(sample: Sample, metrics: Sequence[Metric]) -> None:
         if isinstance(metric, Calibration) and (sample.weight is not None or sample.clusters is not None):
             given = "clusters" if sample.weight is None else "sample_weight"
             raise ParameterError(
-                f"{given} was given, and {metric.name} tests people who count alike and are independent: use "
+                f"{given} was given, but {metric.name} needs independent people without weights: use "
                 "metric='calibration'"
             )
         if sample.weight is not None and isinstance(metric, ScoreMetric | Omnibus) and not metric.takes_weights:
             raise ParameterError(
-                f"sample_weight was given and metric {metric.name!r} takes none: add a parameter sample_weight to the "
+                f"sample_weight was given, but metric {metric.name!r} takes none: add a parameter sample_weight to the "
                 "function, or test people without weights"
             )
         if sample.clusters is not None and isinstance(metric, Omnibus):
             raise ParameterError(
-                f"clusters were given and metric {metric.name!r} looks at all groups at once, which has no test for "
+                f"clusters were given, but metric {metric.name!r} looks at all groups at once and has no test for "
                 "people in clusters: test a metric of each group instead"
             )
 
@@ -321,7 +321,7 @@ def missing_message(metric: Metric, missing: Sequence[str], given: Sequence[str]
     """Say what a metric needs and was not given."""
     if "y_score" in missing:
         return (
-            f"y_score is missing: {metric.name} needs scores (probabilities or decision values), and only "
+            f"y_score is missing: {metric.name} needs scores (probabilities or decision values), but only "
             f"{', '.join(given)} were given; pass y_score, or an estimator with predict_proba or decision_function"
         )
     return f"{' and '.join(missing)} is missing: {metric.name} needs it"
@@ -396,12 +396,12 @@ def _evaluation(design: Design, metric: ScoreMetric | Rate, kinds: Kinds) -> Eva
     variance = design.settings.asked_variance
     if variance == "score" and isinstance(metric, ScoreMetric):
         raise ParameterError(
-            f"variance='score' is the standard error of rates; {metric.name} is none: use variance='auto'"
+            f"variance='score' is the standard error of rates, and {metric.name} is not a rate: use variance='auto'"
         )
     own = isinstance(metric, ScoreMetric) and not isinstance(metric, BuiltIn)
     if variance == "delta" and own and metric.variance is None:  # type: ignore[union-attr]
         raise ParameterError(
-            f"variance='delta' needs the derivative of {metric.name}, which nobody has given: use 'jackknife' or "
+            f"variance='delta' needs the derivative of {metric.name}, which is not known: use 'jackknife' or "
             "'bootstrap', or a ScoreMetric with a variance"
         )
     positive = design.pos_label if isinstance(metric, Rate) else positive_for(design, metric)
@@ -414,12 +414,12 @@ def check_clusters(sample: Sample, settings: Settings) -> None:
     Raises
     ------
     ValueError
-        If that is so.
+        If clusters reach over strata, or labels are to be permuted among people in clusters.
     """
     assert sample.clusters is not None
     if settings.within in ("y_true", "y_pred"):
         raise ParameterError(
-            f"within={settings.within!r} permutes labels of single people, and people in clusters are resampled by "
+            f"within={settings.within!r} permutes labels of single people, but people in clusters are resampled by "
             "cluster: use within='auto', or control_features for a comparison within strata"
         )
     crossing = len(np.unique(np.stack([sample.clusters.codes, sample.stratum_codes]), axis=1).T)
@@ -445,7 +445,7 @@ def permuted_within(metrics: Sequence[Metric], settings: Settings, *, clustered:
 
 
 def shared(by_metric: Mapping[str, Any]) -> Any:
-    """Return what all metrics share, or a dict by metric where they differ; None where there is none."""
+    """Return the value that all metrics share, or a dict by metric if they differ; None if there is none."""
     kinds = set(by_metric.values())
     return dict(by_metric) if len(kinds) > 1 else next(iter(kinds), None)
 

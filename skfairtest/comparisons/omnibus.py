@@ -75,7 +75,7 @@ class Everybody:
 
 @dataclass(frozen=True)
 class OmnibusNull(NullDistribution):
-    """What chance does to a metric of all groups, of which some values are evidence against independence."""
+    """The null distribution of a metric of all groups, some values of which are evidence against independence."""
 
     extreme: str
 
@@ -173,12 +173,12 @@ def _observed(stratum: Everybody) -> float:
 
 
 def check_omnibus(metric: Omnibus, settings: Settings) -> None:
-    """Refuse what has no meaning for all groups at once.
+    """Refuse parameters that have no meaning for all groups at once.
 
     Raises
     ------
     ValueError
-        If an alternative, a margin, a comparison or a method is asked for that it does not have.
+        If an alternative, a margin, a comparison or a method is set that does not exist for it.
     """
     if isinstance(metric, Calibration):
         check_calibration(metric, settings)

@@ -1,4 +1,4 @@
-"""From a model, predictions or a table of counts to the people that a test is about: everything is read once, here."""
+"""From a model, predictions or a table of counts to the people of a test: everything is read once, here."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ class GroupsTest(ReportMixin):
         Parameters
         ----------
         X : array-like
-            What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
+            The features that the estimator predicts from; with ``estimator=None`` the predictions, of shape
+            (n_samples,).
         y : array-like of shape (n_samples,), optional
             True labels; None where the metrics need none.
         sensitive_features : array-like, frame or mapping
@@ -76,10 +77,10 @@ class GroupsTest(ReportMixin):
         control_features : array-like, frame or mapping, optional
             Strata within which groups are compared.
         sample_weight : array-like of shape (n_samples,), optional
-            What each person counts, at least 0.
+            The weight of each person, at least 0.
         clusters : array-like of shape (n_samples,), optional
-            Who belongs together, such as the repeated decisions on one person. The null hypothesis stays that of the
-            groups' values; disparities within clusters are tested by passing them as `control_features`.
+            Who belongs together, such as the repeated decisions on one person. The null hypothesis is still about the
+            groups' values; to test disparities within clusters, pass them as `control_features`.
         predict_params : dict, optional
             Further arguments of the estimator's ``predict``.
 
@@ -125,7 +126,7 @@ class GroupsTest(ReportMixin):
         y_true : array-like of shape (n_samples,) or (n_samples, 1), or None
             True labels; None where the metrics need none.
         y_pred : array-like of shape (n_samples,) or (n_samples, 1)
-            Predictions: labels or numbers; scores where the metrics read nothing else.
+            Predictions: labels or numbers, or scores if the metrics read only scores.
         y_score : array-like of shape (n_samples,) or (n_samples, 1), optional
             Scores of the positive label, for metrics that need them beside predictions.
         sensitive_features : array-like, frame or mapping
@@ -193,8 +194,8 @@ class GroupsTest(ReportMixin):
         Parameters
         ----------
         table : CountTable
-            People by stratum, group and cell; its cells must hold what the metrics read. Scores are predictions where
-            it has no others and the metrics read nothing else.
+            People by stratum, group and cell; its cells must hold what the metrics read. If it has scores but no
+            predictions, the scores are used as predictions by metrics that read nothing else.
         **params
             Parameters of the test.
 
@@ -246,7 +247,7 @@ class GroupsTest(ReportMixin):
         prediction_threshold: float | None = None,
         **params: Any,
     ) -> Self:
-        """Test the people of a frame, whom its engine counts: they need not fit into memory.
+        """Test the people of a frame, whose engine counts them: they need not fit into memory.
 
         Parameters
         ----------
@@ -375,5 +376,7 @@ def _responses(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:
     shared = [r for r in asking[0].responses if all(r in metric.responses for metric in asking)]
     if not shared:
         asked = "; ".join(f"{metric.name}: {' or '.join(metric.responses)}" for metric in asking)
-        raise ParameterError(f"metric names scores of different kinds ({asked}): test them one by one")
+        raise ParameterError(
+            f"metric names metrics that need scores of different kinds ({asked}): test them one by one"
+        )
     return tuple(shared), names

@@ -53,7 +53,7 @@ from skfairtest.metrics import Rate
 
 @dataclass(frozen=True)
 class RateNull(NullDistribution):
-    """What chance does to a rate of two sides, given how many people meet the condition on both."""
+    """The null distribution of a rate of two sides, given how many people meet the condition on both."""
 
     pair: Pair
     scale: Scale

@@ -1,4 +1,4 @@
-"""Drawing resamples: in chunks with seeds of their own, by any number of processes, announced when they take long."""
+"""Drawing resamples: in chunks with their own seeds, by any number of processes, with a warning if they take long."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def _announced(
 
 
 class Watch:
-    """Announces a test that takes long, by the time that its resamples take; called with how many there are."""
+    """Warns of a test that takes long, from the time that its resamples take; called with their number."""
 
     def __init__(self, what: str, settings: Settings, times: int, wanted: int) -> None:
         self._what, self._settings, self._times, self._wanted = what, settings, times, wanted
@@ -198,10 +198,10 @@ class Watch:
 
 
 def announce(what: str, seconds: float, settings: Settings) -> None:
-    """Warn that a test takes long, and say what makes it shorter."""
+    """Warn that a test takes long, and say how to shorten it."""
     warnings.warn(
         f"{what}: {settings.n_resamples:,} resamples are going to take about {duration(seconds)}; use "
-        "n_resamples='adaptive', which stops early where it can, fewer n_resamples, or more processes with n_jobs",
+        "n_resamples='adaptive', which stops early if possible, fewer n_resamples, or more processes with n_jobs",
         UserWarning,
         stacklevel=find_stack_level(),
     )

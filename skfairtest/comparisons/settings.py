@@ -68,7 +68,7 @@ def check_settings(
     unit: bool = True,
     **_: Any,
 ) -> Settings:
-    """Check every parameter and every combination that has no meaning; others of a test are none of these settings.
+    """Check every parameter, and refuse combinations that have no meaning.
 
     `unit` says that no metric goes beyond 0 and 1, so that no difference exceeds 1.
 
@@ -94,9 +94,9 @@ def check_settings(
         raise ParameterError("compare='to_reference' needs reference_group: the label of the group to compare with")
     if compare in ("to_highest", "to_lowest") and alternative != "two-sided":
         instead = (
-            "that all groups are within the margin of the best one is that all pairs are: use compare='between_groups'"
+            "all groups are within the margin of the best one exactly if all pairs are: use compare='between_groups'"
             if alternative == "equivalence"
-            else "the data choose the group and with it the direction: use alternative='two-sided'"
+            else "the data choose the group, and with it the direction: use alternative='two-sided'"
         )
         raise ParameterError(f"alternative={alternative!r} has no test with compare={compare!r}; {instead}")
     if disparity == "odds_ratio":
@@ -114,8 +114,8 @@ def check_settings(
         )
     if adjust == "max_t" and alternative == "equivalence":
         raise ParameterError(
-            "adjust='max_t' adjusts the smallest p-value, and alternative='equivalence' asks for the largest: "
-            "use adjust='holm'"
+            "adjust='max_t' adjusts the smallest p-value, but alternative='equivalence' uses the largest: use "
+            "adjust='holm'"
         )
     if adjust == "max_t" and margin_bounds is not None and method != "bootstrap":
         raise ParameterError(
@@ -141,8 +141,8 @@ def check_settings(
 def _check_odds_ratio(compare: Any, method: Any) -> None:
     if compare == "to_overall":
         raise ParameterError(
-            "disparity='odds_ratio' compares two sides that share nobody, and compare='to_overall' counts the group on "
-            "both: use compare='to_rest'"
+            "disparity='odds_ratio' compares two sides that share nobody, but compare='to_overall' counts the group "
+            "on both: use compare='to_rest'"
         )
     if method == "bootstrap":
         raise ParameterError("disparity='odds_ratio' is not bootstrapped: use method='auto', 'exact' or 'asymptotic'")
@@ -171,7 +171,7 @@ def _margin_bounds(margin: Any, disparity: str, alternative: str, *, unit: bool)
         margin_bounds = (-float(margin), float(margin))
     if margin_bounds[0] == margin_bounds[1]:
         if alternative == "equivalence":
-            raise ParameterError(f"margin={margin!r} leaves no disparity that counts as fair: give a wider one")
+            raise ParameterError(f"margin={margin!r} leaves no disparity that counts as fair: pass a wider one")
         return None
     return margin_bounds
 
@@ -184,12 +184,13 @@ def _method(
     conflicting += [f"within={within!r}"] if within != "auto" else []
     if conflicting and method in ("exact", "asymptotic"):
         raise ParameterError(
-            f"method={method!r} is one test, which {' and '.join(conflicting)} would change: use method='permutation'"
+            f"method={method!r} is one specific test, which {' and '.join(conflicting)} would change: use "
+            "method='permutation'"
         )
     if conflicting and method == "auto":
         method = "permutation"
     if method == "bootstrap" and within != "auto":
-        raise ParameterError(f"within={within!r} says where labels are permuted; method='bootstrap' permutes none")
+        raise ParameterError(f"within={within!r} says where labels are permuted, but method='bootstrap' permutes none")
     if method == "permutation" and margin_bounds is not None:
         raise ParameterError(
             "method='permutation' tests equality and not a margin: use method='exact' or 'bootstrap', or margin=None"

@@ -49,7 +49,7 @@ SKEWED = 0.4
 
 @dataclass(frozen=True)
 class FormNull(DrawnNull):
-    """What chance does to the difference of two values, which the form says at any size of the disparity."""
+    """The null distribution of the difference of two values, which the form gives at any size of the disparity."""
 
     form: Form
     spread: float

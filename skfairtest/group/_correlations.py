@@ -47,9 +47,10 @@ REASONS = {
 
 @dataclass(frozen=True)
 class CorrelationNull(NullDistribution):
-    """What permuting the outcome does to a correlation.
+    """The distribution of a correlation when the outcome is permuted.
 
-    `variance` holds the coefficients of the variance that it has if the true correlation is larger (see `Estimates`);
+    `variance` holds the coefficients of the correlation's variance as a function of the true correlation (see
+    `Estimates`);
     `freedom` are the degrees of freedom of its t distribution.
     """
 
@@ -58,7 +59,7 @@ class CorrelationNull(NullDistribution):
     freedom: int
 
     def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
-        """Return critical values of the permutations, or of t where these are too few to reject anything."""
+        """Return critical values of the permutations, or of t if there are too few permutations to reject anything."""
         side = self.question.alternative
         assert evidence.draws is not None
         critical = critical_value(evidence.draws, side, error) if joint is None else joint
@@ -82,7 +83,7 @@ def measure_correlations(
     seed: np.random.SeedSequence,
     what: str,
 ) -> list[Comparison]:
-    """Test every feature: over all strata, then in each of them; `what` is said in messages."""
+    """Test every feature: over all strata, then within each of them; `what` is used in messages."""
     question, side = settings.question, settings.question.alternative
     found = estimate(pairs, correlation)
     places = np.argwhere(~np.isnan(found.statistic)).tolist()
@@ -119,7 +120,7 @@ def measure_correlations(
 def measured_correlations(
     comparisons: list[Comparison], pairs: Pairs, features: list[str], strata: list[Any], settings: Settings
 ) -> Measured:
-    """Put comparisons together with the strata that were left out, and permutations that left one undefined."""
+    """Combine the comparisons with the strata that were left out, and with permutations that left one undefined."""
     excluded = [
         Exclusion(
             features[i], None, None, strata[j], REASONS[int(pairs.left_out[i, j])], n := int(pairs.sizes[j]), n, 0

@@ -1,4 +1,4 @@
-"""What a test of correlation reads: features and outcomes as numbers, strata as codes."""
+"""The inputs of a test of correlation: features and outcomes as numbers, strata as codes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats
     Raises
     ------
     ValueError
-        If one of them is no number, or too large for a float.
+        If one of them is not a number, or too large for a float.
     """
     strange = next((level for level in column.levels if not isinstance(level, Real | Decimal)), None)
     if strange is not None:
@@ -43,7 +43,7 @@ def numbers(column: Column, where: str, instead: str = "pass numbers") -> Floats
 
 
 def feature_values(columns: tuple[Column, ...], data: Any) -> list[Floats]:
-    """Return the sensitive features as numbers; what is no number, categorical or constant is refused."""
+    """Return the sensitive features as numbers; raise an error if one is not numeric, is categorical or constant."""
     out = []
     for column in columns:
         where = f"sensitive_features (column {column.name!r})"
@@ -84,7 +84,7 @@ def response(estimator: Any, X: Any, sensitive_features: Any, predict_params: An
 
 
 def own_outcome(function: Any, y_true: NDArray[Any], y_pred: NDArray[Any]) -> Floats:
-    """Return what a function makes of true and predicted values, one finite number per person."""
+    """Return the value of a user's function of true and predicted values, one finite number per person."""
     name = name_of(function)
     try:
         e = np.asarray(function(y_true.copy(), y_pred.copy()))
@@ -112,12 +112,12 @@ def crossed(controls: tuple[Column, ...]) -> tuple[NDArray[np.intp], list[Any]]:
 
 
 def usable(pairs: Pairs, controls: str, of: str) -> list[int]:
-    """Return the features that have a stratum that counts.
+    """Return the features that have at least one usable stratum.
 
     Raises
     ------
     ValueError
-        If no feature has, or there are too many strata.
+        If no feature has one, or there are too many strata.
     """
     kept = pairs.left_out == KEPT
     if pairs.stratified and kept.sum() > MOST_STRATA:
@@ -135,6 +135,4 @@ def usable(pairs: Pairs, controls: str, of: str) -> list[int]:
         )
     if n < SMALLEST_STRATUM:
         raise ValueError(f"{n} people are too few: a correlation needs at least {SMALLEST_STRATUM}")
-    raise ParameterError(
-        f"of={of} is {pairs.e[0]:g} for all {n:,} people: what does not vary is correlated with nothing"
-    )
+    raise ParameterError(f"of={of} is {pairs.e[0]:g} for all {n:,} people: a constant has no correlation")

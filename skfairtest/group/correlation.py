@@ -1,4 +1,4 @@
-"""The test of one model for a continuous sensitive feature: do its outcomes grow or shrink with age."""
+"""The test of one model for a continuous sensitive feature, such as age: whether outcomes grow or shrink with it."""
 
 from __future__ import annotations
 
@@ -48,39 +48,39 @@ from skfairtest.report.mixin import ReportMixin
 class CorrelationFairnessTest(ReportMixin):
     """Test whether predictions or errors are correlated with a continuous sensitive feature, such as age.
 
-    Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never
-    cut into groups. The outcome is permuted, and each permutation's correlation is divided by its own standard error:
-    where outcome and feature are independent the test is exact in samples of any size; where they are uncorrelated but
-    dependent (errors that vary more among the young, but are no larger on average) it is valid in large samples,
-    where the ordinary permutation test does not. With a callable `correlation` the null hypothesis is independence.
+    Null hypothesis: the correlation of the outcome (`of`) with each sensitive feature is zero. The feature is never cut
+    into groups. The outcome is permuted, and each permutation's correlation is divided by its own standard error. If
+    outcome and feature are independent, the test is exact in samples of any size. If they are uncorrelated but
+    dependent (errors that vary more among the young, but are no larger on average), it is valid in large samples, where
+    the ordinary permutation test is not. With a callable `correlation` the null hypothesis is independence.
 
     Parameters
     ----------
     estimator : fitted estimator, optional
-        Never fitted here. A classifier of two classes says the probability of ``classes_[1]`` if it has
-        ``predict_proba``; anything else says what ``predict`` returns. None: the `X` of `fit` is the predictions.
+        The test never fits it. The prediction of a classifier of two classes is the probability of ``classes_[1]`` if
+        it has ``predict_proba``; otherwise it is what ``predict`` returns. None: the `X` of `fit` is the predictions.
     of : {"absolute_error", "residual", "prediction"} or callable, default="absolute_error"
-        The outcome: the distance of y_true from y_pred, y_true - y_pred, y_pred, or ``of(y_true, y_pred)``, which
-        returns a number per person. Labels of a classifier of two classes become 1 (``classes_[1]``) and 0.
+        The outcome: the absolute difference of y_true and y_pred, y_true - y_pred, y_pred, or ``of(y_true, y_pred)``,
+        which returns one number per person. The labels of a classifier of two classes become 1 (``classes_[1]``) and 0.
     correlation : {"pearson", "spearman"} or callable, default="pearson"
-        Pearson's r; Spearman's rho, with midranks for ties; or ``correlation(x, e)``, which returns one number that is
-        the larger the more `x` and `e` depend on each other. A callable is not studentized.
+        Pearson's r; Spearman's rho, with midranks for ties; or ``correlation(x, e)``, which returns one number; it must
+        be larger, the more `x` and `e` depend on each other. A callable is not studentized.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        The alternative hypothesis. "greater": a positive correlation. Two-sided compares absolute values.
+        The alternative hypothesis. "greater": a positive correlation. A two-sided test compares absolute values.
     adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
         How p-values are adjusted for the number of sensitive features; "auto" is Holm. "max_t" is exact only if the
         outcome is independent of all features together.
     confidence_level : float, default=0.95
-        Of intervals; one minus it is the level of the test.
+        Confidence level of intervals; one minus it is the level of the test.
     n_resamples : int or "adaptive", default=9999
-        Permutations. "adaptive": until 20 are at least as extreme as the data, for every comparison, and 9999 at most;
-        not with "max_t".
+        Number of permutations. "adaptive": permute until 20 are at least as extreme as the data, for every comparison,
+        but at most 9999 times; not with "max_t".
     random_state : int, RandomState, Generator or None
         Seed of the permutations.
     n_jobs : int, optional
-        Processes among which permutations are divided. The result is the same.
+        Number of processes; the permutations are divided among them. The result does not depend on it.
     verbose : int, default=0
-        Above 0, a test that takes more than a second shows how far it is.
+        Above 0, a test that takes more than a second shows its progress.
 
     Attributes
     ----------
@@ -91,22 +91,22 @@ class CorrelationFairnessTest(ReportMixin):
     statistic_, disparity_ : float
         Studentized and plain correlation of the feature that sets `p_value_`.
     confidence_interval_ : tuple of float
-        Limits of that correlation, simultaneous over all features (one by one with a false-discovery rule or
+        Confidence limits of that correlation, simultaneous over all features (pointwise with a false-discovery rule or
         ``adjust=None``); NaN for a callable `correlation`. See the notes.
     comparisons_ : DataFrame
-        One row per feature; with control features, more rows for single strata. ``standard_error`` is the
-        correlation's wherever it lies, from its influence function; for "pearson" ``statistic`` divides by the standard
-        error that holds where the correlation is zero.
+        One row per feature; with control features, more rows for single strata. ``standard_error`` is the correlation's
+        standard error, whatever its true value, from its influence function; for "pearson", ``statistic`` divides by
+        the standard error under zero correlation.
     excluded_ : DataFrame
         Strata that were left out, with the reason and the number of people.
     null_distribution_ : ndarray of shape (n_resamples, n_features)
-        Statistics of the permutations, pooled over strata; NaN where undefined, or where drawing had stopped.
+        Statistics of the permutations, pooled over strata; NaN where undefined, or after the permutations had stopped.
     p_value_interval_ : tuple of float
         95 % limits of the Monte-Carlo error of `p_value_`.
     method_, adjust_ : str or None
         What was run.
     n_resamples_ : int
-        How many permutations the pooled comparisons are made of.
+        How many permutations the pooled comparisons have.
     pos_label_ : object
         The class counted as 1; None where labels are numbers.
     n_samples_ : int
@@ -121,21 +121,21 @@ class CorrelationFairnessTest(ReportMixin):
     With control features, the outcome is permuted within strata, and the correlation is of deviations from the
     stratum's mean (Spearman: of ranks within the stratum; a callable: its mean over people).
 
-    An interval holds the correlations that the test does not reject. The critical value is that of the permutations, at
-    the level of the p-value divided by the number of features ("max_t": of the largest statistic). For "pearson" the
-    standard error is taken at each correlation in question, so that the interval is not centred at the estimate; for
-    "spearman" it is taken at the estimate. Zero is inside wherever the comparison is not rejected at this level. It is
-    also inside where a comparison is rejected only because "holm" or "max_t" steps down, and sometimes with "adaptive"
-    and a p-value just below the level. With so few permutations that nothing can be rejected, the critical value is
-    Student's t.
+    An interval contains the correlations that the test does not reject. The critical value is that of the permutations,
+    at the level of the test divided by the number of features ("max_t": of the largest statistic). For "pearson" the
+    standard error is computed at each hypothetical correlation, so that the interval is not centred at the estimate;
+    for "spearman" it is computed at the estimate. The interval contains zero whenever the comparison is not rejected at
+    this level. It can also contain zero if a comparison is rejected only because "holm" or "max_t" steps down, and
+    sometimes with "adaptive" and a p-value just below the level. If there are too few permutations to reject anything,
+    the critical value is Student's t.
 
     Measured coverage at a nominal .95: "pearson" .94 to .97 for 40 and 200 people with normal, lognormal and Student's
-    t variables (3 degrees of freedom), with an outcome whose spread follows the feature, and for three features
-    together; .92 to .97 for 8 to 20 people. "spearman" .92 to .97 for 40 and 200 people. Both are too low where mean
-    and spread of the outcome grow steeply with the feature: with b x + eps x^2, normal x and eps and a correlation of
-    .6, "pearson" covers .82 for 40 people, .86 for 200 and .92 for 1,000, and "spearman" .85 for 40 and .94 for 200.
-    With Spearman and fewer than about 10 people, standard errors are so uncertain that a perfect order
-    is not the only extreme one.
+    t variables (3 degrees of freedom), with an outcome whose spread grows with the feature, and for three features
+    together; .92 to .97 for 8 to 20 people. "spearman" .92 to .97 for 40 and 200 people. Coverage of both is too low if
+    mean and spread of the outcome grow steeply with the feature: with b x + eps x^2, normal x and eps and a correlation
+    of .6, "pearson" covers .82 for 40 people, .86 for 200 and .92 for 1,000, and "spearman" .85 for 40 and .94 for 200.
+    With Spearman and fewer than about 10 people, standard errors are so uncertain that a perfect order is not the only
+    extreme one.
 
     References
     ----------
@@ -192,7 +192,7 @@ class CorrelationFairnessTest(ReportMixin):
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
-        """Say whether true values are required: predictions alone have a correlation too."""
+        """Declare whether true values are required: predictions alone can be correlated too."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self.of != "prediction"
         return tags
@@ -206,12 +206,13 @@ class CorrelationFairnessTest(ReportMixin):
         control_features: Any = None,
         predict_params: dict[str, Any] | None = None,
     ) -> CorrelationFairnessTest:
-        """Predict with the estimator and test what comes of it.
+        """Predict with the estimator and test the outcome.
 
         Parameters
         ----------
         X : array-like
-            What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
+            The features that the estimator predicts from; with ``estimator=None`` the predictions, of shape
+            (n_samples,).
         y : array-like of shape (n_samples,), optional
             True values or labels; None only with ``of="prediction"``.
         sensitive_features : array-like, frame or mapping
@@ -325,7 +326,7 @@ class CorrelationFairnessTest(ReportMixin):
         Returns
         -------
         DataFrame
-            A copy of `comparisons_` in which labels of several control features are one text each.
+            A copy of `comparisons_` in which the labels of several control features are joined into one text.
         """
         check_is_fitted(self)
         return written_labels(self.comparisons_)
@@ -355,7 +356,7 @@ class CorrelationFairnessTest(ReportMixin):
         return replace(settings, variance=None) if callable(self.correlation) else settings
 
     def _outcome(self, y_true: Column | None, y_pred: Column) -> tuple[Any, Floats]:
-        """Return the class counted as 1, and the number per person that is correlated."""
+        """Return the class counted as 1, and each person's outcome."""
         classes = (classes_of(self.estimator) or ()) if self.estimator is not None else ()
         if y_true is None and self.of != "prediction":
             raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")

@@ -24,7 +24,7 @@ class Explanation:
     Parameters
     ----------
     metric, group, other, standard : object
-        What is compared, and whose composition is the standard.
+        The metric and the groups compared, and whose composition is the standard.
     parts : DataFrame
         Rows ``difference``, ``composition``, ``treatment`` and ``no_counterpart``, of which the last three add up to
         the first; ``value``, ``standard_error``, ``ci_low``, ``ci_high`` (delta method, pointwise).
@@ -68,10 +68,10 @@ class Explanation:
 def explain(
     values: pd.DataFrame, setup: Setup, variances: Any, *, metric: str | None, group: Any, other: Any, standard: str
 ) -> Explanation:
-    """Decompose a difference of a fitted test; `values` are the metrics by stratum and group, as the test has them."""
+    """Decompose a difference of a fitted test; `values` are the test's metrics by stratum and group."""
     check_choice("standard", standard, STANDARDS)
     if not setup.controls:
-        raise ParameterError("control_features were not given to fit, and there is nothing to decompose over")
+        raise ParameterError("control_features were not given to fit, so there is nothing to decompose over")
     if setup.people:
         raise ParameterError("sample_weight and clusters cannot be decomposed over strata: fit the test without them")
     name = _one("metric", metric, list(dict.fromkeys(values["metric"])))
@@ -81,7 +81,9 @@ def explain(
     shares = name in setup.sentences and name not in setup.functions
     variance = variances.get(name) if isinstance(variances, dict) else variances
     if not shares and variance != "welch":
-        raise ParameterError(f"metric={name!r} is not a rate or a mean over people, and is no sum over strata")
+        raise ParameterError(
+            f"metric={name!r} is not a rate or a mean over people, so it cannot be decomposed over strata"
+        )
     own = values[values["metric"] == name]
     strata = list(dict.fromkeys(own["stratum"]))
     people, value, spread = np.zeros((3, 2, len(strata)))
@@ -115,7 +117,7 @@ def explain(
 
 
 def _one(parameter: str, asked: Any, known: list[Any], at_most: int = 1) -> Any:
-    """Return the one of some names that is asked for; the first, if there are at most so many and none is asked for."""
+    """Return the name that is asked for; if none is, and there are at most so many names, the first."""
     listed = ", ".join(map(repr, known))
     if asked is None:
         if len(known) > at_most:

@@ -1,4 +1,4 @@
-"""The test of one model: does a fairness metric differ between groups by more than chance."""
+"""The test of one model: whether a fairness metric differs between groups by more than chance explains."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from skfairtest.tables import Sample
 
 
 class FairnessTest(GroupsTest):
-    """Test whether a fairness metric differs between groups by more than chance.
+    """Test whether a fairness metric differs between groups by more than chance explains.
 
     Null hypothesis: `metric` is equal in the groups that are compared (with `margin`: it does not differ by more than
     the margin; with ``alternative="equivalence"``: it does differ by more). A rate is the probability of an event
-    among the people who meet a condition; the default test of two groups is Boschloo's exact unconditional test
-    within that condition, which never rejects a fair model more often than the level says, in samples of any size.
-    Every other metric is tested by permuting labels, each resample divided by its own standard error: exact where
-    the groups are alike in every respect, asymptotically valid where only the metric is equal.
+    among the people who meet a condition; the default test of two groups is Boschloo's exact unconditional test within
+    that condition, whose false-positive rate is never above the level, in samples of any size. Every other metric is
+    tested by permuting labels, with each resample's disparity divided by its own standard error: the test is exact if
+    the groups have the same distribution, and asymptotically valid if only the metric is equal.
 
     Parameters
     ----------
@@ -58,41 +58,43 @@ class FairnessTest(GroupsTest):
         ``precision_macro``, ``recall_macro``, ``balanced_accuracy``, ``geometric_mean``, ``matthews_corrcoef``,
         ``cohen_kappa``, ``average_odds``, ``generalized_entropy``, ``theil_index``, ``atkinson_index``, ``gini_index``,
         ``kuiper_calibration``, ``calibration_within_groups``,
-        ``normalized_mutual_info``, ``hinnefeld``); other names of these, as those of scikit-learn's
-        scorers, fairlearn's functions and the literature (``disparate_impact``); own declarations; scorers, and
-        fairlearn's and scikit-learn's functions, also as ``functools.partial``, of which those with a built-in twin
-        take its path; any ``f(y_true, y_pred)``, best with ``sample_weight``; and any function that takes
-        ``sensitive_features``, which tests that groups are independent of truth and prediction. A dict's keys rename.
+        ``normalized_mutual_info``, ``hinnefeld``); other names of these, such as those of scikit-learn's scorers,
+        fairlearn's functions and the literature (``disparate_impact``); a `Rate` or `ScoreMetric`; scorers, and
+        fairlearn's and scikit-learn's functions, also as ``functools.partial`` (a function that computes a built-in
+        metric has its test); any ``f(y_true, y_pred)``, preferably with ``sample_weight``; and any function that takes
+        ``sensitive_features``, for which the null hypothesis is that groups are independent of truth and prediction.
+        The keys of a dict are the names in the results.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"}
         All pairs of groups, or each group against everyone, against everyone else, against `reference_group`, or
-        against the group with the highest or the lowest value in the data. That group was chosen by the data: p-values
-        and intervals are adjusted for all pairs, and an interval covers the disparity to the truly best group too. The
+        against the group with the highest or the lowest value in the data. Because the data choose that group, p-values
+        and intervals are adjusted for all pairs, and an interval also covers the disparity to the truly best group. The
         p-value against everyone is the one against everyone else; for rates it is exact where everyone else is a random
         sample of the people not in the group.
     reference_group : label or tuple of labels, optional
         Only with ``compare="to_reference"``; a tuple for several sensitive features.
     disparity : {"difference", "ratio", "odds_ratio"}, default="difference"
-        ``value_group - value_other`` or ``value_group / value_other``. That both values are equal is tested alike.
-        "odds_ratio", of rates: the conditional maximum-likelihood estimate with exact limits and Fisher's exact test,
-        over strata Mantel and Haenszel's with the limits of Robins, Breslow and Greenland; margins are exact.
-        A metric whose name says "ratio" is compared by the ratio in any case.
+        ``value_group - value_other`` or ``value_group / value_other``; both have the same test of equality.
+        "odds_ratio", for rates: the conditional maximum-likelihood estimate with exact limits and Fisher's exact test;
+        over strata, Mantel and Haenszel's estimate with the limits of Robins, Breslow and Greenland; tests with a
+        margin are exact. A metric whose name says "ratio" is always compared by the ratio.
     alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
-        The alternative hypothesis. "greater": the group's value is the greater one. "equivalence": the disparity lies
-        within the margin.
+        The alternative hypothesis. "greater": the group's value is larger. "equivalence": the disparity lies within the
+        margin.
     margin : float, optional
         Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin].
     method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
-        What gives the p-value. "auto": exact for rates where it can be enumerated, else the score test; permutation for
-        other metrics (with `margin` "asymptotic"), for people with weights or clusters, and where `variance` or
-        `within` ask for a null distribution that cannot be enumerated. The row's ``method`` says which.
+        How the p-value is computed. "auto": exact for rates if the null distribution can be enumerated, otherwise the
+        score test; permutation for other metrics (with `margin` "asymptotic"), for people with weights or clusters, and
+        if `variance` or `within` requires a null distribution that cannot be enumerated. The row's ``method`` says
+        which was used.
     variance : {"auto", "score", "delta", "jackknife", "bootstrap", None}, default="auto"
         Standard error that studentizes a resampled disparity: of rates with both values equal ("score"), linearized
         (DeLong's for AUC), leaving out one person of each of at most 64 kinds, from 50 bootstrap samples of each
         resample, or none. "auto": the metric's own; jackknife, else bootstrap, for functions.
     within : {"auto", None, "y_true", "y_pred"}, default="auto"
-        Where labels are permuted: as the metric says (rates within their own condition, which is exact), everywhere,
-        or within the labels or predictions. Anything but "auto" changes the null hypothesis to equal conditional
-        distributions.
+        Among which people labels are permuted: as the metric requires (rates within their own condition, which is
+        exact), among everybody, or among people with the same label or prediction. Anything but "auto" changes the null
+        hypothesis to equal conditional distributions.
     adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
         How p-values are adjusted for the number of hypotheses. "auto" is Holm's step-down, with Shaffer's smaller
         factors where all pairs of three or more groups are compared: among four groups 6, 3, 3, 3, 2, 1 in place of 6,
@@ -109,8 +111,8 @@ class FairnessTest(GroupsTest):
     random_state : int, RandomState, Generator or None
         Seed of the resampled methods, and of the predictions of a randomised model.
     n_jobs : int, optional
-        Processes among which resamples, or thousands of enumerated comparisons, are divided. The result is the same,
-        and so it is with any joblib backend.
+        Number of processes, for resamples or for thousands of enumerated comparisons. The result does not depend on it,
+        nor on the joblib backend.
     verbose : int, default=0
         With 1, progress of everything that takes more than a second is shown on standard error.
 
@@ -121,9 +123,10 @@ class FairnessTest(GroupsTest):
     rejected_ : bool
         ``p_value_ <= 1 - confidence_level``.
     concern_ : bool
-        A disparity was found or, with "equivalence", fairness within the margin was not certified.
+        Whether a significant disparity was detected or, with "equivalence", whether fairness within the margin could
+        not be shown.
     statistic_, disparity_ : float
-        Of the comparison that sets `p_value_`.
+        The statistic and the disparity of the comparison that sets `p_value_`.
     confidence_interval_ : tuple of float
         Limits of that comparison's disparity, simultaneous over all comparisons.
     equivalence_interval_ : tuple of float
@@ -156,8 +159,9 @@ class FairnessTest(GroupsTest):
     n_resamples_ : int
         How many resamples were drawn.
     binning_error_ : float
-        The most by which bins of scores may have moved a group's value, where a table has bins; else 0. For a function
-        of yours only if it is monotone in the scores, given the true label, or in their distance from the truth.
+        The largest amount by which bins of scores may have moved a group's value, if a table has bins; otherwise 0. For
+        a function that you write, it holds only if the function is monotone in the scores, given the true label, or in
+        their distance from the truth.
     groups_ : list
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
@@ -168,24 +172,24 @@ class FairnessTest(GroupsTest):
     See Also
     --------
     CountTable : The table that every test starts from.
-    Rate : Declare a rate of your own.
+    Rate : Declare your own rate.
     ScoreMetric : Declare any other metric.
     CorrelationFairnessTest : For a continuous sensitive feature.
 
     Notes
     -----
-    A model whose ``predict`` takes ``sensitive_features`` (fairlearn's ``ThresholdOptimizer``) is handed the groups,
-    and one that takes ``random_state`` (``ExponentiatedGradient``) a seed, also inside a Pipeline, a fitted search or a
-    ``FrozenEstimator``, whatever scikit-learn's metadata routing says. A model that only votes at random has no scores:
-    the AUC of its probabilities of a vote would be another model's.
+    A model whose ``predict`` takes ``sensitive_features`` (fairlearn's ``ThresholdOptimizer``) gets the groups, and one
+    that takes ``random_state`` (``ExponentiatedGradient``) gets a seed, also inside a Pipeline, a fitted search or a
+    ``FrozenEstimator``, with or without scikit-learn's metadata routing. A model that only votes at random has no
+    scores: the AUC of its vote probabilities would be that of a different model.
 
     A hypothesis counts once in every adjustment, and all its comparisons have one adjusted p-value: two groups, each
     against everyone else; rates of complementary events (true positives' and false negatives'); a rate and a function
     of it (Jaccard's index and F1). This holds for two-sided tests of equality.
 
-    As the last step of a Pipeline, a test is fitted with ``fairnesstest__sensitive_features=...``, with metadata
-    routing on with ``sensitive_features=...``. `clone` hands on the fitted model itself, whose parameters are not the
-    test's; so ``cross_validate`` tests one and the same model on the training part of each fold, and trains none.
+    As the last step of a Pipeline, a test is fitted with ``fairnesstest__sensitive_features=...`` or, with metadata
+    routing enabled, with ``sensitive_features=...``. `clone` passes on the fitted model itself, whose parameters are
+    not the test's; so ``cross_validate`` tests the same model on the training part of each fold, and trains none.
 
     With ``alternative="equivalence"`` a wider margin can have a slightly larger p-value, because exact tests order the
     outcomes anew at every margin: 30 of 49 against 10 of 15 are certified at a margin of .27266 (p = .0489), not at
@@ -261,7 +265,7 @@ class FairnessTest(GroupsTest):
         self.verbose = verbose
 
     def __sklearn_tags__(self) -> Tags:
-        """Say whether true labels are required, which depends on the metric."""
+        """Declare whether true labels are required, which depends on the metric."""
         tags = super().__sklearn_tags__()
         try:
             settings, metrics = self._check()
@@ -326,8 +330,8 @@ class FairnessTest(GroupsTest):
         Returns
         -------
         DataFrame
-            A copy of `comparisons_` in which labels of several features are one text each ("Asian, Female"), so that
-            it can be written to any file.
+            A copy of `comparisons_` in which the labels of several features are joined into one text ("Asian, Female"),
+            so that it can be written to any file.
         """
         check_is_fitted(self)
         return written_labels(self.comparisons_)
@@ -337,23 +341,24 @@ class FairnessTest(GroupsTest):
     ) -> Explanation:
         """Decompose a difference of two groups over the control features that the test was fitted with.
 
-        How much of it is composition (the groups are spread differently over the strata), and how much is different
-        values within strata? A decomposition describes; that values are equal within strata is what the test tests.
+        How much of the difference is composition (the groups are spread differently over the strata), and how much is
+        different values within strata? A decomposition is descriptive; the hypothesis that values are equal within
+        strata is tested by the test itself.
 
         Parameters
         ----------
         metric : str, optional
-            A rate or a mean of the test; may be left out where there is one.
+            A rate or a mean of the test; not needed if there is only one.
         group, other : label or tuple of labels, optional
-            The groups; may be left out where there are two.
+            The groups; not needed if there are only two.
         standard : {"average", "pooled", "group", "other"}, default="average"
-            Whose composition values within strata are weighted by: the average of both groups' (Kitagawa 1955),
+            The composition that weights the values within strata: the average of both groups' (Kitagawa 1955),
             everybody's, or one group's (Oaxaca 1973, Blinder 1973).
 
         Returns
         -------
         Explanation
-            Its `parts` and `by_stratum` are frames; printed, it is sentences and both.
+            Its `parts` and `by_stratum` are frames; printing it shows sentences and both frames.
 
         Raises
         ------
@@ -392,7 +397,7 @@ class FairnessTest(GroupsTest):
 
 
 def result_of(test: FairnessTest, X: Any, y: Any, columns: dict[str, Any]) -> Result:
-    """Return what a test finds, without fitting it; `columns` are the groups and what else `fit` takes."""
+    """Return the results of a test without fitting it; `columns` are the groups and the other arguments of `fit`."""
     sample, settings, metrics, seed, _ = test._people(X, y, None, columns)
     assert metrics is not None
     return test._compare(sample, settings, metrics, seed)

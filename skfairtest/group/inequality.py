@@ -1,4 +1,4 @@
-"""How much of the inequality of benefits lies between groups, and how much within them."""
+"""How much of the inequality of benefits is between groups, and how much is within them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ class InequalityDecomposition:
         Of the generalized entropy.
     parts : DataFrame
         Rows ``total``, ``between`` and ``within``; ``value``, ``share`` of the total, ``standard_error``, ``ci_low``
-        and ``ci_high``. Without an interval between groups: near 0 none is valid.
+        and ``ci_high``. The part between groups has no interval: near 0 none is valid.
     by_group : DataFrame
         ``n``, ``mean_benefit``, ``value`` (the group's own entropy), ``weight`` and ``contribution``, their product;
         the contributions add up to ``within``.
     p_value : float
-        Of the null hypothesis that all groups have the same mean benefit, which is that nothing lies between them.
+        P-value of the null hypothesis that all groups have the same mean benefit, so that no inequality is between
+        them.
     """
 
     alpha: float
@@ -72,12 +73,12 @@ def inequality_decomposition(
     n_resamples: int = 9999,
     random_state: Any = None,
 ) -> InequalityDecomposition:
-    """Split the inequality of benefits into what lies between groups and what lies within them.
+    """Split the inequality of benefits into the part between groups and the part within them.
 
     A person's benefit is prediction minus truth plus one. The generalized entropy of everybody is the sum of two parts:
-    the entropy that is left if everybody has the mean benefit of the group, and the groups' own entropies, weighted. A
+    the entropy if everybody had the mean benefit of their group, and the weighted sum of the groups' own entropies. A
     model can treat groups alike on average and people within them very unequally; the first part alone does not show
-    it.
+    that.
 
     Null hypothesis of the p-value: all groups have the same mean benefit (the test of ``metric="mean_residual"``).
 
@@ -94,9 +95,9 @@ def inequality_decomposition(
     confidence_level : float, default=0.95
         Of intervals.
     n_resamples : int, default=9999
-        Permutations behind the p-value.
+        Number of permutations for the p-value.
     random_state : int, RandomState, Generator or None
-        Seed of these.
+        Seed of the permutations.
 
     Returns
     -------
@@ -106,7 +107,7 @@ def inequality_decomposition(
     Raises
     ------
     ValueError
-        If an input is not usable, labels are not two, or everybody's benefit is 0.
+        If an input is not usable, there are not exactly two labels, or everybody's benefit is 0.
 
     References
     ----------
@@ -134,7 +135,7 @@ def inequality_decomposition(
     table = CountTable.from_predictions(y_true, y_pred, sensitive_features=sensitive_features)
     if len(table.labels) > 2:
         found = ", ".join(map(repr, table.labels[:5]))
-        raise ParameterError(f"y_true and y_pred must hold two labels, found {found}: benefits need a positive one")
+        raise ParameterError(f"y_true and y_pred must hold two labels, found {found}: benefits need a positive label")
     positive = resolve_pos_label(table.labels, pos_label)
     true, predicted = np.array([[value == positive for value in cell] for cell in table.cells], dtype=float).T
     benefit, counts = 1 + predicted - true, table.counts[0].astype(float)

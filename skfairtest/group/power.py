@@ -28,10 +28,10 @@ def power(
     alpha: float | None = None,
     **test_params: Any,
 ) -> float:
-    """Probability that a test of fairness rejects, if the groups' true values are these.
+    """Probability that a test of fairness rejects, given the groups' true values.
 
-    It is the power of the test that `FairnessTest` would run with the same parameters: the exact one for rates, at the
-    level that each comparison is left by the adjustment, with its margin.
+    It is the power of the test that `FairnessTest` would run with the same parameters: for rates the exact test, with
+    its margin, at the level that the adjustment leaves each comparison.
 
     Parameters
     ----------
@@ -44,8 +44,8 @@ def power(
         People per group, at least 2.
     base_rates : float or sequence of float, one per group, default=1.0
         Share of a group's people who meet the rate's condition (for the true positive rate, who are truly positive);
-        1: `n_per_group` counts those who do. For a criterion of several rates, who meet the first one's condition; the
-        others meet the second's. For "roc_auc", the share of positives.
+        1: `n_per_group` counts only these people. For a criterion of several rates: the share who meet the first rate's
+        condition; the others meet the second's. For "roc_auc": the share of positives.
     alpha : float, optional
         Level of the test, which is ``1 - confidence_level``: .05 by default.
     **test_params
@@ -66,24 +66,25 @@ def power(
     See Also
     --------
     required_sample_size : How many people a given power needs.
-    minimum_detectable_disparity : What given groups can show.
+    minimum_detectable_disparity : The smallest disparity that given groups can show.
 
     Notes
     -----
     Two groups, a rate: the rejection region is enumerated and its probability summed. With `base_rates` below 1 the
     denominators are binomial and power is averaged over them, at nodes half a standard deviation apart (.7 for more
-    than 600 people, 1 for more than 4,000; within about .002 of the whole average), because at the mean denominators it
-    is too high. Regions of tests with a margin hold the exact test's critical scores, interpolated for more than 60
-    people in a group and extrapolated for more than 400 in both. Beyond 4 million likely outcomes (about 80,000 people)
-    the normal approximation is used, with Yates's correction for the exact test.
+    than 600 people, 1 for more than 4,000; within about .002 of the whole average), because power at the mean
+    denominators is too high. Rejection regions of tests with a margin use the exact test's critical scores,
+    interpolated for more than 60 people in a group and extrapolated for more than 400 in both. Beyond 4 million likely
+    outcomes (about 80,000 people) the normal approximation is used, with Yates's correction for the exact test.
 
     Several rates on complementary conditions are independent given the denominators. More than two groups share people
     between comparisons: 20,000 data sets are drawn from a fixed seed, the standard error is at most .0036, and the
-    power is that of any comparison being found (with "equivalence", of all being certified). Holm's smallest adjusted
-    p-value, which is the global one, is at most alpha when that of one of k hypotheses is at most alpha / k.
+    power is the probability that at least one comparison is rejected (with "equivalence", that all are). Holm's
+    smallest adjusted p-value, which is the global one, is at most alpha when that of one of k hypotheses is at most
+    alpha / k.
 
-    Means are tested with Welch's statistic, whose power is that of the noncentral t distribution. The standard error of
-    an area is Hanley and McNeil's, which supposes exponential scores.
+    Means are tested with Welch's statistic, whose power comes from the noncentral t distribution. The standard error of
+    an area is Hanley and McNeil's, which assumes exponential scores.
 
     The recipe "n such that two standard deviations of the difference are the disparity" (DiCiccio et al. 2020, section
     5.1) puts the disparity at the edge of the rejection region: its power is about one half, as the example shows.
@@ -141,8 +142,9 @@ def required_sample_size(
     Returns
     -------
     tuple of int
-        People per group, in the proportions of `shares`. The smallest group is the smallest size from which the power
-        stays at the target: exact power is a saw-tooth, and a lucky size below is not taken.
+        People per group, in the proportions of `shares`. The size of the smallest group is the smallest from which on
+        the power stays at the target: exact power has a saw-tooth shape, and smaller sizes that happen to reach the
+        target are not used.
 
     Raises
     ------
@@ -155,9 +157,9 @@ def required_sample_size(
 
     Notes
     -----
-    After a size is found the next 30 sizes, and 30 more up to a quarter above it, are looked at (8 up to a tenth above
-    where teeth are small). With more than two groups power is simulated and the size accurate to about one part in a
-    hundred.
+    After a size is found, the next 30 sizes, and 30 more up to a quarter above it, are checked (8 up to a tenth above
+    if the teeth are small). With more than two groups, power is simulated and the size is accurate to about one part in
+    a hundred.
 
     References
     ----------
@@ -199,15 +201,16 @@ def minimum_detectable_disparity(
     alpha: float | None = None,
     **test_params: Any,
 ) -> float:
-    """Smallest true disparity that a test of fairness finds with a given power.
+    """Smallest true disparity that a test of fairness detects with a given power.
 
-    Give a fitted test, or the numbers.
+    Pass a fitted test, or the numbers.
 
     Parameters
     ----------
     test : FairnessTest, optional
-        A fitted test. Its leading comparison is taken: the people who meet the condition, the value of the other side
-        as baseline, the level, the number of comparisons, the alternative, the margin and the method.
+        A fitted test. Its comparison with the strongest evidence provides the number of people who meet the condition,
+        the value of the other side as baseline, the level, the number of comparisons, the alternative, the margin and
+        the method.
     metric : str or Rate
         A rate or a criterion of one rate, a mean, or "roc_auc", as in `power`.
     baseline : float, or (float, float) for means
@@ -230,13 +233,13 @@ def minimum_detectable_disparity(
     -------
     float
         The disparity, signed: ``value_group - value_other``, or ``value_group / value_other`` with
-        ``disparity="ratio"``. With ``alternative="equivalence"`` the *largest* disparity that is still certified with
-        that power.
+        ``disparity="ratio"``. With ``alternative="equivalence"`` the *largest* disparity for which equivalence is still
+        shown with that power.
 
     Raises
     ------
     ValueError
-        If a parameter is not usable, or if no disparity is found with that power.
+        If a parameter is not usable, or if no disparity is detected with that power.
 
     See Also
     --------
@@ -244,9 +247,9 @@ def minimum_detectable_disparity(
 
     Notes
     -----
-    Of a fitted test the denominators are taken as they were seen. Its metric's values are rates, else the normal
-    approximation with the standard error of the disparity is used. To have looked at the data changes nothing in what
-    it could show: this is no "observed power", which a p-value already tells.
+    For a fitted test the denominators are those observed. If its metric is not a rate, the normal approximation with
+    the standard error of the disparity is used. The result depends on what the data could show, not on what they did
+    show: it is not "observed power", which only restates the p-value.
 
     References
     ----------
@@ -276,7 +279,9 @@ def minimum_detectable_disparity(
         given = {name: value for name, value in given.items() if value is not None}
         if given or base_rates != 1.0:
             names = ", ".join(given) or "base_rates"
-            raise ParameterError(f"{names} cannot be given together with a fitted test, which has them: leave one out")
+            raise ParameterError(
+                f"{names} cannot be given together with a fitted test, which defines them: leave one or the other out"
+            )
         return _of_test(test, power, direction)
     for name, value in (("metric", metric), ("baseline", baseline), ("n_per_group", n_per_group)):
         if value is None:
@@ -294,12 +299,12 @@ def minimum_detectable_disparity(
 
 
 def supposed_of(test: Any) -> Supposed:
-    """Return what the power of the leading comparison of a fitted test follows from.
+    """Return the assumptions from which the power of a fitted test's comparison with the strongest evidence follows.
 
     Raises
     ------
     ValueError
-        If it is no fitted test, or one whose power is not known.
+        If it is not a fitted test, or one whose power is not known.
     """
     if not isinstance(test, FairnessTest):
         raise ParameterError(
@@ -308,7 +313,7 @@ def supposed_of(test: Any) -> Supposed:
     check_is_fitted(test)
     if test.comparisons_["stratum"].notna().any():
         raise ParameterError(
-            "test has control features, whose pooled comparison has no power computation: give numbers"
+            "test has control features, and power is not implemented for pooled comparisons: pass numbers"
         )
     supposed = test._supposed
     if supposed.table is None and not supposed.error > 0:
@@ -318,8 +323,8 @@ def supposed_of(test: Any) -> Supposed:
         )
     if not supposed.enough:
         raise ParameterError(
-            f"test drew {test.n_resamples_:,} resamples, too few for a p-value of {supposed.level:.3g}, which is the "
-            "level that each comparison is left: use more n_resamples"
+            f"test has {test.n_resamples_:,} resamples, too few for a p-value of {supposed.level:.3g}, the level that "
+            "the adjustment leaves each comparison: use more n_resamples"
         )
     return supposed
 

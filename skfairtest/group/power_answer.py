@@ -1,4 +1,4 @@
-"""What is answered about a plan: its power, whether any size has power, and the smallest disparity that is found."""
+"""Answers about a plan: its power, whether any size has power, and the smallest disparity that is detected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skfairtest.inference.rates import Question
 
 
 def computed_power(plan: Plan, people: tuple[int, ...]) -> Computed:
-    """Return the power of a plan with so many people."""
+    """Return the power of a plan with these numbers of people."""
     question, alpha = plan.settings.question, plan.settings.alpha
     if not plan.rates:
         means, spreads = zip(*plan.values[0], strict=True) if plan.is_mean else (plan.values[0], None)
@@ -75,7 +75,7 @@ def check_truth(plan: Plan, people: Sequence[float]) -> None:
 
 
 def normal_start(plan: Plan, people: Callable[[int], tuple[int, ...]], target: float) -> int:
-    """Return a size near the one that is looked for."""
+    """Return a size near the required one."""
     if not plan.rates:
         return 2
     question = plan.settings.question
@@ -93,14 +93,14 @@ def normal_start(plan: Plan, people: Callable[[int], tuple[int, ...]], target: f
 
 
 def directions(question: Question, direction: str) -> tuple[str, ...]:
-    """Return where a disparity is looked for: up first, or the only way that the alternative looks."""
+    """Return the directions in which a disparity is looked for: up first, or only the direction of the alternative."""
     ways = {"up": ("up",), "down": ("down",), "auto": ("up", "down")}[direction]
     only = {"greater": "up", "less": "down"}.get(question.alternative)
     if only is None:
         return ways
     if only not in ways:
         raise ParameterError(
-            f"direction={direction!r} is not the one that alternative={question.alternative!r} looks for: use "
+            f"direction={direction!r} is not the direction of alternative={question.alternative!r}: use "
             "direction='auto'"
         )
     return (only,)

@@ -1,4 +1,4 @@
-"""What power is asked: the arguments of the power functions, read and checked."""
+"""The arguments of the power functions, read and checked."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ METHODS = ("auto", "exact", "asymptotic")
 
 @dataclass(frozen=True)
 class Plan:
-    """A checked question: the metric, as rates (none for means and areas), the test's settings, and what is supposed.
+    """A checked plan: the metric, as rates (none for means and areas), the test's settings, and the true values.
 
     Per rate, `values` are one per group (of means: mean and standard deviation); `met` are the shares of the groups who
     meet the condition of the first rate. Compared is a group with another one; None: with everyone else.
@@ -66,11 +66,11 @@ class Plan:
 
 
 def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) -> Plan:
-    """Return the question behind a metric and a test's parameters."""
+    """Return the plan that a metric and a test's parameters define."""
     unknown = sorted(set(test_params) - set(ACCEPTED))
     if unknown:
         raise ParameterError(
-            f"{', '.join(unknown)}: not a parameter that power depends on; there are {', '.join(ACCEPTED)}"
+            f"{', '.join(unknown)}: not a parameter that power depends on; these are {', '.join(ACCEPTED)}"
         )
     if alpha is not None:
         check_probability("alpha", alpha)
@@ -115,13 +115,13 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
     name = metric if named and found[0].name not in (*MEANS, AREA) else found[0].name
     if name in (*MEANS, AREA) and (named or callable(metric)):
         if settings.question.method == "exact":
-            raise ParameterError(f"method='exact' is for rates, and metric={name!r} is none: use method='auto'")
+            raise ParameterError(f"method='exact' is for rates, and metric={name!r} is not a rate: use method='auto'")
         return Plan(name, (), settings)
     rates = tuple(one for one in found if isinstance(one, Rate))
     if len(rates) < len(found):
         raise ParameterError(
-            f"metric={getattr(metric, '__name__', metric)!r} has no power computation; there is one for rates, "
-            f"criteria made of rates, {', '.join(MEANS)} and {AREA}"
+            f"metric={getattr(metric, '__name__', metric)!r} has no power computation; it exists for rates, criteria "
+            f"made of rates, {', '.join(MEANS)} and {AREA}"
         )
     for rate in rates:
         if rate.value is not None and settings.question.margin_bounds is not None:
@@ -139,7 +139,7 @@ def read_plan(metric: Any, test_params: Mapping[str, Any], alpha: float | None) 
 
 
 def supposed(plan: Plan, rates: Any, base_rates: Any, name: str = "rates") -> Plan:
-    """Return the plan with the true values and the shares who meet the condition; `name` is that of the values."""
+    """Return the plan with the true values and the shares who meet the condition; `name` is the values' parameter."""
     values = _values(plan, rates, name)
     groups = len(values[0])
     _check_number_of_groups(plan, groups)
@@ -205,7 +205,7 @@ def inverse(rate: Rate, value: float) -> float:
 
 
 def _check_number_of_groups(plan: Plan, groups: int) -> None:
-    """Refuse comparisons that so many groups do not have, or that have no power computation."""
+    """Refuse comparisons that are not possible with this number of groups, or that have no power computation."""
     settings = plan.settings
     alternative = settings.question.alternative
     if groups > 2 and settings.compare == "between_groups" and alternative in ("greater", "less"):

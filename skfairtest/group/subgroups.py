@@ -1,4 +1,4 @@
-"""The search for subgroups that nobody named: combinations of features whose people are treated unlike others."""
+"""The search for subgroups that nobody named: combinations of features whose people are treated differently."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgr
 
 
 class SubgroupScan(GroupsTest, ReportPages):
-    """Search combinations of features for subgroups that a model treats unlike other people.
+    """Search combinations of features for subgroups that a model treats differently from other people.
 
     Null hypothesis of each subgroup: the metric has the same value in the subgroup as among everyone else or, with
     ``compare="in_context"``, among the others of its context. All subgroups of up to `max_depth` features are tested,
@@ -60,33 +60,35 @@ class SubgroupScan(GroupsTest, ReportPages):
     Parameters
     ----------
     estimator : fitted estimator, optional
-        Never fitted here. None: the `X` of `fit` is the predictions.
+        The scan never fits it. None: the `X` of `fit` is the predictions.
     metric : str, Rate or list, default="equalized_odds"
         Rates, criteria, and means of a value of each person, such as "mean_residual". Several metrics are one family.
     compare : {"to_rest", "in_context"}, default="to_rest"
-        Whom a subgroup is compared with. "to_rest": everyone else. "in_context": the people who share its values of
-        `features` and differ from it in the sensitive features, such as women of a department with its men.
+        What a subgroup is compared with. "to_rest": everyone else. "in_context": the people who share its values of
+        `features` but differ in the sensitive features; the women of a department, for instance, are compared with its
+        men.
     max_depth : int, default=2
         The most features that describe a subgroup.
     min_group_size : int, default=50
         The fewest people of a subgroup, and of those it is compared with; with "split" in both halves together.
     features : str or list of str, optional
-        Names of columns of `X` that describe subgroups beside the sensitive features.
+        Names of columns of `X` that describe subgroups, in addition to the sensitive features.
     n_bins : int, default=5
-        Numbers of more different values are cut into so many intervals of about as many people each.
+        Numeric features with more distinct values than this are cut into this number of intervals, with about equally
+        many people in each.
     guarantee : {"familywise", "split", "fdr", "fdr_bh"}, default="familywise"
-        What is promised at the level ``1 - confidence_level``. "familywise": the probability that any true null
-        hypothesis is rejected is at most the level, whichever are true and however they depend on each other.
-        "split": the same for the subgroups tested on one half of the people, having been chosen on the other half.
-        "fdr": the expected share of true null hypotheses among those rejected, whatever their dependence (Benjamini
-        and Yekutieli); "fdr_bh": the same under positive dependence, which overlapping subgroups need not have
-        (Benjamini and Hochberg).
+        The error rate that is controlled at the level ``1 - confidence_level``. "familywise": the probability that any
+        true null hypothesis is rejected is at most the level, whichever are true and however they depend on each other.
+        "split": the same for subgroups that are chosen on one half of the people and tested on the other. "fdr": the
+        expected share of true null hypotheses among those rejected, whatever their dependence (Benjamini and
+        Yekutieli); "fdr_bh": the same under positive dependence, which overlapping subgroups need not have (Benjamini
+        and Hochberg).
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        "greater": the subgroup's value is the greater one.
+        "greater": the subgroup's value is larger.
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
     max_subgroups : int, default=200000
-        The most subgroups that are searched; `not_searched_` lists what is left.
+        The largest number of subgroups to search; `not_searched_` lists the rest.
     n_resamples : int, default=999
         Permutations of people, for means.
     pos_label : label, optional
@@ -110,13 +112,13 @@ class SubgroupScan(GroupsTest, ReportPages):
         The subgroups that are reported, the strongest evidence of each metric first: how many people, both values,
         their disparity with an interval, p-values, and a sentence. ``n_group`` and ``n_other`` count the people of
         both sides (with "split" those of the half that is tested), ``n_effective`` those of the subgroup who meet the
-        condition of a rate. ``p_value_given_above`` is the adjusted p-value of what remains
-        given those above. Intervals are simultaneous over all subgroups tested (with "fdr" and "fdr_bh" their
+        condition of a rate. ``p_value_given_above`` is the adjusted p-value of the disparity that remains given the
+        subgroups above. Intervals are simultaneous over all subgroups tested (with "fdr" and "fdr_bh" their
         false-coverage rate is controlled).
     subgroups_ : DataFrame
         All subgroups that were tested, by p-value; ``concern`` says which differ, ``reported`` which are in `results_`.
     not_searched_ : DataFrame
-        What was not looked at, for each combination of features: how many subgroups, and why.
+        What was not searched, for each combination of features: how many subgroups, and why.
     remaining_p_value_ : float
         The smallest adjusted p-value of what is left given all subgroups in `results_`; 1 where nothing is.
     n_searched_ : int
@@ -132,28 +134,28 @@ class SubgroupScan(GroupsTest, ReportPages):
 
     See Also
     --------
-    FairnessTest : Groups that are named beforehand.
+    FairnessTest : The test for groups that are named beforehand.
     FairnessAudit : All groups of some features, with their intersections.
     DisparityDisplay : A drawing of the subgroups that are reported.
 
     Notes
     -----
     The p-value of a rate is exact, given how many people meet its condition and show its event: hypergeometric, or the
-    convolution of the strata's distributions with control features. Of more than 2,000 subgroups with control features
-    those with a score of at most 3 have the normal approximation. The p-value of a mean is Welch's, which is much too
-    small far out in its tail if values are skewed and subgroups small. Adjusted ones are therefore the larger of two:
-    Holm's, which is valid in large samples, and the share of permutations of all people (within strata and contexts)
-    whose smallest p-value is at most as large, which is exact where nothing differs (Westfall and Young 1993). It is
-    offered with "familywise" alone.
+    convolution of the strata's distributions with control features. With control features and more than 2,000
+    subgroups, those with a score of at most 3 have the normal approximation. The p-value of a mean is Welch's, which is
+    much too small far out in its tail if values are skewed and subgroups small. The adjusted p-value is therefore the
+    larger of two: Holm's, which is valid in large samples, and the share of permutations of all people (within strata
+    and contexts) whose smallest p-value is at most as large, which is exact if nothing differs (Westfall and Young
+    1993). Means are available only with "familywise".
 
-    "familywise" is Holm's procedure, in which a hypothesis counts only where its p-value could have been so small
+    "familywise" is Holm's procedure, in which a hypothesis counts only if its p-value could have been that small
     (Tarone 1990): subgroups in which hardly anyone meets the condition cost nothing. Subgroups that hold the same
     people are one hypothesis, and so are a subgroup and its complement in a two-sided test.
 
-    The hypotheses are about subgroups as they are: where women are treated worse, so are young women, although being
-    young adds nothing. What adds nothing is left out of `results_`: within the strata that the subgroups above divide
-    people into, each further one still differs, adjusted for everything searched; and it is no longer described than it
-    has to be, as it gives way to a shorter description within which it does not differ at the level.
+    The hypotheses are about each subgroup as a whole: where women are treated worse, so are young women, although being
+    young adds nothing. Subgroups that add nothing are left out of `results_`. Each further subgroup there still differs
+    within the strata that the subgroups above it define, adjusted for everything searched. Its description is no longer
+    than needed: a subgroup is replaced by a shorter description if it does not differ at the level within that one.
 
     References
     ----------
@@ -240,7 +242,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         Parameters
         ----------
         X : array-like
-            What the estimator predicts from, in which `features` are looked up; with ``estimator=None`` the
+            The columns that the estimator predicts from, which include `features`; with ``estimator=None`` the
             predictions, of shape (n_samples,).
         y : array-like of shape (n_samples,), optional
             True labels; None where the metric needs none.
@@ -298,7 +300,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         control_features : array-like, frame or mapping, optional
             Strata within which subgroups are compared.
         X : frame or mapping, optional
-            Where `features` are looked up; not needed if they are among the sensitive features.
+            The table that holds `features`; not needed if they are among the sensitive features.
         **params
             Parameters of the scan.
 
@@ -350,7 +352,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         named = check_names_of_columns(self.features, "features")
         if self.compare == "in_context" and named is None:
             raise ParameterError(
-                "compare='in_context' compares people who share values of features, and features is None: name columns "
+                "compare='in_context' compares people who share values of features, but features is None: name columns "
                 "of X, as in features='department', or use compare='to_rest'"
             )
         settings = check_settings(
@@ -364,7 +366,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         if set(names) - {column.name for column in sensitive}:
             if self.estimator is None:
                 raise ParameterError(
-                    f"features={self.features!r} are columns of X, and without an estimator the X of fit is the "
+                    f"features={self.features!r} are columns of X, but without an estimator the X of fit holds "
                     "predictions: use SubgroupScan.from_predictions(y_true, y_pred, X=...)"
                 )
             sensitive = _together(sensitive, X, names)
@@ -376,7 +378,7 @@ class SubgroupScan(GroupsTest, ReportPages):
     ) -> Self:
         assert metrics is not None
         if sample.weight is not None:
-            raise ParameterError("table has sums of weights, and a scan counts people: use a table without weights")
+            raise ParameterError("table has sums of weights, but a scan counts people: use a table without weights")
         cells, edges, contextual = self._cells(sample)
         positive = positive_label(sample, metrics, self.pos_label, classes_of(self.estimator))
         design = Design(sample, settings, (), (), positive, self.pos_label, ())
@@ -385,8 +387,9 @@ class SubgroupScan(GroupsTest, ReportPages):
         everyone, left_out = all_subgroups(cells, self.max_depth, self.min_group_size, self.max_subgroups)
         if not len(everyone):
             raise ParameterError(
-                f"min_group_size={self.min_group_size}: of these people (n_samples={sample.n_samples}) no subgroup has "
-                "so many, and as many to be compared with; use a smaller min_group_size, or features with fewer values"
+                f"min_group_size={self.min_group_size}: among these people (n_samples={sample.n_samples}) no subgroup "
+                "and its comparison group both have that many; use a smaller min_group_size, or features with fewer "
+                "values"
             )
         halves = people_of(cells, measures, seed_sequence(seed) if self.guarantee == "split" else None)
         tested = self._search(measures, everyone, halves, settings.alpha, left_out)
@@ -427,7 +430,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         missing = sorted(set(names) - set(sample.sensitive_names))
         if missing:
             raise ParameterError(
-                f"features: {', '.join(map(label, missing))} is no feature of the table; it has "
+                f"features: {', '.join(map(label, missing))} is not a feature of the table, which has "
                 f"{', '.join(map(label, sample.sensitive_names))}"
             )
         # In an order that does not depend on that of the columns.
@@ -437,7 +440,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         contextual = names if self.compare == "in_context" else ()
         if len(contextual) == len(columns):
             raise ParameterError(
-                "features names all columns, and compare='in_context' needs a sensitive feature beside"
+                "features names all columns, but compare='in_context' needs at least one sensitive feature besides them"
             )
         features = tuple(column for column, _ in cut)
         within = tuple(column.name in contextual for column in features)
@@ -447,7 +450,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         self, measures: Sequence[Measure], everyone: Subgroups, halves: list[list[Floats]], alpha: float,
         left_out: list[NotSearched],
     ) -> list[Scanned]:  # fmt: skip
-        """Test every different subgroup; with "split" those that explain the first half, on the second."""
+        """Test every distinct subgroup; with "split" those that explain the first half, on the second."""
         tested = []
         for place, measure in enumerate(measures, start=1):
             together = np.sum([half[place] for half in halves], axis=0)
@@ -464,7 +467,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         return tested
 
     def _adjusted(self, tested: list[Scanned], seed: Any) -> list[Floats]:
-        """Adjust p-values; those of means are at least those of permutations."""
+        """Adjust p-values; those of means are at least the permutations' p-values."""
         found = adjusted(tested, self.guarantee)
         means = [place for place, one in enumerate(tested) if isinstance(one.measure.sums, MeanSums)]
         for place, own in zip(means, seed_sequence(seed).spawn(len(means)) if means else (), strict=True):
@@ -476,7 +479,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         self, tested: list[Scanned], log_adjusted: list[Floats], chosen: list[list[Step]],
         edges: dict[str, tuple[float, ...]], settings: Settings, n_tested: int,
     ) -> None:  # fmt: skip
-        """Set the attributes of what was found."""
+        """Set the attributes with the results."""
         alpha, fdr = settings.alpha, self.guarantee.startswith("fdr")
         terms = terms_of(tested[0].subgroups, [c.name in edges for c in tested[0].subgroups.cells.features])
         frames = [
@@ -557,7 +560,7 @@ class SubgroupScan(GroupsTest, ReportPages):
 
 
 def _together(sensitive_features: Any, X: Any, features: Any) -> tuple[Column, ...]:
-    """Read the sensitive features and further columns of X, as far as they are not among these."""
+    """Read the sensitive features, and the columns of X that are not among them."""
     sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
     named = {column.name for column in sensitive}
     names = [name for name in check_names_of_columns(features, "features") or () if name not in named]

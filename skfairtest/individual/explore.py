@@ -59,7 +59,8 @@ class ComparablePairs(FairMetric):
 
     See Also
     --------
-    SensitiveSubspace : A metric learned from sensitive features. Mahalanobis : A metric that is known.
+    SensitiveSubspace : A metric learned from sensitive features.
+    Mahalanobis : A metric that is known.
 
     Notes
     -----

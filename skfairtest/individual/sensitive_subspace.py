@@ -68,7 +68,8 @@ class SensitiveSubspace(FairMetric):
 
     See Also
     --------
-    Projection : Directions given by an expert. ComparablePairs : A metric learned from judgements of who is comparable.
+    Projection : Directions given by an expert.
+    ComparablePairs : A metric learned from judgements of who is comparable.
 
     Notes
     -----

@@ -105,8 +105,9 @@ class ScoreMetric:
     within : {None, "y_true", "y_pred"}, default=None
         Within the levels of which column labels are permuted.
     bounds : tuple of float, default=(-inf, inf)
-        The smallest and largest possible value. describes : str The metric in plain words, for sentences: "the mean
-        cost of a decision".
+        The smallest and largest possible value.
+    describes : str
+        The metric in plain words, for sentences: "the mean cost of a decision".
     disparity : {"difference", "ratio"}, optional
         How its values are compared, if that is part of its meaning. None: as the test's `disparity` says.
 

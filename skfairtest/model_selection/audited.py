@@ -571,8 +571,8 @@ class AuditedRegressor(_Audited, RegressorMixin, BaseEstimator):
 
     See Also
     --------
-    AuditedClassifier : The same for labels; its notes apply here too. CorrelationFairnessTest : For a continuous
-    sensitive feature.
+    AuditedClassifier : The same for labels; its notes apply here too.
+    CorrelationFairnessTest : For a continuous sensitive feature.
 
     Examples
     --------

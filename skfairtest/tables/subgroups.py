@@ -1,8 +1,8 @@
 """Subgroups of people that share values of some features, and sums over each of them.
 
-People who share a value of every feature are one cell, and what is summed over people is summed over cells once. The
-subgroups of one combination of features are then the entries of its cross table: a table costs one pass over the
-cells, however many subgroups it has, and no subgroup is ever visited by itself.
+People who have the same value of every feature form one cell, and values are summed over the people of each cell once.
+The subgroups of one combination of features are then the entries of its cross table: a table costs one pass over the
+cells, however many subgroups it has, and no subgroup is visited individually.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Cells:
     features : tuple of Column
         The features, one value per row of people.
     contextual : tuple of bool
-        Which features say only within whom a subgroup is compared: it differs from them in the other features.
+        Which features only define the context in which a subgroup is compared; it differs from the others there in the
+        other features.
     stratum : ndarray of shape (n_rows,)
         Stratum of each row.
     counts : ndarray of shape (n_rows,), optional
@@ -159,7 +160,7 @@ class Subgroups:
 
 @dataclass(frozen=True)
 class NotSearched:
-    """Subgroups of a combination of features that were not looked at: how many, and why."""
+    """Subgroups of a combination of features that were not searched: how many, and why."""
 
     features: tuple[str, ...]
     subgroups: int
@@ -169,7 +170,7 @@ class NotSearched:
 def all_subgroups(
     cells: Cells, max_depth: int, min_group_size: int, max_subgroups: int
 ) -> tuple[Subgroups, list[NotSearched]]:
-    """List the subgroups of up to so many features that have enough people, as have those they are compared with.
+    """List the subgroups of up to `max_depth` features for which both sides of the comparison have enough people.
 
     Parameters
     ----------
@@ -180,15 +181,15 @@ def all_subgroups(
     min_group_size : int
         The fewest people of a subgroup, and of those it is compared with.
     max_subgroups : int
-        Combinations of features are searched in the order of their number and of how many subgroups they make, as long
-        as all subgroups together are no more than this.
+        Combinations of features are searched in the order of their number of features, then of their number of
+        subgroups, until all subgroups together would exceed this number.
 
     Returns
     -------
     subgroups : Subgroups
         Those to be searched.
     left_out : list of NotSearched
-        What was not, for each combination of features.
+        Those that are not searched, for each combination of features.
     """
     kept: list[tuple[tuple[int, ...], Positions]] = []
     left_out: list[NotSearched] = []
@@ -218,7 +219,7 @@ def all_subgroups(
 
 
 def _combinations(cells: Cells, max_depth: int) -> list[tuple[int, ...]]:
-    """Return combinations of features that tell people of one context apart, in an order that columns' does not set."""
+    """Return combinations of features that differ within a context, in an order independent of the columns' order."""
     places = range(len(cells.features))
     found = [c for depth in range(1, max_depth + 1) for c in combinations(places, depth)]
     told_apart = [c for c in found if not all(cells.contextual[f] for f in c)]
@@ -239,14 +240,14 @@ def distinct_subgroups(subgroups: Subgroups, counted: Booleans, *, two_sided: bo
     subgroups : Subgroups
         Shorter descriptions first.
     counted : ndarray of bool, shape (n_cells,)
-        Cells that anyone counted by the metric is in: subgroups that differ elsewhere are compared alike.
+        Cells with anyone whom the metric counts: subgroups that differ only in other cells make the same comparison.
     two_sided : bool
-        Whether a subgroup against the others is the same question as the others against it.
+        Whether comparing a subgroup with the others is the same as comparing the others with it.
 
     Returns
     -------
     rows : ndarray of int
-        Of those alike the shortest description; of a group and its complement the smaller group.
+        Among equal subgroups, the one with the shortest description; of a group and its complement, the smaller one.
     n_alike : int
         How many were left out.
     """

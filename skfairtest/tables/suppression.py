@@ -1,4 +1,4 @@
-"""Tables to be shared: small groups are left out or merged by their size alone, and small cells are refused."""
+"""Tables for sharing: small groups are left out or merged because of their size alone, and small cells are refused."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,18 +17,18 @@ Suppressed = tuple[Any, Any, int]
 
 
 def merged_groups(counts: Integers, groups: Sequence[Key], minimum: int, small: str) -> list[list[Key]]:
-    """Return what each group is called in each stratum when small ones are merged, (S, G).
+    """Return the name of each group in each stratum when small ones are merged, (S, G).
 
     Parameters
     ----------
     counts : ndarray of shape (S, G, K)
         Numbers of people.
     groups : sequence of tuple, length G
-        What the groups are.
+        The keys of the groups.
     minimum : int
         The fewest people of a group.
     small : {"exclude", "merge"}
-        What becomes of smaller ones.
+        What to do with smaller groups.
 
     Raises
     ------
@@ -44,24 +44,24 @@ def merged_groups(counts: Integers, groups: Sequence[Key], minimum: int, small: 
 
 
 def too_few(counts: Integers, minimum: int) -> np.ndarray:
-    """Tell which groups have people, and fewer than `minimum`, in each stratum: (S, G)."""
+    """Return which groups have people, but fewer than `minimum`, in each stratum: (S, G)."""
     sizes = counts.sum(axis=2)
     return np.asarray((sizes > 0) & (sizes < minimum))
 
 
 def check_small_cells(counts: Integers, groups: Sequence[Any], cells: Sequence[Key], minimum: int) -> None:
-    """Refuse cells of fewer people than may be told.
+    """Refuse cells with fewer people than may be published.
 
     Raises
     ------
     ValueError
-        If there are any, with what to do.
+        If there are any; the message says what to do.
     """
     small = np.argwhere((counts > 0) & (counts < minimum))
     if len(small):
         _, group, cell = small[0]
         raise ParameterError(
             f"minimum_cell={minimum}: {len(small):,} cells of the table have fewer people, such as {cells[cell]!r} of "
-            f"group {groups[group]!r}. To leave out cells by what they count would make tests invalid: count fewer "
+            f"group {groups[group]!r}. Leaving out cells because of their counts would make tests invalid: count fewer "
             "cells (table.marginal('y_pred')), fewer groups (table.regroup, small='merge') or fewer bins of scores."
         )

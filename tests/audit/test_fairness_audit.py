@@ -269,7 +269,7 @@ def test_scores_alone_are_audited_as_scores(people):
 
 def test_scores_where_labels_belong_are_an_error(people):
     _, y, groups = people
-    with pytest.raises(ValueError, match="y_pred looks like scores, and y_true has two labels: pass the scores as"):
+    with pytest.raises(ValueError, match="y_pred looks like scores, but y_true has two labels: pass the scores as"):
         FairnessAudit.from_predictions(y, np.linspace(0, 1, 400), sensitive_features=groups)
 
 
@@ -639,9 +639,9 @@ def test_a_metric_of_all_groups_is_crossed_too(people):
 def test_what_has_no_standard_metric_says_what_is_missing(people):
     X, _, groups = people
     three = np.digitize(X[:, 0], [-0.5, 0.5])
-    with pytest.raises(ValueError, match="y_true is missing: of multiclass predictions every standard metric needs"):
+    with pytest.raises(ValueError, match="y_true is missing: for multiclass predictions every standard metric needs"):
         FairnessAudit.from_predictions(None, three, sensitive_features=groups)
-    with pytest.raises(ValueError, match="y_true holds numbers and y_pred text"):
+    with pytest.raises(ValueError, match="y_true holds numbers but y_pred text"):
         FairnessAudit.from_predictions(X[:, 0], groups["sex"], sensitive_features=groups["town"])
 
 
@@ -776,7 +776,7 @@ def test_a_model_that_does_not_know_its_classes_is_looked_at_through_the_labels(
 def test_a_feature_that_is_called_like_a_crossing_is_refused(people):
     _, y, groups = people
     features = {"sex": groups["sex"], "town": groups["town"], "sex x town": groups["town"]}
-    with pytest.raises(ValueError, match="'sex x town' is the name of a feature, and that of sex and town crossed"):
+    with pytest.raises(ValueError, match="'sex x town' is the name of a feature, and also of sex and town crossed"):
         FairnessAudit.from_predictions(None, y, sensitive_features=features)
 
 

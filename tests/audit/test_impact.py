@@ -155,7 +155,7 @@ def test_the_order_of_people_and_their_container_change_nothing():
 
 def test_a_crossing_that_cannot_be_compared_is_shown_with_the_reason():
     y_pred, sex = decisions([("f", 1, 2), ("m", 1, 2)])
-    with pytest.warns(UserWarning, match="sensitive_features: sex x race: rates are compared"):
+    with pytest.warns(UserWarning, match="sensitive_features: sex x race: rates can be compared"):
         found = impact_table(y_pred, sensitive_features={"sex": sex, "race": list("abba")})
     assert list(found.loc[found["feature"] == "sex x race", "compared"]) == [False] * 4
     assert list(found.columns) == COLUMNS
@@ -174,7 +174,7 @@ def test_one_category():
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({}, "y_pred .* or y_score .* is needed, and not both; found neither"),
+        ({}, "y_pred .* or y_score .* is needed, not both; found neither"),
         ({"y_pred": [0, 1, 1, 0], "y_score": [0.1, 0.2, 0.3, 0.4]}, "found both"),
         ({"y_score": [0.1, 0.2, 0.3, 0.4], "pos_label": 1}, "pos_label=1 is a label in y_pred"),
         ({"y_score": ["a", "b", "c", "d"]}, "y_score must be numbers"),

@@ -58,9 +58,9 @@ def test_what_cannot_be_asked(model, people):
     _, y, sex = people
     with pytest.raises(ValueError, match=r"individual must be None, True or an IndividualFairnessTest.*found 'yes'"):
         audit(model, people, individual="yes")
-    with pytest.raises(ValueError, match="individual fairness is of a model"):
+    with pytest.raises(ValueError, match="individual fairness needs a model"):
         FairnessAudit.from_predictions(y, y, sensitive_features=sex, individual=True, metrics="accuracy")
-    with pytest.raises(ValueError, match="individual fairness is of a model"):
+    with pytest.raises(ValueError, match="individual fairness needs a model"):
         FairnessAudit(individual=True, metrics="accuracy").fit(y, y, sensitive_features=sex)
 
 

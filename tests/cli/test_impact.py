@@ -81,7 +81,7 @@ def test_a_crossing_that_cannot_be_compared_is_named_in_the_report(people, capsy
     assert impact(people, *HIRED, "--smallest-share", "0.35") == 1
     out, err = capsys.readouterr()
     assert "warning: shown and not compared" in err
-    assert "sex x town: rates are compared of at least two categories" in out
+    assert "sex x town: rates can be compared only if at least two categories" in out
 
 
 @pytest.mark.parametrize(

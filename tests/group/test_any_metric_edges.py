@@ -29,7 +29,7 @@ def run(y_true, y_pred, metric, **params):
 
 
 def test_labels_where_scores_are_asked_for_are_pointed_out():
-    with pytest.warns(UserWarning, match=r"roc_auc: y_score holds nothing but 0 and 1.*labels"):
+    with pytest.warns(UserWarning, match=r"roc_auc: y_score holds only 0 and 1.*labels"):
         run(Y, LABEL, "roc_auc")
 
 

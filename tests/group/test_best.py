@@ -103,7 +103,7 @@ def test_a_direction_that_the_data_choose_is_no_alternative(alternative):
 
 
 def test_strata_have_no_common_best_group():
-    with pytest.raises(ValueError, match="control_features give it another one"):
+    with pytest.raises(ValueError, match="with control_features a group has a different value"):
         FairnessTest.from_predictions(
             COMPAS.y_true,
             COMPAS.y_pred,

@@ -262,7 +262,7 @@ def test_a_search_of_fairlearn_predicts_labels_and_scores(grid):
     assert test.pos_label_ == 1
 
 
-@pytest.mark.filterwarnings("ignore:brier_score.*holds nothing but 0 and 1:UserWarning")
+@pytest.mark.filterwarnings("ignore:brier_score.*holds only 0 and 1:UserWarning")
 @pytest.mark.parametrize("always", [0, 1])
 def test_a_search_that_settled_on_one_answer_is_sure_of_that_answer(always, grid):
     # fairlearn trains a constant model where a grid point weighs everybody towards one label.

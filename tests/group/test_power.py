@@ -155,7 +155,7 @@ def test_disparity_follows_alternative_and_margin():
     assert with_margin == pytest.approx(plain + 0.1, abs=0.02)
     ratio = minimum_detectable_disparity(**numbers, disparity="ratio")
     assert ratio == pytest.approx(1 + minimum_detectable_disparity(**numbers) / 0.4, abs=1e-5)
-    with pytest.raises(ValueError, match="direction='up' is not the one that alternative='less'"):
+    with pytest.raises(ValueError, match="direction='up' is not the direction of alternative='less'"):
         minimum_detectable_disparity(**numbers, alternative="less", direction="up")
 
 
@@ -287,8 +287,8 @@ NUMBERS = {"metric": "selection_rate", "rates": (0.3, 0.5), "n_per_group": (50, 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"n_resamples": 9}, "n_resamples: not a parameter that power depends on; there are compare"),
-        ({"metric": "balanced_accuracy"}, "'balanced_accuracy' has no power computation; there is one for rates"),
+        ({"n_resamples": 9}, "n_resamples: not a parameter that power depends on; these are compare"),
+        ({"metric": "balanced_accuracy"}, "'balanced_accuracy' has no power computation; it exists for rates"),
         ({"metric": "nonsense"}, "nonsense"),
         ({"metric": ["true_positive_rate", "precision"]}, "conditions are not complementary"),
         ({"metric": "equalized_odds"}, "rates must be a dict for metric='equalized_odds'"),

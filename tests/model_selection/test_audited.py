@@ -548,7 +548,7 @@ class Careless(ClassifierMixin, BaseEstimator):
 
 def test_a_model_that_loses_people_is_found_out(people):
     X, y, sex = people
-    with pytest.raises(ValueError, match=r"Careless\.predict answered 79 times for 80 people"):
+    with pytest.raises(ValueError, match=r"Careless\.predict returned 79 values for 80 people"):
         audited(Careless()).fit(X, y, sensitive_features=sex)
 
 
@@ -637,7 +637,7 @@ def test_a_search_takes_a_rejection_as_a_failed_fit(people):
         ({"tests": [SELECTION, "accuracy"]}, "found 'accuracy'"),
         ({"tests": FairnessTest(LogisticRegression())}, r"has its own estimator \(LogisticRegression\)"),
         ({"estimator": LinearRegression()}, "is a regressor: use AuditedRegressor"),
-        ({"estimator": FrozenEstimator(LogisticRegression())}, "not trained again.*FairnessTest"),
+        ({"estimator": FrozenEstimator(LogisticRegression())}, "never retrained.*FairnessTest"),
     ],
 )
 def test_a_wrong_parameter_is_named(params, message, people):
@@ -816,7 +816,7 @@ def test_a_mitigator_in_a_pipeline_is_given_the_groups_without_routing_and_a_sen
     assert model.fit(X, y, sensitive_features=sex).p_values_ == by_hand.p_values_
     with (
         sklearn.config_context(enable_metadata_routing=True),
-        pytest.raises(ValueError, match=r"(?s)estimator=Pipeline.*asks for sensitive_features.*set_fit_request"),
+        pytest.raises(ValueError, match=r"(?s)estimator=Pipeline.*needs sensitive_features.*set_fit_request"),
     ):
         clone(model).fit(X, y, sensitive_features=sex)
 

@@ -236,7 +236,7 @@ def test_groups_for_a_scorer_that_reads_columns_go_nowhere(people):
     ):
         search(named).fit(X, y, sensitive_features=sex)
     model = LogisticRegression().fit(X, y)
-    with pytest.raises(ValueError, match=r"reads the columns \['sex'\] of X: leave one of the two out"):
+    with pytest.raises(ValueError, match=r"reads the groups from the columns \['sex'\] of X: leave one of the two out"):
         named(model, X, y, sensitive_features=sex)
 
 

@@ -188,7 +188,7 @@ def test_an_estimate_draws_nothing_and_is_the_same(people, metric, monkeypatch):
 
 @pytest.mark.parametrize("adjust", [None, "fdr_bh"])
 def test_an_upper_bound_of_intervals_that_hold_one_by_one_is_refused(adjust):
-    with pytest.raises(ValueError, match="hold one by one"):
+    with pytest.raises(ValueError, match="pointwise intervals"):
         make_fairness_scorer("equalized_odds", adjust=adjust)
     make_fairness_scorer("equalized_odds", adjust="bonferroni")
 

@@ -219,7 +219,7 @@ def test_a_halving_search_never_asks_as_the_note_says(hired):
     ).fit(X, y)
     last = np.flatnonzero(search.cv_results_["iter"] == search.cv_results_["iter"].max())
     assert search.best_index_ == last[np.argmax(search.cv_results_["mean_test_score"][last])]
-    assert "never call what they are given as ``refit``" in " ".join(select_fair.__doc__.split())
+    assert "never call the function passed as ``refit``" in " ".join(select_fair.__doc__.split())
 
 
 def test_every_fold_without_groups_is_an_error_that_says_where_to_look(hired):

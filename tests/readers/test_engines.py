@@ -513,7 +513,7 @@ def test_sums_of_weights_give_the_weighted_asymptotic_test(people, metric):
 def test_sums_of_weights_cannot_be_resampled(people, asked):
     table = CountTable.from_frame(people, y_pred="approved", sensitive_features="kind", sample_weight="weight")
     (name,) = asked
-    with pytest.raises(ValueError, match=rf"{name}='{asked[name]}' looks at people with their weights"):
+    with pytest.raises(ValueError, match=rf"{name}='{asked[name]}' needs each person's weight"):
         FairnessTest.from_table(table, metric="selection_rate", **asked)
 
 
