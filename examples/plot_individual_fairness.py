@@ -3,9 +3,9 @@ Do similar people get the same?
 ===============================
 
 Group fairness compares averages. Individual fairness asks whether the model treats two similar people alike, where
-"similar" is a fair metric: a distance that ignores what must not matter. `IndividualFairnessTest` moves every person to
-their unfair example, where people are similar and the model errs, and tests whether the loss grows by more than a
-quarter (Maity et al. 2021).
+"similar" is defined by a fair metric: a distance that ignores what must not matter. `IndividualFairnessTest` moves every
+person to their unfair example, a similar person about whom the model errs more, and tests whether the loss grows by
+more than a quarter (Maity et al. 2021).
 """
 
 # %%

@@ -60,9 +60,9 @@ for name, model in models.items():
     print(frames[name][["value_group", "value_other", "p_value_adjusted"]].to_string(float_format="{:.2g}".format))
 
 # %%
-# Both mitigations bring the selection rates together, on people they have not seen. That was their only goal: if
-# equal shares of unequal groups are released, error rates can move apart, now in the other direction. (Three models
-# are three families of comparisons; p-values are adjusted within each.) What remains, and what it cost:
+# Both mitigations bring the selection rates together, on people who were not used for training. That was their only
+# goal: if equal shares of unequal groups are released, error rates can move apart, now in the other direction. (Three
+# models are three families of comparisons; p-values are adjusted within each.) What remains, and what it cost:
 figure, several = plt.subplots(1, 3, layout="constrained", figsize=(10, 2.8), sharex=True, sharey=True)
 for axes, metric in zip(several, metrics, strict=True):
     rows = [frames[name].loc[metric] for name in models]

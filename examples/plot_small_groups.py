@@ -71,5 +71,6 @@ smallest = minimum_detectable_disparity(
 print(f"others: {baseline:.0%}; a true rate of {baseline + smallest:.0%} in the group would have been found")
 
 # %%
-# Of ten people only so large a difference is found so often, and only downwards: not even a rate of 100 % is far enough
-# above the others'. That nothing was found says little about eighteen people, and nothing in favour of the score.
+# With ten people, only a difference this large is detected that often, and only downwards: not even a rate of 100 % is
+# far enough above the others'. That no disparity was detected says little about eighteen people, and nothing in favour
+# of the score.

@@ -35,13 +35,13 @@ print("by race, rejected at", by_race.thresholds[by_race.rejected].astype(int).t
 print("by sex, rejected at", by_sex.thresholds[by_sex.rejected].astype(int).tolist())
 
 # %%
-# Between Black and White people the difference is there at every threshold that divides people at all: it is no
-# accident of the five. A score whose distribution differs between groups, among people with the same outcome, has
-# different error rates nearly everywhere, and no common threshold mends that.
+# Between Black and White people there is a difference at every threshold that divides people at all: it does not depend
+# on the choice of five. If the distribution of a score differs between groups, among people with the same outcome, its
+# error rates differ at nearly every threshold, and no common threshold removes the difference.
 #
-# Between women and men nothing is found at five, and something at a few high thresholds. Each of these tests is right
-# for a threshold that was chosen beforehand. To look at all of them is to ask nine questions; here they are asked
-# together, and adjusted by Holm's rule: the smallest p-value times nine, the next one times eight, and so on.
+# Between women and men the difference is not significant at five, but it is at a few high thresholds. Each of these
+# tests is valid for a threshold that was chosen beforehand. Looking at all of them means nine tests; here they are
+# adjusted together by Holm's rule: the smallest p-value times nine, the next one times eight, and so on.
 scores = np.asarray(compas.decile_score)
 p_values = {
     threshold: FairnessTest.from_predictions(

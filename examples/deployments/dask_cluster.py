@@ -1,4 +1,4 @@
-"""Test predictions on Dask: two worker processes stand for the machines of a cluster.
+"""Test predictions on Dask: two worker processes stand in for the machines of a cluster.
 
 The workers count, and draw the resamples of a slow metric as well: joblib hands these out to them. On a real cluster
 ``Client`` gets the address of its scheduler, and the data lie where every worker reads them.

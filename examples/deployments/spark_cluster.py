@@ -1,4 +1,4 @@
-"""Test predictions on Spark: two worker processes stand for the machines of a cluster.
+"""Test predictions on Spark: two worker processes stand in for the machines of a cluster.
 
 On a real cluster ``master`` is its address ("yarn", "k8s://...", "spark://host:7077") or left out where spark-submit
 gives it, and the data lie where every worker reads them. Java comes with Debian's package openjdk-17-jre-headless.
@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from skfairtest import FairnessTest
 
-# The worker processes are to find this Python, Spark itself, and each other.
+# The worker processes must find this Python, Spark itself, and each other.
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 os.environ.setdefault("SPARK_HOME", os.path.dirname(pyspark.__file__))
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -26,7 +26,7 @@ spark = (
     .getOrCreate()
 )
 with tempfile.TemporaryDirectory() as folder:
-    # What a pipeline has written: many files of predictions.
+    # The output of a pipeline: many files of predictions.
     rng = np.random.default_rng(0)
     for day in range(4):
         people = pd.DataFrame({"sex": rng.choice(["f", "m"], 50_000), "qualified": rng.integers(0, 2, 50_000)})

@@ -1,4 +1,4 @@
-"""What Fisher's and Boschloo's tests say about all outcomes of two groups at once, given every total of events.
+"""Fisher's and Boschloo's tests for all outcomes of two groups at once, given every total of events.
 
 References
 ----------
@@ -39,7 +39,7 @@ class GivenTotals:
     two_sided: bool
 
     def kept(self, level: float | Floats) -> tuple[Integers, Integers]:
-        """First and last outcome with a p-value above a level, or each total's own, per total."""
+        """First and last outcome with a p-value above a level, per total; there may be one level per total."""
         rejected = (self.p_values <= np.reshape(level, (-1, 1)) * (1 + 1e-9)).sum(axis=1)
         if not self.two_sided:
             return self.left, self.left + self.p_values.shape[1] - 1 - rejected
@@ -48,7 +48,7 @@ class GivenTotals:
         return self.left + kept.argmax(axis=1), self.left + kept.shape[1] - 1 - kept[:, ::-1].argmax(axis=1)
 
     def masses(self, level: float) -> Floats:
-        """Null mass of the outcomes with a p-value of at most `level`, per total; what is not held counts too."""
+        """Null mass of the outcomes with a p-value of at most `level`, per total, also of those not held."""
         kept = np.where(self.p_values > level, self.climbing, 0.0).sum(axis=1)
         return np.asarray(np.clip(1 - kept, 0.0, 1.0))
 
@@ -240,7 +240,7 @@ def _smaller(small: int, large: int) -> tuple[int, int]:
 
 
 def _totals_looked_at(small: int, large: int) -> Integers:
-    """Return all totals where they are few, else some no more than a third of a standard deviation apart."""
+    """Return all totals if there are few, otherwise some that are at most a third of a standard deviation apart."""
     people = small + large
     most = float(np.sqrt(min(people, people / 2 + 5 * np.sqrt(people))))
     fine = max(6.0, min(_TOTALS, _OUTCOMES / width_held(small, large)) / most)

@@ -1,4 +1,4 @@
-"""Certified maxima: no grid, but branch and bound on functions whose speed is bounded, many at the same time.
+"""Certified maxima: not on a grid, but by branch and bound, for functions of bounded slope, many at the same time.
 
 For a region R of outcomes of independent binomials, ``f(u) = P(R)`` along a curve of parameters satisfies
 ``|d arcsin sqrt f| <= d s``, where s is the curve's length in the Fisher metric divided by two (Cauchy-Schwarz: the

@@ -155,7 +155,7 @@ class _Ends:
         self.m += 1
 
     def release(self) -> None:
-        """Leave outcomes out that are not less probable than one of the other side that is not in the tail."""
+        """Leave out outcomes that are at least as probable as one on the other side that is not in the tail."""
         rows: Integers | slice = slice(None)
         while True:
             from_left = self.outer_left[rows] >= self.log_right[rows] - TIE

@@ -97,7 +97,7 @@ class FromScores:
 
     @property
     def total(self) -> float:
-        """What the sums are divided by: people."""
+        """The divisor of the sums: the number of people."""
         return float(self.of.people.sum())
 
     @property
@@ -106,7 +106,7 @@ class FromScores:
         return float(np.sqrt((self.of.people * self.of.score * (1 - self.of.score)).sum()))
 
     def steps(self) -> Floats:
-        """Return the truly positive people less those expected, by score."""
+        """Return the number of truly positive people minus its expectation, by score."""
         return np.asarray((self.of.positive - self.of.people * self.of.score)[0], dtype=float)
 
     def draw(self, size: int, rng: Generator) -> Floats:
@@ -170,12 +170,12 @@ class BetweenGroups:
 
     @property
     def weight(self) -> Floats:
-        """How much each block tells: Mantel and Haenszel's weight."""
+        """The weight of each block: Mantel and Haenszel's."""
         return np.asarray(self.people.prod(axis=0) / self.people.sum(axis=0))
 
     @property
     def total(self) -> float:
-        """What the sums are divided by."""
+        """The divisor of the sums."""
         return float(self.weight.sum())
 
     @property

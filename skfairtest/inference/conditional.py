@@ -222,7 +222,7 @@ class Strata:
 
     @property
     def bounds(self) -> tuple[int, int]:
-        """Smallest and largest sum there can be."""
+        """Smallest and largest possible sum."""
         lows, highs = zip(*(support(*stratum) for stratum in self.each), strict=True)
         return sum(lows), sum(highs)
 
@@ -348,7 +348,7 @@ def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alt
 
 
 def _far_log_p(strata: Strata, observed: int, alternative: str, *, upper: bool) -> float:
-    """Log p-value of an outcome far out: of its own tail, of all but what lies beyond it, or twice the former."""
+    """Log p-value of an outcome far in a tail: of its own tail, of all but what lies beyond it, or twice the former."""
     if alternative == "two-sided":
         return min(0.0, strata.log_tail(observed, upper=upper) + float(np.log(2)))
     if (alternative == "greater") == upper:

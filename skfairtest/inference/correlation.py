@@ -85,7 +85,7 @@ class UndefinedCorrelationError(ValueError):
 
 @dataclass(frozen=True)
 class Pairs:
-    """What is correlated, in an order that depends on nothing but the values.
+    """The pairs to correlate, in an order that depends only on the values.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Pairs:
 
 
 def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, order: ArrayLike | None = None) -> Pairs:
-    """Sort people by stratum, outcome and features, and find the strata that say nothing.
+    """Sort people by stratum, outcome and features, and find the strata without information.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def arrange(x: ArrayLike, e: ArrayLike, strata: ArrayLike | None = None, *, orde
 
 @dataclass(frozen=True)
 class Estimates:
-    """What the data say, each of shape (n_features, n_places): pooled first, then each stratum if there are any.
+    """Estimates from the data, each of shape (n_features, n_places): pooled first, then each stratum if there are any.
 
     `standard_error` is of the correlation wherever it lies; `statistic` is studentized as in the permutations.
     `variance`, with a last axis of 3, holds the coefficients (v, w, k) of the variance v - 2 w d + k d^2 that the

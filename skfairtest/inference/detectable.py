@@ -49,7 +49,7 @@ _PEOPLE = 4_000_000
 
 @dataclass(frozen=True)
 class TwoRates:
-    """What the power of a comparison of rates follows from, the group's own rate aside.
+    """Everything that determines the power of a comparison of rates, except the group's own rate.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def detectable_rates(
     direction: str = "farther",
     accuracy: str = "quick",
 ) -> Floats:
-    """Smallest disparity of two rates that a test finds; for equivalence the largest that is still certified.
+    """Smallest disparity of two rates that a test detects; for equivalence, the largest for which it is still shown.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def _normal_gap(p2: Floats, n1: Floats, n2: Floats, sign: int, z: float, beyond:
 
 
 def _few(p2: Floats, n1: Floats, n2: Floats, gap: Floats) -> Booleans:
-    """Whether the normal approximation is not good enough: also where it finds no disparity at all."""
+    """Whether the normal approximation is not good enough, including where it finds no disparity at all."""
     pooled = (n1 * np.clip(p2 - np.abs(gap), 0, 1) + n2 * p2) / (n1 + n2)
     above = (n1 * np.clip(p2 + np.abs(gap), 0, 1) + n2 * p2) / (n1 + n2)
     spread = np.minimum(pooled * (1 - pooled), above * (1 - above)) * n1 * n2 / (n1 + n2)
@@ -263,7 +263,7 @@ def _few(p2: Floats, n1: Floats, n2: Floats, gap: Floats) -> Booleans:
 
 
 def detectable_estimates(error: ArrayLike, question: Question, *, alpha: float, power: float) -> Floats:
-    """Smallest disparity that a studentized test finds; for equivalence the largest that is still certified.
+    """Smallest disparity that a studentized test detects; for equivalence, the largest for which it is still shown.
 
     Parameters
     ----------

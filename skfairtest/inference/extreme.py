@@ -20,7 +20,7 @@ __all__ = ["Extreme", "extreme_disparity"]
 
 
 class Extreme(NamedTuple):
-    """The disparity furthest from equality: absolute differences, or ratios below one.
+    """The disparity farthest from equality: absolute differences, or ratios below one.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Extreme(NamedTuple):
 
 
 def extreme_disparity(value: ArrayLike, low: ArrayLike, high: ArrayLike, disparity: str) -> Extreme:
-    """Return the disparity furthest from equality among comparisons with simultaneous two-sided intervals.
+    """Return the disparity farthest from equality among comparisons with simultaneous two-sided intervals.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Is a disparity the same in every stratum: the same odds ratio, difference or ratio.
+"""Tests that a disparity is the same in every stratum: the same odds ratio, difference or ratio.
 
 Odds ratios are compared exactly where the tables can be enumerated (Zelen 1971): given every margin and the sum of
 group 1's events, tables have a distribution without unknown parameters whenever all strata share one odds ratio. Beyond
@@ -68,7 +68,7 @@ class Homogeneity:
 
 
 def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact: bool = True) -> Homogeneity:
-    """Test that all strata have one odds ratio.
+    """Test that all strata have the same odds ratio.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _tested(statistic: float, used: Booleans, distances: Floats, common: float) 
 
 
 def zelen_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float | None:
-    """Return Zelen's exact p-value that all strata have one odds ratio; None where there are too many tables.
+    """Return Zelen's exact p-value for equal odds ratios in all strata; None if there are too many tables.
 
     Given every margin and the sum of group 1's events, it is the probability of the tables no likelier than the one
     seen. The strata are put into two halves, whose tables are matched by their sums.
@@ -198,7 +198,7 @@ def _tail(sums: Integers, logs: Floats, wanted: Integers, other_logs: Floats, le
 
 
 def score_homogeneity(x1: Integers, d1: Integers, x2: Integers, d2: Integers, disparity: str) -> Homogeneity:
-    """Test that all strata have one difference, or one ratio, of rates.
+    """Test that all strata have the same difference, or the same ratio, of rates.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def score_homogeneity(x1: Integers, d1: Integers, x2: Integers, d2: Integers, di
 
 
 def cochran_q(values: Floats, variances: Floats, disparity: str = "difference") -> Homogeneity:
-    """Test that all strata have one value of any disparity with a standard error (Cochran 1954).
+    """Test that any disparity with a standard error has the same value in all strata (Cochran 1954).
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The disparity of two values at any size of it, as a linear form that exists where one of the values is 0.
+"""The test of a disparity of any size, as a linear form that also exists where one of the values is 0.
 
 That two values differ by `edge` means first - second - edge = 0, and that their ratio is `edge` means
 first - edge * second = 0. The form over its standard error is the statistic of a test of that edge, and the edges that

@@ -1,4 +1,4 @@
-"""Adjustment for how many hypotheses were tested, on logarithms of p-values.
+"""Adjustment for the number of hypotheses tested, on logarithms of p-values.
 
 A family has one p-value per hypothesis. Comparisons that test the same hypothesis (see `Equality`) are put together
 before anything is adjusted: `distinct`.
@@ -129,7 +129,7 @@ def are_tied(hypotheses: Sequence[Equality | None]) -> bool:
 
 
 def shaffer(log_p: Floats, hypotheses: Sequence[Equality | None]) -> Floats:
-    """Shaffer's static step-down: Holm's, with as many hypotheses as can be true at once.
+    """Shaffer's static step-down: Holm's, with the number of hypotheses that can be true at the same time.
 
     The p-values are taken in increasing order. In each set of hypotheses that share sides, such as all pairs of k
     groups, count how many were rejected already; if these are false, at most so many of the set can be true (among
@@ -209,7 +209,7 @@ FAMILYWISE = frozenset({"holm", "shaffer", "bonferroni", "max_t"})
 
 
 def holm_discrete(log_p: Floats, smallest: Floats) -> Floats:
-    """Holm's step-down, in which a hypothesis counts only where its p-value could have been so small.
+    """Holm's step-down, in which a hypothesis counts only if its p-value could have been that small.
 
     A p-value p is multiplied by how many of the hypotheses that are not rejected yet can have a p-value of at most p.
     It controls the familywise error strongly under any dependence, given the smallest p-values: up to the first

@@ -1,4 +1,4 @@
-"""Null distributions in few enough bins to be drawn, with what is as extreme as the data.
+"""Null distributions in few enough bins to be plotted, with the part that is as extreme as the data.
 
 An enumerated one is that of the number of events of group 1 given how many events both groups have (hypergeometric;
 over strata a convolution), which is what permuting labels inside a rate's condition gives. Where
@@ -51,7 +51,7 @@ class Bins:
 def given_totals(
     x1: Integers, d1: Integers, x2: Integers, d2: Integers, alternative: str = "two-sided", log_p: float | None = None
 ) -> Bins | None:
-    """Return how the events of group 1, summed over strata, are distributed given the events of every stratum.
+    """Return the distribution of the events of group 1, summed over strata, given the events of every stratum.
 
     Parameters
     ----------

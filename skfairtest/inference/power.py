@@ -1,8 +1,8 @@
-"""How often a test of rates finds a disparity that is there, before any data exist.
+"""The power of tests of rates: how often they detect a true disparity, computed before any data exist.
 
-The power is that of the test that will run. Its rejection region is found for the denominators that will be seen, and
-summed over the outcomes at the rates supposed. Where the denominators are random, because only some people meet a
-rate's condition, power is averaged over them: at their means it is too high.
+The power is that of the test that will run. Its rejection region is found for given denominators, and its probability
+is summed at the assumed rates. If the denominators are random, because only some people meet a rate's condition, power
+is averaged over them: at their means it is too high.
 
 References
 ----------
@@ -69,13 +69,13 @@ def comparison_power(
 def rate_power(design: Design, *, draws: int = DRAWS) -> Computed:
     """Probability that the global test of a design rejects.
 
-    Two groups: summed over outcomes, and averaged over the denominators where they are random. More groups share people
-    between comparisons, so that data sets are drawn, from one seed, and each comparison's region is looked up.
+    Two groups: summed over outcomes, and averaged over the denominators where they are random. With more groups,
+    comparisons share people, so data sets are simulated from one seed, and each comparison's region is looked up.
 
     Parameters
     ----------
     design : Design
-        What is supposed and asked.
+        The assumptions and the question.
     draws : int
         Data sets drawn where power is simulated.
 

@@ -1,4 +1,4 @@
-"""What power is asked of: designs, the denominators that they lead to, and the answer."""
+"""The designs whose power is computed, the denominators that they lead to, and the result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def simulated(rejected: Booleans) -> Computed:
 
 @dataclass(frozen=True)
 class Design:
-    """People, who of them meets the conditions, what is true, and what will be asked.
+    """The people, the shares who meet the conditions, the true rates, and the question.
 
     Parameters
     ----------

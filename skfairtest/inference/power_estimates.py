@@ -1,4 +1,4 @@
-"""How often a studentized test of means, or of areas under the ROC curve, finds a disparity that is there."""
+"""The power of studentized tests of means, or of areas under the ROC curve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches for what has a power wanted: the smallest size, the smallest disparity."""
+"""Searches for the smallest size, or the smallest disparity, with a given power."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def smallest_size(power_at: Callable[[int], Computed], target: float, start: int
 def smallest_distance(
     power_at: Callable[[float], float], target: float, room: float, *, start: float = np.nan, near: float = NEAR
 ) -> float:
-    """Return the distance from the null hypothesis at which one power is the one wanted: see `smallest_distances`."""
+    """Return the distance from the null hypothesis at which one power reaches its target: see `smallest_distances`."""
     found = smallest_distances(
         lambda _, distances: np.array([power_at(float(distances[0]))]),
         target,
@@ -97,7 +97,7 @@ def smallest_distances(
     at_null: Floats | None = None,
     near: float = NEAR,
 ) -> Floats:
-    """Return the distances from the null hypothesis at which powers are the one wanted, by false position.
+    """Return the distances from the null hypothesis at which powers reach their target, by false position.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of every comparison.
+    """The question of every comparison: disparity, alternative, margin.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ def _binomial(d: int, p: float) -> Floats:
 
 
 def _likely_totals(d1: int, p1: float, d2: int, p2: float) -> Integers:
-    """Return the totals of events outside of which there is next to no probability."""
+    """Return the totals of events that have nearly all of the probability."""
     mean, spread = d1 * p1 + d2 * p2, float(np.sqrt(d1 * p1 * (1 - p1) + d2 * p2 * (1 - p2)))
     return np.arange(max(0, int(mean - 8 * spread) - 20), min(d1 + d2, int(mean + 8 * spread) + 20) + 1)
 

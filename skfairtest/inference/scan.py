@@ -27,13 +27,13 @@ class Sums(Protocol):
     """A kind of sums, and how a subgroup is tested with them."""
 
     def scores(self, own: Floats, rest: Floats) -> Floats:
-        """Return each subgroup's standardized difference from the others; 0 where there is none to be seen."""
+        """Return each subgroup's standardized difference from the others; 0 where nothing varies."""
 
     def log_p(self, own: Floats, rest: Floats, alternative: str) -> tuple[Floats, Floats]:
-        """Return logarithms of p-values, and of the smallest ones there can be."""
+        """Return logarithms of p-values, and of the smallest possible ones."""
 
     def counted(self, own: Floats) -> Floats:
-        """Return how many people the value of each subgroup rests on."""
+        """Return how many people the value of each subgroup is based on."""
 
     def values(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
         """Return the values of both sides, averaged over strata; NaN where either side has nobody."""
@@ -42,7 +42,7 @@ class Sums(Protocol):
         """Return limits of one subgroup's difference, which miss it with a probability of `error`."""
 
     def difference(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
-        """Return differences, and their standard errors wherever they lie."""
+        """Return differences, and their standard errors, whatever the true difference."""
 
 
 def of_score(z: Floats, alternative: str) -> Floats:
@@ -121,7 +121,7 @@ class MeanSums:
         return _welch(own, rest)[0]
 
     def log_p(self, own: Floats, rest: Floats, alternative: str) -> tuple[Floats, Floats]:
-        """Return logarithms of p-values of Welch's test, which can be as small as you like."""
+        """Return logarithms of p-values of Welch's test, for which there is no smallest value."""
         statistic, _, _, freedom = _welch(own, rest)
         sign = {"two-sided": -np.abs(statistic), "greater": -statistic, "less": statistic}[alternative]
         log_p = student.logcdf(sign, freedom) + (np.log(2) if alternative == "two-sided" else 0.0)

@@ -1,4 +1,4 @@
-"""Score statistics of two binomial rates: at equality, and at a difference or a ratio other than none.
+"""Score statistics of two binomial rates: at equality, and at any other difference or ratio.
 
 The standard error of a score statistic is taken where the null hypothesis holds, never at the observed rates: it does
 not vanish when a group shows no event, which is what breaks the plug-in ("Wald") one.

@@ -1,4 +1,4 @@
-"""P-values of resamples that are drawn only until the answer is known, and in which pieces they are drawn.
+"""P-values of resamples that are drawn only until the answer is known, and the sizes of the pieces.
 
 Besag and Clifford stop at the h-th resample that is at least as extreme as the data: a comparison without evidence
 takes few. Where a p-value below some level is all that is asked, a comparison with strong evidence can stop as well: at
@@ -29,7 +29,7 @@ FIRST_LOOK, CHUNKS_OF_LOOK = 100, 4
 
 
 def looks(n_resamples: int, *, adaptive: bool = False, n_decisive: int | None = None) -> list[list[int]]:
-    """Return the sizes in which resamples are drawn until a rule looks whether they are enough, look by look.
+    """Return, look by look, how many resamples are drawn before a rule checks whether they are enough.
 
     They depend on nothing but these numbers. Without a rule there is one look, at the end.
 

@@ -1,4 +1,4 @@
-"""What part of a difference of two values is composition, and what part is different treatment at equal conditions.
+"""How much of a difference of two values is composition, and how much is different treatment at equal conditions.
 
 Each group's value is the sum over strata of its share there times its value there. With standard shares w_s, the
 difference is sum w_s (r_1s - r_2s), different treatment, plus what the groups' own shares add: composition (Kitagawa

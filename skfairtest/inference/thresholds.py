@@ -1,4 +1,4 @@
-"""A rate's disparity between two groups as the threshold moves from which on a score is a positive prediction.
+"""A rate's disparity between two groups as a function of the threshold at which a score becomes a positive prediction.
 
 All thresholds see the same people, so that counts are cumulative sums. At each threshold the test is the one of two
 rates; what it would reject, given how many people show the event in both groups, is a band around equality.
@@ -68,7 +68,7 @@ def cell_counts(scores: Floats, truths: Booleans, thresholds: Floats) -> Integer
 
 
 def chosen_thresholds(scores: Floats, most: int) -> Floats:
-    """Return the scores that are thresholds: all different ones, or quantiles of people where they are too many.
+    """Return the scores used as thresholds: all distinct ones, or quantiles if there are too many.
 
     Examples
     --------

@@ -41,7 +41,7 @@ FEW_BLOCKS = 16
 
 
 class Measure(Protocol):
-    """What is asked of a metric of K cells; counts have shape (..., K)."""
+    """The interface of a metric of K cells; counts have shape (..., K)."""
 
     def pair(
         self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
@@ -61,7 +61,7 @@ class Measure(Protocol):
         """
 
     def units(self, counts: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the value, and each cluster's part of its error and of what it is divided by."""
+        """Return the value, and each cluster's part of its error and of its denominator."""
 
 
 @dataclass(frozen=True)
