@@ -1,7 +1,7 @@
 """The audit of one model: many metrics, sensitive features and their intersections, tested as one family.
 
-Testing race, sex, and race x sex, by five metrics each, makes many comparisons, and the smallest p-value is then no
-evidence by itself. Here one adjustment covers all of them, and the verdict follows from it alone.
+Testing race, sex, and race x sex, by five metrics each, makes many comparisons, and the smallest of their p-values
+by itself overstates the evidence. Here one adjustment covers all of them, and the verdict follows from it alone.
 """
 
 from __future__ import annotations

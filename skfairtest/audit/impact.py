@@ -212,8 +212,8 @@ def impact_table(
         ``to_four_fifths``
             How many more have to be selected for a ratio of 4/5.
         ``flips_four_fifths``, ``flips_test``
-            How many changed decisions on this category bring the ratio to the other side of 4/5, or change the result
-            of the exact test of this pair alone, at the level (NA: no number does).
+            How many changed decisions on this category bring the ratio to the other side of 4/5, and how many change
+            the result of the exact test of this pair alone, at the level (NA: no number does).
 
     Raises
     ------
