@@ -40,8 +40,9 @@ def at_most(log_p: float, level: float) -> bool:
 def decide(measured: Sequence[Measured], settings: Settings, *, together: bool = False) -> list[Result]:
     """Adjust the comparisons of one or several tables as one family, and set their intervals and the verdict.
 
-    With control features the pooled comparisons are the family that decides and the strata's are a second one, unless
-    `together` makes all of them one. A hypothesis counts once in its family, however many comparisons test it.
+    With control features, the pooled comparisons are the family that sets the global p-value and the strata's are a
+    second family, unless `together` makes all of them one. A hypothesis counts once in its family, however many
+    comparisons test it.
 
     Raises
     ------

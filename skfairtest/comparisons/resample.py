@@ -62,7 +62,7 @@ def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str, times:
     what : str
         What is tested, for messages.
     times : int
-        How often this is going to be called alike, for the forecast; 0 if the forecast has been made.
+        How many such calls there will be, for the forecast; 0 if the forecast has been made.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def resample_all(tasks: Sequence[Task], settings: Settings, *, what: str, times:
 def _results(tasks: Sequence[Task], calls: list[tuple[int, Chunks]], settings: Settings) -> Iterator[list[Any]]:
     """Yield what calls give, in their order.
 
-    A look may be short: its first call is made here, and tells whether the others are worth other processes.
+    A look may be short: its first call is made here, and its time shows whether other processes are worthwhile.
     """
     started, n_jobs, others = time.perf_counter(), settings.n_jobs, calls
     if settings.adaptive:
@@ -159,8 +159,8 @@ def _announced(
 ) -> Watch | None:
     """Announce what takes long, or return what is going to do so after some of the resamples.
 
-    The first resamples tell too much where libraries are loaded, and where tables that come again are remembered. So
-    it is only those that take too long to wait for, or are most of the test, that a forecast rests on.
+    The time of the first resamples misleads if libraries are being loaded, or if values of repeated tables are stored.
+    A forecast is therefore based on them only if they take too long to wait for more, or are most of the test.
     """
     each = _seconds_each(draw) / effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: as configured
     foreseen = times * each * wanted

@@ -129,10 +129,10 @@ class TwoSides:
         return cochran_q(values, errors**2, disparity)
 
     def spread_out(self, moments: Moments) -> Moments:
-        """Return moments with errors of sides whose people are all alike, which is no certainty.
+        """Return moments with an error for sides whose people are all alike, which does not mean certainty.
 
-        They are taken to be as spread as the other side's; if everybody is alike, as if one person more were at the
-        other end of what is possible. A stratum in which everybody is alike has no error beside others.
+        Their spread is assumed to be that of the other side; if everybody is alike, it is as if one more person were at
+        the opposite end of what is possible. A stratum in which everybody is alike has no error if there are others.
         """
         v1, v2 = moments.first_variance, moments.second_variance
         n1, n2 = np.maximum(np.array([part.people for part in self.parts]), 1.0).T

@@ -137,7 +137,7 @@ def _values(
 ) -> tuple[GroupValues, str | None, bool]:
     """Evaluate the metric in every stratum and group.
 
-    Return also what its standard error is, and whether it was announced that the test takes long.
+    Also return the kind of its standard error, and whether there was a warning that the test takes long.
     """
     sample, settings = design.sample, design.settings
     shape = sample.sizes.shape
@@ -192,9 +192,9 @@ def _evaluations_for_error(functional: Functional, kinds: int) -> int:
 
 
 def _at_least(error: float, n: float, bounds: tuple[float, float]) -> float:
-    """Standard error for an interval: people who are all alike leave no spread, which is no certainty.
+    """Standard error for an interval: people who are all alike have no spread, which does not mean certainty.
 
-    It is then as large as if one person more were at the other end of what is possible, wherever that is.
+    It is then as large as if one more person were at the opposite end of what is possible, wherever that is.
     """
     return error if error > 0 else (bounds[1] - bounds[0]) / (n + 1)
 
@@ -300,7 +300,7 @@ def _test(
 
 
 def _too_many(families: list[Family]) -> bool:
-    """Whether there are more people than tables can be drawn of; nothing is left to chance then."""
+    """Whether there are too many people for tables to be sampled; nothing is random then."""
     totals = (int(part.stratum.counts.sum()) for family in families for part in family.sides.parts)
     return max(totals, default=0) >= MOST_PEOPLE
 

@@ -130,7 +130,7 @@ def test_own_rates_and_line_styles(people):
 
 @pytest.mark.parametrize(("params", "message"), [
     ({"metric": "equalized_odds"}, "several metrics, but a drawing shows one: choose one of 'true_positive"),
-    ({"metric": "roc_auc"}, "'roc_auc' is no rate"),
+    ({"metric": "roc_auc"}, "'roc_auc' is not a rate"),
     ({"method": "bootstrap"}, "method must be one of 'auto', 'exact', 'asymptotic'; found 'bootstrap'"),
     ({"confidence_level": 1}, "confidence_level must be a number between 0 and 1; found 1"),
     ({"n_thresholds": 0}, "n_thresholds must be an integer of at least 1; found 0"),

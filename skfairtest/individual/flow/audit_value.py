@@ -16,18 +16,18 @@ people at x and at their unfair examples (Maity et al. 2021):
 T = S - z_{1 - alpha} V / sqrt(n), p = 1 - Phi(sqrt(n) (S - tolerance) / V). Standard deviations divide by n (ddof = 0),
 as in the published code.
 
-**Nobody different from anybody.** Where V = 0 the formulas give p = 0 as soon as S is above the tolerance, from any two
-people. By Markov's inequality m people all have a ratio of S or more with probability at most (tolerance / S)^m if the
-mean of the non-negative ratios is at most the tolerance. So p = min(1, (tolerance / S)^m), T = S alpha^(1/m), and the
-interval reaches from S (alpha / 2)^(1/m) to S; m is n, and for ``ratio_of_means`` the people who have a loss before.
-That holds at any n for ``loss_ratio``, and for ``ratio_of_means`` of 0-1 losses; elsewhere it is a convention that
-claims less than the formulas do.
+**All people alike.** If V = 0, the formulas give p = 0 as soon as S is above the tolerance, even for two people. By
+Markov's inequality m people all have a ratio of S or more with probability at most (tolerance / S)^m if the mean of the
+non-negative ratios is at most the tolerance. So p = min(1, (tolerance / S)^m), T = S alpha^(1/m), and the interval
+reaches from S (alpha / 2)^(1/m) to S; m is n, and for ``ratio_of_means`` the people who have a loss before. That holds
+at any n for ``loss_ratio``, and for ``ratio_of_means`` of 0-1 losses; elsewhere it is a convention that is more
+cautious than the formulas.
 
-**Small samples.** A long right tail of ratios makes the test conservative, a long left tail too ready to reject
+**Small samples.** A long right tail of ratios makes the test conservative, a long left tail makes it reject too often
 (`attained_level`), and ``ratio_of_means`` of skewed losses rejects too often with either. With 0-1 losses the delta
-method is valid and has little power where few people are misclassified. Fieller's statistic, mean(after -
-tolerance before) over its standard error, has more power there; with skewed losses either of the two can be the worse
-one, so it is the paper's delta method. ``python -m benchmarks.individual`` measures size, power and coverage.
+method is valid, but has little power if few people are misclassified. Fieller's statistic, mean(after - tolerance
+before) over its standard error, has more power there; with skewed losses either of the two can be worse, so the paper's
+delta method is used. ``python -m benchmarks.individual`` measures size, power and coverage.
 
 References
 ----------
@@ -53,14 +53,12 @@ _ZERO = 1e-9
 
 
 class UndefinedAuditValueError(ValueError):
-    """An audit value that losses do not define.
+    """The audit value is not defined for these losses.
 
     Parameters
     ----------
     people : int
-        How many people are the reason.
-    reason : str
-        Why.
+        How many people make it undefined. reason : str The reason.
     """
 
     def __init__(self, people: int, reason: str) -> None:
@@ -90,7 +88,7 @@ class InfiniteLossError(UndefinedAuditValueError):
 
 @dataclass(frozen=True)
 class AuditValue:
-    """An audit value, how sure it is, and the test of the null hypothesis that it is at most the tolerance.
+    """An audit value, its uncertainty, and the test of the null hypothesis that it is at most the tolerance.
 
     Parameters
     ----------
@@ -161,11 +159,11 @@ def audit_value(
     Raises
     ------
     InfiniteRatioError
-        If a mean of ratios is wanted and somebody's is infinite.
+        If the statistic is a mean of ratios and somebody's ratio is infinite.
     VanishedLossError
-        If logarithms are wanted and somebody's ratio is 0.
+        If the statistic needs logarithms and somebody's ratio is 0.
     NoLossError
-        If the ratio of means is wanted and nobody has a loss before.
+        If the statistic is the ratio of means and nobody has a loss before.
     InfiniteLossError
         If a loss is not a finite number that is at least 0.
     ValueError
@@ -193,7 +191,7 @@ def audit_value(
     infinite = np.isinf(values)
     if infinite.any():
         raise InfiniteRatioError(
-            int(infinite.sum()), "have a loss at their unfair examples and none before, or next to none"
+            int(infinite.sum()), "have a loss at their unfair examples and none before, or hardly any"
         )
     if statistic == "loss_ratio":
         return _not_negative(_inferred(*_moments(values), n, n, tolerance, confidence_level))
@@ -201,7 +199,7 @@ def audit_value(
 
 
 def attained_level(statistic: str, before: ArrayLike, after: ArrayLike, confidence_level: float) -> float:
-    """Estimate how often the test really rejects at the boundary of its null hypothesis, from the skewness of people.
+    """Estimate the actual rejection rate at the boundary of the null hypothesis, from the skewness of the losses.
 
     By the first term of the Edgeworth expansion of a studentized mean (Hall 1992, section 2.6),
     alpha - phi(z) (2 z^2 + 1) skewness / (6 sqrt(n)): above alpha where a few people are harmed much less than the
@@ -215,7 +213,7 @@ def attained_level(statistic: str, before: ArrayLike, after: ArrayLike, confiden
     Returns
     -------
     float
-        Between 0 and 1; alpha where everybody is the same.
+        Between 0 and 1; alpha if everybody is the same.
 
     References
     ----------
@@ -259,11 +257,11 @@ class Difference:
 
 
 def difference(statistic: str, one: ArrayLike, other: ArrayLike, *, confidence_level: float) -> Difference:
-    """Estimate the difference of the audit values of two models, and test that there is none.
+    """Estimate the difference of the audit values of two models, and test that it is zero.
 
-    What each person adds to either value, to first order, is subtracted person by person: a paired z test, with the
-    delta method for ratios of means and for geometric means. Where all people add the same, there is no standard
-    error, and p is that of the sign test, 2^(1 - n).
+    Each person's first-order contributions to the two values are subtracted: a paired z test, with the delta method for
+    ratios of means and for geometric means. If all people contribute the same, there is no standard error, and p is
+    that of the sign test, 2^(1 - n).
 
     Parameters
     ----------
@@ -301,7 +299,7 @@ def difference(statistic: str, one: ArrayLike, other: ArrayLike, *, confidence_l
 
 
 def _each(statistic: str, before: Floats, after: Floats) -> Floats:
-    """Return what everybody adds to a statistic to first order, but for a constant; of logs, to its logarithm."""
+    """Return each person's first-order contribution to a statistic (for logs, to its logarithm), up to a constant."""
     if statistic == "ratio_of_means":
         base = _moments(before)[0]
         values: Floats = after / base - _moments(after)[0] / base * (before / base)
@@ -320,7 +318,7 @@ def _ratio_of_means(before: Floats, after: Floats, tolerance: float, confidence_
 
 
 def _not_negative(found: AuditValue) -> AuditValue:
-    """Cut limits of ratios off at 0, below which none is."""
+    """Cut off limits of ratios at 0, because no ratio is negative."""
     low, high = found.interval
     return replace(found, lower_bound=max(found.lower_bound, 0.0), interval=(max(low, 0.0), high))
 
@@ -350,7 +348,7 @@ def _moments(values: Floats) -> tuple[float, float]:
 def _inferred(
     estimate: float, sd: float, n: int, exposed: int, tolerance: float, confidence_level: float
 ) -> AuditValue:
-    """Normal inference, or Markov's for `exposed` people where nobody differs from anybody."""
+    """Normal inference, or Markov's for `exposed` people if all people are the same."""
     alpha = 1 - confidence_level
     if sd <= _ZERO * abs(estimate):
         with np.errstate(divide="ignore"):

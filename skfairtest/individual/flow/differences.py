@@ -1,4 +1,4 @@
-"""Derivatives of functions that only say their values: central differences, and whether there are any at all."""
+"""Derivatives of functions known only by their values: central differences, and whether derivatives exist at all."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def central_differences(
         Half of the distance between the two values that are compared, for columns of size 1 and less; in proportion to
         larger ones.
     columns : ndarray of int, optional
-        With respect to which columns; 0 for the others.
+        The columns to differentiate with respect to; 0 for the others.
 
     Returns
     -------
@@ -71,10 +71,10 @@ def central_differences(
 
 
 def differentiable(function: Function, x: Floats, *, width: float, columns: NDArray[np.intp] | None = None) -> bool:
-    """Tell whether a function has derivatives where these rows are, by two widths of differences.
+    """Return whether a function has derivatives where these rows are, by two widths of differences.
 
-    Of a function that jumps, quotients of differences are 0, or they grow as the difference shrinks. A function that is
-    constant between many jumps, a large forest say, has some of both.
+    If a function jumps, its difference quotients are 0, or they grow as the width shrinks. A function that is constant
+    between many jumps, such as a large forest, has some of both.
 
     Parameters
     ----------

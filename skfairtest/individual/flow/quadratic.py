@@ -97,7 +97,7 @@ class Quadratic:
         return self if movable.all() else Quadratic(self.matrix[np.ix_(movable, movable)])
 
     def reachable(self, movable: NDArray[np.bool_], regularization: float) -> tuple[Floats, Floats]:
-        """Return directions to search, and how far at most: those that are free where only some columns move.
+        """Return the directions to search, free ones when only some columns move, and the largest distance along each.
 
         Parameters
         ----------
@@ -109,10 +109,10 @@ class Quadratic:
         Returns
         -------
         directions : ndarray of shape (k, d)
-            Orthonormal rows, 0 where columns stay. Where none of them is free, all that there are, smallest eigenvalues
+            Orthonormal rows, 0 in columns that stay. If no direction is free, all directions, smallest eigenvalues
             first.
         limits : ndarray of shape (k,)
-            Infinite where a direction is free, otherwise as far as costs a loss of 1: 1 / sqrt(lambda eigenvalue).
+            Infinite for a free direction, otherwise the distance that costs a loss of 1: 1 / sqrt(lambda eigenvalue).
 
         Examples
         --------
@@ -163,12 +163,12 @@ class Quadratic:
 
 
 class Quadratics:
-    """The quadratic forms of people who are judged by different ones: to everybody their own.
+    """The quadratic forms of people who have different ones.
 
     Parameters
     ----------
     parts : list of (Quadratic, slice)
-        A form, and of which people it is; together everybody once.
+        A form and the people it is for; everybody is in exactly one part.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Who is possible: boxes, features that stay, levels, and blocks of columns that are one choice.
 
-A flow moves people through all numbers there are, where distances are defined. What is made of it is the nearest person
-who is possible: nobody is half of a category, or beyond the limits of a feature.
+A flow moves people through all real numbers, for which distances are defined. The result is the nearest possible
+person: nobody has half a category, or is beyond the limits of a feature.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SAME = 1e-9
 class Ranges:
     """Who is possible, in the units of X.
 
-    Each kind of limit is about columns of its own, so that their order does not matter.
+    Each kind of limit has its own columns, so their order does not matter.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class Ranges:
 
     @cached_property
     def free(self) -> bool:
-        """Whether everything is possible that the flow does."""
+        """Whether every point that a flow can reach is possible."""
         return not (np.isfinite(self.low).any() or np.isfinite(self.high).any() or self.blocks or self.levels)
 
     @cached_property
     def bounded(self) -> bool:
-        """Whether nobody possible is far from where people are, wherever a flow leads."""
+        """Whether all possible people are within bounds, wherever a flow leads."""
         held = self.frozen | (np.isfinite(self.low) & np.isfinite(self.high))
         held[[*self.levels, *(column for block in self.blocks for column in block)]] = True
         return bool(held.all())
@@ -81,7 +81,7 @@ class Ranges:
 
 
 def _chosen(v: Floats, v0: Floats) -> Floats:
-    """Return the category with the largest share, the one of the start where that is as large; mixtures stay such."""
+    """Return the category with the largest share, in a tie the one of the start; mixtures stay mixtures."""
     kept = np.where(v0 == 1, v + _SAME, v)
     found = np.zeros_like(v)
     found[np.arange(len(v)), kept.argmax(axis=1)] = 1.0

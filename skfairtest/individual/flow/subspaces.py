@@ -1,6 +1,6 @@
-"""Subspaces of features, by what spans them.
+"""Subspaces of features, from the directions that span them.
 
-Directions may be many, collinear or zero: what counts is the space they span, and its dimension is found, not assumed.
+Directions may be many, collinear or zero: only the space they span counts, and its dimension is found, not assumed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def span(rows: ArrayLike) -> Floats:
     Parameters
     ----------
     rows : array-like of shape (m, d)
-        Directions of any lengths: each counts alike. Zero ones count for nothing.
+        Directions of any length; the length does not matter. Zero vectors are ignored.
 
     Returns
     -------

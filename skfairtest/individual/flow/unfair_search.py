@@ -1,13 +1,13 @@
-"""Searching near each person for where the loss is worst, without derivatives.
+"""Searching near each person for the point where the loss is largest, without derivatives.
 
-Trees and their ensembles are constant almost everywhere: their gradient is 0 and a gradient flow does not move. Their
-worst case is searched along the directions that cost nothing in the fair distance, as far as the flow would go whose
+Trees and their ensembles are constant almost everywhere: their gradient is 0 and a gradient flow does not move. The
+worst case is searched along the directions that cost nothing in the fair distance, as far as a flow would go whose
 slopes are differences over a quarter of a unit or more (`reach`): first among candidates that are the same for
-everybody, then around each person's best, last between that best and the start. What is found is a function of one
-person's (x, y): everybody's candidates are asked about, counted and compared without regard to anybody else.
+everybody, then around each person's best, finally between that best and the start. The result is a function of one
+person's (x, y): each person's candidates are evaluated, counted and compared independently of all other people.
 
-Where the loss is the same the nearest place is kept, since the nearer an unfair example the more it convinces; who has
-nothing strictly worse than the start stays there.
+Among points with the same loss the nearest is kept, since an unfair example is more convincing the nearer it is; people
+for whom no point is strictly worse stay at the start.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SAME = 1e-10
 
 @dataclass
 class _Search:
-    """What was found so far for everybody: where (in units of the radius, and as x), and what it is worth."""
+    """The best point so far for each person (in units of the radius, and as x), and its value."""
 
     start: Floats
     objective: Objective
@@ -66,7 +66,7 @@ class _Search:
         return self.start + along(self.directions, u * self.radius)
 
     def values(self, x: Floats) -> Floats:
-        """Return what points (m, n, d) are worth, of shape (m, n), by one call of the objective."""
+        """Return the values of points (m, n, d), of shape (m, n), by one call of the objective."""
         m, n, d = x.shape
         people = np.tile(np.arange(n), m)
         penalty = self.metric.squared_distance(x - self.start)
@@ -80,7 +80,7 @@ class _Search:
         return losses
 
     def take(self, u: Floats, x: Floats, value: Floats) -> None:
-        """Keep the candidates (n or 1, k) that are worth more than the best so far, or as much and nearer."""
+        """Keep the candidates (n or 1, k) whose value is larger than the best so far, or equal and nearer."""
         length = np.broadcast_to(np.sqrt((u * u).sum(axis=-1)), self.length.shape)
         nearer = length < self.length * (1 - _SAME)
         self.taken = better(value, self.value) | (nearer & ~better(self.value, value))
@@ -90,7 +90,7 @@ class _Search:
         self.value = np.where(self.taken, np.maximum(value, self.value), self.value)
 
     def rounds(self, design: Floats, n_polls: int, n_halvings: int) -> Iterator[Floats]:
-        """Yield candidates (m, n or 1, k) that may be asked about together; the next ones depend on the answers."""
+        """Yield candidates (m, n or 1, k) that can be evaluated together; the next ones depend on their values."""
         yield design[:, None]
         (n, k) = self.u.shape
         axes = np.concatenate([np.eye(k), -np.eye(k)])[:, None]
@@ -111,7 +111,8 @@ class _Search:
 def along(directions: Floats, u: Floats) -> Floats:
     """Return offsets (..., d) of candidates (..., k), along rows (k, d), or everybody's own (k, n, d).
 
-    Sums are written out: a matrix product rounds by the number of rows, and a tree sees the last digit.
+    Sums are written out: the rounding of a matrix product depends on the number of rows, and a tree sees the last
+    digit.
     """
     offset = np.zeros((*np.broadcast_shapes(u.shape[:-1], directions.shape[1:-1]), directions.shape[-1]))
     for direction, row in enumerate(directions):
@@ -129,14 +130,14 @@ def reach(
     steps: ArrayLike,
     regularization: float,
 ) -> Floats:
-    """Return how far the flow of a loss goes that is made smooth by differences over `WIDTHS`.
+    """Return how far the flow of the loss goes, smoothed by differences over `WIDTHS`.
 
     Parameters
     ----------
     x0, objective, metric, directions, regularization
         As of `search`.
     limits : array-like of shape (k,) or (n, k)
-        How far at most.
+        The largest distance.
     steps : array-like, shape (n_steps,)
         Step sizes, implicit in the distance.
 
@@ -219,18 +220,18 @@ def search(
     """Search for the point near each person where objective - regularization d^2 is largest.
 
     Half of the candidates are the same offsets for everybody (`candidates`). Then a compass search polls both sides of
-    every direction around each person's best, with a step that is halved where nothing better is found. The last few
-    halve the way back to the start, as long as the value does not fall: what is found is the nearest point tried that
-    is as bad, not the nearest there is.
+    every direction around each person's best, with a step that is halved if nothing better is found. The last few
+    candidates halve the distance to the start, as long as the value does not fall: the result is the nearest among the
+    equally bad points that were tried, not among all points.
 
     Parameters
     ----------
     x0 : array-like, shape (n, d)
         Where people start; not modified.
     objective : callable
-        ``objective(x, people)``: losses of the rows of x, which belong to these people; infinite is a number. Asked
-        once about everybody's start and `n_candidates` times about everybody, several candidates in one call as long
-        as that is at most `ROWS` rows.
+        ``objective(x, people)``: losses of the rows of x, which belong to these people; they may be infinite. It is
+        evaluated once at everybody's start and at `n_candidates` points for everybody, several candidates in one call
+        as long as these are at most `ROWS` rows.
     metric : Quadratic
         The fair distance d^2.
     directions : array-like, shape (k, d) or (k, n, d)
@@ -239,15 +240,15 @@ def search(
         How far candidates go in all directions, or in each (an ellipsoid, in whose units distances are then compared),
         of everybody or of each.
     n_candidates : int
-        How many candidates everybody is asked about, at least 1.
+        How many candidates are evaluated for each person, at least 1.
     regularization : float
         lambda.
     first : array-like of shape (n, k), optional
-        Where to look before, in units of the radius.
+        Points to evaluate first, in units of the radius.
     checkpoints : array-like of int
-        Numbers of candidates asked about, increasing, the last of them `n_candidates`.
+        Numbers of candidates evaluated, increasing, the last of them `n_candidates`.
     seed : int
-        Of the candidates' order; the same candidates for everybody.
+        Seed of the order of the candidates, which are the same for everybody.
 
     Yields
     ------

@@ -284,7 +284,7 @@ class TestWhatCannotBeSeen:
             def forward(self, x):
                 return x + torch.randn_like(x)
 
-        with pytest.raises(ValueError, match="randomised in evaluation mode"):
+        with pytest.raises(ValueError, match="randomised even in evaluation mode"):
             autograd(Lottery(), FEATURES)
 
     def test_outputs_without_derivative(self, torch):
