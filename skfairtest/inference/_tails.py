@@ -41,7 +41,7 @@ class Tails:
 def tails_given_totals(d1: Integers, d2: Integers, log_p: Floats, alternative: str) -> Tails:
     """Return the tails of pairs with d1 <= d2 and Fisher p-values of less than 1.
 
-    An event and its absence are two names of one thing: totals above N / 2 are those below it with the sides swapped.
+    Swapping events and non-events changes nothing: totals above N / 2 are those below it with the sides swapped.
     """
     people, half = d1 + d2, (d1 + d2) // 2
     below = _lower_half(d1, d2, log_p, alternative)

@@ -1,9 +1,9 @@
 """Cumulative differences along the scores: of a group from its scores, and of two groups from each other.
 
-People are sorted by score, and what is observed minus what is expected of each is added up. The path goes back and
-forth by chance alone where scores are calibrated, and climbs or falls over an interval of scores where they are not;
-Kuiper's statistic is the largest rise or fall over any interval, Kolmogorov and Smirnov's the largest from the start.
-Nothing is smoothed, and no bins are chosen.
+People are sorted by score, and observed minus expected outcomes are summed up. If scores are calibrated, the path only
+fluctuates by chance; if they are not, it climbs or falls over an interval of scores. Kuiper's statistic is the largest
+rise or fall over any interval, Kolmogorov and Smirnov's the largest from the start. Nothing is smoothed, and no bins
+are chosen.
 
 References
 ----------
@@ -122,10 +122,10 @@ class BetweenGroups:
     """Two groups' deviation from each other among people of about the same score.
 
     Null hypothesis: at every score both groups are truly positive with the same probability. People are compared within
-    blocks of neighbouring scores, about the root of their number in each, that no score is divided by; in each block
-    the truly positive are a random sample of its people (hypergeometric). That is exact where a block is one score; a
-    wider one is of width w, and what the groups' scores differ inside it, times how far the curve's slope is from 1,
-    adds up to the order of w squared, which is 1 / n.
+    blocks of neighbouring scores, each with about as many people as the square root of their total number; people with
+    the same score are in the same block. In each block the truly positive are a random sample of its people
+    (hypergeometric). That is exact if a block is one score. In a wider block of width w, the difference of the groups'
+    scores inside it, times the distance of the curve's slope from 1, adds up to the order of w squared, which is 1 / n.
 
     Parameters
     ----------

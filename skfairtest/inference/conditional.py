@@ -311,7 +311,8 @@ def stratified_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, alt
 
     The distribution of ``sum x1`` is enumerated. Two-sided, outcomes are ordered by its probability, as R's
     ``mantelhaen.test(exact = TRUE)`` does. Where that would need numbers too small for a float, or strata of so many
-    people that only a narrow window is convolved, a two-sided p-value far out is twice the one-sided one, valid too.
+    people that only a narrow window is convolved, a two-sided p-value far in the tails is twice the one-sided one,
+    which is also valid.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
 """The smallest disparity that given people could have shown, for many comparisons at once.
 
-Sizes are distances: of a difference its absolute value, of a ratio the larger value over the smaller one. Where a
-disparity can go both ways, the farther of the two is meant, so that one of that size is found whichever way it goes;
-where only one way has room, that one. Infinity: no disparity there can be is found with that power. NaN: a ratio to a
-rate of 0, of which none can be named.
+Sizes are distances: of a difference its absolute value, of a ratio the larger value over the smaller one. If a
+disparity can go in both directions, the size is the larger of the two, so that a disparity of that size is detected in
+either direction; if only one direction is possible, it is the size in that one. Infinity: no possible disparity is
+detected with that power. NaN: a ratio to a rate of 0, which has no size.
 
-Of rates it is the power of the test that is run; it rises without jumps with the distance of two rates, however few
-people there are, so that there is one distance at which it is the power wanted. The normal approximation is what the
-search begins with, and what is taken where it is as good.
+For rates, the power is that of the test that is run; it rises without jumps with the distance of two rates, however few
+people there are, so there is one distance at which it reaches the given power. The search begins with the normal
+approximation, and uses it where it is equally good.
 
 References
 ----------

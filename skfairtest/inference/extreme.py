@@ -1,10 +1,10 @@
 """The largest disparity among all comparisons of a test, with its interval.
 
 fairlearn's ``difference()`` is the largest absolute difference of any two groups, which is hardly ever 0 whatever the
-groups are: unless people are few, a percentile interval of it does not contain 0. The comparisons of a test have
-simultaneous intervals; where all of them hold, the largest absolute disparity lies between the largest of their least
-and the largest of their greatest absolute values. That interval contains equality where no comparison is told from it.
-(An exact test of few people can reject a comparison whose score interval contains equality; we follow the test.)
+groups are: a percentile interval of it does not contain 0 unless there are few people. The comparisons of a test have
+simultaneous intervals; if all of them cover, the largest absolute disparity lies between the largest of their smallest
+and the largest of their greatest absolute values. That interval contains equality if no comparison's interval excludes
+it. (An exact test of few people can reject a comparison whose score interval contains equality; we follow the test.)
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Tests that a disparity is the same in every stratum: the same odds ratio, difference or ratio.
 
 Odds ratios are compared exactly where the tables can be enumerated (Zelen 1971): given every margin and the sum of
-group 1's events, tables have a distribution without unknown parameters whenever all strata share one odds ratio. Beyond
-that, and for differences and ratios, each stratum's distance from what the strata share is divided by its standard
-error there, and the squares are added up: Breslow and Day's statistic with Tarone's correction for odds ratios, and for
+group 1's events, tables have a distribution without unknown parameters whenever all strata share one odds ratio.
+Otherwise, and for differences and ratios, each stratum's distance from the shared value is divided by its standard
+error there, and the squares are summed: Breslow and Day's statistic with Tarone's correction for odds ratios, and for
 differences and ratios Cochran's Q with score variances, at the shared disparity for which Q is smallest.
 
 References
@@ -127,8 +127,8 @@ def _tested(statistic: float, used: Booleans, distances: Floats, common: float) 
 def zelen_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float | None:
     """Return Zelen's exact p-value for equal odds ratios in all strata; None if there are too many tables.
 
-    Given every margin and the sum of group 1's events, it is the probability of the tables no likelier than the one
-    seen. The strata are put into two halves, whose tables are matched by their sums.
+    Given every margin and the sum of group 1's events, it is the probability of the tables that are at most as probable
+    as the observed one. The strata are divided into two halves, whose tables are matched by their sums.
 
     Examples
     --------

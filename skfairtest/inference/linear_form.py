@@ -2,8 +2,8 @@
 
 That two values differ by `edge` means first - second - edge = 0, and that their ratio is `edge` means
 first - edge * second = 0. The form over its standard error is the statistic of a test of that edge, and the edges that
-the test does not reject are an interval (Fieller 1954): a ratio of 0 or infinity, whose logarithm has no error, is an
-ordinary one.
+the test does not reject are an interval (Fieller 1954): a ratio of 0 or infinity, whose logarithm has no standard
+error, needs no special treatment.
 
 References
 ----------

@@ -1,8 +1,8 @@
 """Exact unconditional tests of a margin: that one rate exceeds the other by more than a tolerance (Chan 1998).
 
 Outcomes are ordered by the Miettinen-Nurminen score at the margin's edge. The p-value is the largest probability, over
-the nuisance rate, of an outcome at least as extreme, looked for only where a 1 - 1e-6 confidence region of both rates
-allows (Berger and Boos 1994), plus that 1e-6. No conditional distribution exists at a difference other than 0.
+the nuisance rate, of an outcome at least as extreme, within a 1 - 1e-6 confidence region of both rates (Berger and Boos
+1994), plus that 1e-6. No conditional distribution exists at a difference other than 0.
 
 References
 ----------

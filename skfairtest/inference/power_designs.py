@@ -131,7 +131,7 @@ def denominators(n: int, share: float, spacing: float) -> tuple[Integers, Floats
     """Nodes and weights that average a smooth function of a binomial denominator.
 
     Nodes are multiples of a step of about `spacing` standard deviations, so that neighbouring designs share them.
-    Between nodes the function is taken for a cubic; a step of 1 is the whole distribution.
+    Between nodes the function is assumed to be cubic; a step of 1 is the whole distribution.
 
     Parameters
     ----------

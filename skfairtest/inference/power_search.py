@@ -21,8 +21,8 @@ def smallest_size(power_at: Callable[[int], Computed], target: float, start: int
     """Return the smallest size from which the power stays at a target.
 
     Exact power is a saw-tooth in the size: after a size is found, the next 30 and 30 more up to a quarter above it are
-    looked at, and the search goes on behind the last that falls short (beyond 2,000, and where denominators are
-    averaged over, the teeth are small: 8 sizes up to a tenth above).
+    checked, and the search goes on after the last that falls short (beyond 2,000, and where denominators are averaged
+    over, the teeth are small: 8 sizes up to a tenth above).
 
     Parameters
     ----------

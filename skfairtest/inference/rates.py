@@ -1,7 +1,7 @@
 """One comparison of one rate between two sets of people, over one stratum or several: statistic, p-value, interval.
 
 This is where the tests of the other modules are chosen. Everything here is arrays of counts, with the strata as last
-axis; the other person a group is compared with ("other") may be a second group, everyone else, or everyone.
+axis; the side that a group is compared with ("other") may be a second group, everyone else, or everyone.
 """
 
 from __future__ import annotations
@@ -129,8 +129,8 @@ def values(pair: Pair, scale: Scale) -> tuple[Floats, Floats]:
     """Return the metric of the group and of what it is compared with, averaged with Mantel-Haenszel weights.
 
     Arrays of shape (..., strata) give arrays of shape (...,); a stratum where either side is empty has no weight.
-    Against everyone, strata are weighted by the group's own people: what it showed against what everyone's rates led to
-    expect, whose difference has the sign of the Mantel-Haenszel difference to everyone else.
+    Against everyone, strata are weighted by the group's own people: its events versus those that everyone's rates would
+    predict, whose difference has the sign of the Mantel-Haenszel difference to everyone else.
     """
     x1, d1, x2, d2 = (np.asarray(a, dtype=float) for a in (pair.x1, pair.d1, pair.x2, pair.d2))
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -165,8 +165,8 @@ def pair_disparity(pair: Pair, first: Floats, second: Floats, disparity: str) ->
 def statistic(pair: Pair, scale: Scale, variance: str | None) -> tuple[Floats, Floats]:
     """Studentized difference and its standard error, for counts of shape (..., strata).
 
-    That two values are equal is one null hypothesis, whether their difference or their ratio is shown, and has one
-    statistic: the logarithm of a ratio of 0 is infinite, which is no evidence.
+    Equality of two values is one null hypothesis with one statistic, whether their difference or their ratio is shown:
+    the logarithm of a ratio of 0 is infinite, which is not evidence.
 
     "score": the rates' Mantel-Haenszel difference over its standard error when both are equal, on any scale. "delta":
     the difference of the values over its plug-in standard error. None: the difference, with a standard error of 1.
@@ -364,7 +364,7 @@ def _test_odds_ratio(pair: Pair, question: Question, edge: float, side: str) -> 
 def log_odds_ratio(pair: Pair) -> tuple[float, float]:
     """Logarithm of the odds ratio, over strata Mantel and Haenszel's, and its standard error, at counts plus one half.
 
-    A half is added where a side has no events or nothing else, so that there is a finite logarithm.
+    A half is added if a side has no events or only events, so that the logarithm is finite.
     """
     x1, d1, x2, d2 = pair.x1, pair.d1, pair.x2, pair.d2
     estimate, error = odds_ratio.mantel_haenszel_odds_ratio(x1, d1, x2, d2, 0.0)[:2]

@@ -1,7 +1,7 @@
 """Score statistics of two binomial rates: at equality, and at any other difference or ratio.
 
 The standard error of a score statistic is taken where the null hypothesis holds, never at the observed rates: it does
-not vanish when a group shows no event, which is what breaks the plug-in ("Wald") one.
+not vanish when a group has no events, as the plug-in ("Wald") standard error does.
 
 References
 ----------

@@ -1,10 +1,11 @@
 """P-values of resamples that are drawn only until the answer is known, and the sizes of the pieces.
 
 Besag and Clifford stop at the h-th resample that is at least as extreme as the data: a comparison without evidence
-takes few. Where a p-value below some level is all that is asked, a comparison with strong evidence can stop as well: at
-so many resamples that none as extreme is below it. Both are valid together, because the p-value of an outcome is the
-probability of all outcomes that are at least as much evidence, if the data are exchangeable with the resamples: none as
-extreme at the first stop comes first, then as few as possible at the end, then the latest h-th.
+needs few. If the only question is whether the p-value is below some level, a comparison with strong evidence can stop
+as well: after so many resamples that the p-value is below the level if none was as extreme. Both are valid together,
+because the p-value of an outcome is the probability of all outcomes that are at least as much evidence, if the data are
+exchangeable with the resamples: none as extreme at the first stop comes first, then as few as possible at the end, then
+the latest h-th.
 
 References
 ----------
@@ -59,7 +60,7 @@ def sequential_p(
 ) -> tuple[float, int, int] | None:
     """Return the p-value, the extreme and the defined resamples at which drawing stops; None where it goes on.
 
-    Resamples in which the statistic is undefined are passed over.
+    Resamples in which the statistic is undefined are skipped.
 
     Parameters
     ----------

@@ -1,10 +1,11 @@
 """Two sides whose people come in clusters: each cluster's part of the difference gets a random sign.
 
-Under the null hypothesis that both sides have one value, each cluster's sum of linearized parts at the pooled value has
-expectation 0, whichever people of either side the cluster holds. Flipping the signs of these sums at random therefore
-keeps the null hypothesis of the marginal values, which permuting labels inside clusters does not: that conditions on
-each cluster's composition, and tests the disparity within clusters. The flipped difference is divided by its own
-cluster-robust standard error, in which each cluster's sum is inflated by its share of its side (the correction HC3).
+Under the null hypothesis that both sides have the same value, each cluster's sum of linearized parts at the pooled
+value has expectation 0, whichever people of either side the cluster holds. Flipping the signs of these sums at random
+therefore keeps the null hypothesis of the marginal values, which permuting labels inside clusters does not: that
+conditions on each cluster's composition, and tests the disparity within clusters. The flipped difference is divided by
+its own cluster-robust standard error, in which each cluster's sum is inflated by its share of its side (the correction
+HC3).
 
 References
 ----------

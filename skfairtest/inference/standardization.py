@@ -2,8 +2,8 @@
 
 Each group's value is the sum over strata of its share there times its value there. With standard shares w_s, the
 difference is sum w_s (r_1s - r_2s), different treatment, plus what the groups' own shares add: composition (Kitagawa
-1955; Oaxaca 1973 and Blinder 1973 take one group's shares as the standard). People in strata where nobody of the other
-group is have no counterpart; what they add is a part of its own (Nopo 2008).
+1955; Oaxaca 1973 and Blinder 1973 take one group's shares as the standard). People in strata without anybody from the
+other group have no counterpart; their contribution is a separate part (Nopo 2008).
 
 References
 ----------

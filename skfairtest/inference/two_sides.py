@@ -489,7 +489,7 @@ def limits(
 ) -> tuple[float, float]:
     """Return studentized limits: an estimate minus and plus critical values times its standard error.
 
-    Without an error the limits are the ends.
+    Without a standard error the limits are the bounds.
     """
     low, high = critical
     if not np.isfinite(estimate) or not error > 0:
@@ -504,8 +504,8 @@ def critical_values(
 ) -> tuple[float, float]:
     """Return the critical values below and above an estimate: the smallest statistics that drawn ones would reject.
 
-    They are never below the normal quantiles, which stand alone with few draws or none; raw statistics have only drawn
-    ones.
+    They are never below the normal quantiles, which are used alone if there are few draws or none; raw statistics have
+    only the draws' quantiles.
     """
     one_sided = alternative in ("greater", "less")
     z = float(norm.isf(error if one_sided else error / 2)) if studentized else np.inf

@@ -1,7 +1,8 @@
 """The unconditional exact test of two groups' rates (Boschloo 1970), with a certified maximum, for many pairs at once.
 
 All outcomes are ordered by Fisher's p-value; the p-value is the largest probability, over the common event probability
-p, of an outcome whose Fisher p-value is at most the observed one. It never exceeds the level, nor Fisher's p-value.
+p, of an outcome whose Fisher p-value is at most the observed one. The size of the test never exceeds the level, and its
+p-value never exceeds Fisher's.
 
 The tail's probability is summed through the total of events m:
 ``P_p(tail) = sum_m Bin(m; N, p) H_m``, with H_m the conditional mass of the outcomes in the tail given m. H does not
@@ -137,7 +138,7 @@ class TailProbability:
 def largest_probabilities(tails: Tails, *, two_sided: bool, relative: float | Floats) -> Floats:
     """Return the certified maximum of each pair's tail over all common event probabilities.
 
-    Two-sided, p and 1 - p are alike.
+    For a two-sided test, p and 1 - p are equivalent.
     """
 
     def curvature(pair: Integers, left: Floats, right: Floats) -> Floats:
