@@ -366,7 +366,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         if set(names) - {column.name for column in sensitive}:
             if self.estimator is None:
                 raise ParameterError(
-                    f"features={self.features!r} are columns of X, but without an estimator the X of fit holds "
+                    f"features={self.features!r} are columns of X, and without an estimator the X of fit is the "
                     "predictions: use SubgroupScan.from_predictions(y_true, y_pred, X=...)"
                 )
             sensitive = _together(sensitive, X, names)

@@ -177,8 +177,9 @@ def read_column(data: Any, parameter: str, *, name: str | None = None, missing: 
         ) from error
     if n_missing and not missing:
         raise ParameterError(
-            f"{where} has {n_missing:,} missing value{'s' if n_missing > 1 else ''} among {codes.size:,}: leave these "
-            "people out of every argument, or give missing values their own name, such as 'unknown'."
+            f"{where} has {n_missing:,} missing value{'s' if n_missing > 1 else ''} among "
+            f"{codes.size:,}: leave these people out of every argument, or give missing a name "
+            "of its own, such as 'unknown'."
         )
     if not codes.size:
         raise ParameterError(f"{where} is empty: at least one person is needed.")

@@ -426,7 +426,7 @@ def _check_present(
 ) -> None:
     """Refuse missing values, and NaN that an engine did not report as missing."""
     column, number, total = f"{parameter} (column {name!r})", int(missing.sum()), int(counts.sum())
-    rename = "" if known is not None else ", or give missing values their own name, such as 'unknown'"
+    rename = "" if known is not None else ", or give missing a name of its own, such as 'unknown'"
     if number:
         values = f"{number:,} missing value{'s' if number > 1 else ''} among {total:,}"
         raise ParameterError(f"{column} has {values}: leave these people out of the frame{rename}.")

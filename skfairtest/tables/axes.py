@@ -29,7 +29,7 @@ def check_names(
     if not cell_names:
         raise ParameterError("y_true, y_pred and y_score are all missing: pass one of them, or several.")
     if tuple(cell_names) != tuple(name for name in CELL_NAMES if name in cell_names):
-        raise ParameterError(f"cell_names must be some of {CELL_NAMES}, in this order; found {cell_names}.")
+        raise ParameterError(f"cell_names must be of {CELL_NAMES}, in this order; found {cell_names}.")
     if not sensitive_names:
         raise ParameterError("sensitive_features has no columns: pass at least one.")
     names = [*control_names, *sensitive_names]

@@ -403,7 +403,7 @@ def test_scans_of_more_than_can_be_reported_say_so():
         ({"compare": "in_context"}, "features is None: name columns of X"),
         ({"alternative": "equivalence"}, "alternative must be one of"),
         ({"min_group_size": 900}, "no subgroup and its comparison group both have that many"),
-        ({"features": "height"}, "without an estimator the X of fit holds predictions"),
+        ({"features": "height"}, "without an estimator the X of fit is the predictions"),
     ],
 )
 def test_parameters_that_mean_nothing_are_named(params, message):

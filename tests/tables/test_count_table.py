@@ -227,7 +227,7 @@ def test_the_constructor_adds_up_what_is_listed_twice_and_leaves_out_what_is_emp
         ({"groups": [("f", "old")]}, r"groups must hold tuples.*\('sex',\).*'old'"),
         ({"groups": [(None,)]}, r"groups \(column 'sex'\) has 1 missing value"),
         ({"cell_names": ("y_pred", "y_true"), "cells": [(0, 0), (1, 1)]}, "in this order"),
-        ({"cell_names": ("y",)}, "cell_names must be some of"),
+        ({"cell_names": ("y",)}, "cell_names must be of"),
         ({"cell_names": (), "cells": [(), ()]}, "y_score are all missing"),
         ({"sensitive_names": (), "groups": [()]}, "sensitive_features has no columns"),
         ({"cells": [(0.5,), (1,)]}, "y_pred looks like scores"),
