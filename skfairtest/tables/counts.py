@@ -321,8 +321,8 @@ class Counts:
             worst = int(left.counts.argmin())
             kind = {column.name: column.levels[column.codes[worst]] for column in left.columns}
             raise ValueError(
-                f"the table to subtract has {-int(left.counts[worst]):,} more people of {kind} than this one: it is "
-                "not part of this table."
+                f"the table to subtract counts {-int(left.counts[worst]):,} too many of {kind}: it is not part of this "
+                "table."
             )
         return self._with(left, self.score_bins, self.suppressed)
 

@@ -200,7 +200,7 @@ def test_subtracting_undoes_adding():
 
 
 def test_people_who_are_not_there_cannot_be_taken_away():
-    with pytest.raises(ValueError, match=r"has 1 more people of \{'sex': 'm', 'y_pred': 1\} than this one"):
+    with pytest.raises(ValueError, match=r"counts 1 too many of \{'sex': 'm', 'y_pred': 1\}: it is not part"):
         counted({("f", 0): 3, ("m", 1): 4}) - counted({("m", 1): 5})
 
 
