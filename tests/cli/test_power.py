@@ -160,7 +160,7 @@ def test_means_are_pairs_and_criteria_are_named(capsys):
         (["--metric", "f1", "--rate", "f1=0.3", "--rate", "x=0.3"], "must be numbers alone"),
         (["--rate", "a=0.3", "--rate", "a=0.5", "--rate", "b=0.5"], "the same groups of every rate"),
         (["--baseline", "a=0.3", "--n", "50"], "must be one number"),
-        (["--baseline", "0.3", "--n", "5"], "is reached by no disparity"),
+        (["--baseline", "0.3", "--n", "5"], "is not reached by any disparity"),
         ([*RATES, "--alternative", "equivalence"], "--margin is missing: --alternative 'equivalence' needs"),
         ([*RATES, "--rate", "0.4", "--alternative", "greater"], "--alternative 'greater' needs a direction"),
         ([*RATES, "--output", "no/such/folder"], "there is no folder"),

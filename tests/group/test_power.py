@@ -143,7 +143,7 @@ def test_the_disparity_found_has_the_power_asked_for(direction):
 def test_the_direction_is_the_other_one_where_the_first_is_impossible():
     numbers = {**RATE, "baseline": 0.95, "n_per_group": (93, 93)}
     assert minimum_detectable_disparity(**numbers) < 0
-    with pytest.raises(ValueError, match=r"power=0\.8 is reached by no disparity \(up\)"):
+    with pytest.raises(ValueError, match=r"power=0\.8 is not reached by any disparity \(up\)"):
         minimum_detectable_disparity(**numbers, direction="up")
 
 
@@ -164,7 +164,7 @@ def test_for_equivalence_it_is_the_largest_disparity_that_is_certified():
     found = minimum_detectable_disparity(**numbers, baseline=0.3)
     assert 0 < found < 0.15
     assert power(**numbers, rates=(0.3 + found, 0.3)) == pytest.approx(0.8, abs=1e-3)
-    with pytest.raises(ValueError, match="reached by no disparity"):
+    with pytest.raises(ValueError, match="not reached by any disparity"):
         minimum_detectable_disparity(**{**numbers, "margin": 0.02}, baseline=0.3)
 
 
