@@ -337,6 +337,6 @@ def _of_test(test: FairnessTest, target: float, direction: str) -> float:
         if np.isfinite(found):
             return found
     raise ParameterError(
-        f"power={target:g} is not reached by any disparity ({' nor '.join(ways)}) in this test: more people or a lower "
+        f"power={target:g} is not reached by any disparity ({' or '.join(ways)}) in this test: more people or a lower "
         "power are needed"
     )

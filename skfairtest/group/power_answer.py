@@ -146,7 +146,7 @@ def detectable(plan: Plan, people: tuple[int, ...], target: float, direction: st
             if rate is not None and rate.value is not None:
                 found, level = (float(rate.value(np.asarray(value))) for value in (found, level))
             return _shown(question, found, level, counted[moving] / sum(counted) if plan.overall else 0.0)
-    ways = " nor ".join(directions(question, direction))
+    ways = " or ".join(directions(question, direction))
     raise ParameterError(
         f"power={target:g} is not reached by any disparity ({ways}) from a baseline of {level:.4g} with "
         f"{', '.join(f'{n:,}' for n in people)} people: more people or a lower power are needed"
