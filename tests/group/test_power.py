@@ -258,7 +258,7 @@ def test_a_pickled_test_has_the_same_smallest_disparity():
 def test_too_few_resamples_could_have_found_nothing():
     with pytest.warns(UserWarning, match="n_resamples=9"):
         test = fitted(30, 93, 28, 70, method="permutation", n_resamples=9, random_state=0)
-    with pytest.raises(ValueError, match="drew 9 resamples, too few for a p-value of"):
+    with pytest.raises(ValueError, match="has 9 resamples, too few for a p-value of"):
         minimum_detectable_disparity(test)
 
 
