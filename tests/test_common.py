@@ -1309,7 +1309,7 @@ def test_features_come_back_in_the_container_in_which_they_came(case, container)
 
 
 @parametrized([case for case in INDIVIDUAL if "cross_fit" not in case.params and "sensitive" not in str(case.params)])
-@pytest.mark.filterwarnings("ignore:(nobody's loss moved|unfair examples lie):UserWarning")
+@pytest.mark.filterwarnings("ignore:(nobody's loss changed|unfair examples lie):UserWarning")
 def test_company_changes_nothing_about_a_person(case):
     """Two people alone, and each of them among all the others, in units and ranges that others do not change."""
     fixed = {"feature_ranges": "free", "feature_scale": None}

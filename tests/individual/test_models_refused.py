@@ -197,7 +197,7 @@ def test_a_torch_module_of_one_output_is_a_classifier_or_a_regressor(fit, layer,
     X, y, _, score = people
     with pytest.raises(ValueError, match=r"one number per person.* say which by loss='log_loss' or loss='squared_e"):
         fit(model=layer(1), X=X.to_numpy(), y=y.to_numpy())
-    with pytest.raises(ValueError, match=r"y must hold the positions of outputs.* say loss='squared_error'"):
+    with pytest.raises(ValueError, match=r"y must hold the positions of outputs.* pass loss='squared_error'"):
         fit(model=layer(1), X=X.to_numpy(), y=score.to_numpy())
     regression = fit(model=layer(1), X=X.to_numpy(), y=score.to_numpy(), loss="squared_error")
     assert regression.solver_report_["loss"] == "squared_error"

@@ -147,7 +147,7 @@ class Asking:
 
 
 def test_arguments_that_are_missing_are_named_with_where_to_pass_them():
-    with pytest.raises(ValueError, match=r"Asking.predict asks for sensitive_features and cutoff: pass predict_params"):
+    with pytest.raises(ValueError, match=r"Asking.predict needs sensitive_features and cutoff: pass predict_params"):
         predict(Asking(), [1])
     with pytest.raises(ValueError, match=r"asks for cutoff: pass predict_params=\{'cutoff': \.\.\.\}"):
         predict(Asking(), [1], sensitive_features=["f"])
@@ -286,7 +286,7 @@ def test_scores_are_those_of_the_positive_label(model, asked, expected):
     ("model", "asked", "message"),
     [
         (Scored(TWO, ["n", "y"]), {"pos_label": 1}, "pos_label=1 is not among the estimator's classes: 'n', 'y'"),
-        (Scored([[0.2, 0.3, 0.5]] * 2, ["a", "b", "c"]), {}, "pos_label is needed: roc_auc .* knows 3, 'a', 'b', 'c'"),
+        (Scored([[0.2, 0.3, 0.5]] * 2, ["a", "b", "c"]), {}, "pos_label is needed: roc_auc .* has 3, 'a', 'b', 'c'"),
         (Scored([[1.0], [1.0]], ["n"]), {"y_true": ["n", "y"]}, "pos_label is needed"),
         (Recorder(), {}, "no decision_function and no predict_proba, and roc_auc needs scores: .* estimator=None"),
     ],
