@@ -149,9 +149,9 @@ class Asking:
 def test_arguments_that_are_missing_are_named_with_where_to_pass_them():
     with pytest.raises(ValueError, match=r"Asking.predict needs sensitive_features and cutoff: pass predict_params"):
         predict(Asking(), [1])
-    with pytest.raises(ValueError, match=r"asks for cutoff: pass predict_params=\{'cutoff': \.\.\.\}"):
+    with pytest.raises(ValueError, match=r"needs cutoff: pass predict_params=\{'cutoff': \.\.\.\}"):
         predict(Asking(), [1], sensitive_features=["f"])
-    with pytest.raises(ValueError, match=r"asks for sensitive_features: pass sensitive_features\.$"):
+    with pytest.raises(ValueError, match=r"needs sensitive_features: pass sensitive_features\.$"):
         predict(Asking(), [1], predict_params={"cutoff": 1})
     assert predict(Asking(), [1], sensitive_features=["f"], predict_params={"cutoff": 3}).tolist() == [3]
 
@@ -288,7 +288,7 @@ def test_scores_are_those_of_the_positive_label(model, asked, expected):
         (Scored(TWO, ["n", "y"]), {"pos_label": 1}, "pos_label=1 is not among the estimator's classes: 'n', 'y'"),
         (Scored([[0.2, 0.3, 0.5]] * 2, ["a", "b", "c"]), {}, "pos_label is needed: roc_auc .* has 3, 'a', 'b', 'c'"),
         (Scored([[1.0], [1.0]], ["n"]), {"y_true": ["n", "y"]}, "pos_label is needed"),
-        (Recorder(), {}, "no decision_function and no predict_proba, and roc_auc needs scores: .* estimator=None"),
+        (Recorder(), {}, "no decision_function and no predict_proba, but roc_auc needs scores: .* estimator=None"),
     ],
 )
 def test_scores_of_an_unknown_label_are_an_error(model, asked, message):
