@@ -4,8 +4,8 @@ Do similar people get the same?
 
 Group fairness compares averages. Individual fairness asks whether the model treats two similar people alike, where
 "similar" is defined by a fair metric: a distance that ignores what must not matter. `IndividualFairnessTest` moves
-every person to their unfair example, a similar person about whom the model errs more, and tests whether the loss grows by
-more than a quarter (Maity et al. 2021).
+every person to their unfair example, a similar person about whom the model errs more, and tests whether the loss grows
+by more than a quarter (Maity et al. 2021).
 """
 
 # %%
