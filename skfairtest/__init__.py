@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from skfairtest.group.correlation import CorrelationFairnessTest
     from skfairtest.group.inequality import inequality_decomposition
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
+    from skfairtest.group.sequential import SequentialFairnessTest
     from skfairtest.group.subgroups import SubgroupScan
     from skfairtest.individual import (
         ComparablePairs,
@@ -64,6 +65,7 @@ __all__ = [
     "ScoreMetric",
     "SensitiveStratifiedKFold",
     "SensitiveSubspace",
+    "SequentialFairnessTest",
     "SignificanceFrame",
     "StoppingTimeDisplay",
     "SubgroupScan",
@@ -104,6 +106,7 @@ _HOMES = {
     "ScoreMetric": "metrics",
     "SensitiveStratifiedKFold": "model_selection.splitter",
     "SensitiveSubspace": "individual",
+    "SequentialFairnessTest": "group.sequential",
     "SignificanceFrame": "model_selection.frame",
     "StoppingTimeDisplay": "displays.individual",
     "SubgroupScan": "group.subgroups",

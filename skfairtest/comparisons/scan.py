@@ -59,8 +59,8 @@ def measure_of(design: Design, metric: Metric) -> Measure:
         numbers = {label: place for place, label in enumerate(sample.labels)}
         codes = {n: np.array([numbers[v] for v in c.levels], dtype=np.intp)[c.codes] for n, c in columns.items()}
         positive = numbers.get(design.pos_label, -1)
-        labels = codes if len(numbers) > 2 else {name: code == positive for name, code in codes.items()}
-        event, given = metric.masks({name: code == positive for name, code in codes.items()}, labels)
+        # By codes: which labels are equal does not depend on whether one of them is known to be positive.
+        event, given = metric.masks({name: code == positive for name, code in codes.items()}, codes)
         return Measure(metric, RateSums(scale_of(metric)), np.stack([event, given], axis=1).astype(float))
     if not isinstance(metric, BuiltIn):
         raise _cannot_be_scanned(metric)
@@ -87,10 +87,14 @@ def _without_noise(z: Floats) -> Floats:
     return np.asarray(np.round(z / unit) * unit)
 
 
-def _cannot_be_scanned(metric: Metric) -> ParameterError:
+def means() -> list[str]:
+    """Return the names of the metrics that are means of a value of each person."""
     columns = {"y_true": [0, 1], "y_pred": [0, 1], "y_score": [0.25, 0.5]}
     context = Context({name: Values(read_column(values, name)) for name, values in columns.items()}, 1)
-    means = [name for name, declared in SCORES.items() if type(declared.functional(context)) is Mean]
+    return [name for name, declared in SCORES.items() if type(declared.functional(context)) is Mean]
+
+
+def _cannot_be_scanned(metric: Metric) -> ParameterError:
     if "calibration" in metric.name:
         return ParameterError(
             f"metric: {metric.name!r} follows the whole curve of a group's scores, which is no sum over its people. A "
@@ -101,7 +105,7 @@ def _cannot_be_scanned(metric: Metric) -> ParameterError:
     return ParameterError(
         f"metric: {metric.name!r} is no rate and no mean of a value of each person, of which sums over subgroups could "
         f"be made. A scan takes the rates {', '.join(RATES)}, the criteria {', '.join(CRITERIA)}, rates of your own "
-        f"(skfairtest.Rate) and the means {', '.join(means)}; test {metric.name!r} for groups that you name, with "
+        f"(skfairtest.Rate) and the means {', '.join(means())}; test {metric.name!r} for groups that you name, with "
         "FairnessTest"
     )
 

@@ -26,7 +26,7 @@ from skfairtest.readers.score_bins import ScoreBins
 from skfairtest.tables.rows import Rows
 from skfairtest.tables.suppression import Suppressed
 
-__all__ = ["VERSION", "Stored", "is_stored", "read_stored", "write_stored"]
+__all__ = ["VERSION", "Stored", "is_stored", "read_stored", "tagged", "untagged", "write_stored"]
 
 FORMAT, VERSION = "skfairtest.CountTable", 1
 BINS = ("edges", "values", "low", "high")
@@ -70,9 +70,9 @@ def write_stored(stored: Stored, path: str | os.PathLike[str]) -> None:
         "control_names": list(stored.control_names),
         "sensitive_names": list(stored.sensitive_names),
         "cell_names": list(stored.cell_names),
-        "levels": [[_tagged(level) for level in column.levels] for column in stored.rows.columns],
+        "levels": [[tagged(level) for level in column.levels] for column in stored.rows.columns],
         "score_bins": None if stored.score_bins is None else _bins_to_json(stored.score_bins),
-        "suppressed": [[_tagged(group), _tagged(stratum), least] for group, stratum, least in stored.suppressed],
+        "suppressed": [[tagged(group), tagged(stratum), least] for group, stratum, least in stored.suppressed],
     }
     writer = {".json": _write_json, ".parquet": _write_parquet}.get(Path(path).suffix)
     if writer is None:
@@ -120,7 +120,7 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
         if header["version"] > VERSION:
             raise ValueError(f"its format is version {header['version']}; this version of skfairtest reads {VERSION}")
         names = [tuple(header[name]) for name in ("control_names", "sensitive_names", "cell_names")]
-        levels = [tuple(map(_untagged, column)) for column in header["levels"]]
+        levels = [tuple(map(untagged, column)) for column in header["levels"]]
         columns = _columns([name for each in names for name in each], levels, codes)
         lengths = {len(counts), *map(len, columns), len(counts if weights is None else weights)}
         if len(counts) == 0 or (counts < 0).any() or len(lengths) > 1:
@@ -131,7 +131,7 @@ def read_stored(path: str | os.PathLike[str]) -> Stored:
             names[1],
             names[2],
             None if header["score_bins"] is None else _bins_from_json(header["score_bins"]),
-            tuple((_untagged(group), _untagged(stratum), least) for group, stratum, least in header["suppressed"]),
+            tuple((untagged(group), untagged(stratum), least) for group, stratum, least in header["suppressed"]),
         )
     except OSError:
         raise
@@ -153,12 +153,12 @@ def _columns(names: Sequence[str], levels: Sequence[tuple[Any, ...]], codes: Seq
     return tuple(columns)
 
 
-def _tagged(value: Any) -> Any:
+def tagged(value: Any) -> Any:
     """Return a label as its type and how it is written; a tuple as a list of these."""
     if value is None:
         return None
     if isinstance(value, tuple):
-        return ["tuple", [_tagged(each) for each in value]]
+        return ["tuple", [tagged(each) for each in value]]
     for name, (kind, write, _) in TYPES.items():
         if isinstance(value, kind):
             return [name, write(value)]
@@ -167,11 +167,12 @@ def _tagged(value: Any) -> Any:
     )
 
 
-def _untagged(tagged: Any) -> Any:
-    if tagged is None:
+def untagged(written: Any) -> Any:
+    """Read what `tagged` returned."""
+    if written is None:
         return None
-    name, written = tagged
-    return tuple(map(_untagged, written)) if name == "tuple" else TYPES[name][2](written)
+    name, value = written
+    return tuple(map(untagged, value)) if name == "tuple" else TYPES[name][2](value)
 
 
 def _bins_to_json(bins: ScoreBins) -> dict[str, Any]:

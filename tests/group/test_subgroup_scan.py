@@ -430,3 +430,10 @@ def test_the_adjustment_is_that_of_the_family_tested():
     rest = np.stack([rows["value_other"] * rows["n_other"], rows["n_other"]], axis=1)[:, None]
     log_p, smallest = RateSums(Scale()).log_p(own, rest, "two-sided")
     np.testing.assert_allclose(rows["p_value_adjusted"], np.exp(holm_discrete(log_p, smallest)), rtol=1e-9)
+
+
+def test_accuracy_of_labels_none_of_which_is_positive_is_that_of_the_labels():
+    y_true, y_pred = ["no", "yes"] * 100, ["no", "yes", "no", "no"] * 50
+    group = ["a"] * 100 + ["b"] * 100
+    scan = SubgroupScan.from_predictions(y_true, y_pred, sensitive_features={"g": group}, metric="accuracy")
+    assert scan.subgroups_["value_group"].tolist() == [0.75]

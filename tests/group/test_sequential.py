@@ -1,0 +1,350 @@
+"""A test that is fed batch by batch: late groups, late labels, batches fed twice, streams that are put together."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from skfairtest import Rate, SequentialFairnessTest
+from skfairtest._utils.errors import ParameterError
+
+
+def batch(seed, n=80, groups=("a", "b"), gap=0.0, rate=0.3):
+    """Groups, true labels and predictions of a week; the first group is selected more often."""
+    rng = np.random.default_rng(seed)
+    group = rng.choice(groups, n)
+    y_true = rng.random(n) < 0.5
+    y_pred = rng.random(n) < rate + gap * (group == groups[0])
+    return {"y_pred": y_pred.astype(int), "y_true": y_true.astype(int), "sensitive_features": group}
+
+
+def fed(test, weeks, **more):
+    for week in weeks:
+        test.partial_fit(**batch(week, **more), batch=f"week {week}", time=week)
+    return test
+
+
+def test_a_disparity_is_found_and_its_first_look_is_kept():
+    test = fed(SequentialFairnessTest(), range(30), gap=0.2)
+    assert test.rejected_
+    assert test.concern_
+    assert test.p_value_ <= 0.05
+    history = test.wealth_
+    first = history.loc[history["e_value_adjusted"] >= 20, "look"].min()
+    assert test.rejected_at_ == first > 1
+    assert test.p_value_ == pytest.approx(1 / history["e_value_adjusted"].max())
+    assert test.confidence_interval_[0] > 0
+    assert test.disparity_ == pytest.approx(0.2, abs=0.05)
+    assert test.n_batches_ == 30
+    assert test.n_samples_ == 2400
+    row = test.comparisons_.iloc[0]
+    assert row["value_group"] - row["value_other"] == pytest.approx(row["disparity"], abs=0.01)
+    assert row["n_group"] + row["n_other"] == 2400
+
+
+def test_significance_stays_when_evidence_falls():
+    test = fed(SequentialFairnessTest(), range(12), gap=0.3)
+    before = test.p_value_
+    fed(test, range(100, 130), gap=-0.2, rate=0.4)
+    assert test.e_value_ < 1 / before
+    assert test.p_value_ == before
+    assert test.rejected_
+
+
+def test_equal_rates_that_drift_together_are_no_disparity_even_where_mixes_drift_too():
+    """Group a comes when rates are high: over all batches its rate is far higher, within every batch it is equal."""
+    test, rng = SequentialFairnessTest(), np.random.default_rng(0)
+    for week in range(40):
+        rate = 0.2 + 0.015 * week
+        group = np.where(rng.random(200) < 0.1 + 0.02 * week, "a", "b")
+        test.partial_fit(rng.random(200) < rate, sensitive_features=group)
+    row = test.comparisons_.iloc[0]
+    assert row["value_group"] - row["value_other"] > 0.1
+    assert not test.rejected_
+    assert abs(test.disparity_) < 0.03
+    assert test.confidence_interval_[0] < 0 < test.confidence_interval_[1]
+
+
+def test_within_a_margin_nothing_is_significant():
+    strict, lenient = SequentialFairnessTest(), SequentialFairnessTest(margin=0.2)
+    for test in (strict, lenient):
+        fed(test, range(40), gap=0.12)
+    assert strict.rejected_
+    assert not lenient.rejected_
+    far = fed(SequentialFairnessTest(margin=0.2), range(40), gap=0.5)
+    assert far.rejected_
+    assert far.confidence_interval_[0] > 0.2
+
+
+def test_several_groups_are_adjusted_together():
+    test = SequentialFairnessTest()
+    for week in range(20):
+        test.partial_fit(**batch(week, n=150, groups=("a", "b", "c"), gap=0.3))
+    found = test.comparisons_.set_index(["group", "other"])
+    assert found["concern"].to_dict() == {("a", "b"): True, ("a", "c"): True, ("b", "c"): False}
+    assert (found["e_value_adjusted"] <= found["e_value"] * 0.9 + 1e-12).all()
+    assert test.p_value_ == found["p_value_adjusted"].min()
+    alone = clone(test).set_params(adjust=None)
+    bonferroni = clone(test).set_params(adjust="bonferroni")
+    for other in (alone, bonferroni):
+        for week in range(20):
+            other.partial_fit(**batch(week, n=150, groups=("a", "b", "c"), gap=0.3))
+    np.testing.assert_allclose(alone.comparisons_["e_value_adjusted"], alone.comparisons_["e_value"])
+    np.testing.assert_allclose(bonferroni.comparisons_["e_value_adjusted"], alone.comparisons_["e_value"] * 0.9 / 3)
+    assert (bonferroni.comparisons_["p_value_adjusted"] >= found["p_value_adjusted"].to_numpy() - 1e-15).all()
+    assert alone.p_value_ == test.p_value_  # the global p-value is Holm's
+    wider = test.comparisons_["ci_high"] - test.comparisons_["ci_low"]
+    assert (wider >= alone.comparisons_["ci_high"] - alone.comparisons_["ci_low"]).all()
+
+
+def test_groups_that_are_named_share_the_whole_level_and_others_are_refused():
+    named = SequentialFairnessTest(groups=["b", "a", "c"])
+    fed(named, range(6), gap=0.2)
+    assert len(named.comparisons_) == 3
+    assert named.groups_ == ["a", "b", "c"]
+    unnamed = fed(SequentialFairnessTest(groups=["a", "b"]), range(6), gap=0.2)
+    assert unnamed.e_value_ > named.e_value_
+    with pytest.raises(ParameterError, match="groups does not list 'd'"):
+        named.partial_fit(**batch(9, groups=("a", "d")))
+    assert named.n_batches_ == 6  # nothing was taken in
+
+
+def test_a_late_group_is_compared_with_a_part_of_the_level_that_was_kept_for_it():
+    test = fed(SequentialFairnessTest(), range(5))
+    with pytest.warns(UserWarning, match="groups: c came after the first comparison"):
+        test.partial_fit(**batch(7, groups=("a", "b", "c")))
+    assert [(row.group, row.other) for row in test.comparisons_.itertuples()] == [("a", "b"), ("a", "c"), ("b", "c")]
+    shares = [pair.share for pair in test._stream.pairs]
+    assert shares == [0.9, 0.05, 0.05]
+    with pytest.warns(UserWarning, match="d came after"):
+        test.partial_fit(**batch(8, groups=("c", "d")))
+    assert {pair.share for pair in test._stream.pairs} == {0.9, 0.05, 0.025}
+
+
+def test_one_sample_at_a_time_is_what_both_groups_are_when_they_are_there():
+    test, data = SequentialFairnessTest(), batch(0, n=60, gap=0.3)
+    for y_pred, group in zip(data["y_pred"], data["sensitive_features"], strict=True):
+        test.partial_fit([y_pred], sensitive_features=[group])
+    assert test.n_batches_ == test.n_samples_ == 60
+    counted = test.comparisons_.iloc[0]
+    assert counted["n_group"] + counted["n_other"] == 60
+    last = data["sensitive_features"][::-1]
+    trailing = next(i for i, group in enumerate(last) if group != last[0])
+    assert counted["n_waiting"] <= trailing
+
+
+def test_labels_that_come_later_complete_their_batch():
+    at_once, later = (SequentialFairnessTest("equalized_odds") for _ in range(2))
+    weeks = [batch(week, gap=0.2) for week in range(8)]
+    for week, data in enumerate(weeks):
+        at_once.partial_fit(**data, batch=week)
+        later.partial_fit(data["y_pred"], sensitive_features=data["sensitive_features"], batch=week, time=f"w{week}")
+        assert later.n_batches_ == 0
+    assert later.pending_.to_dict("list") == {
+        "batch": [str(week) for week in range(8)],
+        "time": [f"w{week}" for week in range(8)],
+        "n": [80] * 8,
+    }
+    later = SequentialFairnessTest.from_json(later.to_json())
+    for week, data in enumerate(weeks):
+        later.partial_fit(**data, batch=week)
+    assert later.pending_.empty
+    assert later.n_samples_ == at_once.n_samples_ == 640
+    pd.testing.assert_frame_equal(later.comparisons_, at_once.comparisons_)
+
+
+def test_metrics_that_need_no_labels_do_not_wait_for_them():
+    test = SequentialFairnessTest(["selection_rate", "accuracy"])
+    data = batch(0)
+    test.partial_fit(data["y_pred"], sensitive_features=data["sensitive_features"], batch="May")
+    assert test.comparisons_["n_group"].tolist()[1] == 0
+    assert test.n_batches_ == 1
+    with pytest.raises(ParameterError, match="'May' waits for its labels"):
+        test.partial_fit(data["y_pred"], sensitive_features=data["sensitive_features"], batch="May")
+    with pytest.raises(ParameterError, match="other samples"):
+        test.partial_fit([1, 0], [1, 1], sensitive_features=["a", "b"], batch="May")
+    test.partial_fit(**data, batch="May")
+    assert test.comparisons_["n_group"].nunique() == 1
+    whole = SequentialFairnessTest(["selection_rate", "accuracy"]).partial_fit(**data)
+    np.testing.assert_array_equal(test.comparisons_["e_value"], whole.comparisons_["e_value"])
+    with pytest.raises(ParameterError, match="name the batch"):
+        test.partial_fit([1, 0], sensitive_features=["a", "b"])
+
+
+def test_a_batch_fed_twice_is_recognised_and_said():
+    test = fed(SequentialFairnessTest(), range(3))
+    before = test.to_json()
+    with pytest.warns(UserWarning, match="'week 1' was taken in already"):
+        fed(test, [1])
+    assert test.to_json() == before
+
+
+def test_a_state_goes_on_as_if_it_had_never_been_away(tmp_path):
+    test = fed(SequentialFairnessTest(["selection_rate", "accuracy"], margin=0.01), range(6), gap=0.1)
+    test.to_json(tmp_path / "state.json")
+    again = SequentialFairnessTest.from_json(tmp_path / "state.json")
+    assert again.get_params() == test.get_params()
+    for each in (test, again):
+        fed(each, range(6, 12), gap=0.1)
+    assert again.to_json() == test.to_json()
+    for name in ("comparisons_", "wealth_", "confidence_sequence_", "by_group_"):
+        pd.testing.assert_frame_equal(getattr(again, name), getattr(test, name))
+    assert json.loads(test.to_json())["p_value"] == test.p_value_
+
+
+def test_a_state_does_not_grow_with_how_many_samples_there_are():
+    def size(n):
+        test = SequentialFairnessTest().partial_fit(**batch(0, n=n))
+        return len(test.to_json())
+
+    assert size(20_000) < size(200) * 1.05
+
+
+@pytest.mark.parametrize("text", ["{}", '{"state": {"format": "x"}}', "{"])
+def test_what_is_no_state_is_refused(text):
+    with pytest.raises(ParameterError, match="source holds no state"):
+        SequentialFairnessTest.from_json(text)
+
+
+def test_streams_of_two_sites_are_put_together():
+    one = fed(SequentialFairnessTest(), range(0, 10), gap=0.15)
+    two = fed(SequentialFairnessTest(), range(10, 20), gap=0.15)
+    both = one.merge(two)
+    assert both.n_samples_ == 1600
+    assert both.e_value_ > max(one.e_value_, two.e_value_)
+    assert both.comparisons_["n_group"].item() == sum(t.comparisons_["n_group"].item() for t in (one, two))
+    again = two.merge(one)
+    assert again.e_value_ == both.e_value_
+    assert again.confidence_interval_ == both.confidence_interval_
+    with pytest.raises(ParameterError, match=r"took in too \(week 3\)"):
+        fed(SequentialFairnessTest(), [3]).merge(one)
+    with pytest.raises(ParameterError, match="other parameters"):
+        one.merge(fed(SequentialFairnessTest(alpha=0.01), [30]))
+
+
+def test_parameters_do_not_change_between_batches():
+    test = fed(SequentialFairnessTest(), range(2))
+    test.set_params(alpha=0.5)
+    with pytest.raises(ParameterError, match="alpha was changed"):
+        fed(test, [3])
+    test.fit(**batch(0))
+    assert test.n_batches_ == 1
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"alpha": 0}, "alpha must be"),
+        ({"margin": -0.1}, "margin must be"),
+        ({"margin": "wide"}, "margin must be"),
+        ({"method": "exact"}, "method must be one of"),
+        ({"adjust": "fdr_bh"}, "adjust must be one of"),
+        ({"groups": ["a"]}, "groups must list"),
+        ({"average_run_length": 0}, "average_run_length must be"),
+        ({"metric": "roc_auc"}, "no rate and no mean"),
+        ({"metric": "f1"}, "metric='jaccard'"),
+        ({"metric": "disparate_impact"}, "compared by a ratio"),
+        ({"metric": "nonsense"}, "metric='nonsense' is unknown"),
+    ],
+)
+def test_parameters_that_cannot_be_used_are_named(params, message):
+    with pytest.raises(ParameterError, match=message):
+        SequentialFairnessTest(**params).partial_fit(
+            [0.2, 0.7] if params.get("metric") == "roc_auc" else [0, 1], [0, 1], sensitive_features=["a", "b"]
+        )
+
+
+def test_input_that_cannot_be_used_is_named():
+    test = SequentialFairnessTest()
+    with pytest.raises(ParameterError, match="sensitive_features is missing"):
+        test.partial_fit([0, 1])
+    with pytest.raises(ParameterError, match="looks like scores"):
+        test.partial_fit([0.2, 0.7], sensitive_features=["a", "b"])
+    with pytest.raises(ParameterError, match="y_true has 1 missing value"):
+        SequentialFairnessTest("accuracy").partial_fit([0, 1], [1, None], sensitive_features=["a", "b"])
+    with pytest.raises(ParameterError, match="between known bounds, here 0 and 1"):
+        SequentialFairnessTest("mean_absolute_error").partial_fit([1.0, 5.0], [1.0, 2.0], sensitive_features=["a", "b"])
+    with pytest.raises(NotFittedError):
+        SequentialFairnessTest().to_json()
+
+
+def test_a_batch_may_lack_the_positive_label_unless_it_has_two_others_and_none_before_had_it():
+    test = SequentialFairnessTest(pos_label="yes")
+    test.partial_fit(["no", "no"], sensitive_features=["a", "b"])
+    with pytest.raises(ParameterError, match="pos_label='yes' is not among the labels"):
+        clone(test).partial_fit(["no", "YES"], sensitive_features=["a", "b"])
+    test.partial_fit(["no", "yes"], sensitive_features=["a", "b"])
+    test.partial_fit(["no", "no"], sensitive_features=["a", "b"])
+    assert test.comparisons_["value_other"].item() == pytest.approx(1 / 3)
+    test.partial_fit(["no", "perhaps"], sensitive_features=["a", "b"])
+    for strange in ([0, 1], [0.2, 0.3]):
+        with pytest.raises(ParameterError):
+            test.partial_fit(strange, sensitive_features=["a", "b"])
+    zeros = SequentialFairnessTest().partial_fit([0, 0], sensitive_features=["a", "b"])
+    with pytest.raises(ParameterError, match="pos_label is needed"):
+        zeros.partial_fit(["0", "1"], sensitive_features=["a", "b"])
+
+
+def test_accuracy_of_several_labels_needs_no_positive_one():
+    y_true = ["ash", "birch", "cedar", "ash"] * 5
+    y_pred = ["ash", "cedar", "cedar", "birch"] * 5
+    test = SequentialFairnessTest("accuracy").partial_fit(y_pred, y_true, sensitive_features=["f", "m", "f", "m"] * 5)
+    assert test.by_group_["value"].tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(("metric", "low"), [("brier_score", 0.0), ("calibration", -1.0), ("mean_residual", -1.0)])
+def test_means_of_bounded_values_are_tested_in_their_own_units(metric, low):
+    test, rng = SequentialFairnessTest(metric), np.random.default_rng(0)
+    everything = []
+    for _ in range(30):
+        group = rng.choice(["a", "b"], 150)
+        y_true = (rng.random(150) < 0.4).astype(int)
+        score = np.clip(0.4 + 0.3 * (y_true - 0.4) + 0.25 * (group == "a"), 0, 1).round(3)
+        test.partial_fit(score, y_true, sensitive_features=group)
+        value = (score - y_true) ** 2 if metric == "brier_score" else y_true - score
+        everything.append(value[group == "a"].mean() - value[group == "b"].mean())
+    row = test.comparisons_.iloc[0]
+    assert row["disparity"] == pytest.approx(np.mean(everything), abs=0.005)
+    assert row["ci_low"] <= row["disparity"] <= row["ci_high"]
+    assert low - 1 <= row["ci_low"]
+    assert test.rejected_
+
+
+def test_bets_on_means_are_valid_too_and_slower():
+    blocks, betting = (SequentialFairnessTest(method=method) for method in ("blocks", "betting"))
+    for test in (blocks, betting):
+        fed(test, range(25), gap=0.2)
+    assert blocks.method_ == SequentialFairnessTest().partial_fit(**batch(0)).method_ == "blocks"
+    assert blocks.e_value_ > betting.e_value_ > 1
+
+
+def test_rates_of_ones_own_are_tested_and_have_no_state_in_json():
+    miss = Rate("miss_rate", event="~y_pred", given="y_true")
+    test = fed(SequentialFairnessTest(miss), range(3))
+    same = fed(SequentialFairnessTest("false_negative_rate"), range(3))
+    assert test.e_value_ == same.e_value_
+    with pytest.raises(ParameterError, match="metric must be a name"):
+        test.to_json()
+
+
+def test_a_change_after_a_fair_start_is_found_sooner_by_the_detector():
+    test = fed(SequentialFairnessTest(), range(60), n=200)
+    assert not test.changed_
+    fed(test, range(60, 90), n=200, gap=0.15)
+    assert test.changed_
+    assert 60 < test.changed_at_ < 80
+    assert test.rejected_at_ is None or test.changed_at_ <= test.rejected_at_
+
+
+def test_two_sensitive_features_make_groups_of_both():
+    data = batch(0)
+    soil = np.array(["clay", "sand"])[np.arange(80) % 2]
+    test = SequentialFairnessTest().partial_fit(
+        data["y_pred"], sensitive_features={"tree": data["sensitive_features"], "soil": soil}
+    )
+    assert ("a", "clay") in test.groups_
+    assert len(test.comparisons_) == 6
+    assert SequentialFairnessTest.from_json(test.to_json()).groups_ == test.groups_
