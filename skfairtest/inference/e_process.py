@@ -39,6 +39,10 @@ MOST = 0.95
 #: Stakes on a sample of the smaller group, and how many of them (the smallest) are admissible for any difference.
 BETS: Floats = MOST * 2.0 ** np.arange(-9.0, 6.0)
 ALWAYS = 10
+#: What the wealth of each stake begins with: most of it where disparities are found that anyone looks for.
+SHARES: Floats = 1 / (1 + ((np.arange(15.0) - 7) / 2) ** 2)
+#: Common means that are tried in the first block, when nothing is known of it; half of the wealth sits this block out.
+CENTRES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 #: Differences at which limits are followed, and places between two of them at which chords are read.
 DIFFERENCES: Floats = np.linspace(-1.0, 1.0, 41)
 BETWEEN = 200
@@ -121,10 +125,29 @@ def log_payoffs_of_means(values: Floats, counts: Floats, differences: Floats, be
     return np.where((n > 0).all(axis=-1)[..., None, None], np.log1p(stake * found[..., None]), 0.0)
 
 
-def mixed(log_wealth: Floats, axis: Any = -1) -> Floats:
-    """Return the logarithm of the mean wealth over bets."""
-    size = np.prod([log_wealth.shape[each] for each in np.atleast_1d(axis)])
-    return np.asarray(logsumexp(log_wealth, axis=axis) - np.log(size))
+def first_payoffs(values: Floats, counts: Floats, differences: Floats, bets: Floats = BETS) -> Floats:
+    """Return logarithms of what a first block pays: bets around several common means, and no bet.
+
+    Examples
+    --------
+    >>> counts = np.array([[1.0, 1.0], [1.0, 1.0]])
+    >>> bool(first_payoffs(np.array([0.0, 1.0]), counts, np.array([0.0])).max() > np.log(0.5))
+    True
+    """
+    paid = [log_payoffs(values, counts, centre, differences, bets) for centre in CENTRES]
+    mean = logsumexp(paid, axis=0) - np.log(len(paid))
+    return np.asarray(np.logaddexp(mean, 0.0) - np.log(2))
+
+
+def mixed(log_wealth: Floats) -> Floats:
+    """Return the logarithm of the wealth over bets, the last axis: the mean weighted by what each began with."""
+    shares = SHARES[: log_wealth.shape[-1]]
+    return np.asarray(logsumexp(log_wealth + np.log(shares / shares.sum()), axis=-1))
+
+
+def both_sides(log_wealth: Floats) -> Floats:
+    """Return the logarithm of the mean wealth over both directions, the axis before the last, and bets."""
+    return np.asarray(np.logaddexp.reduce(mixed(log_wealth), axis=-1) - np.log(2))
 
 
 def e_holm(log_e: Floats) -> Floats:
@@ -195,7 +218,7 @@ class EProcess:
     @property
     def log_e(self) -> float:
         """Logarithm of the e-value of the null hypothesis that the difference is within the margin."""
-        return float(mixed(self.tested, (0, 1)))
+        return float(both_sides(self.tested))
 
     @property
     def log_detector(self) -> float:
@@ -203,7 +226,7 @@ class EProcess:
 
         Its expectation after t batches without a disparity is at most t.
         """
-        return float(mixed(self.detected, (0, 1)))
+        return float(both_sides(self.detected))
 
     @property
     def difference(self) -> float:
@@ -245,15 +268,22 @@ class EProcess:
         sides = np.stack([counts, counts[::-1]])
         centre = (self.seen[:, 1].sum() + 0.5) / (self.seen[:, 0].sum() + 1.0)
 
-        def pay(differences: Floats, bets: Floats) -> Floats:
-            if self.method == "betting":
-                return log_payoffs_of_means(values, sides, differences, bets)
-            return log_payoffs(values, sides, centre, differences, bets)
-
-        gained = pay(np.array([self.margin]), BETS)[:, 0]
+        margin = np.array([self.margin])
+        if self.method == "betting":
+            gained = log_payoffs_of_means(values, sides, margin)
+            followed = log_payoffs_of_means(values, sides, DIFFERENCES, BETS[:ALWAYS])
+        elif not self.n_blocks:
+            gained = first_payoffs(values, sides, margin)
+            # A stake so small that it does not matter much where the centre is.
+            cautious = np.minimum(BETS[:ALWAYS], 1 / np.sqrt(counts.sum(axis=1).min()))
+            followed = log_payoffs(values, sides, centre, DIFFERENCES, MOST * cautious)
+        else:
+            gained = log_payoffs(values, sides, centre, margin)
+            followed = log_payoffs(values, sides, centre, DIFFERENCES, BETS[:ALWAYS])
+        gained = gained[:, 0]
         self.tested = self.tested + gained
         self.detected = np.logaddexp(self.detected, 0.0) + gained
-        self.followed = self.followed + pay(DIFFERENCES, BETS[:ALWAYS])
+        self.followed = self.followed + followed
         n, sums = counts.sum(axis=1), counts @ values
         self.seen = self.seen + np.stack([n, sums], axis=1)
         weight = float(n[0] * n[1] / n.sum())

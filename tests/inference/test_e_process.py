@@ -15,7 +15,9 @@ from skfairtest.inference.e_process import (
     BETS,
     DIFFERENCES,
     EProcess,
+    both_sides,
     e_holm,
+    first_payoffs,
     limit,
     log_payoffs,
     log_payoffs_of_means,
@@ -41,7 +43,7 @@ def probabilities(counts, p_a, p_b):
     return np.array([binomial(a, t[0, 1], p_a) * binomial(b, t[1, 1], p_b) for t in counts])
 
 
-@pytest.mark.parametrize("pay", ["blocks", "betting"])
+@pytest.mark.parametrize("pay", ["first block", "blocks", "betting"])
 @pytest.mark.parametrize("sizes", [(1, 1), (1, 9), (6, 2), (5, 5)])
 @pytest.mark.parametrize("difference", [-0.3, 0.0, 0.1, 0.8])
 def test_no_bet_gains_on_average_where_the_null_hypothesis_is_true(pay, sizes, difference):
@@ -49,6 +51,8 @@ def test_no_bet_gains_on_average_where_the_null_hypothesis_is_true(pay, sizes, d
     for centre in (0.02, 0.5, 0.93):
         if pay == "blocks":
             paid = log_payoffs(BITS, counts, centre, np.array([difference]))
+        elif pay == "first block":
+            paid = first_payoffs(BITS, counts, np.array([difference]))
         else:
             paid = log_payoffs_of_means(BITS, counts, np.array([difference]))
         assert np.isfinite(paid).all()  # no bet can lose everything
@@ -187,6 +191,9 @@ def test_the_detector_expects_at_most_as_much_as_there_were_batches():
         assert total <= 2 + 1e-12
 
 
-def test_mixing_over_bets_costs_at_most_the_logarithm_of_how_many_there_are():
-    wealth = np.array([[1.0, 30.0], [2.0, 3.0]])
-    assert mixed(wealth, (0, 1)) >= 30 - np.log(4)
+def test_a_mixture_begins_with_1_and_keeps_the_share_of_its_best_bet():
+    wealth = np.full((2, len(BETS)), -np.inf)
+    wealth[1, 7] = 30.0
+    assert 30 - np.log(12) < both_sides(wealth) < 30 - np.log(2)
+    assert mixed(np.zeros(len(BETS))) == pytest.approx(0)
+    assert mixed(np.zeros(ALWAYS)) == pytest.approx(0)

@@ -1,0 +1,388 @@
+"""How often a stream without a disparity is ever rejected, and how soon one with it: ``python -m benchmarks.sequential``.
+
+Streams of batches are tables of counts, so that thousands are simulated together. A stream is looked at after every
+batch.
+
+- False alarms: the share of streams ever rejected at 5 %, over 10,000 streams in which the hypothesis is true, of bets on
+  every sample ("blocks"), bets on differences of batch means ("betting"), and of what is done otherwise: the exact test
+  of all data so far each week, the exact test of each week's data, and the first with Bonferroni's level over all looks.
+- Delay: looks until rejection, beside the looks of a fixed sample whose exact test has a power of 80 %, Bonferroni over
+  all looks, and the published betting recursion on pairs (online Newton steps).
+- Change: looks from the beginning of a disparity until the detector's alarm, and until the test's; and run lengths
+  without a disparity.
+- Coverage: streams whose confidence sequence ever excludes the true difference.
+
+Without ``--quick`` figures are written to benchmarks/results/sequential.json with the seed and versions.
+"""
+
+import argparse
+import json
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import hypergeom
+
+from benchmarks._results import write
+from skfairtest import required_sample_size
+from skfairtest.inference.e_process import (
+    BETS,
+    both_sides,
+    first_payoffs,
+    log_payoffs,
+    log_payoffs_of_means,
+    mixed,
+    newton_stakes,
+)
+
+SEED = 20261122
+RESULTS = Path(__file__).parent / "results" / "sequential.json"
+LEVEL, RUN_LENGTH = 0.05, 1000
+STREAMS, DELAYED = 10_000, 2_000
+BITS = np.array([0.0, 1.0])
+#: Values of losses; shares of two groups whose means are equal, though little else is.
+LOSSES = np.array([0.0, 0.1, 0.3, 0.7, 1.0])
+SHARES = np.array([[0.70, 0.10, 0.05, 0.05, 0.10], [0.10, 0.65, 0.20, 0.05, 0.0]])
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Batches of two groups: sizes and rates by look.
+
+    Parameters
+    ----------
+    looks : int
+        Batches.
+    sizes : callable
+        Of look, number of streams and generator: samples of both groups, (n_streams, 2).
+    rates : callable
+        Of the look: both rates.
+    margin : float
+        The tolerated difference.
+    """
+
+    looks: int
+    sizes: object
+    rates: object
+    margin: float = 0.0
+
+    def batches(self, n_streams, rng):
+        """Yield counts (n_streams, 2 groups, 2 values) of every look."""
+        for look in range(self.looks):
+            n = self.sizes(look, n_streams, rng)
+            x = rng.binomial(n, self.rates(look))
+            yield np.stack([n - x, x], axis=-1).astype(float)
+
+
+def fixed(*sizes):
+    return lambda look, n_streams, rng: np.broadcast_to(sizes, (n_streams, 2))
+
+
+def shares(of_look, n):
+    """Return batches of n samples, each of the first group with a probability that depends on the look."""
+
+    def sizes(look, n_streams, rng):
+        first = rng.binomial(n, of_look(look), n_streams)
+        return np.stack([first, n - first], axis=1)
+
+    return sizes
+
+
+def constant(*rates):
+    return lambda look: np.array(rates)
+
+
+def missing(look, n_streams, rng):
+    """Return batches of 60, of both groups in every third week and of one of them otherwise."""
+    kinds = np.array([[60, 0], [0, 60], [40, 20]])
+    return kinds[rng.integers(3, size=n_streams)]
+
+
+FAIR = {
+    "100 and 100 a week, 30 %": Stream(52, fixed(100, 100), constant(0.3, 0.3)),
+    "10 and 190 a week, 5 %": Stream(104, fixed(10, 190), constant(0.05, 0.05)),
+    "rates drift from 10 % to 60 %": Stream(52, fixed(50, 50), lambda look: np.full(2, 0.1 + 0.5 * look / 51)),
+    "rates and mixes drift": Stream(52, shares(lambda look: 0.05 + 0.55 * look / 51, 100),
+                                    lambda look: np.full(2, 0.1 + 0.5 * look / 51)),
+    "one sample at a time": Stream(500, shares(lambda look: 0.4, 1), constant(0.3, 0.3)),
+    "a group is often missing": Stream(52, missing, constant(0.2, 0.2)),
+    "at the margin of 5 points": Stream(52, fixed(100, 100), constant(0.35, 0.30), 0.05),
+}  # fmt: skip
+UNFAIR = {
+    "50 and 50 a week, 30 % and 40 %": (50, 50, 0.30, 0.40),
+    "20 and 180 a week, 20 % and 10 %": (20, 180, 0.20, 0.10),
+    "500 and 500 a week, 30 % and 34 %": (500, 500, 0.30, 0.34),
+    "20 and 180 a week, 9 % and 3 %": (20, 180, 0.09, 0.03),
+    "1 and 1 a look, 30 % and 50 %": (1, 1, 0.30, 0.50),
+}
+
+
+class Evidence:
+    """The wealth of many streams at once, as `EProcess` has it of one: the same payoffs, the same waiting."""
+
+    def __init__(self, n_streams, method, difference=0.0, values=BITS):
+        self.method, self.values, self.differences = method, values, np.array([difference, -difference])
+        self.wealth = np.zeros((n_streams, 2, len(BETS)))
+        self.detected = np.full_like(self.wealth, -np.inf)
+        self.waiting = np.zeros((n_streams, 2, len(values)))
+        self.n, self.total = np.zeros(n_streams), np.zeros(n_streams)
+
+    def take(self, counts):
+        self.waiting += counts
+        ready = (self.waiting.sum(axis=-1) > 0).all(axis=-1)
+        block = np.where(ready[:, None, None], self.waiting, 0.0)
+        self.waiting -= block
+        centre = (self.total + 0.5) / (self.n + 1.0)
+        gained = []
+        for side, difference in zip((block, block[:, ::-1]), self.differences, strict=True):
+            each = np.array([difference])
+            if self.method == "blocks":
+                later = log_payoffs(self.values, side, centre, each)[:, 0]
+                first = ready & (self.n == 0)
+                if first.any():
+                    later = np.where(first[:, None], first_payoffs(self.values, side, each)[:, 0], later)
+                gained.append(later)
+            else:
+                gained.append(log_payoffs_of_means(self.values, side, each)[:, 0])
+        paid = np.stack(gained, axis=1)
+        self.wealth += paid
+        self.detected = np.where(ready[:, None, None], np.logaddexp(self.detected, 0.0) + paid, self.detected)
+        self.n += block.sum(axis=(1, 2))
+        self.total += block.sum(axis=1) @ self.values
+        return self
+
+    @property
+    def log_e(self):
+        return both_sides(self.wealth)
+
+    @property
+    def log_detector(self):
+        return both_sides(self.detected)
+
+
+def tolerant(n_streams, method, margin):
+    """Return the evidence against differences within a margin, on either side."""
+    found = Evidence(n_streams, method)
+    found.differences = np.array([margin, margin])
+    return found
+
+
+def exact_p(counts):
+    """Return Fisher's p-values, twice the smaller tail, of tables (n_streams, 2, 2)."""
+    n, x = counts.sum(axis=-1), counts[..., 1]
+    total, events = n.sum(axis=1), x.sum(axis=1)
+    below = hypergeom.cdf(x[:, 0], total, events, n[:, 0])
+    above = hypergeom.sf(x[:, 0] - 1, total, events, n[:, 0])
+    return np.minimum(1.0, 2 * np.minimum(below, above))
+
+
+def first_look(rejected):
+    """Return the first look (from 1) at which each stream is rejected, nan where none: of booleans (looks, n)."""
+    return np.where(rejected.any(axis=0), rejected.argmax(axis=0) + 1.0, np.nan)
+
+
+def looked_at(stream, n_streams, rng):
+    """Return by method the first look at which each stream is rejected."""
+    evidence = {name: tolerant(n_streams, name, stream.margin) for name in ("blocks", "betting")}
+    so_far, found = np.zeros((n_streams, 2, 2)), {}
+    for counts in stream.batches(n_streams, rng):
+        so_far += counts
+        p = exact_p(so_far) if not stream.margin else np.ones(n_streams)
+        weekly = exact_p(counts) if not stream.margin else np.ones(n_streams)
+        for name, process in evidence.items():
+            found.setdefault(name, []).append(process.take(counts).log_e >= -np.log(LEVEL))
+        found.setdefault("exact test of all data each look", []).append(p <= LEVEL)
+        found.setdefault("exact test of each batch", []).append(weekly <= LEVEL)
+        found.setdefault("exact test, Bonferroni over looks", []).append(p <= LEVEL / stream.looks)
+    if stream.margin:
+        found = {name: found[name] for name in evidence}
+    return {name: first_look(np.array(looks)) for name, looks in found.items()}
+
+
+def false_alarms(name, n_streams, rng):
+    stream = FAIR[name]
+    first = looked_at(stream, n_streams, rng)
+    ever = {method: round(float(np.isfinite(looks).mean()), 4) for method, looks in first.items()}
+    return {"looks": stream.looks, "streams": n_streams, "ever": ever}
+
+
+def false_alarms_of_losses(n_streams, rng):
+    """Return false alarms where two groups' losses have equal means and different distributions."""
+    evidence = {name: Evidence(n_streams, name, values=LOSSES) for name in ("blocks", "betting")}
+    ever = {name: np.zeros(n_streams, dtype=bool) for name in evidence}
+    for _ in range(52):
+        counts = np.stack([rng.multinomial(n, p, n_streams) for n, p in zip((30, 60), SHARES, strict=True)], axis=1)
+        for name, process in evidence.items():
+            ever[name] |= process.take(counts.astype(float)).log_e >= -np.log(LEVEL)
+    return {"looks": 52, "streams": n_streams, "ever": {name: round(float(one.mean()), 4) for name, one in ever.items()}}
+
+
+def closed(log_e):
+    """Adjust three e-values of each stream, (n_streams, 3), as `e_holm` does one stream's."""
+    with_least = np.logaddexp(log_e, log_e.min(axis=1, keepdims=True)) - np.log(2)
+    return np.minimum(np.minimum(log_e, with_least), np.logaddexp.reduce(log_e, axis=1)[:, None] - np.log(3))
+
+
+def false_alarms_of_three_groups(n_streams, rng):
+    """Return how often any true pair is rejected with e-Holm, where two of three groups are alike and where all are."""
+    pairs, found = ((0, 1), (0, 2), (1, 2)), {}
+    for words, rates in (("all alike", (0.3, 0.3, 0.3)), ("two alike, one not", (0.3, 0.3, 0.5))):
+        evidence = [Evidence(n_streams, "blocks") for _ in pairs]
+        true = [rates[a] == rates[b] for a, b in pairs]
+        ever, correct = np.zeros(n_streams, dtype=bool), np.zeros(n_streams, dtype=bool)
+        for _ in range(52):
+            x = rng.binomial(50, rates, (n_streams, 3))
+            counts = np.stack([50 - x, x], axis=-1).astype(float)
+            log_e = np.stack([process.take(counts[:, list(pair)]).log_e for process, pair in zip(evidence, pairs)], 1)
+            rejected = closed(log_e) >= -np.log(0.9 * LEVEL)  # a tenth is kept for late groups
+            ever |= (rejected & true).any(axis=1)
+            correct |= (rejected & ~np.array(true)).any(axis=1)
+        found[words] = {"false": round(float(ever.mean()), 4)}
+        if not all(true):
+            found[words]["true"] = round(float(correct.mean()), 4)
+    return {"looks": 52, "streams": n_streams, "found": found}
+
+
+def delay(name, n_streams, rng):
+    """Return looks until rejection."""
+    n_a, n_b, p_a, p_b = UNFAIR[name]
+    wanted = required_sample_size(metric="selection_rate", rates=(p_a, p_b), power=0.8, shares=(n_a, n_b))
+    fixed_looks = sum(wanted) / (n_a + n_b)
+    looks = int(np.ceil(8 * fixed_looks))
+    first = looked_at(Stream(looks, fixed(n_a, n_b), constant(p_a, p_b)), n_streams, rng)
+    kept = ("blocks", "betting", "exact test, Bonferroni over looks")
+    found = {method: summary(first[method]) for method in kept}
+    if n_a == n_b:
+        found["published recursion on pairs"] = summary(pairwise(n_a, looks, p_a, p_b, n_streams, rng))
+    return {"streams": n_streams, "looks": looks, "fixed_80": round(fixed_looks, 2), "delay": found}
+
+
+def pairwise(n, looks, p_a, p_b, n_streams, rng):
+    """Return the first look after which the published recursion on pairs has rejected."""
+    first = np.full(n_streams, np.nan)
+    for stream in range(n_streams):
+        differences = (rng.random(n * looks) < p_a) * 1.0 - (rng.random(n * looks) < p_b)
+        wealth = np.cumsum(np.log1p(newton_stakes(differences) * differences))
+        passed = np.flatnonzero(wealth > -np.log(LEVEL))
+        if len(passed):
+            first[stream] = passed[0] // n + 1
+    return first
+
+
+def summary(first):
+    """Return the shares and quantiles of first looks; those that never come count as later than all."""
+    late = np.where(np.isnan(first), np.inf, first)
+    median, eight = (np.quantile(late, share, method="higher") for share in (0.5, 0.8))
+    return {
+        "rejected": round(float(np.isfinite(first).mean()), 4),
+        "median": float(median) if np.isfinite(median) else None,
+        "eighty": float(eight) if np.isfinite(eight) else None,
+    }
+
+
+def change(n_streams, rng):
+    """Return looks from a change at look 21 until the alarm of the detector, and until the test rejects."""
+    out = {}
+    for words, after in (("10 points", 0.40), ("5 points", 0.35)):
+        stream = Stream(400, fixed(50, 50), lambda look, after=after: np.array([after if look >= 20 else 0.3, 0.3]))
+        process, looks = Evidence(n_streams, "blocks"), {"detector": [], "test": []}
+        for counts in stream.batches(n_streams, rng):
+            process.take(counts)
+            looks["detector"].append(process.log_detector >= np.log(RUN_LENGTH))
+            looks["test"].append(process.log_e >= -np.log(LEVEL))
+        out[words] = {}
+        for name, passed in looks.items():
+            first = first_look(np.array(passed))
+            before = first <= 20
+            out[words][name] = {"before": round(float(before.mean()), 4), **summary(first[~before] - 20)}
+    process, first, horizon = Evidence(n_streams // 4, "blocks"), np.full(n_streams // 4, np.nan), 2 * RUN_LENGTH
+    for look, counts in enumerate(Stream(horizon, fixed(20, 20), constant(0.3, 0.3)).batches(n_streams // 4, rng)):
+        alarm = process.take(counts).log_detector >= np.log(RUN_LENGTH)
+        first = np.where(alarm & np.isnan(first), look + 1, first)
+    length = float(np.fmin(first, horizon).mean())
+    out["run_length"] = {"stated": RUN_LENGTH, "at_least": round(length, 1), "horizon": horizon}
+    return out
+
+
+def coverage(n_streams, rng):
+    """Return how often a confidence sequence ever excludes the true difference, by threshold 2 / level a side."""
+    out = {}
+    for words, (p_a, p_b) in {"difference 10 points": (0.4, 0.3), "difference 0, rare": (0.05, 0.05)}.items():
+        process = Evidence(n_streams, "blocks", difference=p_a - p_b)
+        missed = np.zeros(n_streams, dtype=bool)
+        for counts in Stream(52, fixed(50, 50), constant(p_a, p_b)).batches(n_streams, rng):
+            sides = mixed(process.take(counts).wealth)
+            missed |= (sides >= np.log(2 / LEVEL)).any(axis=1)
+        out[words] = {"streams": n_streams, "looks": 52, "ever_missed": round(float(missed.mean()), 4)}
+    return out
+
+
+def cases(quick):
+    """Return what is computed, by name: of a generator."""
+    n, m = (300, 100) if quick else (STREAMS, DELAYED)
+    fair = {f"fair: {name}": lambda rng, name=name: false_alarms(name, n, rng) for name in FAIR}
+    unfair = {f"delay: {name}": lambda rng, name=name: delay(name, m, rng) for name in UNFAIR}
+    return {
+        **fair,
+        "fair: losses of equal means": lambda rng: false_alarms_of_losses(n, rng),
+        "three groups": lambda rng: false_alarms_of_three_groups(n, rng),
+        **unfair,
+        "change": lambda rng: change(m, rng),
+        "coverage": lambda rng: coverage(n, rng),
+    }
+
+
+def problems(figures):
+    """Say which figures break what is claimed."""
+
+    def bound(share, streams):
+        return share + 3 * np.sqrt(share * (1 - share) / streams)
+
+    for name, found in figures.items():
+        if name.startswith("fair"):
+            for method in ("blocks", "betting"):
+                if found["ever"][method] > bound(LEVEL, found["streams"]):
+                    yield f"{name}: {method} rejects {found['ever'][method]}"
+        elif name == "three groups":
+            for words, one in found["found"].items():
+                if one["false"] > bound(LEVEL, found["streams"]):
+                    yield f"{name}, {words}: {one['false']}"
+        elif name == "coverage":
+            for words, one in found.items():
+                if one["ever_missed"] > bound(LEVEL, one["streams"]):
+                    yield f"{name}, {words}: {one['ever_missed']}"
+        elif name == "change":
+            if found["run_length"]["at_least"] < found["run_length"]["stated"]:
+                yield f"{name}: run length {found['run_length']['at_least']}"
+        elif found["delay"]["blocks"]["rejected"] < 0.8:
+            yield f"{name}: rejected {found['delay']['blocks']['rejected']} within {found['looks']} looks"
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.sequential", description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few streams, nothing stored")
+    parser.add_argument("--only", metavar="PATTERN", default="", help="cases whose name contains this")
+    options = parser.parse_args(argv)
+    everything, figures = cases(options.quick), {} if options.quick else load()
+    for name, compute in everything.items():
+        if options.only in name:
+            # A case's numbers depend on its name alone.
+            figures[name] = compute(np.random.default_rng([SEED, zlib.crc32(name.encode())]))
+            print(f"{name}: {figures[name]}", flush=True)
+            if not options.quick:
+                ordered = {each: figures[each] for each in everything if each in figures}
+                write(RESULTS, "streams; see benchmarks/sequential.py", SEED, level=LEVEL, figures=ordered)
+    broken = list(problems(figures))
+    print("\n".join(broken) or "Every figure holds.")
+    return 1 if broken else 0
+
+
+def load():
+    """Return the stored figures."""
+    return json.loads(RESULTS.read_text())["figures"] if RESULTS.exists() else {}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
