@@ -22,11 +22,13 @@ from skfairtest.comparisons.stream import Plan, Stream
 from skfairtest.comparisons.stream_batches import bounds_of, check_bounded, plain_time, positive_of, values_of
 from skfairtest.comparisons.stream_frames import as_e, groups_frame, looks_frame, pairs_frame
 from skfairtest.inference.e_process import METHODS
-from skfairtest.metrics import Metric, resolve_metrics
+from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
 from skfairtest.readers import one_column
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportPages, write_text
 from skfairtest.report.record import plain_value
+from skfairtest.report.sentences import Setup
+from skfairtest.report.sequential import StreamSetup, sequential_document
 from skfairtest.tables import Sample, tagged, untagged
 
 FORMAT = "skfairtest.SequentialFairnessTest"
@@ -499,8 +501,35 @@ class SequentialFairnessTest(ReportPages):
         self.groups_, self.n_batches_ = list(stream.arrivals), stream.looks
         self.method_, self.adjust_ = stream.plan.method, stream.plan.adjust
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return every look as a flat frame.
+
+        Returns
+        -------
+        DataFrame
+            A copy of `wealth_`.
+        """
+        check_is_fitted(self)
+        return self.wealth_.copy()
+
+    def _setup(self) -> StreamSetup:
+        metrics = resolve_metrics(self.metric)
+        rates = {metric.name: (metric.happens, metric.among) for metric in metrics if isinstance(metric, Rate)}
+        means = {metric.name: metric.describes for metric in metrics if isinstance(metric, ScoreMetric)}
+        margin = (-self.margin, self.margin) if self.margin else None
+        sentences = Setup(margin_bounds=margin, alpha=self.alpha, sentences=rates, descriptions=means)
+        return StreamSetup(sentences, tuple(metric.name for metric in metrics), self.average_run_length)
+
     def _document(self) -> Sequence[Block]:
-        return []
+        return sequential_document(
+            self._setup(),
+            comparisons=self.comparisons_,
+            wealth=self.wealth_,
+            pending=self.pending_,
+            p_value=self.p_value_,
+            n_batches=self.n_batches_,
+            n_samples=self.n_samples_,
+        )
 
 
 def _sizes(sample: Sample) -> dict[Any, int]:

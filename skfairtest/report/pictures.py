@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from skfairtest.report.record import AuditPart
 from skfairtest.report.scales import Scale, joined
 from skfairtest.report.sentences import Setup, metric_title
 
-__all__ = ["MOST_GROUPS", "disparities_figure", "null_figure", "subgroups_figure", "values_figure"]
+__all__ = ["MOST_GROUPS", "disparities_figure", "null_figure", "sequences_figure", "subgroups_figure", "values_figure"]
 
 #: Rows in a drawing of comparisons; in one of values, groups of one metric and rows of all. The tables have all.
 MOST_COMPARISONS, MOST_GROUPS, MOST_ROWS = 30, 20, 40
@@ -164,27 +164,65 @@ def subgroups_figure(setup: Setup, results: pd.DataFrame) -> Figure:
     Figure
         The forest plot, of the metrics that have the first one's unit.
     """
-    share = setup.is_share(results["metric"].iloc[0])
-    alike = results[[setup.is_share(metric) == share for metric in results["metric"]]].head(MOST_COMPARISONS)
-    scale = _scale(setup, alike)
-    metrics = list(dict.fromkeys(alike["metric"]))
-    frames = [alike[alike["metric"] == metric].assign(concern=True) for metric in metrics]
-    rows = tuple(
-        Rows(
-            tuple(joined([row["subgroup"]], [], WIDEST) for row in records(frame)),
-            (_disparities(setup, metric, frame, scale, labelled=metric == metrics[-1]),),
-        )
-        for metric, frame in zip(metrics, frames, strict=True)
-    )
+    alike = _of_one_unit(setup, results)
     described = (
         f"A forest plot: {pluralize(len(alike), 'row')}, one for each subgroup reported, with its disparity and "
         "interval. The table holds the same numbers."
     )
+    rows = _forest(setup, alike.assign(concern=True), lambda row: [row["subgroup"]])
     return Figure(
         Forest("Subgroups that differ", described, rows),
         "The subgroups reported, the strongest evidence first, each minus those it is compared with. Lines are "
         "intervals that hold for all subgroups tested; arrows mark intervals that extend beyond the plot. The grey "
         "line is equality.",
+    )
+
+
+def sequences_figure(setup: Setup, comparisons: pd.DataFrame) -> Figure:
+    """Draw the confidence sequences of a stream's pairs as they are now.
+
+    Parameters
+    ----------
+    setup : Setup
+        How the test was set up.
+    comparisons : DataFrame
+        ``metric``, ``group``, ``other``, ``disparity``, ``ci_low``, ``ci_high`` and ``concern``.
+
+    Returns
+    -------
+    Figure
+        The forest plot, of the metrics that have the first one's unit.
+    """
+    alike = _of_one_unit(setup, comparisons)
+    described = (
+        f"A forest plot: {pluralize(len(alike), 'row')}, one for each pair of groups, with its disparity and "
+        "confidence sequence. The table holds the same numbers."
+    )
+    rows = _forest(setup, alike, lambda row: [f"{label(row['group'])} minus {label(row['other'])}"])
+    tolerated = ", the pale band what is tolerated" if setup.margin_bounds is not None else ""
+    return Figure(
+        Forest("Disparities so far", described, rows),
+        "Mean differences within batches, with the confidence sequence as it is now. Orange diamonds are significant "
+        f"disparities, blue circles are not. The grey line is equality{tolerated}.",
+    )
+
+
+def _of_one_unit(setup: Setup, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the first rows whose metric has the first one's unit."""
+    share = setup.is_share(rows["metric"].iloc[0])
+    return rows[[setup.is_share(metric) == share for metric in rows["metric"]]].head(MOST_COMPARISONS)
+
+
+def _forest(setup: Setup, alike: pd.DataFrame, named: Callable[[Mapping[str, Any]], list[str]]) -> tuple[Rows, ...]:
+    """Return rows on one scale, those of a metric together."""
+    scale, metrics = _scale(setup, alike), list(dict.fromkeys(alike["metric"]))
+    frames = [alike[alike["metric"] == metric] for metric in metrics]
+    return tuple(
+        Rows(
+            tuple(joined(named(row), [], WIDEST) for row in records(frame)),
+            (_disparities(setup, metric, frame, scale, labelled=metric == metrics[-1]),),
+        )
+        for metric, frame in zip(metrics, frames, strict=True)
     )
 
 

@@ -1,0 +1,199 @@
+"""The report of a stream: what is significant so far, the evidence and limits of every pair, and what still waits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest.report.cells import number_text, records
+from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
+from skfairtest.report.pictures import sequences_figure
+from skfairtest.report.sentences import Setup, equals_p, metric_title, number, p_text, percent, points
+
+#: Looks that the table has, and rows of these that a short report shows.
+LOOKS, FEW = 12, 12
+
+
+@dataclass(frozen=True)
+class StreamSetup:
+    """What sentences need to know about how a stream is tested.
+
+    Parameters
+    ----------
+    sentences : Setup
+        How differences are written, with the level and the margin.
+    metrics : tuple of str
+        Their names.
+    average_run_length : float
+        Batches without a disparity until the change detector's first alarm, on average at least.
+    """
+
+    sentences: Setup
+    metrics: tuple[str, ...]
+    average_run_length: float
+
+
+def sequential_document(
+    setup: StreamSetup,
+    *,
+    comparisons: pd.DataFrame,
+    wealth: pd.DataFrame,
+    pending: pd.DataFrame,
+    p_value: float,
+    n_batches: int,
+    n_samples: int,
+) -> list[Block]:
+    """Compose the report of a stream.
+
+    Parameters
+    ----------
+    setup : StreamSetup
+        How it is tested.
+    comparisons, wealth, pending, p_value, n_batches, n_samples
+        Those of the test.
+
+    Returns
+    -------
+    list of Block
+        The document, without a title.
+    """
+    said = [sentence(setup, row) for row in records(comparisons) if _is_told(row)]
+    compared = comparisons[comparisons["disparity"].notna()]
+    return [
+        Paragraph(verdict(setup, comparisons, p_value, n_batches, n_samples), _tone(comparisons)),
+        *([Items(tuple(said))] if said else []),
+        *([sequences_figure(setup.sentences, compared)] if len(compared) else []),
+        Heading("Null hypothesis", 3),
+        Items((_null(setup), _detector(setup))),
+        *_tables(setup, comparisons, wealth),
+        *_waiting(comparisons, pending),
+    ]
+
+
+def verdict(setup: StreamSetup, comparisons: pd.DataFrame, p_value: float, n_batches: int, n_samples: int) -> str:
+    """Say in a sentence or two whether any look has shown a significant disparity, and whether there was a change."""
+    seen = f"{pluralize(n_batches, 'batch', 'batches')} ({n_samples:,} samples)"
+    beyond = "" if setup.sentences.margin_bounds is None else " beyond the margin"
+    found = comparisons[comparisons["concern"]]
+    changed = comparisons["changed_at"].dropna()
+    change = f" The change detector raised its first alarm at look {int(changed.min())}." if len(changed) else ""
+    if len(found):
+        look = int(found["rejected_at"].min())
+        return f"Significant disparity{beyond} in {seen}: first at look {look} ({equals_p(p_value)}).{change}"
+    return (
+        f"No significant disparity{beyond} was detected in {seen} ({equals_p(p_value)}).{change} This does not prove "
+        "fairness."
+    )
+
+
+def sentence(setup: StreamSetup, row: Mapping[str, Any]) -> str:
+    """Say what is known of one pair."""
+    written = setup.sentences
+    share = written.is_share(row["metric"])
+    value, gap = (percent, points) if share else (number, number)
+    unit = " points" if share else ""
+    level = f"{100 * (1 - written.alpha):g} %"
+    said = (
+        f"{metric_title(row['metric'])}: {label(row['group'])} {value(row['value_group'])}, {label(row['other'])} "
+        f"{value(row['value_other'])} over all batches; within batches the difference is {gap(row['disparity'])}{unit} "
+        f"({level} confidence sequence {gap(row['ci_low'])} to {gap(row['ci_high'])}{unit})"
+    )
+    if row["concern"]:
+        said += f"; significant since look {int(row['rejected_at'])}, {equals_p(row['p_value_adjusted'])}"
+    if not pd.isna(row["changed_at"]):
+        said += f"; alarm of a change at look {int(row['changed_at'])}"
+    return f"{said}."
+
+
+def _is_told(row: Mapping[str, Any]) -> bool:
+    return bool(row["concern"]) or not pd.isna(row["changed_at"])
+
+
+def _tone(comparisons: pd.DataFrame) -> str:
+    return "concern" if comparisons["concern"].any() else "fine"
+
+
+def _null(setup: StreamSetup) -> str:
+    written = setup.sentences
+    several = len(setup.metrics) > 1
+    alike = f"{'are' if several else 'is'} the same in both groups"
+    if written.margin_bounds is not None:
+        margin = written.margin_bounds[1]
+        size = f"{points(margin)} points" if all(map(written.is_share, setup.metrics)) else number(margin)
+        alike = f"{'differ' if several else 'differs'} between both groups by at most {size}"
+    return (
+        f"Of each pair: in every batch, {enumerated([*map(label, setup.metrics)])} {alike}. The probability that a "
+        f"true hypothesis is ever rejected is at most {100 * written.alpha:g} %, however often the stream is looked at."
+    )
+
+
+def _detector(setup: StreamSetup) -> str:
+    return (
+        "The change detector looks for a disparity that began later. Where there is none, its first alarm comes on "
+        f"average after at least {setup.average_run_length:,g} batches: it is no test at this level."
+    )
+
+
+def _tables(setup: StreamSetup, comparisons: pd.DataFrame, wealth: pd.DataFrame) -> list[Block]:
+    written, several = setup.sentences, len(setup.metrics) > 1
+    names = [Column("metric", "name")] if several else []
+    head = (
+        *names, Column("group", "name"), Column("other", "name"), Column("samples"), Column("difference"),
+        Column("from"), Column("to"), Column("e-value"), Column("adjusted p"), Column("verdict", "mark"),
+    )  # fmt: skip
+
+    def cells(row: Mapping[str, Any], e_value: float, p: str, mark: str) -> tuple[str, ...]:
+        write = number_text if written.is_share(row["metric"]) else number
+        limits = [write(row[name]) for name in ("disparity", "ci_low", "ci_high")]
+        first = [row["metric"]] if several else []
+        whom = map(label, [*first, row["group"], row["other"]])
+        return (*whom, f"{row['n_group'] + row['n_other']:,}", *limits, number(e_value), p, mark)
+
+    rows = tuple(
+        cells(row, row["e_value"], p_text(row["p_value_adjusted"]), "significant" if row["concern"] else "")
+        for row in records(comparisons)
+    )
+    marked = frozenset(place for place, row in enumerate(rows) if row[-1])
+    blocks: list[Block] = [Table(head, rows, "Pairs of groups now", marked)]
+    last = wealth[wealth["look"] > wealth["look"].max() - LOOKS] if len(wealth) else wealth
+    last = last.sort_values("look", ascending=False, kind="stable")
+    looks = tuple(
+        (f"{row['look']}", _when(row), *cells(row, row["wealth"], number(row["e_value_adjusted"]), "")[:-1])
+        for row in records(last)
+    )
+    if looks:
+        renamed = [Column("adjusted e") if column.head == "adjusted p" else column for column in head[:-1]]
+        columns = (Column("look"), Column("batch", "name"), *renamed)
+        caption = (
+            f"The last {pluralize(min(LOOKS, int(wealth['look'].max())), 'look')}, the latest first (wealth_ has all)"
+        )
+        blocks.append(Table(columns, looks, caption, few=FEW, folded=True))
+    return blocks
+
+
+def _when(row: Mapping[str, Any]) -> str:
+    known = [row[name] for name in ("time", "batch") if not _is_missing(row[name])]
+    return label(known[0]) if known else "–"
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and np.isnan(value))
+
+
+def _waiting(comparisons: pd.DataFrame, pending: pd.DataFrame) -> list[Block]:
+    lines = [
+        f"{pluralize(int(row['n']), 'sample')} of batch {label(row['batch'])}: their labels have not come"
+        for row in records(pending)
+    ]
+    lines += [
+        f"{pluralize(int(row['n_waiting']), 'sample')} of {label(row['group'])} and {label(row['other'])} "
+        f"({label(row['metric'])}): the other group was missing from their batches"
+        for row in records(comparisons)
+        if row["n_waiting"]
+    ]
+    return [Heading("Waiting", 3), Items(tuple(lines), few=5)] if lines else []
