@@ -3,8 +3,8 @@
 Streams of batches are tables of counts, so that thousands are simulated together. A stream is looked at after every
 batch.
 
-- False alarms: the share of 10,000 streams in which the hypothesis is true that is ever rejected at 5 % by bets on every
-  sample ("blocks") and by bets on differences of batch means ("betting"); and of 2,000 of them by what is done
+- False alarms: the share of 10,000 streams in which the hypothesis is true that is ever rejected at 5 % by bets on
+  every sample ("blocks") and by bets on differences of batch means ("betting"); and of 2,000 of them by what is done
   otherwise: the exact test of all data so far at each look, the exact test of each batch, and the first of these with
   Bonferroni's level over all looks.
 - Delay: looks until rejection, beside the looks of a fixed sample whose exact test has a power of 80 %, Bonferroni over

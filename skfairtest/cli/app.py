@@ -20,6 +20,7 @@ from skfairtest.cli.errors import BadInput, check_level, in_terms_of_options, on
 from skfairtest.cli.header import UTF_8, check_encoding
 from skfairtest.cli.help import Command, Commands
 from skfairtest.cli.impact import IMPACT_HELP, impact
+from skfairtest.cli.monitor import MONITOR_HELP, monitor
 from skfairtest.cli.output import check_outputs, deliver, tell, watched, write_out
 from skfairtest.cli.scan import scan
 from skfairtest.cli.status import Status
@@ -307,6 +308,7 @@ def _some_failed(failed: Mapping[str, str]) -> Status:
 
 app.command(name="scan", cls=Command, help=options.SCAN_HELP, epilog=options.SCAN_EPILOG)(scan)
 app.command(name="impact", cls=Command, help=IMPACT_HELP)(impact)
+app.command(name="monitor", cls=Command, help=MONITOR_HELP)(monitor)
 
 
 @app.command(cls=Command, help=options.POWER_HELP, epilog=options.POWER_EPILOG)

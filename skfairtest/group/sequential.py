@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.files import replaced
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
@@ -28,7 +29,7 @@ from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportPages, write_text
 from skfairtest.report.record import plain_value
 from skfairtest.report.sentences import Setup
-from skfairtest.report.sequential import StreamSetup, sequential_document
+from skfairtest.report.sequential import StreamSetup, sequential_document, verdict
 from skfairtest.tables import Sample, tagged, untagged
 
 FORMAT = "skfairtest.SequentialFairnessTest"
@@ -318,7 +319,7 @@ class SequentialFairnessTest(ReportPages):
         Parameters
         ----------
         path : str or path, optional
-            The file to write; None: the text is returned.
+            The file to write, which is replaced as a whole; None: the text is returned.
 
         Returns
         -------
@@ -357,7 +358,12 @@ class SequentialFairnessTest(ReportPages):
         }
         # wealth_ is the stream's records, written once.
         found = {name: value for name, value in self.to_dict().items() if name != "wealth"}
-        return write_text(json.dumps({**found, "state": state}, allow_nan=False) + "\n", path)
+        text = json.dumps({**found, "state": state}, allow_nan=False) + "\n"
+        if path is None:
+            return text
+        with replaced(path) as temporary:
+            write_text(text, temporary)
+        return None
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Self:
@@ -511,6 +517,17 @@ class SequentialFairnessTest(ReportPages):
         """
         check_is_fitted(self)
         return self.wealth_.copy()
+
+    def summary(self) -> str:
+        """Say in one line whether any look so far has shown a significant disparity, for logs.
+
+        Returns
+        -------
+        str
+            The verdict of the report.
+        """
+        check_is_fitted(self)
+        return verdict(self._setup(), self.comparisons_, self.p_value_, self.n_batches_, self.n_samples_)
 
     def _setup(self) -> StreamSetup:
         metrics = resolve_metrics(self.metric)

@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import pandas as pd
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.files import replaced
 from skfairtest._utils.typing import Integers
 from skfairtest.readers.columns import Column
 from skfairtest.readers.score_bins import ScoreBins
@@ -77,16 +77,8 @@ def write_stored(stored: Stored, path: str | os.PathLike[str]) -> None:
     writer = {".json": _write_json, ".parquet": _write_parquet}.get(Path(path).suffix)
     if writer is None:
         raise ParameterError(f"path must end in .json or .parquet; found {os.fspath(path)!r}.")
-    folder, name = os.path.split(os.path.abspath(path))
-    temporary = os.path.join(folder, f".{name}.{uuid4().hex}")
-    try:
+    with replaced(path) as temporary:
         writer(header, stored.rows, temporary)
-        with open(temporary, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
 
 
 def is_stored(path: str | os.PathLike[str]) -> bool:

@@ -1,0 +1,138 @@
+"""``skfairtest monitor``: what a nightly job sees of a stream, and that its state survives everything."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfairtest import SequentialFairnessTest
+from skfairtest.cli.app import run
+
+
+def people(week, gap=0.25, n=150):
+    rng = np.random.default_rng(week)
+    sex = rng.choice(["f", "m"], n)
+    hired = rng.random(n) < 0.3 + gap * (sex == "m")
+    truth = rng.random(n) < 0.5
+    return pd.DataFrame({"sex": sex, "hired": np.where(hired, "yes", "no"), "truth": np.where(truth, "yes", "no")})
+
+
+@pytest.fixture
+def week(tmp_path):
+    """Write the file of a week."""
+
+    def write(number, **more):
+        path = tmp_path / f"week{number}.csv"
+        people(number, **more).to_csv(path, index=False)
+        return path
+
+    return write
+
+
+COLUMNS = ["--y-pred", "hired", "--sensitive", "sex", "--pos-label", "yes"]
+
+
+def monitor(state, path, *options):
+    return run(["monitor", str(state), "--batch", str(path), *COLUMNS, *options])
+
+
+def test_a_job_writes_one_line_a_night_and_turns_to_status_1(tmp_path, week, capsys):
+    state, statuses = tmp_path / "state.json", []
+    for number in range(12):
+        statuses.append(monitor(state, week(number)))
+        out = capsys.readouterr()
+        assert out.out.count("\n") == 1
+        assert not out.err
+    assert statuses[0] == 0
+    first = statuses.index(1)
+    assert statuses[first:] == [1] * (12 - first)
+    assert f"Significant disparity in 12 batches (1,800 samples): first at look {first + 1}" in out.out
+    own = SequentialFairnessTest(pos_label="yes")
+    for number in range(12):
+        data = people(number)
+        own.partial_fit(data["hired"], sensitive_features=data[["sex"]])
+    assert SequentialFairnessTest.from_json(state).p_value_ == own.p_value_
+
+
+def test_a_fair_stream_stays_at_status_0(tmp_path, week, capsys):
+    state = tmp_path / "state.json"
+    for number in range(8):
+        assert monitor(state, week(number, gap=0.0)) == 0
+    assert "No significant disparity was detected in 8 batches" in capsys.readouterr().out
+
+
+def test_a_file_fed_twice_changes_nothing_and_is_said(tmp_path, week, capsys):
+    state, path = tmp_path / "state.json", week(1)
+    monitor(state, path)
+    before = state.read_text()
+    again = path.rename(tmp_path / "another name.csv")
+    assert monitor(state, again) == 0
+    assert state.read_text() == before
+    out = capsys.readouterr()
+    assert "was taken in already: nothing was changed" in out.err
+    assert "in 1 batch " in out.out
+
+
+def test_labels_come_later_under_the_name_of_their_batch(tmp_path, week, capsys):
+    state, path = tmp_path / "state.json", week(3)
+    asked = ["--metric", "equalized_odds", "--name", "May"]
+    assert monitor(state, path, *asked) == 0
+    assert "0 batches" in capsys.readouterr().out
+    assert monitor(state, path, *asked, "--y-true", "truth") == 0
+    test = SequentialFairnessTest.from_json(state)
+    assert test.pending_.empty
+    assert test.n_samples_ == 150
+
+
+def test_the_page_and_the_section_are_those_of_the_class(tmp_path, week):
+    state = tmp_path / "state.json"
+    for number in range(5):
+        monitor(state, week(number), "--html", str(tmp_path / "page.html"), "--markdown", str(tmp_path / "card.md"))
+    assert (tmp_path / "card.md").read_text() == SequentialFairnessTest.from_json(state).to_markdown()
+    assert "<svg" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--alpha", "0.01"], "--alpha 0.01: "),
+        (["--metric", "accuracy"], "--metric ['accuracy']: "),
+        (["--margin", "0.1"], "--margin 0.1: "),
+        (["--group", "f", "--group", "m"], "--group ['f', 'm']: "),
+        (["--html", "nowhere/page.html"], "there is no folder nowhere"),
+        (["--y-score", "hired"], "name one column of predictions"),
+    ],
+)
+def test_what_cannot_be_done_is_status_2_and_leaves_the_state_alone(tmp_path, week, capsys, options, message):
+    state = tmp_path / "state.json"
+    monitor(state, week(0))
+    before = state.read_text()
+    assert monitor(state, week(1), *options) == 2
+    assert message in capsys.readouterr().err
+    assert state.read_text() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["state.json", "week0.csv", "week1.csv"]
+
+
+def test_a_file_that_is_no_state_is_refused_and_kept(tmp_path, week, capsys):
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"something": "else"}))
+    assert monitor(state, week(0)) == 2
+    assert "holds no state of a SequentialFairnessTest" in capsys.readouterr().err
+    assert json.loads(state.read_text()) == {"something": "else"}
+
+
+def test_a_state_that_cannot_be_written_is_as_it_was(tmp_path, week, monkeypatch):
+    state = tmp_path / "state.json"
+    monitor(state, week(0))
+    before = state.read_text()
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    assert monitor(state, week(1)) == 2
+    assert state.read_text() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["state.json", "week0.csv", "week1.csv"]
+
+
+def test_the_same_command_line_works_every_night(tmp_path, week):
+    state = tmp_path / "state.json"
+    options = ["--metric", "selection_rate", "--alpha", "0.01", "--margin", "0.02", "--group", "f", "--group", "m"]
+    assert [monitor(state, week(number, gap=0.0), *options) for number in range(3)] == [0, 0, 0]
