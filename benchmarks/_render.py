@@ -27,6 +27,9 @@ from benchmarks._words import (
     PAPER,
     PUBLISHED,
     SECTIONS,
+    SEQUENTIAL,
+    SEQUENTIAL_CHANGE,
+    SEQUENTIAL_DELAY,
 )
 
 
@@ -276,6 +279,57 @@ def audits(folder):
     ]  # fmt: skip
 
 
+def sequential(folder):
+    """Show the figures of `benchmarks.sequential` where they are."""
+    path = folder / "sequential.json"
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    figures, level = document["figures"], document["level"]
+
+    def cases(prefix):
+        return {name.removeprefix(prefix): found for name, found in figures.items() if name.startswith(prefix)}
+
+    fair, delays = cases("fair: "), cases("delay: ")
+    methods = list(dict.fromkeys(method for found in fair.values() for method in found["ever"]))
+    three, change = figures["three groups"], figures["change"]
+    rows = [
+        [name, f"{found['looks']:,}", *(number(found["ever"].get(method)) for method in methods)]
+        for name, found in fair.items()
+    ]
+    rows += [
+        [f"three groups, {name}", f"{three['looks']:,}", number(found["false"]), *["–"] * (len(methods) - 1)]
+        for name, found in three["found"].items()
+    ]
+    waits = list(dict.fromkeys(method for found in delays.values() for method in found["delay"]))
+
+    def looks(found):
+        if found is None:
+            return "–"
+        return " / ".join("–" if found[key] is None else f"{found[key]:.0f}" for key in ("median", "eighty"))
+
+    delayed = [
+        [name, f"{found['fixed_80']:.1f}", *(looks(found["delay"].get(method)) for method in waits)]
+        for name, found in delays.items()
+    ]
+    changed = [[f"by {name}", "", looks(change[name]["detector"]), looks(change[name]["test"])]
+               for name in change if name != "run_length"]  # fmt: skip
+    missed = " and ".join(number(found["ever_missed"]) for found in figures["coverage"].values())
+    first, wait = next(iter(fair.values())), next(iter(delays.values()))
+    length = change["run_length"]
+    return [
+        "## Streams", "",
+        SEQUENTIAL.format(file=path.name, streams=f"{first['streams']:,}", level=number(level),
+                          compared=f"{document['compared']:,}"), "",
+        *folded("Streams without a disparity that are ever rejected", ["stream", "looks", *methods], rows),
+        SEQUENTIAL_DELAY.format(streams=f"{wait['streams']:,}"), "",
+        *folded("Looks until half / 80 % are rejected", ["stream", "fixed", *waits], delayed),
+        SEQUENTIAL_CHANGE.format(length=f"{length['at_least']:,.0f}", stated=f"{length['stated']:,}", missed=missed,
+                                 level=number(level)), "",
+        *folded("Looks after the change until half / 80 % are found", ["rates differ", "", "detector", "test"], changed),
+    ]  # fmt: skip
+
+
 def judged_text(cell, *, fair):
     """Size or power, and coverage; bold as on the rest of the page."""
     rejected, covered = cell["rejected"], cell["coverage"]
@@ -443,6 +497,7 @@ def render(cells, records, folder):
     out += correlation(folder)
     out += model_selection(folder)
     out += audits(folder)
+    out += sequential(folder)
     out += individual(folder)
     out += individual_people(folder)
     out += individual_tables(folder)

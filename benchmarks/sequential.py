@@ -378,7 +378,8 @@ def main(argv=None):
             print(f"{name}: {figures[name]}", flush=True)
             if not options.quick:
                 ordered = {each: figures[each] for each in everything if each in figures}
-                write(RESULTS, "streams; see benchmarks/sequential.py", SEED, level=LEVEL, figures=ordered)
+                what = "streams; see benchmarks/sequential.py"
+                write(RESULTS, what, SEED, level=LEVEL, compared=COMPARED, figures=ordered)
     broken = list(problems(figures))
     print("\n".join(broken) or "Every figure holds.")
     return 1 if broken else 0

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from skfairtest.displays.disparity import DisparityDisplay
     from skfairtest.displays.group_metric import GroupMetricDisplay
     from skfairtest.displays.individual import LossRatioDisplay, StoppingTimeDisplay
+    from skfairtest.displays.monitor import MonitorDisplay
     from skfairtest.displays.null_distribution import NullDistributionDisplay
     from skfairtest.displays.power import PowerDisplay
     from skfairtest.displays.threshold import ThresholdDisplay
@@ -58,6 +59,7 @@ __all__ = [
     "IndividualFairnessTest",
     "LossRatioDisplay",
     "Mahalanobis",
+    "MonitorDisplay",
     "NullDistributionDisplay",
     "PowerDisplay",
     "Projection",
@@ -99,6 +101,7 @@ _HOMES = {
     "IndividualFairnessTest": "individual",
     "LossRatioDisplay": "displays.individual",
     "Mahalanobis": "individual",
+    "MonitorDisplay": "displays.monitor",
     "NullDistributionDisplay": "displays.null_distribution",
     "PowerDisplay": "displays.power",
     "Projection": "individual",

@@ -44,6 +44,7 @@ from skfairtest import (
     Projection,
     SensitiveStratifiedKFold,
     SensitiveSubspace,
+    SequentialFairnessTest,
     SignificanceFrame,
     SubgroupScan,
     fairness_p_value,
@@ -505,6 +506,22 @@ def of_inequality(people, n_jobs):
     return [*found.parts["value"], *found.by_group["contribution"], found.p_value]
 
 
+def of_sequential(people, n_jobs):
+    """Two batches, the state written and read after each."""
+    y_pred, score = logistic().predict(people.X), logistic().predict_proba(people.X)[:, 1]
+    columns, answers = ["disparity", "ci_low", "ci_high", "e_value_adjusted", "p_value", "n_group", "value_group"], []
+    for metric, batches in (
+        (["selection_rate", "accuracy"], (y_pred, 1 - people.y)),
+        ("brier_score", (score, 1 - score)),
+    ):
+        test = SequentialFairnessTest(metric)
+        for predicted in batches:
+            test.partial_fit(predicted, people.y, sensitive_features=people.groups)
+            test = SequentialFairnessTest.from_json(test.to_json())
+        answers += test.comparisons_[columns].to_numpy(dtype=float).ravel().tolist()
+    return answers
+
+
 def of_impact(people, n_jobs):
     table = impact_table(logistic().predict(people.X), sensitive_features=people.groups)
     numbers = ["n", "selected", "ratio", "ci_low", "ci_high", "p_value_adjusted", "shortfall_pool", "flips_test"]
@@ -618,6 +635,8 @@ TESTS_OF_MORE = {
     "clusters inside": ({"metric": "mean_residual", **SOME}, False, ("query",), False),
     "clusters asymptotic": ({"metric": "f1", "method": "asymptotic"}, False, ("query",), True),
 }
+#: Tools whose answer does not depend on the order of people.
+ORDERED = (of_frame, of_scorers, of_p_value, of_inequality, of_sequential)
 #: The first case of each class is that which is asked everything.
 CASES = [
     *(Case(GROUPS, name, params, control) for name, (params, control) in EXACT_TESTS.items()),
@@ -680,12 +699,13 @@ CASES = [
         }.items()
     ),
     *(
-        Case(TOOLS, name, {"answer": answer}, ordered=answer in (of_frame, of_scorers, of_p_value, of_inequality))
+        Case(TOOLS, name, {"answer": answer}, ordered=answer in ORDERED)
         for name, answer in {
             "SignificanceFrame": of_frame,
             "make_fairness_scorer": of_scorers,
             "fairness_p_value": of_p_value,
             "impact_table": of_impact,
+            "SequentialFairnessTest": of_sequential,
             "inequality_decomposition": of_inequality,
             "AuditedClassifier": of_audited,
             "AuditedRegressor": of_audited_numbers,

@@ -195,7 +195,8 @@ class EProcess:
     weight, weighted : float
         Sums over blocks of ``n_a n_b / (n_a + n_b)``, and of this times the difference of means.
     low, high : float
-        The narrowest limits of the difference so far.
+        Limits of the difference now. They hold at all looks together; so would the narrowest ones so far, which say
+        nothing sensible once the difference changes.
     n_blocks : int
         How many blocks were compared.
     waiting : mapping of float to list of float
@@ -275,7 +276,7 @@ class EProcess:
         elif not self.n_blocks:
             gained = first_payoffs(values, sides, margin)
             # A stake so small that it does not matter much where the centre is.
-            cautious = np.minimum(BETS[:ALWAYS], 1 / np.sqrt(counts.sum(axis=1).min()))
+            cautious = np.minimum(BETS[:ALWAYS], 2 / np.sqrt(counts.sum(axis=1).min()))
             followed = log_payoffs(values, sides, centre, DIFFERENCES, MOST * cautious)
         else:
             gained = log_payoffs(values, sides, centre, margin)
@@ -292,9 +293,9 @@ class EProcess:
         self.n_blocks += 1
 
     def settle(self, log_threshold: float) -> None:
-        """Narrow the limits of the difference to those that the wealth now has at a threshold."""
-        low, other = (limit(side, log_threshold) for side in self.followed)
-        self.low, self.high = max(self.low, low), min(self.high, -other)
+        """Set the limits of the difference to those that the wealth now has at a threshold."""
+        self.low, other = (limit(side, log_threshold) for side in self.followed)
+        self.high = -other
 
     def merged(self, other: EProcess) -> EProcess:
         """Return the evidence of two streams of different samples: the product of what each bet has become.

@@ -1,6 +1,10 @@
 """A test that is fed batch by batch: late groups, late labels, batches fed twice, streams that are put together."""
 
+import ast
 import json
+import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -8,7 +12,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from skfairtest import Rate, SequentialFairnessTest
+from skfairtest import FairnessTest, Rate, SequentialFairnessTest
 from skfairtest._utils.errors import ParameterError
 
 
@@ -348,3 +352,71 @@ def test_two_sensitive_features_make_groups_of_both():
     assert ("a", "clay") in test.groups_
     assert len(test.comparisons_) == 6
     assert SequentialFairnessTest.from_json(test.to_json()).groups_ == test.groups_
+
+
+def test_groups_renamed_in_reverse_order_change_signs_only():
+    test, renamed = SequentialFairnessTest(), SequentialFairnessTest()
+    for week in range(6):
+        data = batch(week, groups=("a", "b", "c"), gap=0.2)
+        test.partial_fit(**data)
+        names = np.array([{"a": "z", "b": "y", "c": "x"}[group] for group in data["sensitive_features"]])
+        renamed.partial_fit(**{**data, "sensitive_features": names})
+    pairs = renamed.comparisons_.set_index(["other", "group"])
+    for row in test.comparisons_.itertuples():
+        match = pairs.loc[({"a": "z", "b": "y"}[row.group], {"b": "y", "c": "x"}[row.other])]
+        assert match["e_value"] == pytest.approx(row.e_value, rel=1e-12)
+        assert match["disparity"] == pytest.approx(-row.disparity, rel=1e-12)
+        assert (match["ci_low"], match["ci_high"]) == pytest.approx((-row.ci_high, -row.ci_low), abs=1e-12)
+    assert renamed.p_value_ == pytest.approx(test.p_value_, rel=1e-12)
+
+
+def test_a_clone_knows_nothing_and_a_pickle_everything():
+    test = fed(SequentialFairnessTest(alpha=0.01, groups=["a", "b"]), range(4))
+    copy = clone(test)
+    assert copy.get_params() == test.get_params()
+    with pytest.raises(NotFittedError):
+        copy.to_frame()
+    again = pickle.loads(pickle.dumps(test))
+    assert fed(again, [9]).e_value_ == fed(test, [9]).e_value_
+
+
+def test_the_report_says_in_words_what_the_attributes_say():
+    test = fed(SequentialFairnessTest(), range(30), gap=0.2)
+    test.partial_fit([1], sensitive_features=["a"], batch="late")
+    text = str(test)
+    assert text.splitlines()[0] == test.summary()
+    assert f"first at look {test.rejected_at_} (p = " in test.summary()
+    assert "1 sample of a and b (selection_rate): the other group was missing" in text
+    fair = fed(SequentialFairnessTest("accuracy", margin=0.1), range(3))
+    assert fair.summary().startswith(
+        "No significant disparity beyond the margin was detected in 3 batches (240 samples)"
+    )
+    assert "differs between both groups by at most 10.0 points" in str(fair)
+    means = SequentialFairnessTest("brier_score").partial_fit([0.2, 0.7], [0, 1], sensitive_features=["a", "b"])
+    assert "Pairs of groups now" in means.to_markdown()
+    found = test.to_dict()
+    assert found["test"] == "SequentialFairnessTest"
+    assert found["rejected_at"] == test.rejected_at_
+
+
+def test_german_credit_by_quarters(raw_data):
+    """The example's counts are those of the file, and naive retesting is significant two quarters before the test."""
+    records = pd.read_csv(raw_data("german.csv"))
+    age, quarter = np.where(records["age"] <= 25, "25 or younger", "older"), np.arange(1000) // 250
+    good = (records["credit_risk"] == 1).astype(int)
+    source = (Path(__file__).parents[2] / "examples" / "plot_monitoring.py").read_text()
+    quarters = ast.literal_eval(re.search(r"QUARTERS = (\[.*?\n\])", source, re.DOTALL)[1])
+    test, repeated = SequentialFairnessTest(), []
+    for number in range(4):
+        here, so_far = quarter == number, quarter <= number
+        own = {group: good[here & (age == group)] for group in set(age)}
+        counted = {group: (ratings.sum(), (1 - ratings).sum()) for group, ratings in own.items()}
+        assert counted == quarters[number]
+        test.partial_fit(good[here], sensitive_features=age[here])
+        look = FairnessTest.from_predictions(
+            None, good[so_far], sensitive_features=age[so_far], metric="selection_rate"
+        )
+        repeated.append(look.p_value_)
+    assert repeated[1] < 0.05 < repeated[0]
+    assert test.rejected_at_ == 4
+    assert test.disparity_ == pytest.approx(look.disparity_, abs=0.002)
