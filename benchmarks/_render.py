@@ -326,7 +326,8 @@ def sequential(folder):
         *folded("Looks until half / 80 % are rejected", ["stream", "fixed", *waits], delayed),
         SEQUENTIAL_CHANGE.format(length=f"{length['at_least']:,.0f}", stated=f"{length['stated']:,}", missed=missed,
                                  level=number(level)), "",
-        *folded("Looks after the change until half / 80 % are found", ["rates differ", "", "detector", "test"], changed),
+        *folded("Looks after the change until half / 80 % are found", ["rates differ", "", "detector", "test"],
+                changed),
     ]  # fmt: skip
 
 

@@ -339,12 +339,18 @@ INDIVIDUAL_TABLES = (
     "projection, after 200 steps, has its figures."
 )
 
-SEQUENTIAL = """Measured by `python -m benchmarks.sequential`, stored in `benchmarks/results/{file}`. A stream of batches is looked at after every batch. Of {streams}
-streams in which no groups differ, this share is ever rejected at {level} by `SequentialFairnessTest` (bets on every sample, or on differences of batch means), and of
-{compared} of them by exact tests that are repeated. Where mixes and rates drift, all data so far differ between groups although no batch does."""
+SEQUENTIAL = """\
+Measured by `python -m benchmarks.sequential`, stored in `benchmarks/results/{file}`. A stream of batches is looked at
+after every batch. Of {streams} streams in which no groups differ, this share is ever rejected at {level} by
+`SequentialFairnessTest` (bets on every sample, or on differences of batch means), and of {compared} of them by exact
+tests that are repeated. Where mixes and rates drift, all data so far differ between groups although no batch does."""
 
-SEQUENTIAL_DELAY = """How many looks it takes until half, and until 80 %, of {streams} streams with a disparity are rejected; "fixed" is the number of looks whose data give one exact test,
-made once, a power of 80 %. The published recursion bets on pairs, one sample of each group, and needs groups of one size; Bonferroni's level needs the number of looks beforehand."""
+SEQUENTIAL_DELAY = """\
+How many looks it takes until half, and until 80 %, of {streams} streams with a disparity are rejected; "fixed" is the
+number of looks whose data give one exact test, made once, a power of 80 %. The published recursion bets on pairs, one
+sample of each group, and needs groups of one size; Bonferroni's level needs the number of looks beforehand."""
 
-SEQUENTIAL_CHANGE = """A disparity that begins at look 21: looks until the change detector's alarm and until the test rejects. Without a disparity the detector's first alarm came after at least
-{length} looks on average, {stated} being stated. The confidence sequence ever excluded the true difference in {missed} of streams (at most {level} being stated)."""
+SEQUENTIAL_CHANGE = """\
+A disparity that begins at look 21: looks until the change detector's alarm and until the test rejects. Without a
+disparity the detector's first alarm came after at least {length} looks on average, {stated} being stated. The
+confidence sequence ever excluded the true difference in {missed} of streams (at most {level} being stated)."""
