@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skfairtest
@@ -23,6 +24,7 @@ from skfairtest import (
     Mahalanobis,
     Projection,
     SensitiveSubspace,
+    SequentialFairnessTest,
     SubgroupScan,
 )
 
@@ -73,6 +75,33 @@ class CorrelationFairnessTestOfModel(CorrelationFairnessTest):
     def fit(self, X, y=None, *, sensitive_features=None):
         """Test the model on the people it was fitted on."""
         return fit_on(self, super().fit, X, y, sensitive_features)
+
+
+class SequentialFairnessTestOfModel(SequentialFairnessTest):
+    """Takes in what a model predicts of the people it was fitted on, and supplies the groups."""
+
+    def fit(self, X, y=None):
+        """Begin anew."""
+        y_pred = LogisticRegression().fit(X, y).predict(X)
+        super().fit(y_pred, y, sensitive_features=every_second(X))
+        self.n_features_in_ = shape(X)[-1]
+        return self
+
+    def partial_fit(self, X, y=None, **given):
+        """Take in one more batch; `fit` passes predictions and groups."""
+        if given:
+            return super().partial_fit(X, y, **given)
+        model = LogisticRegression().fit(X, y)
+        if getattr(self, "n_features_in_", model.n_features_in_) != model.n_features_in_:
+            raise ValueError("X has another number of features than the batches before")
+        super().partial_fit(model.predict(X), y, sensitive_features=every_second(X))
+        self.n_features_in_ = model.n_features_in_
+        return self
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(LogisticRegression()).input_tags
+        return tags
 
 
 class AuditedClassifierWithGroups(AuditedClassifier):
@@ -162,6 +191,7 @@ CHECKED = {
         SubgroupScanOfModel(LogisticRegression(), metric="accuracy", min_group_size=2),
         SubgroupScanOfModel(LinearRegression(), metric="mean_squared_error", min_group_size=2),
     ],
+    SequentialFairnessTest: [SequentialFairnessTestOfModel(metric="accuracy")],
     CorrelationFairnessTest: [CorrelationFairnessTestOfModel(LinearRegression(), **DRAWN)],
     IndividualFairnessTest: [
         IndividualFairnessTestOfModel(LogisticRegression(), n_steps=5),

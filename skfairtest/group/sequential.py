@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
@@ -183,15 +184,24 @@ class SequentialFairnessTest(ReportPages):
 
         Parameters
         ----------
-        y_pred, y_true, sensitive_features, time, batch
-            As of `partial_fit`.
+        y_pred : array-like of shape (n_samples,)
+            Predictions; scores for metrics of scores.
+        y_true : array-like of shape (n_samples,), optional
+            True labels; None: they come later.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples.
+        time : str, number or date, optional
+            When the batch is of.
+        batch : str or int, optional
+            Its name.
 
         Returns
         -------
         self
             The test after one look.
         """
-        for name in [name for name in vars(self) if name.endswith("_") or name.startswith("_")]:
+        own = ("_stream", "_names", "_waiting", "_given", "_positive_seen")
+        for name in [name for name in vars(self) if name.endswith("_") or name in own]:
             delattr(self, name)
         return self.partial_fit(y_pred, y_true, sensitive_features=sensitive_features, time=time, batch=batch)
 
@@ -416,6 +426,10 @@ class SequentialFairnessTest(ReportPages):
                 f"source holds no state of a SequentialFairnessTest: {type(error).__name__}: {error}"
             ) from error
         return test
+
+    def __sklearn_clone__(self) -> Self:
+        """Copy the parameters: there is no estimator to hand on."""
+        return BaseEstimator.__sklearn_clone__(self)  # type: ignore[no-any-return]
 
     # Inside ---------------------------------------------------------------------------------
 
