@@ -26,10 +26,10 @@ from skfairtest.comparisons.stream_frames import as_e, groups_frame, looks_frame
 from skfairtest.inference.e_process import METHODS
 from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
 from skfairtest.readers import one_column
-from skfairtest.report.document import Block
+from skfairtest.report.document import Block, Heading
 from skfairtest.report.mixin import ReportPages, write_text
 from skfairtest.report.record import plain_value
-from skfairtest.report.sentences import Setup
+from skfairtest.report.sentences import Setup, metric_title
 from skfairtest.report.sequential import StreamSetup, sequential_document, verdict
 from skfairtest.tables import Sample, tagged, untagged
 
@@ -550,6 +550,10 @@ class SequentialFairnessTest(ReportPages):
         margin = (-self.margin, self.margin) if self.margin else None
         sentences = Setup(margin_bounds=margin, alpha=self.alpha, sentences=rates, descriptions=means)
         return StreamSetup(sentences, tuple(metric.name for metric in metrics), self.average_run_length)
+
+    def _page(self) -> Sequence[Block]:
+        metrics = enumerated([metric_title(metric) for metric in self._setup().metrics])
+        return [Heading(f"Monitoring: {metrics}", 1), Heading("Verdict"), *self._document()]
 
     def _document(self) -> Sequence[Block]:
         return sequential_document(

@@ -15,8 +15,8 @@ from skfairtest.report.document import Block, Column, Heading, Items, Paragraph,
 from skfairtest.report.pictures import sequences_figure
 from skfairtest.report.sentences import Setup, equals_p, metric_title, number, p_text, percent, points
 
-#: Looks that the table has, and rows of these that a short report shows.
-LOOKS, FEW = 12, 12
+#: Rows of the table of looks.
+LOOKS = 12
 
 
 @dataclass(frozen=True)
@@ -160,8 +160,7 @@ def _tables(setup: StreamSetup, comparisons: pd.DataFrame, wealth: pd.DataFrame)
     )
     marked = frozenset(place for place, row in enumerate(rows) if row[-1])
     blocks: list[Block] = [Table(head, rows, "Pairs of groups now", marked)]
-    last = wealth[wealth["look"] > wealth["look"].max() - LOOKS] if len(wealth) else wealth
-    last = last.sort_values("look", ascending=False, kind="stable")
+    last = wealth.sort_values("look", ascending=False, kind="stable").head(LOOKS)
     looks = tuple(
         (f"{row['look']}", _when(row), *cells(row, row["wealth"], number(row["e_value_adjusted"]), "")[:-1])
         for row in records(last)
