@@ -243,15 +243,16 @@ class SequentialFairnessTest(ReportPages):
         Warns
         -----
         UserWarning
-            If the batch was taken in already, a group comes later than others, or the positive label was never seen.
+            If the batch was taken in already, or a group comes later than others.
         """
         settings, metrics = self._check()
         if sensitive_features is None:
             raise ParameterError("sensitive_features is missing: the groups to compare, one value per sample")
         name = None if batch is None else str(batch)
         waiting: dict[str, Any] = getattr(self, "_waiting", {})
-        if name is not None and name in getattr(self, "_names", ()) and name not in waiting:
-            warnings.warn(f"batch {name!r} was taken in already: nothing was changed", UserWarning, stacklevel=2)
+        if name is not None and name in getattr(self, "_names", ()) and (name not in waiting or y_true is None):
+            still = " and waits for its labels" if name in waiting else ""
+            warnings.warn(f"batch {name!r} was taken in already{still}: nothing was changed", UserWarning, stacklevel=2)
             return self
         sample, ready = self._read(metrics, y_pred, y_true, sensitive_features, name, waiting)
         seen = getattr(self, "_positive_seen", False)
@@ -259,16 +260,7 @@ class SequentialFairnessTest(ReportPages):
         design = Design(sample, settings, (), (), positive, self.pos_label, ())
         found = {metric.name: values_of(design, metric) for metric in ready}
         self._begin(metrics)
-        if ready:
-            late = self._stream.take(found, sample.group_labels, name, plain_time(time))
-            if late:
-                warnings.warn(
-                    f"groups: {enumerated([*map(label, late)])} came after the first comparison, and pairs with it "
-                    "share a small part of the level, which is kept for late groups. Name all groups beforehand, "
-                    "groups=[...], to give every pair the same",
-                    UserWarning,
-                    stacklevel=2,
-                )
+        late = self._stream.take(found, sample.group_labels, name, plain_time(time)) if ready else []
         left = [metric.name for metric in metrics if metric not in ready]
         returned = self._waiting.pop(name, None) is not None
         if left and not returned:
@@ -280,6 +272,14 @@ class SequentialFairnessTest(ReportPages):
         self.n_samples_ = getattr(self, "n_samples_", 0) + (0 if returned else sample.n_samples)
         self.pos_label_ = positive
         self._refresh()
+        if late:
+            warnings.warn(
+                f"groups: {enumerated([*map(label, late)])} came after the first comparison, and pairs with it share a "
+                "small part of the level, which is kept for late groups. Name all groups beforehand, groups=[...], to "
+                "give every pair the same",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     def merge(self, other: SequentialFairnessTest) -> SequentialFairnessTest:
@@ -467,8 +467,6 @@ class SequentialFairnessTest(ReportPages):
         if name in waiting:
             assert name is not None
             told = waiting[name]
-            if y_true is None:
-                raise ParameterError(f"y_true is missing: batch {name!r} waits for its labels and was passed without")
             now, before = _sizes(sample), {untagged(group): n for group, n in told["n"]}
             if now != before:
                 raise ParameterError(

@@ -168,10 +168,7 @@ def _tables(setup: StreamSetup, comparisons: pd.DataFrame, wealth: pd.DataFrame)
     if looks:
         renamed = [Column("adjusted e") if column.head == "adjusted p" else column for column in head[:-1]]
         columns = (Column("look"), Column("batch", "name"), *renamed)
-        caption = (
-            f"The last {pluralize(min(LOOKS, int(wealth['look'].max())), 'look')}, the latest first (wealth_ has all)"
-        )
-        blocks.append(Table(columns, looks, caption, few=FEW, folded=True))
+        blocks.append(Table(columns, looks, "The latest looks (wealth_ has all)", folded=True))
     return blocks
 
 

@@ -166,7 +166,7 @@ def test_metrics_that_need_no_labels_do_not_wait_for_them():
     test.partial_fit(data["y_pred"], sensitive_features=data["sensitive_features"], batch="May")
     assert test.comparisons_["n_group"].tolist()[1] == 0
     assert test.n_batches_ == 1
-    with pytest.raises(ParameterError, match="'May' waits for its labels"):
+    with pytest.warns(UserWarning, match="'May' was taken in already and waits for its labels"):
         test.partial_fit(data["y_pred"], sensitive_features=data["sensitive_features"], batch="May")
     with pytest.raises(ParameterError, match="other samples"):
         test.partial_fit([1, 0], [1, 1], sensitive_features=["a", "b"], batch="May")
