@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MONITOR_HELP", "monitor"]
 
-MONITOR_HELP = """Take in a batch of predictions, and say whether groups differ so far.
+MONITOR_HELP = """Test a stream, batch by batch, valid however often one looks.
 
 STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however often
 it is looked at: a fair stream is ever called unfair with a probability of at most --alpha. What is tested is decided by
