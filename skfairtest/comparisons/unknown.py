@@ -1,9 +1,8 @@
 """People whose group is not known: left out and counted, or assigned to groups in every possible way.
 
 With bounds, a comparison's p-value is the largest over all assignments of these people to groups, and its interval
-reaches from the lower limit of the assignment with the smallest disparity to the upper limit of the one with the
-largest. So every p-value is valid whatever groups they belong to, and what is made of p-values (adjustment, verdict,
-reports) is as it always is.
+reaches from the smallest lower limit of an assignment to the largest upper one. So every p-value is valid whatever
+groups they belong to, and what is made of p-values (adjustment, verdict, reports) is as it always is.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, pair_disparity, values
-from skfairtest.inference.unknown import PValueBounds, Unknown, extreme_pairs, p_value_bounds
+from skfairtest.inference.unknown import PValueBounds, Unknown, corner_pairs, extreme_pairs, p_value_bounds
 from skfairtest.metrics import Rate
 from skfairtest.tables import Sample
 
@@ -43,9 +42,11 @@ class UnknownNull(RateNull):
         bounds: Sequence[tuple[float, float]],
     ) -> list[tuple[float, float]]:
         """Return the smallest lower and the largest upper limit over all assignments."""
-        ends = [[null._at(end) for end in extreme_pairs(null.pair, null.unknown)] for null in nulls]
-        low, high = (RateNull.limits_of_all(side, critical, bounds) for side in zip(*ends, strict=True))
-        return [(first[0], second[1]) for first, second in zip(low, high, strict=True)]
+        corners = [[null._at(pair) for pair in corner_pairs(null.pair, null.unknown)] for null in nulls]
+        repeated = [(null, *asked) for own, *asked in zip(corners, critical, bounds, strict=True) for null in own]
+        limits = iter(RateNull.limits_of_all(*zip(*repeated, strict=True)))
+        found = [np.array([next(limits) for _ in own]) for own in corners]
+        return [(float(np.nanmin(own[:, 0])), float(np.nanmax(own[:, 1]))) for own in found]
 
     def _at(self, pair: Pair) -> RateNull:
         return RateNull(self.question, pair, self.scale)

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 from scipy.special import gammaln, xlogy
@@ -88,6 +89,26 @@ def extreme_pairs(pair: Pair, unknown: Unknown) -> tuple[Pair, Pair]:
         replace(pair, d1=d1 + others, x2=x2 + events, d2=d2 + events),
         replace(pair, x1=x1 + events, d1=d1 + events, d2=d2 + others),
     )
+
+
+def corner_pairs(pair: Pair, unknown: Unknown) -> list[Pair]:
+    """Return the assignments that give all events to one side or to neither, and so for the others.
+
+    Limits of a disparity are smallest and largest at one of them: an odds ratio's at the two extreme ones, while score
+    limits, which fewer people make wider, also where people are on neither side. Of score limits this was found by
+    trying all assignments of 3,000 tables, not proved.
+    """
+    sides = ((1, 0), (0, 1), (0, 0)) if unknown.elsewhere else ((1, 0), (0, 1))
+    return [
+        Pair(
+            pair.x1 + a * unknown.events,
+            pair.d1 + a * unknown.events + b * unknown.others,
+            pair.x2 + c * unknown.events,
+            pair.d2 + c * unknown.events + e * unknown.others,
+            pair.overall,
+        )
+        for (a, c), (b, e) in product(sides, sides)
+    ]
 
 
 def n_assignments(unknown: Unknown) -> int:
@@ -175,7 +196,7 @@ def _strata_last(pair: Pair) -> Pair:
 
 
 def _only(pair: Pair, place: int) -> Pair:
-    return Pair(*(counts[[place]] for counts in (pair.x1, pair.d1, pair.x2, pair.d2)), overall=pair.overall)
+    return Pair(pair.x1[[place]], pair.d1[[place]], pair.x2[[place]], pair.d2[[place]], pair.overall)
 
 
 def _of_all(all_of_them: Pair, log_p: Floats, method: str) -> PValueBounds:
