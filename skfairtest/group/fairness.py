@@ -112,7 +112,8 @@ class FairnessTest(GroupsTest):
         What becomes of people of whom a sensitive feature is missing. "exclude": they are left out, and counted in
         `n_unknown_` and `excluded_`. "group": they are a group of their own, "unknown" (in parentheses where a group
         has that name). "bounds", of rates: each p-value is the largest and each interval the widest over all ways to
-        assign them to the groups, so that the test is valid whichever they belong to.
+        assign them to the groups, so that the test is valid whichever they belong to. In tables and in frames that an
+        engine counts, no group is missing.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, True, or the estimator's ``classes_[1]``.
     random_state : int, RandomState, Generator or None

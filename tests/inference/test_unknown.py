@@ -151,7 +151,7 @@ def test_a_search_that_is_cut_short_says_so_and_is_not_too_narrow(table):
 
 
 def test_many_people_whose_groups_are_known_leave_little_to_search():
-    # 15,251 assignments of 100,000 people are tested by Fisher's test.
+    # Fisher's test of 100,000 people, in 15,251 assignments.
     found = p_value_bounds(pair_of(20_000, 50_000, 19_800, 50_000), Unknown(100, 150), Scale(), Question())
     assert found.attained
     low, high = (
