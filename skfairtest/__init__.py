@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from skfairtest.group.inequality import inequality_decomposition
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.group.subgroups import SubgroupScan
+    from skfairtest.group.uncertain import UncertainGroupsTest
     from skfairtest.individual import (
         ComparablePairs,
         IndividualFairnessTest,
@@ -68,6 +69,7 @@ __all__ = [
     "StoppingTimeDisplay",
     "SubgroupScan",
     "ThresholdDisplay",
+    "UncertainGroupsTest",
     "__version__",
     "fairness_p_value",
     "impact_table",
@@ -108,6 +110,7 @@ _HOMES = {
     "StoppingTimeDisplay": "displays.individual",
     "SubgroupScan": "group.subgroups",
     "ThresholdDisplay": "displays.threshold",
+    "UncertainGroupsTest": "group.uncertain",
     "fairness_p_value": "model_selection.p_value",
     "impact_table": "audit.impact",
     "inequality_decomposition": "group.inequality",

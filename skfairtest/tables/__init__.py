@@ -2,5 +2,6 @@
 
 from skfairtest.tables.count_table import CountTable
 from skfairtest.tables.sample import Kinds, Sample, Values
+from skfairtest.tables.uncertain import UncertainSample
 
-__all__ = ["CountTable", "Kinds", "Sample", "Values"]
+__all__ = ["CountTable", "Kinds", "Sample", "UncertainSample", "Values"]
