@@ -173,7 +173,7 @@ def _measured(design: Design, rate: Rate, kinds: Kinds, table: Floats, drawn: Fl
 def _values_of(tables: Floats, contrast: Contrast, scale: Scale) -> tuple[Floats, Floats]:
     """Return the metric on both sides of a comparison, (...,) each, of tables (..., G, 3)."""
     events, denominators = events_and_denominators(tables)
-    return values(pair_of(events, denominators, contrast), scale)
+    return values(pair_of(events, denominators, contrast), scale)  # type: ignore[arg-type]  # no whole numbers
 
 
 def _spread(samples: tuple[Floats, Floats], disparity: str) -> float:

@@ -1,8 +1,8 @@
 """A rate in groups that are known by their probabilities: three estimates, and bootstrap samples of each.
 
 Person i is in group g with probability p_ig, and in one of three roles: shows the event (0), meets the condition
-without it (1), or does not meet it (2). Each estimate is a table N of expected people, groups by roles, and the rate of a group
-is N_g0 / (N_g0 + N_g1):
+without it (1), or does not meet it (2). Each estimate is a table N of expected people, groups by roles, and the rate of
+a group is N_g0 / (N_g0 + N_g1):
 
 - weighted: N_gr is the sum of p_ig over the people in role r. Right if, among people with the same probabilities, role
   and group are independent (Chen et al. 2019, who call what is left the bias of the weighted estimator).
