@@ -75,13 +75,28 @@ class UncertainGroupsTest(FairnessTest):
     assumption_ : str
         What the estimate assumes beside probabilities that are right on average; "none: groups are certain" where every
         probability is 0 or 1.
-    p_value_, rejected_, concern_, statistic_, disparity_, confidence_interval_
-        As of `FairnessTest`.
     by_group_ : DataFrame
         As of `FairnessTest`; ``n`` is the expected number of people, rounded, ``n_effective`` Kish's effective number
         of those who meet the condition.
-    comparisons_, excluded_, null_distribution_, p_value_interval_, method_, adjust_, n_resamples_, groups_, n_samples_
-        As of `FairnessTest`.
+    p_value_, statistic_, disparity_, binning_error_ : float
+        As of `FairnessTest`, and so is everything that follows.
+    rejected_, concern_ : bool
+        Whether a disparity was found or, with "equivalence", fairness within the margin was not certified.
+    confidence_interval_, equivalence_interval_, p_value_interval_ : tuple of float
+        Of the disparity, with "equivalence" also at level 1 - 2 alpha, and of the p-value's Monte-Carlo error. None of
+        them includes the bias of an estimate whose assumption fails.
+    comparisons_, excluded_, homogeneity_ : DataFrame
+        The last one has no rows.
+    null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
+        Disparities of bootstrap samples less that of the data.
+    method_, variance_, within_, adjust_ : str or None
+        What was run.
+    n_resamples_, n_samples_, n_unknown_ : int
+        Bootstrap samples, people, and 0.
+    groups_ : list
+        The names of the columns, sorted.
+    pos_label_ : object
+        The label counted as positive.
 
     See Also
     --------
@@ -121,6 +136,13 @@ class UncertainGroupsTest(FairnessTest):
     0.429
     """
 
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "sensitive_features": True,
+        "predict_params": True,
+        "control_features": False,
+        "sample_weight": False,
+        "clusters": False,
+    }
     _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "assumption")
 
     def __init__(
