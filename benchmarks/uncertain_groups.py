@@ -101,11 +101,10 @@ def broken(cells):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.uncertain_groups", description=__doc__.splitlines()[0])
-    parser.add_argument("--repetitions", type=int, default=200, metavar="N")
+    parser.add_argument("--repetitions", type=int, default=40, metavar="N")
     options = parser.parse_args(argv)
-    asked = [(WORLDS[0], n, estimate, None) for n in (500, 5000) for estimate in ESTIMATES]
-    asked += [(world, 2000, estimate, None) for world in WORLDS[1:] for estimate in ESTIMATES]
-    asked += [(WORLDS[-1], 2000, estimate, REFERENCE + sum(PRIOR)) for estimate in ESTIMATES]
+    asked = [(world, n, estimate, None) for world in WORLDS for n in (500, 5000) for estimate in ESTIMATES]
+    asked += [(WORLDS[-1], n, estimate, REFERENCE + sum(PRIOR)) for n in (500, 5000) for estimate in ESTIMATES]
     cells = []
     for world, n, estimate, n_reference in asked:
         cells.append(simulated(world, n, estimate, options.repetitions, n_reference))
