@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.group.sequential import SequentialFairnessTest
     from skfairtest.group.subgroups import SubgroupScan
+    from skfairtest.group.uncertain import UncertainGroupsTest
     from skfairtest.individual import (
         ComparablePairs,
         IndividualFairnessTest,
@@ -72,6 +73,7 @@ __all__ = [
     "StoppingTimeDisplay",
     "SubgroupScan",
     "ThresholdDisplay",
+    "UncertainGroupsTest",
     "__version__",
     "fairness_p_value",
     "impact_table",
@@ -114,6 +116,7 @@ _HOMES = {
     "StoppingTimeDisplay": "displays.individual",
     "SubgroupScan": "group.subgroups",
     "ThresholdDisplay": "displays.threshold",
+    "UncertainGroupsTest": "group.uncertain",
     "fairness_p_value": "model_selection.p_value",
     "impact_table": "audit.impact",
     "inequality_decomposition": "group.inequality",

@@ -47,6 +47,7 @@ from skfairtest import (
     SequentialFairnessTest,
     SignificanceFrame,
     SubgroupScan,
+    UncertainGroupsTest,
     fairness_p_value,
     impact_table,
     inequality_decomposition,
@@ -223,6 +224,34 @@ class Groups(Kind):
     def check_labels(self, test, data, mapping):
         assert test.pos_label_ == mapping[1]
         assert type(test.pos_label_) is type(mapping[1])
+
+
+class Uncertain(Groups):
+    """Tests of groups that are known by probabilities, which follow from people's scores."""
+
+    cls = UncertainGroupsTest
+    everybody = people(100)
+    #: They are names of columns, which are text in every container.
+    groups = None
+    requests = ("sensitive_features",)
+    #: It has no n_jobs.
+    parallel = False
+
+    def arguments(self, case, data, put):
+        names = sorted(data["tree"].unique(), key=str)
+        others = ((1 - data["score"]) / 2 + 0.05).clip(upper=0.3)
+        likely = pd.DataFrame(
+            {name: np.where(data["tree"] == name, 1 - others * (len(names) - 1), others) for name in names},
+            index=data.index,
+        )
+        return (
+            put.column(data["y_pred"], None),
+            put.column(data["y_true"], None),
+            {"sensitive_features": put.columns(likely)},
+        )
+
+    def sentence(self, test):
+        return "" if test.alternative == "equivalence" else "group"
 
 
 class Audits(Kind):
@@ -586,7 +615,7 @@ class Case:
     @property
     def several(self):
         """Whether several sensitive features are passed in one container, which always has names."""
-        return self.kind in (AUDITS, SCANS) or (self.kind is CORRELATIONS and not self.more)
+        return self.kind in (AUDITS, SCANS, UNCERTAIN) or (self.kind is CORRELATIONS and not self.more)
 
     @property
     def data(self):
@@ -595,7 +624,7 @@ class Case:
 
 
 GROUPS, AUDITS, CORRELATIONS, INDIVIDUALS, TOOLS = Groups(), Audits(), Correlations(), Individuals(), Tools()
-SCANS = Scans()
+SCANS, UNCERTAIN = Scans(), Uncertain()
 FEW, SOME = {"n_resamples": 99}, {"n_resamples": 299}
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
 LEARNED = {"fair_metric": "sensitive_subspace"}
@@ -642,6 +671,9 @@ CASES = [
     *(Case(GROUPS, name, params, control) for name, (params, control) in EXACT_TESTS.items()),
     *(Case(GROUPS, name, params, control, exact=False) for name, (params, control) in DRAWN_TESTS.items()),
     *(Case(GROUPS, name, *rest) for name, rest in TESTS_OF_MORE.items()),
+    Case(UNCERTAIN, "weighted", {"n_resamples": 99}, exact=False),
+    Case(UNCERTAIN, "likelihood", {"metric": "accuracy", "estimate": "likelihood", **FEW}, exact=False),
+    Case(UNCERTAIN, "equivalence", {"margin": 0.2, "alternative": "equivalence", **FEW}, exact=False),
     Case(AUDITS, "margin", {"metrics": "selection_rate", "margin": 0.05, "adjust": "fdr_bh"}),
     Case(AUDITS, "drawn", {"metrics": ["roc_auc", "mean_residual"], "n_resamples": 599}, more=("score",), exact=False),
     Case(AUDITS, "standard", {}),
@@ -714,7 +746,7 @@ CASES = [
         }.items()
     ),
 ]  # fmt: skip
-KINDS = (GROUPS, AUDITS, SCANS, CORRELATIONS, INDIVIDUALS)
+KINDS = (GROUPS, UNCERTAIN, AUDITS, SCANS, CORRELATIONS, INDIVIDUALS)
 
 
 def parametrized(cases, name=None, values=(), *, unless=lambda case, value: False):
@@ -1173,9 +1205,10 @@ def test_a_second_fit_leaves_nothing_of_the_first(kind):
         CORRELATIONS: "functions",
         INDIVIDUALS: "learned",
         SCANS: "in context",
+        UNCERTAIN: "equivalence",
     }
     before = next(case for case in cases if case.name == names[kind])
-    case = next(case for case in cases if case.name in ("defaults", "ratios", "analytic"))
+    case = next(case for case in cases if case.name in ("defaults", "ratios", "analytic", "weighted"))
     test = kind.made(before)
     kind.fit(test, before, before.data)
     test.set_params(**fitted(case).get_params())
@@ -1215,9 +1248,9 @@ def test_only_fitting_sets_attributes_which_are_documented_and_end_in_an_undersc
     }
     documented = documented_attributes(kind.cls)
     assert len(documented) == len(set(documented))
-    assert set(documented) - public == (
-        {"equivalence_interval_"} if kind is GROUPS else set()
-    )  # where it was asked for
+    asked_for = {GROUPS: {"equivalence_interval_", "disparity_bounds_", "p_value_bounds_", "bounds_"}}
+    asked_for[UNCERTAIN] = {"equivalence_interval_"}
+    assert set(documented) - public == asked_for.get(kind, set())
     assert public <= set(documented)
     assert all(name.endswith("_") and not hasattr(bare, name) for name in public)
     assert type(test.p_value_) is float

@@ -26,6 +26,7 @@ from skfairtest import (
     SensitiveSubspace,
     SequentialFairnessTest,
     SubgroupScan,
+    UncertainGroupsTest,
 )
 
 
@@ -66,6 +67,17 @@ class SubgroupScanOfModel(SubgroupScan):
 
     def fit(self, X, y=None, *, sensitive_features=None):
         """Scan the model's predictions of the people it was fitted on."""
+        return fit_on(self, super().fit, X, y, sensitive_features)
+
+
+class UncertainGroupsTestOfModel(UncertainGroupsTest):
+    """Fits its model, and supplies probabilities."""
+
+    def fit(self, X, y=None, *, sensitive_features=None):
+        """Test the model on the people it was fitted on."""
+        if sensitive_features is None:
+            groups = np.asarray(every_second(X))
+            sensitive_features = np.where((groups == groups[:1])[:, None], [0.8, 0.2], [0.2, 0.8])
         return fit_on(self, super().fit, X, y, sensitive_features)
 
 
@@ -187,6 +199,7 @@ CHECKED = {
         FairnessAuditOfModel(LogisticRegression(), metrics="accuracy"),
         FairnessAuditOfModel(LinearRegression(), metrics="mean_squared_error", **DRAWN),
     ],
+    UncertainGroupsTest: [UncertainGroupsTestOfModel(LogisticRegression(), metric="accuracy", **DRAWN)],
     SubgroupScan: [
         SubgroupScanOfModel(LogisticRegression(), metric="accuracy", min_group_size=2),
         SubgroupScanOfModel(LinearRegression(), metric="mean_squared_error", min_group_size=2),

@@ -66,7 +66,9 @@ def sets_of(sample: Sample, people: Sample) -> list[int]:
     place = [sample.sensitive_names.index(name) for name in people.sensitive_names]
     found = dict.fromkeys(people.groups, 0)
     for key, number in zip(sample.groups, numbers_of(len(sample.groups)), strict=True):
-        found[tuple(key[p] for p in place)] ^= number
+        own = tuple(key[p] for p in place)
+        if own in found:  # people of whom one of the features is not known are in none of its groups
+            found[own] ^= number
     return list(found.values())
 
 

@@ -31,6 +31,7 @@ from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import FROM_TABLE, GroupsTest
 from skfairtest.comparisons.settings import Settings
+from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of
@@ -84,6 +85,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         Resamples of each null distribution. With ``method="auto"`` they are more where not even none of them being as
         extreme would be significant among so many comparisons: then drawing stops when 20 were, as with "adaptive",
         or when there are enough for one to be significant and none was.
+    missing : {"raise", "exclude", "group", "bounds"}, default="raise"
+        What becomes of people of whom a sensitive feature is missing, as in `FairnessTest`. They are missing only where
+        groups are made of that feature.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     positive_means : str, optional
@@ -222,6 +226,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         margin: float | None = None,
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
+        missing: str = "raise",
         pos_label: Any = None,
         positive_means: str | None = None,
         favorable: bool | None = None,
@@ -241,6 +246,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self.margin = margin
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
+        self.missing = missing
         self.pos_label = pos_label
         self.positive_means = positive_means
         self.favorable = favorable
@@ -402,11 +408,12 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         measured: list[Measured] = []
         not_compared = list(without)
         missing: GroupsMissing | None = None
+        whole = sample.with_unknown()
         with progress("audit", len(asked), bool(settings.verbose)) as advance:
             for names, people, own in zip(asked, samples, questions, strict=True):
                 try:
-                    sets = sets_of(sample, people)
-                    measured.append(measure(people, metrics, own, self.pos_label, classes, seed, sets))
+                    sets = sets_of(whole, people)
+                    measured.append(with_unknown(measure(people, metrics, own, self.pos_label, classes, seed, sets)))
                 except GroupsMissing as error:  # another grouping may still be comparable
                     not_compared.append((" x ".join(names), str(error)))
                     missing = missing or error
@@ -422,11 +429,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self._set(
             record_of(
                 results,
-                n_samples=sample.n_samples,
+                n_samples=whole.n_samples,
                 subject=subject,
                 parameters=self._parameters(metrics, seed),
                 not_compared=not_compared,
-                provenance=provenance_of(sample, self.estimator, from_table=subject == FROM_TABLE),
+                provenance=provenance_of(whole, self.estimator, from_table=subject == FROM_TABLE),
             )
         )
         return self

@@ -143,6 +143,7 @@ def audit(
     control: options.Control = None,
     weight: options.Weight = None,
     cluster: options.Cluster = None,
+    missing: options.Missing = "raise",
     encoding: options.Encoding = UTF_8,
     threshold: options.Threshold = None,
     score_bins: options.ScoreBins = None,
@@ -197,6 +198,7 @@ def audit(
         weight,
         cluster,
         check_encoding(encoding),
+        unknown=missing != "raise",
     )
     source = Source(tuple(files), columns, engine, cache, score_bins, threshold)
     source.check()
@@ -206,6 +208,7 @@ def audit(
         "compare": compare,
         "disparity": disparity,
         "margin": margin,
+        "missing": missing,
         "confidence_level": 1 - alpha,
         "adjust": None if adjust == "none" else adjust,
         "intersections": intersections,

@@ -29,6 +29,7 @@ _OPTIONS = {
     "compare_intersections": "--compare-intersections",
     "disparity": "--disparity",
     "margin": "--margin",
+    "missing": "--missing",
     "positive_means": "--positive-means",
     "favorable": "--favorable",
     "alpha": "--alpha",

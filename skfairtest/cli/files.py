@@ -49,7 +49,10 @@ _MISSING = frozenset({"nan", "na", "n/a", "#n/a", "null", "none", "."})
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a file are what, in which encoding text is, and whether a group may be unknown (missing)."""
+    """Which columns of a file are what, in which encoding text is, and whether a group may be unknown (missing).
+
+    None: the command has no option that says so.
+    """
 
     y_true: str | None
     y_pred: str | None
@@ -59,7 +62,7 @@ class Columns:
     weight: str | None = None
     cluster: str | None = None
     encoding: str = UTF_8
-    unknown: bool = False
+    unknown: bool | None = None
 
     @property
     def options(self) -> dict[str, str]:
@@ -217,6 +220,8 @@ def _check_complete(path: str, columns: Columns, missing: Mapping[str, int], n: 
         if missing.get(name) and not (columns.unknown and option == "--sensitive"):
             are = "is" if missing[name] == 1 else "are"
             instead = "" if name in columns.numbers else ", or give missing a name of its own, such as 'unknown'"
+            if columns.unknown is False and option == "--sensitive":
+                instead += ", or say with --missing what becomes of them"
             raise BadInput(
                 f"{path}: {missing[name]:,} of {n:,} values {are} missing in column {name!r} ({option}): leave these "
                 f"rows out{instead}"

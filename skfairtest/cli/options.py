@@ -52,8 +52,8 @@ with every comparison. JSON writes undefined numbers as null and infinite ones a
 apostrophe before text that a spreadsheet would compute.
 
 Several files are counted one by one, and so is a single one with --engine, --cache, --score-bins or --threshold. Then
---cluster is not available, and more than 1,000 different scores need --score-bins. If some files cannot be read, the
-others are reported, the errors are listed at the end, and the exit status is 2."""
+--cluster and --missing are not available, and more than 1,000 different scores need --score-bins. If some files cannot
+be read, the others are reported, the errors are listed at the end, and the exit status is 2."""
 
 AUDIT_EPILOG = f"""\b
 Examples:
@@ -174,6 +174,15 @@ Control = Annotated[
 Weight = Annotated[str | None, _column("--weight", "How many people each row counts for.")]
 Cluster = Annotated[
     str | None, _column("--cluster", "Which rows belong together, such as several decisions on one person.")
+]
+Missing = Annotated[
+    Literal["raise", "exclude", "group", "bounds"],
+    _option(
+        "--missing",
+        panel=_READING,
+        help="What becomes of people whose group is an empty field: an error; they are left out and counted; they are "
+        "a group; or (of rates) p-values and intervals that hold whichever group they are in.",
+    ),
 ]
 Encoding = Annotated[
     str,

@@ -95,9 +95,10 @@ class Source:
             )
         if not columns.sensitive:
             raise BadInput("--sensitive is missing: name the column of groups")
-        if columns.cluster is not None and self.is_counted:
+        in_memory = {"--cluster": columns.cluster is not None, "--missing": bool(columns.unknown)}
+        for needed in (option for option, given in in_memory.items() if given and self.is_counted):
             why = next((option for option, value in self._of_counting.items() if value is not None), "several files")
-            raise BadInput(f"--cluster needs a single file that is read into memory: it does not go with {why}")
+            raise BadInput(f"{needed} needs a single file that is read into memory: it does not go with {why}")
 
     def counted(self) -> Counted:
         """Count the people, or add the tables."""

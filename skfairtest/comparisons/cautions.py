@@ -54,7 +54,7 @@ def cautions(measured: Measured) -> list[str]:
             f"{metric} of {label(group)} {why}{more}: p-values and intervals of its comparisons are approximate, "
             f"and may be too small; {_remedy(measured, metric)}"
         )
-    small = [e for e in measured.excluded if e.metric is None and e.n]
+    small = [e for e in measured.excluded if e.metric is None and e.n and e.comparisons]
     if small:
         groups = dict.fromkeys(e.group if e.other is None else e.other for e in small)
         names = ", ".join(f"({label(group)})" if isinstance(group, tuple) else label(group) for group in groups)

@@ -13,6 +13,7 @@ from skfairtest.comparisons.core import Finding, Result
 from skfairtest.comparisons.family import decide
 from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.inference.extreme import Extreme, extreme_disparity
 from skfairtest.metrics import Metric, Rate, disparity_of, resolve_metrics
 from skfairtest.tables import Sample
@@ -50,7 +51,7 @@ def compare(
     random_state: Any = None,
 ) -> Result:
     """Make and judge the comparisons of one grouping of people, and warn of what makes them doubtful."""
-    measured = measure(sample, metrics, settings, pos_label, classes, random_state)
+    measured = with_unknown(measure(sample, metrics, settings, pos_label, classes, random_state))
     (result,) = decide([measured], settings)
     warn_about_people(measured)
     warn_about_resamples(result.verdict, settings)

@@ -14,6 +14,7 @@ from skfairtest._utils.text import label
 from skfairtest.comparisons.contrasts import SMALL
 from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, Finding, GroupValues, Measured, Result
 from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.unknown import UnknownNull
 from skfairtest.inference.multiplicity import holm
 from skfairtest.readers import sort_levels
 from skfairtest.tables import Sample
@@ -25,6 +26,10 @@ COMPARISON_COLUMNS = [
 HOMOGENEITY_COLUMNS = [
     "metric", "group", "other", "n_strata", "statistic", "df", "p_value", "p_value_adjusted", "common", "stratum",
     "distance", "method",
+]  # fmt: skip
+BOUNDS_COLUMNS = [
+    "metric", "group", "other", "n_unknown", "n_unknown_event", "disparity_low", "disparity_high", "p_value_low",
+    "p_value_high", "attained",
 ]  # fmt: skip
 EXCLUDED_COLUMNS = [field.name for field in fields(Exclusion)]
 VALUE_COLUMNS = [field.name for field in fields(GroupValues)]
@@ -86,6 +91,19 @@ def homogeneity_frame(findings: Iterable[Finding]) -> pd.DataFrame:
         for name, value in zip(HOMOGENEITY_COLUMNS, row, strict=True):
             columns[name].append(value)
     return _frame(columns)
+
+
+def bounds_frame(findings: Iterable[Finding]) -> pd.DataFrame:
+    """One row per comparison that has bounds over all groups that people may belong to."""
+    found = [(one.estimate, one.null) for one in findings if isinstance(one.null, UnknownNull)]
+    rows = [
+        (
+            estimate.metric, estimate.group, estimate.other, null.unknown.events + null.unknown.others,
+            null.unknown.events, *null.disparities(), p_of(null.found.low), p_of(null.found.high), null.found.attained,
+        )
+        for estimate, null in found
+    ]  # fmt: skip
+    return _frame({name: [row[place] for row in rows] for place, name in enumerate(BOUNDS_COLUMNS)})
 
 
 def written_labels(frame: pd.DataFrame) -> pd.DataFrame:

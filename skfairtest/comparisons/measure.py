@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import seed_sequence
 from skfairtest.comparisons.binning import binning_error
@@ -71,13 +71,17 @@ def measure(
         Comparisons in the order metric, pooled before strata, contrast.
     """
     settings = _for_people(sample, settings)
+    if not sample.n_samples:
+        names = " x ".join(sample.sensitive_names)
+        raise GroupsMissing(f"sensitive_features ({names}) is missing for everybody: there are no groups to compare")
     design, excluded = _design(sample, metrics, settings, pos_label, classes, sets)
     counted: list[tuple[Counted, bool]] = []  # whether it has a condition on the labels that all rates read
     others: list[tuple[ScoreMetric | Rate | Omnibus, Kinds]] = []
     table = None
     for metric in metrics:
         if isinstance(metric, Rate) and is_counted(sample, settings):
-            table = table or _label_table(design, [m for m in metrics if isinstance(m, Rate)])
+            rates_read = cells_read([m for m in metrics if isinstance(m, Rate)], settings)
+            table = table or label_table(sample, rates_read, design.pos_label)
             counts, cells, labels = table
             roles = {name: labels[name] if len(sample.labels) > 2 else cells[name] for name in cells}
             what = design.what_is_equal(metric, settings.question, scored=settings.variance == "score")
@@ -279,15 +283,15 @@ def check_numbers(design: Design, metric: Metric) -> None:
         check_magnitude({name: design.sample.columns[name] for name in metric.columns}, metric.power)
 
 
-def _label_table(
-    design: Design, rates: Sequence[Rate]
+def label_table(
+    sample: Sample, names: Iterable[str], positive: Any
 ) -> tuple[np.ndarray, dict[str, np.ndarray], dict[str, np.ndarray]]:
     """Count people by the labels that rates read: counts (S, G, K), and each cell's labels as booleans and as codes."""
-    table = design.sample.table(cells_read(rates, design.settings))
+    table = sample.table(names)
     labels = {label: place for place, label in enumerate(table.labels)}
-    names = [(place, name) for place, name in enumerate(table.cell_names) if name != "y_score"]
-    cells = {name: np.array([cell[i] == design.pos_label for cell in table.cells], dtype=bool) for i, name in names}
-    codes = {name: np.array([labels[cell[i]] for cell in table.cells], dtype=np.intp) for i, name in names}
+    cell_names = [(place, name) for place, name in enumerate(table.cell_names) if name != "y_score"]
+    cells = {name: np.array([cell[i] == positive for cell in table.cells], dtype=bool) for i, name in cell_names}
+    codes = {name: np.array([labels[cell[i]] for cell in table.cells], dtype=np.intp) for i, name in cell_names}
     # Cells in an order that does not depend on how labels are spelled: sampled tables depend on it.
     order = np.lexsort(tuple(cells.values())[::-1])
     return (

@@ -321,7 +321,7 @@ class GroupsTest(ReportMixin):
 
     def _sample(self, X: Any, y: Any, y_pred: Any, y_score: Any, columns: dict[str, Any]) -> Sample:
         """Read one row per person; a test may look up in `X` what else it needs to know of people."""
-        return Sample.from_predictions(y, y_pred, y_score=y_score, **columns)
+        return Sample.from_predictions(y, y_pred, y_score=y_score, missing=getattr(self, "missing", None), **columns)
 
     def _ask(
         self,

@@ -20,6 +20,7 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "variance": ("auto", "score", "delta", "jackknife", "bootstrap", None),
     "within": ("auto", None, "y_true", "y_pred"),
     "adjust": ("auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None),
+    "missing": ("raise", "exclude", "group", "bounds"),
 }
 #: Resamples after which ``n_resamples="adaptive"`` stops at the latest.
 MOST_ADAPTIVE = 9999
@@ -48,6 +49,8 @@ class Settings:
     n_decisive: int | None = None
     #: Whether groups are the intersections of an audit, for which `compare` may be "to_parents" as well.
     crossed: bool = False
+    #: What becomes of people whose group is not known.
+    missing: str = "raise"
 
 
 def check_settings(
@@ -65,6 +68,7 @@ def check_settings(
     n_resamples: Any = 9999,
     n_jobs: Any = None,
     verbose: Any = 0,
+    missing: Any = "raise",
     unit: bool = True,
     **_: Any,
 ) -> Settings:
@@ -77,7 +81,7 @@ def check_settings(
     ParameterError
         If a value is not one of those allowed, or two of them contradict each other.
     """
-    given = (compare, disparity, alternative, method, variance, within, adjust)
+    given = (compare, disparity, alternative, method, variance, within, adjust, missing)
     for (name, choices), value in zip(CHOICES.items(), given, strict=True):
         check_choice(name, value, choices)
     check_running(confidence_level, n_jobs, verbose)
@@ -135,7 +139,24 @@ def check_settings(
         asked_variance,
         adaptive,
         int(verbose),
+        missing=_check_missing(missing, compare, method, adjust),
     )
+
+
+def _check_missing(missing: str, compare: str, method: str, adjust: str | None) -> str:
+    """Refuse bounds over all groups where p-values are not those of one table after the other."""
+    refused = {
+        f"compare={compare!r}": (compare in ("to_highest", "to_lowest"), "compare='between_groups'"),
+        f"method={method!r}": (method in ("permutation", "bootstrap"), "method='auto', variance='auto', within='auto'"),
+        f"adjust={adjust!r}": (adjust == "max_t", "adjust='holm'"),
+    }
+    for given, (bad, instead) in refused.items():
+        if missing == "bounds" and bad:
+            raise ParameterError(
+                f"missing='bounds' looks at the enumerated or asymptotic test of every assignment, which {given} has "
+                f"not: use {instead}, or missing='exclude'"
+            )
+    return missing
 
 
 def _check_odds_ratio(compare: Any, method: Any) -> None:

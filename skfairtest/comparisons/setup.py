@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skfairtest._utils.text import rounded_up
 from skfairtest.comparisons.core import Measured
+from skfairtest.comparisons.unknown import unknown_sentence
 from skfairtest.metrics import Omnibus, Rate
 from skfairtest.report.sentences import Setup
 from skfairtest.tables import Sample
@@ -35,6 +36,7 @@ def setup_of(measured: Measured, adjust: str | None) -> Setup:
         everybody=frozenset(metric.name for metric in metrics if isinstance(metric, Omnibus)),
         disparities={metric.name: metric.disparity for metric in metrics if metric.disparity},
         people=_people(measured, sample),
+        unknown=unknown_sentence(measured),
         adjust=adjust,
         names=sample.sensitive_names,
         within=settings.within if any(one.evidence.method == "permutation" for one in measured.comparisons) else "auto",

@@ -13,6 +13,7 @@ from skfairtest.comparisons.detectable import Supposed
 from skfairtest.comparisons.engine import check_question, compare
 from skfairtest.comparisons.family import equivalence_interval, p_of
 from skfairtest.comparisons.frames import (
+    bounds_frame,
     by_group_frame,
     comparisons_frame,
     excluded_frame,
@@ -27,6 +28,7 @@ from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.setup import setup_of
+from skfairtest.comparisons.unknown import disparities_of, p_value_bounds_of
 from skfairtest.group.explanation import Explanation, explain
 from skfairtest.metrics import Metric
 from skfairtest.readers import classes_of
@@ -106,6 +108,12 @@ class FairnessTest(GroupsTest):
     n_resamples : int or "adaptive", default=9999
         Resamples drawn. "adaptive" stops a comparison when 20 were at least as extreme as the data, at 9,999 at the
         latest; its p-value is valid (Besag and Clifford 1991).
+    missing : {"raise", "exclude", "group", "bounds"}, default="raise"
+        What becomes of people of whom a sensitive feature is missing. "exclude": they are left out, and counted in
+        `n_unknown_` and `excluded_`. "group": they are a group of their own, "unknown" (in parentheses where a group
+        has that name). "bounds", of rates: each p-value is the largest and each interval the widest over all ways to
+        assign them to the groups, so that the test is valid whichever they belong to. In tables and in frames that an
+        engine counts, no group is missing.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, True, or the estimator's ``classes_[1]``.
     random_state : int, RandomState, Generator or None
@@ -167,7 +175,18 @@ class FairnessTest(GroupsTest):
     pos_label_ : object
         The label counted as positive; None where no metric asks.
     n_samples_ : int
-        People.
+        People who are in a group.
+    n_unknown_ : int
+        People of whom a sensitive feature is missing. They are among `n_samples_` with ``missing="group"`` only.
+    disparity_bounds_, p_value_bounds_ : tuple of float
+        With ``missing="bounds"`` only: over all assignments, the smallest and the largest disparity of the comparison
+        that sets `p_value_`, and bounds of the global p-value, of which the upper one is `p_value_`. Of a single
+        comparison both are attained, unless ``attained`` in `bounds_` says otherwise.
+    bounds_ : DataFrame
+        With ``missing="bounds"`` only, a row for each comparison: ``n_unknown`` people of unknown group who meet the
+        rate's condition, ``n_unknown_event`` of them with its event; ``disparity_low``, ``disparity_high``,
+        ``p_value_low`` and ``p_value_high`` (not adjusted) over all assignments; and whether both p-values are
+        ``attained``, or there were too many assignments to try and they lie outside of all.
 
     See Also
     --------
@@ -222,7 +241,7 @@ class FairnessTest(GroupsTest):
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
         "equivalence_interval", "comparisons", "excluded", "homogeneity", "method", "variance", "within", "adjust",
-        "n_resamples", "groups", "pos_label", "n_samples",
+        "n_resamples", "groups", "pos_label", "n_samples", "n_unknown", "disparity_bounds", "p_value_bounds", "bounds",
     )  # fmt: skip
 
     def __init__(
@@ -241,6 +260,7 @@ class FairnessTest(GroupsTest):
         adjust: str | None = "auto",
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
+        missing: str = "raise",
         pos_label: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -259,6 +279,7 @@ class FairnessTest(GroupsTest):
         self.adjust = adjust
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
+        self.missing = missing
         self.pos_label = pos_label
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -314,7 +335,12 @@ class FairnessTest(GroupsTest):
         self.n_resamples_ = verdict.n_resamples
         self.binning_error_ = max((one.binning_error for one in measured.by_metric.values()), default=0.0)
         self.groups_ = list(sample.group_labels)
-        self.n_samples_ = sample.n_samples
+        self.n_samples_, self.n_unknown_ = sample.n_samples, sample.n_unknown
+        if settings.missing == "bounds":
+            self.bounds_, self.p_value_bounds_ = bounds_frame(findings), p_value_bounds_of(result)
+            self.disparity_bounds_ = disparities_of(leading)
+        elif hasattr(self, "bounds_"):  # of an earlier fit
+            del self.bounds_, self.p_value_bounds_, self.disparity_bounds_
         self._setup, self._values = setup_of(measured, verdict.adjust), values_frame(measured)
         self._null_histogram = null_histogram_of(leading)
         # Where the leading comparison stands in comparisons_.
@@ -393,6 +419,7 @@ class FairnessTest(GroupsTest):
             p_value_interval=self.p_value_interval_,
             leading=self._leading,
             equivalence_interval=getattr(self, "equivalence_interval_", None),
+            bounds=(self.disparity_bounds_, self.p_value_bounds_) if hasattr(self, "bounds_") else None,
         )
 
 

@@ -24,6 +24,7 @@ from skfairtest.readers.predictions import (
     predictions_from_X,
     scores,
 )
+from skfairtest.readers.probabilities import Probabilities, read_probabilities
 from skfairtest.readers.score_bins import ScoreBins
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "WARN_GROUPS",
     "Column",
     "Numbers",
+    "Probabilities",
     "ScoreBins",
     "as_floats",
     "as_model_input",
@@ -50,6 +52,7 @@ __all__ = [
     "predictions_from_X",
     "read_column",
     "read_columns",
+    "read_probabilities",
     "read_values",
     "read_weights",
     "resolve_pos_label",

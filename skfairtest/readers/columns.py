@@ -20,8 +20,8 @@ from skfairtest.readers.containers import (
     series_name,
     split_table,
 )
-from skfairtest.readers.encoding import encode
-from skfairtest.readers.levels import is_unicode
+from skfairtest.readers.encoding import encode, small
+from skfairtest.readers.levels import is_unicode, sort_levels
 
 __all__ = [
     "MAX_GROUPS",
@@ -29,6 +29,7 @@ __all__ = [
     "Column",
     "Numbers",
     "check_same_people",
+    "named_unknown",
     "read_column",
     "read_columns",
     "read_groups",
@@ -130,7 +131,15 @@ class Numbers:
         return replace(self, values=self.values[rows], index=index)
 
 
-def read_column(data: Any, parameter: str, *, name: str | None = None, missing: bool = False) -> Column:
+#: What to do about missing values where nothing else is said.
+LEAVE_OUT = "leave these people out of every argument, or give missing a name of its own, such as 'unknown'"
+#: The name of a group of people whose group is not known.
+UNKNOWN = "unknown"
+
+
+def read_column(
+    data: Any, parameter: str, *, name: str | None = None, missing: bool = False, instead: str = LEAVE_OUT
+) -> Column:
     """Read one value per person from any container.
 
     Parameters
@@ -144,6 +153,8 @@ def read_column(data: Any, parameter: str, *, name: str | None = None, missing: 
         What to call the column; by default the name of the series, else `parameter`.
     missing : bool, default=False
         Whether values may be missing; the code of these is -1.
+    instead : str
+        What an error says is to be done about missing values.
 
     Returns
     -------
@@ -177,9 +188,7 @@ def read_column(data: Any, parameter: str, *, name: str | None = None, missing: 
         ) from error
     if n_missing and not missing:
         raise ParameterError(
-            f"{where} has {n_missing:,} missing value{'s' if n_missing > 1 else ''} among "
-            f"{codes.size:,}: leave these people out of every argument, or give missing a name "
-            "of its own, such as 'unknown'."
+            f"{where} has {n_missing:,} missing value{'s' if n_missing > 1 else ''} among {codes.size:,}: {instead}."
         )
     if not codes.size:
         raise ParameterError(f"{where} is empty: at least one person is needed.")
@@ -203,6 +212,7 @@ def read_columns(
     max_levels: int | None = None,
     warn_levels: int | None = None,
     missing: bool = False,
+    instead: str = LEAVE_OUT,
 ) -> tuple[Column, ...]:
     """Read one or several columns from any container.
 
@@ -220,6 +230,8 @@ def read_columns(
         and `WARN_GROUPS` for sensitive features.
     missing : bool, default=False
         Whether values may be missing; the code of these is -1.
+    instead : str
+        What an error says is to be done about missing values.
 
     Returns
     -------
@@ -243,7 +255,7 @@ def read_columns(
     >>> [column.name for column in read_columns(data, "sensitive_features", default_name="s")]
     ['sex', 'age']
     """
-    columns = _columns_of(data, parameter, default_name, missing)
+    columns = _columns_of(data, parameter, default_name, {"missing": missing, "instead": instead})
     if not columns:
         raise ParameterError(f"{parameter} has no columns: pass at least one.")
     check_names([column.name for column in columns], parameter)
@@ -254,7 +266,7 @@ def read_columns(
 
 
 def read_groups(
-    sensitive_features: Any, control_features: Any, *, few: bool = True
+    sensitive_features: Any, control_features: Any, *, few: bool = True, missing: bool = False, instead: str = LEAVE_OUT
 ) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
     """Read the groups and the strata of people.
 
@@ -264,6 +276,10 @@ def read_groups(
         The groups; with `few`, too many values in a column are an error or a warning.
     control_features : array-like, frame or mapping, optional
         The strata.
+    few : bool, default=True
+        Whether too many values are an error.
+    missing, instead : bool, str
+        As in `read_columns`, of the groups.
 
     Returns
     -------
@@ -276,13 +292,35 @@ def read_groups(
         default_name="sensitive_feature",
         max_levels=MAX_GROUPS if few else None,
         warn_levels=WARN_GROUPS if few else None,
+        missing=missing,
+        instead=instead,
     )
     if control_features is None:
         return sensitive, ()
     return sensitive, read_columns(control_features, "control_features", default_name="control_feature")
 
 
-def _columns_of(data: Any, parameter: str, default_name: str, missing: bool) -> tuple[Column, ...]:
+def named_unknown(column: Column) -> Column:
+    """Return a column in which missing values are a level of their own, with a name that no other one has.
+
+    Examples
+    --------
+    >>> named_unknown(read_column(["f", None, "m"], "sex", missing=True)).levels
+    ('f', 'm', 'unknown')
+    >>> named_unknown(read_column(["f", None, "Unknown"], "sex", missing=True)).levels
+    ('(unknown)', 'Unknown', 'f')
+    """
+    if not (column.codes < 0).any():
+        return column
+    name, taken = UNKNOWN, {level.casefold() for level in column.levels if isinstance(level, str)}
+    while name in taken:
+        name = f"({name})"
+    levels = sort_levels([*column.levels, name])
+    place = np.array([*(levels.index(level) for level in column.levels), levels.index(name)], dtype=np.intp)
+    return replace(column, levels=tuple(levels), codes=small(place[column.codes], len(levels)))
+
+
+def _columns_of(data: Any, parameter: str, default_name: str, about: Mapping[str, Any]) -> tuple[Column, ...]:
     if isinstance(data, Column):
         return (data,)
     if isinstance(data, (list, tuple)) and data and isinstance(data[0], Column):
@@ -291,9 +329,9 @@ def _columns_of(data: Any, parameter: str, default_name: str, missing: bool) -> 
         one_dimensional(data, parameter)
     if not is_table(data):
         name = series_name(data) or f"{default_name}_0"
-        return (read_column(data, parameter, name=name, missing=missing),)
+        return (read_column(data, parameter, name=name, **about),)
     return tuple(
-        read_column(values, parameter, name=name or f"{default_name}_{position}", missing=missing)
+        read_column(values, parameter, name=name or f"{default_name}_{position}", **about)
         for position, (name, values) in enumerate(split_table(data, parameter))
     )
 

@@ -144,8 +144,14 @@ def _groups(record: Any, part: Any) -> Iterator[str]:
         yield from _differs(f"{place}.small", row["small"], few, f"n_effective is {row['n_effective']}")
         yield from _interval(place, row)
     if people:
+        # Of people whose group is not known, no value was computed.
+        in_groups = record.verdict.n_samples - sum(
+            row["n"]
+            for row in _rows(part.excluded)
+            if row["comparisons"] == 0 and row["metric"] is None and row["group"] is None
+        )
         why = f"verdict.n_samples is {record.verdict.n_samples}"
-        yield from _differs("by_group adds up to n and", sum(people.values()), record.verdict.n_samples, why)
+        yield from _differs("by_group adds up to n and", sum(people.values()), in_groups, why)
 
 
 def _interval(place: str, row: Row) -> Iterator[str]:

@@ -54,6 +54,7 @@ def group_document(
     p_value_interval: tuple[float, float],
     leading: int,
     equivalence_interval: tuple[float, float] | None = None,
+    bounds: tuple[tuple[float, float], tuple[float, float]] | None = None,
 ) -> list[Block]:
     """Compose the report of a test: the verdict, the leading finding, the null hypotheses, and the tables.
 
@@ -69,6 +70,8 @@ def group_document(
         Those of the test.
     leading : int
         The row of the comparison that sets the p-value.
+    bounds : pair of (float, float), optional
+        Of that comparison's disparity, and of the p-value, over all groups to which people of unknown group may belong.
 
     Returns
     -------
@@ -94,6 +97,8 @@ def group_document(
         low, high = (write(inverted[end]) for end in ends)
         level = f"{100 * (1 - 2 * setup.alpha):g} %"
         said.append(f"Its {level} interval, which the test of equivalence inverts, is {low} to {high}.")
+    if bounds is not None:
+        said.append(_bounds_sentence(setup, tested.iloc[[leading]], *bounds))
     if p_value_interval[0] != p_value_interval[1]:
         low, high = (p_text(bound) if bound else "0" for bound in p_value_interval)
         said.append(f"With infinitely many resamples, the p-value would lie between {low} and {high} (95 % limits).")
@@ -110,6 +115,19 @@ def group_document(
         *([excluded_table(excluded, "Left out")] if len(excluded) else []),
         Paragraph("\n".join(_notes(setup, comparisons))),
     ]
+
+
+def _bounds_sentence(
+    setup: Setup, tested: pd.DataFrame, disparity: tuple[float, float], p_value: tuple[float, float]
+) -> str:
+    """Say between which ends the disparity of one comparison and the p-value lie, whatever groups people are in."""
+    row = oriented(setup, tested.assign(**dict(zip(("ci_low", "ci_high"), disparity, strict=True)))).iloc[0]
+    write, _ = disparity_writer(setup, row["metric"])
+    low, high = (write(row[end]) for end in ("ci_low", "ci_high"))
+    ends = " and ".join(map(p_text, p_value))
+    return (
+        f"Whatever groups the people of unknown group are in, the disparity is {low} to {high}, and p between {ends}."
+    )
 
 
 def _strata_sentence(setup: Setup, strata: pd.DataFrame) -> str:
@@ -132,8 +150,7 @@ def _notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
         together = "for all comparisons together" if simultaneous else "for one comparison at a time"
         intervals = f" Intervals of disparities are {100 * (1 - setup.alpha):g} %, {together}."
     yield f"p-values are adjusted for the number of comparisons: {ADJUSTED[setup.adjust]}.{intervals}"
-    if setup.people:
-        yield setup.people
+    yield from (said for said in (setup.people, setup.unknown) if said)
     if setup.controls:
         yield (
             f"Comparisons averaged over {label(setup.controls)} and those within its single levels are two families, "

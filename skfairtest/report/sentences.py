@@ -69,6 +69,8 @@ class Setup:
     within : {"auto", None, "y_true", "y_pred"}
         Where labels were permuted; anything but "auto" makes the null hypothesis one about the whole
         distribution of labels.
+    unknown : str
+        What is to be said about people whose group is not known; may be empty.
     names : tuple of str
         Names of the sensitive features one by one; empty where they have none.
     positive_means : str or None
@@ -92,7 +94,8 @@ class Setup:
     people: Annotated[str, text] = ""
     adjust: Annotated[str | None, ADJUST] = "holm"
     within: Annotated[str | None, one_of("auto", None, "y_true", "y_pred")] = "auto"
-    # A record has these elsewhere: in the features of its parts, and in its parameters.
+    # A record has these elsewhere: among what was left out, in the features of its parts, and in its parameters.
+    unknown: str = ""
     names: tuple[str, ...] = ()
     positive_means: str | None = None
     favorable: bool | None = None

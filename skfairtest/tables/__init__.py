@@ -3,5 +3,6 @@
 from skfairtest.tables.count_table import CountTable
 from skfairtest.tables.sample import Kinds, Sample, Values
 from skfairtest.tables.storage import tagged, untagged
+from skfairtest.tables.uncertain import UncertainSample
 
-__all__ = ["CountTable", "Kinds", "Sample", "Values", "tagged", "untagged"]
+__all__ = ["CountTable", "Kinds", "Sample", "UncertainSample", "Values", "tagged", "untagged"]

@@ -192,7 +192,7 @@ def used(column: Column, rows: Booleans | Positions) -> Column:
         renumber = np.zeros(len(column.levels), dtype=np.intp)
         renumber[found] = np.arange(found.size)
         codes = renumber[codes]
-    return Column(column.name, tuple(column.levels[i] for i in found.tolist()), codes)
+    return Column(column.name, tuple(column.levels[i] for i in found.tolist()), codes, categorical=column.categorical)
 
 
 def distinct_keys(columns: Sequence[Column], n_rows: int) -> tuple[tuple[tuple[Any, ...], ...], Positions]:

@@ -15,7 +15,16 @@ from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
-from skfairtest.readers.columns import Column, Numbers, check_same_people, read_column, read_groups
+from skfairtest.readers.columns import (
+    LEAVE_OUT,
+    UNKNOWN,
+    Column,
+    Numbers,
+    check_same_people,
+    named_unknown,
+    read_column,
+    read_groups,
+)
 from skfairtest.readers.encoding import first_of_each
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
 from skfairtest.readers.score_bins import ScoreBins
@@ -31,6 +40,11 @@ MOST_KINDS, SHARED_BY = 1000, 20
 FEW_KINDS = 64
 #: Weights that differ by less than this share of their mean are one weight.
 SAME = 1e-7
+#: What is to be done about people of unknown group where the test has a parameter for it.
+_INSTEAD = (
+    "missing='exclude' leaves these people out, missing='group' makes them a group of their own, and missing='bounds' "
+    "gives bounds over all groups that they may belong to"
+)
 #: So many people tell already whether there are too many different numbers.
 LOOKED_AT = 20_000
 
@@ -204,6 +218,10 @@ class Sample:
         Whether of weights only sums are known, so that `weight` stands for people who have these sums.
     suppressed : tuple of (label, label or None, int)
         Groups that were left out of a table, of which stratum, and how many people they would have needed.
+    everyone : Sample or None
+        These people and those whose group is not known, whose codes are -1; None where all groups are known.
+    named : bool
+        Whether those whose group is not known are here, in a group of their own.
     """
 
     columns: Mapping[str, Column | Numbers]
@@ -215,6 +233,8 @@ class Sample:
     score_bins: ScoreBins | None = None
     summed: bool = False
     suppressed: tuple[Suppressed, ...] = ()
+    everyone: "Sample | None" = None
+    named: bool = False
 
     @classmethod
     def from_predictions(
@@ -228,6 +248,7 @@ class Sample:
         sample_weight: Any = None,
         clusters: Any = None,
         few_groups: bool = True,
+        missing: str | None = None,
     ) -> "Sample":
         """Read people from one row per person.
 
@@ -241,6 +262,9 @@ class Sample:
             What each person counts, and who belongs together.
         few_groups : bool, default=True
             Whether too many values of a sensitive feature are an error or a warning.
+        missing : {"raise", "exclude", "group", "bounds"}, optional
+            What becomes of people of whom a sensitive feature is not known: an error, which names this parameter where
+            there is one; people of no group (of "exclude" and "bounds"); or a group.
 
         Raises
         ------
@@ -249,7 +273,13 @@ class Sample:
         """
         given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
         columns = {name: read_values(values, name) for name, values in given.items() if values is not None}
-        sensitive, control = read_groups(sensitive_features, control_features, few=few_groups)
+        sensitive, control = read_groups(
+            sensitive_features,
+            control_features,
+            few=few_groups,
+            missing=missing not in (None, "raise"),
+            instead=LEAVE_OUT if missing is None else _INSTEAD,
+        )
         weight = None if sample_weight is None else read_weights(sample_weight)
         cluster = None if clusters is None else read_column(clusters, "clusters")
         check_same_people(
@@ -262,7 +292,8 @@ class Sample:
             }
         )
         check_names([c.name for c in control], [c.name for c in sensitive], list(columns))
-        return cls(columns, sensitive, control, None, weight, cluster)
+        people = cls(columns, sensitive, control, None, weight, cluster)
+        return people.with_unknown() if missing == "group" else people.known()
 
     @classmethod
     def from_table(cls, table: CountTable) -> "Sample":
@@ -283,9 +314,41 @@ class Sample:
         )
 
     def regroup(self, sensitive_features: Sequence[str]) -> "Sample":
-        """Group the same people by some of the sensitive features."""
-        kept = tuple(column for column in self.sensitive if column.name in sensitive_features)
-        return replace(self, sensitive=kept)
+        """Group the same people by some of the sensitive features, of whom others may be unknown."""
+        whole = self.everyone or self
+        kept = tuple(column for column in whole.sensitive if column.name in sensitive_features)
+        people = replace(whole, sensitive=kept)
+        return people.with_unknown() if self.named else people.known()
+
+    def known(self) -> "Sample":
+        """Return the people whose group is known, and keep the others in mind."""
+        unknown = self._unknown
+        return replace(self._of(np.flatnonzero(~unknown), self.control), everyone=self) if unknown.any() else self
+
+    def with_unknown(self) -> "Sample":
+        """Return everyone; of whom a feature is not known has a value of it that nobody else has."""
+        whole = self.everyone or self
+        if not whole._unknown.any():
+            return self
+        return replace(whole, sensitive=tuple(map(named_unknown, whole.sensitive)), everyone=whole, named=True)
+
+    @property
+    def unknown(self) -> "Sample | None":
+        """The people whose group is not known, as one group; None where there are none."""
+        if self.everyone is None:
+            return None
+        rows = np.flatnonzero(self.everyone._unknown)
+        one = Column(" x ".join(self.sensitive_names), (UNKNOWN,), np.zeros(len(self.everyone._unknown), dtype=np.intp))
+        return replace(self.everyone, sensitive=(one,))._of(rows, self.everyone.control)
+
+    @property
+    def n_unknown(self) -> int:
+        """How many people there are of whom a feature is not known."""
+        return 0 if self.everyone is None else int(self.everyone._unknown.sum())
+
+    @property
+    def _unknown(self) -> Booleans:
+        return np.asarray(np.logical_or.reduce([column.codes < 0 for column in self.sensitive]))
 
     def with_scores_as_predictions(self) -> "Sample":
         """Return the same people; where they have scores and no predictions, these are their predictions."""
@@ -306,22 +369,26 @@ class Sample:
         if stratum not in self.strata:
             raise ValueError("no people")
         rows = np.flatnonzero(self.stratum_codes == self.strata.index(stratum))
+        suppressed = tuple(found for found in self.suppressed if found[1] == key_labels([stratum])[0])
+        return replace(self._of(rows, ()), suppressed=suppressed), rows
+
+    def _of(self, rows: Positions, control: tuple[Column, ...]) -> "Sample":
+        """Return some of the people, with the values that somebody of them has."""
 
         def of(column: Any) -> Any:
             return used(column, rows) if isinstance(column, Column) else None if column is None else column.take(rows)
 
-        people = Sample(
+        return Sample(
             {name: of(column) for name, column in self.columns.items()},
             tuple(of(column) for column in self.sensitive),
-            (),
+            tuple(of(column) for column in control),
             None if self.counts is None else self.counts[rows],
             of(self.weight),
             of(self.clusters),
             self.score_bins,
             self.summed,
-            tuple(found for found in self.suppressed if found[1] == key_labels([stratum])[0]),
+            self.suppressed,
         )
-        return people, rows
 
     def table(self, names: Iterable[str]) -> CountTable:
         """Count the people by some of the columns, which must be labels or few scores.

@@ -1,0 +1,191 @@
+"""People whose group is not known: left out and counted, or assigned to groups in every possible way.
+
+With bounds, a comparison's p-value is the largest over all assignments of these people to groups, and its interval
+reaches from the smallest lower limit of an assignment to the largest upper one. So every p-value is valid whatever
+groups they belong to, and what is made of p-values (adjustment, verdict, reports) is as it always is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import pluralize
+from skfairtest.comparisons.core import Comparison, Enumerated, Estimate, Exclusion, Measured, Result
+from skfairtest.comparisons.family import decide, p_of
+from skfairtest.comparisons.measure import label_table
+from skfairtest.comparisons.rates import RateNull
+from skfairtest.inference.detectable import TwoRates
+from skfairtest.inference.rate_draws import Contrast
+from skfairtest.inference.rates import Pair, pair_disparity, values
+from skfairtest.inference.unknown import PValueBounds, Unknown, corner_pairs, extreme_pairs, p_value_bounds
+from skfairtest.metrics import Rate
+from skfairtest.tables import Sample
+
+
+@dataclass(frozen=True)
+class UnknownNull(RateNull):
+    """What chance does to a rate of two sides to which people of unknown group may belong."""
+
+    unknown: Unknown
+    found: PValueBounds
+
+    @classmethod
+    def limits_of_all(
+        cls,
+        nulls: Sequence[Self],
+        critical: Sequence[tuple[float, float]],
+        bounds: Sequence[tuple[float, float]],
+    ) -> list[tuple[float, float]]:
+        """Return the smallest lower and the largest upper limit over all assignments."""
+        corners = [[null._at(pair) for pair in corner_pairs(null.pair, null.unknown)] for null in nulls]
+        repeated = [(null, *asked) for own, *asked in zip(corners, critical, bounds, strict=True) for null in own]
+        limits = iter(RateNull.limits_of_all(*zip(*repeated, strict=True)))
+        found = [np.array([next(limits) for _ in own]) for own in corners]
+        return [(float(np.nanmin(own[:, 0])), float(np.nanmax(own[:, 1]))) for own in found]
+
+    def _at(self, pair: Pair) -> RateNull:
+        return RateNull(self.question, pair, self.scale)
+
+    def disparities(self) -> tuple[float, float]:
+        """Return the smallest and the largest disparity over all assignments."""
+
+        def of(pair: Pair) -> float:
+            first, second = values(pair, self.scale)
+            return pair_disparity(pair, first, second, self.question.disparity)
+
+        low, high = map(of, extreme_pairs(self.pair, self.unknown))
+        return low, high
+
+    def table(self) -> TwoRates | None:
+        """Return None: the power over all assignments is not known."""
+        return None
+
+    def error(self, estimate: Estimate) -> float:
+        """Return NaN: nor is there a standard error."""
+        return np.nan
+
+    def enumerated(self, log_p: float, method: str) -> Enumerated | None:
+        """Return the distribution in the assignment with the largest p-value; None where that is a bound."""
+        return None if self.found.worst is None else self._at(self.found.worst).enumerated(log_p, method)
+
+
+def with_unknown(measured: Measured) -> Measured:
+    """List the people of unknown group, and make p-values and intervals those of all assignments where asked for.
+
+    Raises
+    ------
+    ParameterError
+        If bounds are asked for that do not exist: of other metrics than rates, of people with weights or in clusters,
+        over strata.
+    """
+    sample = measured.sample
+    assert sample is not None
+    if measured.settings.missing == "bounds":
+        measured = replace(measured, comparisons=tuple(_bounded(measured, sample)))
+    if not sample.n_unknown or sample.named:
+        return measured
+    n, names = sample.n_unknown, " or ".join(sample.sensitive_names)
+    done = {
+        "exclude": "left out (missing='exclude')",
+        "bounds": "p-values are the largest and intervals the widest over all ways to assign these people to the "
+        "groups (missing='bounds')",
+    }
+    reason = f"{names} is missing: {done[measured.settings.missing]}"
+    return replace(measured, excluded=(*measured.excluded, Exclusion(None, None, None, None, reason, n, n, 0)))
+
+
+def _bounded(measured: Measured, sample: Sample) -> list[Comparison]:
+    _check(measured, sample)
+    rates = {metric.name: metric for metric in measured.metrics if isinstance(metric, Rate)}
+    counted = {name: _counted(sample.unknown, rate, measured.pos_label) for name, rate in rates.items()}
+    out = []
+    for one in measured.comparisons:
+        events, others = counted[one.estimate.metric]
+        unknown = Unknown(events, others, _may_be_elsewhere(one.estimate.contrast, sample))
+        null = one.null
+        assert isinstance(null, RateNull)
+        found = p_value_bounds(null.pair, unknown, null.scale, null.question)
+        bounded = UnknownNull(null.question, null.pair, null.scale, unknown, found, studentized=null.studentized)
+        out.append(Comparison(one.estimate, bounded, replace(one.evidence, log_p=found.high, method=found.method)))
+    return out
+
+
+def _check(measured: Measured, sample: Sample) -> None:
+    refused = {
+        "people with sample_weight": sample.weight is not None,
+        "people in clusters": sample.clusters is not None,
+        "averages over strata of control_features": bool(sample.control_names),
+    }
+    refused |= {f"metric={metric.name!r}": True for metric in measured.metrics if not isinstance(metric, Rate)}
+    for what, bad in refused.items():
+        if bad:
+            raise ParameterError(
+                f"missing='bounds' is for rates of people who count alike, and not for {what}: use missing='exclude' "
+                "or 'group'"
+            )
+
+
+def _counted(people: Sample | None, rate: Rate, positive: Any) -> tuple[int, int]:
+    """Return how many people of unknown group show the event, and how many others meet its condition."""
+    if people is None:
+        return 0, 0
+    counts, cells, labels = label_table(people, set(rate.reads), positive)
+    event, given = rate.masks(cells, labels)
+    events = int(counts[..., event].sum())
+    return events, int(counts[..., given].sum()) - events
+
+
+def _may_be_elsewhere(contrast: Contrast, sample: Sample) -> bool:
+    """Whether there are groups on neither side of a comparison."""
+    return len(sample.groups) > 2 if contrast.second is not None else contrast.among is not None
+
+
+def disparities_of(one: Comparison) -> tuple[float, float]:
+    """Return the smallest and the largest disparity of a comparison that has bounds."""
+    assert isinstance(one.null, UnknownNull)
+    return one.null.disparities()
+
+
+def p_value_bounds_of(result: Result) -> tuple[float, float]:
+    """Return the global p-value with the smallest p-value of every comparison, and with the largest ones.
+
+    Of several comparisons these are bounds: not all of them have their smallest p-value in the same assignment.
+    """
+    measured = result.measured
+    least = [
+        replace(one, evidence=replace(one.evidence, log_p=one.null.found.low))
+        if isinstance(one.null, UnknownNull)
+        else one
+        for one in measured.comparisons
+    ]
+    (other,) = decide([replace(measured, comparisons=tuple(least))], measured.settings)
+    return p_of(other.verdict.log_p), p_of(result.verdict.log_p)
+
+
+def unknown_sentence(measured: Measured) -> str:
+    """Say how many people are of unknown group, and what became of them; nothing where all groups are known."""
+    sample = measured.sample
+    assert sample is not None
+    if not sample.n_unknown:
+        return ""
+    people, names = pluralize(sample.n_unknown, "person", "people"), " or ".join(sample.sensitive_names)
+    said = f"Of {people} {names} is missing"
+    if sample.named:
+        return f"{said}: this is treated as one more value."
+    if measured.settings.missing == "exclude":
+        return (
+            f"{said}: they were left out. Results are valid if, within each group, being left out has nothing to do "
+            "with the outcome."
+        )
+    nulls = [one.null for one in measured.comparisons]
+    attained = all(null.found.attained for null in nulls if isinstance(null, UnknownNull))
+    return (
+        f"{said}. Each p-value is the largest, and each interval the widest, over all ways to assign them to the "
+        "groups; values are those of the other people."
+        + ("" if attained else " Where there were too many ways to try, p-values are bounds above all of them.")
+    )

@@ -1,0 +1,169 @@
+"""Groups that are known by their probabilities: certain ones, three estimates, what is read and what is refused."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from skfairtest import CountTable, FairnessTest, UncertainGroupsTest
+
+N = 300
+RNG = np.random.default_rng(4)
+P = RNG.dirichlet([0.5, 0.4, 0.3], 40)[RNG.integers(0, 40, N)]
+GROUP = (P.cumsum(axis=1) > RNG.random(N)[:, None]).argmax(axis=1)
+Y = RNG.integers(0, 2, N)
+PRED = (RNG.random(N) < np.array([0.2, 0.6, 0.4])[GROUP]).astype(int)
+NAMES = ["a", "b", "c"]
+LIKELY = dict(zip(NAMES, P.T, strict=True))
+CERTAIN = dict(zip(NAMES, np.eye(3)[GROUP].T, strict=True))
+
+
+def run(sensitive_features=LIKELY, **params):
+    params = {"random_state": 0, "n_resamples": 299} | params
+    return UncertainGroupsTest.from_predictions(Y, PRED, sensitive_features=sensitive_features, **params)
+
+
+@pytest.mark.parametrize("estimate", ["weighted", "thresholded", "likelihood"])
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"metric": "selection_rate"},
+        {"metric": "equalized_odds", "compare": "to_rest"},
+        {"metric": "f1", "disparity": "ratio"},
+        {"metric": "accuracy", "alternative": "equivalence", "margin": 0.2},
+        {"metric": "demographic_parity", "compare": "to_reference", "reference_group": "b", "adjust": None},
+    ],
+)
+def test_certain_groups_have_the_p_values_of_labels_bit_for_bit(params, estimate):
+    labels = {"group": np.array(NAMES)[GROUP]}
+    expected = FairnessTest.from_predictions(Y, PRED, sensitive_features=labels, **params)
+    for n_reference in (None, 10):
+        test = run(CERTAIN, estimate=estimate, n_reference=n_reference, **params)
+        assert test.p_value_ == expected.p_value_
+        assert test.confidence_interval_ == expected.confidence_interval_
+        pd.testing.assert_frame_equal(test.comparisons_, expected.comparisons_, check_exact=True)
+        pd.testing.assert_frame_equal(test.by_group_, expected.by_group_, check_exact=True)
+        assert test.assumption_ == "none: groups are certain"
+
+
+def test_the_weighted_rate_is_that_of_people_with_weights():
+    test = run(metric="true_positive_rate")
+    for name, p in LIKELY.items():
+        assert test.by_group_.loc[name, "value"] == pytest.approx(np.average(PRED[Y == 1], weights=p[Y == 1]))
+    assert test.by_group_["n"].tolist() == np.rint(P.sum(axis=0)).astype(int).tolist()
+
+
+def test_the_thresholded_rate_is_that_of_the_most_probable_groups():
+    labels = {"group": np.array(NAMES)[P.argmax(axis=1)]}
+    expected = FairnessTest.from_predictions(Y, PRED, sensitive_features=labels, metric="selection_rate")
+    test = run(estimate="thresholded")
+    assert test.comparisons_["disparity"].to_numpy() == pytest.approx(expected.comparisons_["disparity"].to_numpy())
+
+
+@pytest.mark.parametrize("estimate", ["weighted", "thresholded", "likelihood"])
+def test_the_assumption_is_in_the_result_its_report_and_its_json(estimate):
+    test = run(estimate=estimate)
+    assert test.assumption_ in str(test)
+    assert f"The {estimate} estimate assumes" in str(test)
+    found = json.loads(test.to_json())
+    assert (found["assumption"], found["method"]) == (test.assumption_, "bootstrap")
+    assert found["parameters"]["estimate"] == estimate
+    assert test.within_ is None
+
+
+def test_intervals_contain_the_estimate_and_agree_with_the_p_values():
+    test = run(metric="equalized_odds", disparity="ratio", adjust="bonferroni")
+    for row in test.comparisons_.to_dict("records"):
+        assert row["ci_low"] <= row["disparity"] <= row["ci_high"]
+        assert (row["p_value_adjusted"] <= 0.05) == (not row["ci_low"] <= 1 <= row["ci_high"])
+
+
+@pytest.mark.parametrize(
+    "container",
+    [
+        pd.DataFrame,
+        pl.DataFrame,
+        lambda columns: pd.DataFrame(columns)[["c", "a", "b"]],
+        lambda columns: {name: values.tolist() for name, values in columns.items()},
+    ],
+)
+def test_containers_and_the_order_of_columns_are_the_same(container):
+    pd.testing.assert_frame_equal(run(container(LIKELY)).comparisons_, run().comparisons_)
+
+
+def test_columns_without_names_are_numbered():
+    assert run(P).groups_ == ["group_0", "group_1", "group_2"]
+
+
+@pytest.mark.parametrize("estimate", ["weighted", "likelihood"])
+def test_the_order_of_people_changes_nothing(estimate):
+    order = np.random.default_rng(9).permutation(N)
+    test = UncertainGroupsTest.from_predictions(
+        Y[order], PRED[order], sensitive_features={name: p[order] for name, p in LIKELY.items()}, random_state=0,
+        n_resamples=299, estimate=estimate,
+    )  # fmt: skip
+    expected = run(estimate=estimate).comparisons_
+    pd.testing.assert_frame_equal(test.comparisons_, expected, rtol=1e-9)
+
+
+def test_a_model_is_asked_for_its_predictions():
+    X = np.stack([Y + RNG.normal(size=N), RNG.normal(size=N)], axis=1)
+    model = LogisticRegression().fit(X, Y)
+    test = UncertainGroupsTest(model, metric="accuracy", random_state=0, n_resamples=99)
+    fitted = clone(test).fit(X, Y, sensitive_features=LIKELY)
+    expected = UncertainGroupsTest.from_predictions(
+        Y, model.predict(X), sensitive_features=LIKELY, metric="accuracy", random_state=0, n_resamples=99
+    )
+    assert fitted.p_value_ == expected.p_value_
+
+
+def test_rounded_probabilities_are_divided_by_their_sum():
+    rounded = {name: p.round(3) for name, p in LIKELY.items()}
+    assert run(rounded).disparity_ == pytest.approx(run().disparity_, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"sensitive_features": np.array(NAMES)[GROUP]},
+            "must have a column of probabilities for each group.*FairnessTest",
+        ),
+        ({"sensitive_features": {"a": P[:, 0]}}, "two or more groups"),
+        (
+            {"sensitive_features": {"a": P[:, 0], "b": P[:, 1]}},
+            r"probabilities of \d+ of 300 people do not add up to 1",
+        ),
+        ({"sensitive_features": {"a": P[:, 0] - 1, "b": 2 - P[:, 0]}}, "'a'.*between 0 and 1"),
+        ({"sensitive_features": {"a": np.where(Y, np.nan, P[:, 0]), "b": P[:, 1]}}, "missing values.*shares of groups"),
+        ({"estimate": "birdie"}, "estimate must be one of"),
+        ({"n_reference": 0}, "n_reference must be a number of people"),
+        ({"metric": "mean_squared_error"}, "'mean_squared_error' is no rate"),
+        ({"compare": "to_highest"}, "compare must be one of"),
+        ({"disparity": "odds_ratio"}, "disparity must be one of"),
+        ({"n_resamples": "adaptive"}, "n_resamples must be an integer"),
+        ({"control_features": Y}, "control_features was given"),
+        ({"sample_weight": np.ones(N)}, "sample_weight was given"),
+    ],
+)
+def test_what_has_no_answer_is_refused(changed, said):
+    with pytest.raises(ValueError, match=said):
+        run(**changed)
+
+
+def test_tables_have_no_probabilities():
+    table = CountTable.from_predictions(Y, PRED, sensitive_features=GROUP)
+    with pytest.raises(ValueError, match="table holds people whose groups are known"):
+        UncertainGroupsTest.from_table(table)
+    with pytest.raises(ValueError, match="table holds people whose groups are known"):
+        UncertainGroupsTest.from_frame(pd.DataFrame(LIKELY))
+
+
+def test_a_group_that_nobody_is_likely_to_be_in_is_left_out():
+    rare = {"a": P[:, 0] + P[:, 1] + P[:, 2] - 0.001, "b": np.full(N, 0.001)}
+    with pytest.raises(ValueError, match="at least two groups of 2 or more people"):
+        run(rare)
