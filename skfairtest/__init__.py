@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skfairtest.group import FairnessTest
     from skfairtest.group.correlation import CorrelationFairnessTest
     from skfairtest.group.inequality import inequality_decomposition
+    from skfairtest.group.paired import PairedFairnessTest
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.group.subgroups import SubgroupScan
     from skfairtest.individual import (
@@ -58,6 +59,7 @@ __all__ = [
     "LossRatioDisplay",
     "Mahalanobis",
     "NullDistributionDisplay",
+    "PairedFairnessTest",
     "PowerDisplay",
     "Projection",
     "Rate",
@@ -98,6 +100,7 @@ _HOMES = {
     "LossRatioDisplay": "displays.individual",
     "Mahalanobis": "individual",
     "NullDistributionDisplay": "displays.null_distribution",
+    "PairedFairnessTest": "group.paired",
     "PowerDisplay": "displays.power",
     "Projection": "individual",
     "Rate": "metrics",
