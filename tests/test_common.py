@@ -41,6 +41,7 @@ from skfairtest import (
     FairnessTest,
     IndividualFairnessTest,
     Mahalanobis,
+    PairedFairnessTest,
     Projection,
     SensitiveStratifiedKFold,
     SensitiveSubspace,
@@ -98,6 +99,8 @@ def people(n, *, small=False, seed=0):
     data["forecast"] = rng.normal(size=n).round(2)
     data["outcome"] = (data["forecast"] + rng.normal(size=n) * data["age"] / 40).round(2)
     data["site"] = np.where(np.arange(n) < 2, "c", rng.choice(["a", "b"], n))
+    # What another model says of them.
+    data["y_pred_b"] = np.where(rng.random(n) < 0.7, data["y_pred"], data["y_true"])
     return data
 
 
@@ -163,6 +166,8 @@ class Kind:
     requests: tuple[str, ...] = ("sensitive_features",)
     nonsense: dict[str, Any] = {}
     parallel = True
+    #: The parameters that hold models.
+    models: tuple[str, ...] = ("estimator",)
     #: Of the frames, the one whose rows are comparisons.
     compared = "comparisons_"
 
@@ -222,6 +227,23 @@ class Groups(Kind):
     def check_labels(self, test, data, mapping):
         assert test.pos_label_ == mapping[1]
         assert type(test.pos_label_) is type(mapping[1])
+
+
+class Pairs(Groups):
+    """Tests of two models."""
+
+    cls = PairedFairnessTest
+    labels = ("y_true", "y_pred", "y_pred_b")
+    frames = (*Groups.frames, "disparities_", "by_model_")
+    nonsense = {"metric": "nonsense", "alternative": "wide"}
+    models = ("estimator_a", "estimator_b")
+
+    def arguments(self, case, data, put):
+        _, y_true, more = super().arguments(case, data, put)
+        return put.columns(data[["y_pred", "y_pred_b"]]), y_true, more
+
+    def sentence(self, test):
+        return "tree"
 
 
 class Audits(Kind):
@@ -578,7 +600,7 @@ class Case:
 
 
 GROUPS, AUDITS, CORRELATIONS, INDIVIDUALS, TOOLS = Groups(), Audits(), Correlations(), Individuals(), Tools()
-SCANS = Scans()
+SCANS, PAIRS = Scans(), Pairs()
 FEW, SOME = {"n_resamples": 99}, {"n_resamples": 299}
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
 LEARNED = {"fair_metric": "sensitive_subspace"}
@@ -623,6 +645,10 @@ CASES = [
     *(Case(GROUPS, name, params, control) for name, (params, control) in EXACT_TESTS.items()),
     *(Case(GROUPS, name, params, control, exact=False) for name, (params, control) in DRAWN_TESTS.items()),
     *(Case(GROUPS, name, *rest) for name, rest in TESTS_OF_MORE.items()),
+    Case(PAIRS, "defaults", {"compare": "to_rest"}),
+    Case(PAIRS, "strata", {"metric": ["selection_rate", "accuracy"], **SOME}, True, exact=False),
+    Case(PAIRS, "precision", {"metric": "precision", "compare": "to_overall", **SOME}, exact=False),
+    Case(PAIRS, "clusters", {"metric": "accuracy", **SOME}, more=("household",), exact=False),
     Case(AUDITS, "margin", {"metrics": "selection_rate", "margin": 0.05, "adjust": "fdr_bh"}),
     Case(AUDITS, "drawn", {"metrics": ["roc_auc", "mean_residual"], "n_resamples": 599}, more=("score",), exact=False),
     Case(AUDITS, "standard", {}),
@@ -694,7 +720,7 @@ CASES = [
         }.items()
     ),
 ]  # fmt: skip
-KINDS = (GROUPS, AUDITS, SCANS, CORRELATIONS, INDIVIDUALS)
+KINDS = (GROUPS, PAIRS, AUDITS, SCANS, CORRELATIONS, INDIVIDUALS)
 
 
 def parametrized(cases, name=None, values=(), *, unless=lambda case, value: False):
@@ -828,11 +854,11 @@ def refused(case, container):
 @parametrized(CASES, "container", list(CONTAINERS), unless=refused)
 def test_the_container_changes_nothing(case, container):
     put = CONTAINERS[container]
-    named = put.named or case.several or case.kind not in (GROUPS, CORRELATIONS)
+    named = put.named or case.several or case.kind not in (GROUPS, PAIRS, CORRELATIONS)
     test = case.kind.ask(case, case.data, put=put)
     assert_same(case, test, fitted(case), case.tolerance, named=named, told=put.named or case.kind is AUDITS)
     if not named:
-        names = test.by_group_.index.names[-1:] if case.kind is GROUPS else set(test.comparisons_["feature"])
+        names = test.by_group_.index.names[-1:] if isinstance(case.kind, Groups) else set(test.comparisons_["feature"])
         assert list(names) == ["sensitive_feature_0"]
 
 
@@ -903,7 +929,7 @@ def test_another_seed_changes_only_what_is_drawn(case):
         assert not np.array_equal(case.kind.drawn(test), case.kind.drawn(before))
     for ours, theirs in zip(case.kind.fixed(test), case.kind.fixed(before), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    if case.kind is GROUPS:
+    if isinstance(case.kind, Groups):
         assert (before.null_distribution_ is None) is case.exact
 
 
@@ -918,7 +944,7 @@ def test_what_is_enumerated_draws_no_random_number():
 
 @pytest.mark.parametrize("generator", [np.random.RandomState, np.random.default_rng])
 @parametrized(
-    [case for case in SEEDED if case.kind is CORRELATIONS or case.name in ("permutation", "drawn", "adaptive")]
+    [case for case in SEEDED if case.kind is CORRELATIONS or case.name in ("permutation", "precision", "drawn", "adaptive")]
 )
 def test_a_generator_is_as_good_as_an_integer(case, generator):
     one, two = (case.kind.ask(case, case.data, random_state=generator(3)) for _ in range(2))
@@ -965,7 +991,7 @@ def test_renaming_groups_in_the_same_order_changes_their_names_only(case, names)
         pd.testing.assert_frame_equal(left, right, check_exact=True)
     for name in set(case.kind.values) - {"groups_"}:
         np.testing.assert_equal(ours[name], theirs[name])
-    if case.kind is GROUPS:
+    if isinstance(case.kind, Groups):
         assert test.groups_ == list(mapping.values())
         assert list(test.comparisons_["group"]) == [mapping[name] for name in before.comparisons_["group"]]
 
@@ -1031,7 +1057,7 @@ def test_a_clone_has_the_parameters_and_not_the_fit_and_fitted_again_says_the_sa
     copy = clone(test)
     params, again = test.get_params(deep=False), copy.get_params(deep=False)
     assert params.keys() == again.keys()
-    assert copy.estimator is test.estimator
+    assert all(getattr(copy, name) is getattr(test, name) for name in case.kind.models)
     assert repr(copy) == repr(test)
     for name in case.kind.written:
         with pytest.raises(NotFittedError):
@@ -1084,7 +1110,8 @@ def test_cloning_copies_no_model(kind):
             return [1 for _ in X]
 
     model = Unique()
-    assert clone(kind.cls(model)).estimator is model
+    copy = clone(kind.cls(*[model for _ in kind.models]))
+    assert all(getattr(copy, name) is model for name in kind.models)
 
 
 @pytest.mark.parametrize("kind", [GROUPS, AUDITS, CORRELATIONS], ids=lambda kind: kind.cls.__name__)
@@ -1106,13 +1133,13 @@ def test_parameters_are_set_and_read_back(kind):
     model = LogisticRegression(C=2.0)
     test = kind.cls(model)
     assert test.get_params() == test.get_params(deep=False)
-    assert test.get_params()["estimator"] is model
+    assert test.get_params()[kind.models[0]] is model
     assert test.set_params(**kind.nonsense) is test
     assert {name: getattr(test, name) for name in kind.nonsense} == kind.nonsense
     with pytest.raises(ValueError, match="unheard_of"):
         test.set_params(unheard_of=1)
     with pytest.raises(ValueError, match="never fits its estimator"):
-        test.set_params(estimator__C=2.0)
+        test.set_params(**{f"{kind.models[0]}__C": 2.0})
 
 
 @every_kind
@@ -1153,6 +1180,7 @@ def test_a_second_fit_leaves_nothing_of_the_first(kind):
         CORRELATIONS: "functions",
         INDIVIDUALS: "learned",
         SCANS: "in context",
+        PAIRS: "strata",
     }
     before = next(case for case in cases if case.name == names[kind])
     case = next(case for case in cases if case.name in ("defaults", "ratios", "analytic"))

@@ -65,14 +65,37 @@ class PairedFairnessTest(FairnessTest):
 
     Attributes
     ----------
-    p_value_, rejected_, concern_, statistic_, confidence_interval_, comparisons_, excluded_, n_samples_, ...
-        As of `FairnessTest`. Values of groups, in `by_group_` and `comparisons_`, are changes from model A to model B.
-    disparity_ : float
-        The disparity under model B less that under model A, of the comparison that sets `p_value_`.
+    p_value_ : float
+        The global p-value: the smallest familywise-adjusted comparison.
+    rejected_, concern_ : bool
+        ``p_value_ <= 1 - confidence_level``: a disparity differs between the models.
+    statistic_, disparity_ : float
+        Of the comparison that sets `p_value_`; the disparity is that under model B less that under model A.
+    confidence_interval_ : tuple of float
+        Limits of that comparison's disparity, simultaneous over all comparisons.
     disparities_ : DataFrame
-        One row per comparison: ``disparity_a`` and ``disparity_b``, and their ``difference``.
+        One row per comparison: ``disparity_a`` and ``disparity_b``, and their ``difference``. Over strata of a metric
+        that is no rate they are weighted by what both models' values are divided by on average.
     by_model_ : DataFrame
-        The metric's ``value_a`` and ``value_b`` in each group, and each stratum.
+        The metric's ``value_a`` and ``value_b`` in each stratum and group, and how many people are there (``n``).
+    by_group_, comparisons_, excluded_, homogeneity_ : DataFrame
+        As of `FairnessTest`; values of groups are changes from model A to model B.
+    null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
+        Statistics that were sampled; None where none were.
+    p_value_interval_ : tuple of float
+        95 % limits of the Monte-Carlo error of `p_value_`.
+    method_, variance_, within_, adjust_ : str or None
+        What was run, as of `FairnessTest`.
+    n_resamples_ : int
+        How many resamples were drawn.
+    binning_error_ : float
+        0: predictions of two models are not in bins.
+    groups_ : list
+        Groups, sorted: labels, or tuples of labels.
+    pos_label_ : object
+        The label counted as positive; None where no metric asks.
+    n_samples_ : int
+        People.
 
     See Also
     --------
