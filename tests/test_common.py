@@ -944,7 +944,11 @@ def test_what_is_enumerated_draws_no_random_number():
 
 @pytest.mark.parametrize("generator", [np.random.RandomState, np.random.default_rng])
 @parametrized(
-    [case for case in SEEDED if case.kind is CORRELATIONS or case.name in ("permutation", "precision", "drawn", "adaptive")]
+    [
+        case
+        for case in SEEDED
+        if case.kind is CORRELATIONS or case.name in ("permutation", "precision", "drawn", "adaptive")
+    ]
 )
 def test_a_generator_is_as_good_as_an_integer(case, generator):
     one, two = (case.kind.ask(case, case.data, random_state=generator(3)) for _ in range(2))

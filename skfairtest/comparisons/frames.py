@@ -156,7 +156,7 @@ def disparities_frame(measured: Measured) -> pd.DataFrame:
     rows = [
         (one.estimate, *pair)
         for of_metric in measured.by_metric.values()
-        if of_metric.models is not None
+        if of_metric.models is not None and len(of_metric.models.disparities)
         for one, pair in zip(of_metric.comparisons, of_metric.models.disparities.tolist(), strict=True)
     ]
     labels = {name: [getattr(row[0], name) for row in rows] for name in ("metric", "group", "other", "stratum")}

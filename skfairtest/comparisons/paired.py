@@ -24,7 +24,15 @@ from skfairtest.comparisons.core import (
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.evidence import orient
 from skfairtest.comparisons.sides import groups_of
-from skfairtest.inference.paired import Changes, Found, compare_changes, limits, limits_of_mean
+from skfairtest.inference.paired import (
+    Changes,
+    Found,
+    compare_changes,
+    compare_sizes,
+    limits,
+    limits_of_mean,
+    upper_limit_of_sizes,
+)
 from skfairtest.inference.rates import quantiles
 from skfairtest.metrics import Context, Paired
 from skfairtest.tables import Kinds
@@ -57,12 +65,39 @@ class ChangeNull(DrawnNull):
         return int(self.changes.n[0].sum())
 
 
+@dataclass(frozen=True)
+class SizesNull(DrawnNull):
+    """What chance does to the size of model B's disparity less that of model A's.
+
+    `sums` are counts of the sum of both models' events, as `changes` are of their difference.
+    """
+
+    changes: Changes
+    sums: Changes
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Invert the test, which has an upper limit alone."""
+        return bounds[0], min(bounds[1], upper_limit_of_sizes(self.changes, self.sums, critical[1]))
+
+    def error(self, estimate: Estimate) -> float:
+        """Return the standard error where both disparities have one sign."""
+        return self.changes.error
+
+    def n_effective(self, estimate: Estimate) -> int:
+        """Return how many samples of the group meet the condition."""
+        return int(self.changes.n[0].sum())
+
+
 def measure_changes(
     design: Design, metric: Paired, made: Evaluation, known: Known, seed: np.random.SeedSequence
 ) -> Measurement:
     """Make and test the comparisons of a rate's change; a hypothesis is tested once."""
     counts = changes_of(metric, made.kinds, made.pos_label, design.sample.sizes.shape)
+    sums = changes_of(metric, made.kinds, made.pos_label, design.sample.sizes.shape, together=True)
     bounds, settings = disparity_bounds(metric.bounds, "difference"), design.settings
+    question = made.question
+    if question.alternative == "equivalence":
+        bounds = (bounds[0] / 2, bounds[1] / 2)  # of sizes
     missing: Counter[tuple[int, int | None]] = Counter()
     excluded: list[Exclusion] = []
     comparisons: list[Comparison] = []
@@ -72,7 +107,9 @@ def measure_changes(
             advance()
             here = list(range(len(counts))) if place is None else [place]
             sides = groups_of(counts.shape[1], base)
-            both = np.stack([counts[here][:, side].sum(axis=1) for side in sides])
+            both, together = (
+                np.stack([of_all[here][:, side].sum(axis=1) for side in sides]) for of_all in (counts, sums)
+            )
             n = both.sum(axis=-1)
             defined = (n > 0).all(axis=0)
             n_group, n_other = (int(design.sample.sizes[here][:, side].sum()) for side in sides)
@@ -94,13 +131,24 @@ def measure_changes(
                 second = first - times * (changes.means[0] - changes.means[1])
                 n_other += n_group
             strata = np.array(here)[defined].tolist()
+            if question.alternative == "equivalence":
+                total = Changes(together[:, defined])
+                first, second = sizes_of(changes, total)
             estimate = Estimate(
                 metric.name, design.group(base), other, design.stratum(place), replace(base, stratum=place), n_group,
                 n_other, float(first), float(second), float(first - second), bounds,
-                *design.hypothesis(made.question, base, (metric.name, False), strata), design.strata(strata),
+                *design.hypothesis(question, base, (metric.name, False), strata), design.strata(strata),
             )  # fmt: skip
-            null = ChangeNull(made.question, changes, times)
-            hypothesis, alternative = estimate.hypothesis, made.question.alternative
+            if question.alternative == "equivalence":
+                assert question.margin_bounds is not None
+                sizes = SizesNull(question, changes, total)
+                answer = compare_sizes(
+                    changes, total, question.margin_bounds[1], n_resamples=settings.n_resamples, seed=seeds[number]
+                )
+                comparisons.append(Comparison(estimate, sizes, evidence_of(answer, changes.error, "less")))
+                continue
+            null = ChangeNull(question, changes, times)
+            hypothesis, alternative = estimate.hypothesis, question.alternative
             if hypothesis is not None and hypothesis in known:
                 sign, first_one = known[hypothesis]
                 evidence = first_one.mirrored(estimate.sign * sign, null.error(estimate))
@@ -114,7 +162,7 @@ def measure_changes(
             comparisons.append(Comparison(estimate, null, evidence))
     among = metric.of.among or "who meet the condition"
     excluded += design.undefined(metric.name, missing, f"undefined: nobody meets the condition ({among})")
-    return Measurement(tuple(comparisons), tuple(excluded), _values(counts, settings.alpha), "score")
+    return Measurement(tuple(comparisons), tuple(excluded), change_values(counts, settings.alpha), "score")
 
 
 def changes_of(
@@ -138,6 +186,12 @@ def changes_of(
     return out
 
 
+def sizes_of(changes: Changes, sums: Changes) -> tuple[float, float]:
+    """Return the sizes of the disparities of models B and A."""
+    difference, total = (float(one.means[0] - one.means[1]) for one in (changes, sums))
+    return abs(total + difference) / 2, abs(total - difference) / 2
+
+
 def evidence_of(found: Found, error: float, alternative: str) -> Evidence:
     """Return what a test of changes found as evidence."""
     n_defined = 0 if found.draws is None else len(found.draws)
@@ -147,7 +201,7 @@ def evidence_of(found: Found, error: float, alternative: str) -> Evidence:
     )  # fmt: skip
 
 
-def _values(counts: Integers, alpha: float) -> GroupValues:
+def change_values(counts: Integers, alpha: float) -> GroupValues:
     """Return the change of every stratum and group, with Tango's limits."""
     n = counts.sum(axis=-1)
     z, _ = quantiles("two-sided", alpha)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, NoReturn, Self
 
+import numpy as np
+
+from skfairtest._utils.checks import check_choice, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
 from skfairtest.comparisons.frames import by_model_frame, disparities_frame
 from skfairtest.comparisons.measure import cells_read
+from skfairtest.comparisons.one_group import compare_in_one_group
 from skfairtest.comparisons.people import responses_asked
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
@@ -20,13 +25,16 @@ from skfairtest.readers import check_rows, classes_of, one_column, predict, pred
 from skfairtest.readers.containers import is_table, split_table
 from skfairtest.tables import PAIRED_NAMES, Sample
 
+ALTERNATIVES = ("two-sided", "greater", "less", "fairer")
+
 
 class PairedFairnessTest(FairnessTest):
     """Test whether a disparity between groups differs between two models that judge the same people.
 
     Null hypothesis: the disparity of `metric` between the groups compared is the same under both models. That is, the
     change of the metric from model A to model B is the same in these groups, whatever it is, and however often the
-    models disagree in either. Which of the models makes more errors is another question.
+    models disagree in either. Which of the models makes more errors is another question. In one group alone, it is that
+    the rate is the same under both models: McNemar's exact test.
 
     Of a rate whose condition does not depend on the prediction (selection rate, true and false positive rate, accuracy)
     the change is the mean of d = b - a among those who meet the condition, where a and b say whether the event happens
@@ -46,8 +54,13 @@ class PairedFairnessTest(FairnessTest):
         As in `FairnessTest`.
     reference_group : label or tuple of labels, optional
         Only with ``compare="to_reference"``.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        "greater": the disparity, of the group less the other, is greater under model B.
+    alternative : {"two-sided", "greater", "less", "fairer"}, default="two-sided"
+        "greater": the disparity, of the group less the other, is greater under model B. "fairer": it is smaller in size
+        under model B, in every comparison, for rates whose condition no model decides; `p_value_` then is the largest
+        comparison's, `concern_` says that this was not certified, and values are sizes of disparities.
+    margin : float, optional
+        Only with "fairer": by how much the disparity of model B may be larger in size than that of model A, so that B
+        counts as no less fair. None: by nothing, B must be fairer.
     adjust : {"auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
         As in `FairnessTest`.
     confidence_level : float, default=0.95
@@ -144,6 +157,7 @@ class PairedFairnessTest(FairnessTest):
         compare: str = "between_groups",
         reference_group: Any = None,
         alternative: str = "two-sided",
+        margin: float | None = None,
         adjust: str | None = "auto",
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
@@ -158,6 +172,7 @@ class PairedFairnessTest(FairnessTest):
         self.compare = compare
         self.reference_group = reference_group
         self.alternative = alternative
+        self.margin = margin
         self.adjust = adjust
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
@@ -266,14 +281,33 @@ class PairedFairnessTest(FairnessTest):
         check_seed(self.random_state)
         if self.adjust == "max_t":
             raise ParameterError("adjust='max_t' needs one joint distribution of all comparisons: use adjust='holm'")
-        if self.alternative == "equivalence":
-            raise ParameterError("alternative must be 'two-sided', 'greater' or 'less'; found 'equivalence'")
+        check_choice("alternative", self.alternative, ALTERNATIVES)
         if self.compare in ("to_highest", "to_lowest"):
             raise ParameterError(
                 f"compare={self.compare!r} chooses a group by one model's values: use compare='to_reference'"
             )
-        metrics: list[Metric] = [paired(metric) for metric in resolve_metrics(self.metric)]
-        return settings_of(metrics, self.get_params()), metrics
+        metrics = [paired(metric) for metric in resolve_metrics(self.metric)]
+        if self.alternative != "fairer":
+            if self.margin is not None:
+                raise ParameterError(
+                    f"margin={self.margin!r} is by how much the disparity of model B may be larger than that of A: it "
+                    f"needs alternative='fairer'; found {self.alternative!r}"
+                )
+            return settings_of(metrics, self.get_params()), list(metrics)
+        margin = 0.0 if self.margin is None else self.margin
+        if not is_number(margin) or not 0 <= margin < 1:
+            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {self.margin!r}")
+        if self.compare == "to_overall":
+            raise ParameterError("compare='to_overall' has no test with alternative='fairer': use compare='to_rest'")
+        others = [metric.name for metric in metrics if not metric.is_change]
+        if others:
+            raise ParameterError(
+                f"alternative='fairer' compares rates whose condition no model decides, such as "
+                f"'false_positive_rate' and 'selection_rate'; {others[0]} is none"
+            )
+        settings = settings_of(metrics, {**self.get_params(), "alternative": "two-sided", "margin": None})
+        question = replace(settings.question, alternative="equivalence", margin_bounds=(-np.inf, float(margin)))
+        return replace(settings, question=question), list(metrics)
 
     def _people(
         self, X: Any, y: Any, y_score: Any, columns: dict[str, Any], predict_params: dict[str, Any] | None = None
@@ -337,10 +371,20 @@ class PairedFairnessTest(FairnessTest):
 
     def _store(self, result: Result) -> None:
         super()._store(result)
+        if self.alternative == "fairer":
+            del self.equivalence_interval_
+        one_group = len(self.groups_) == 1
+        kind = "one group" if one_group else "sizes" if self.alternative == "fairer" else "change"
+        self._setup = replace(self._setup, models=kind)
+        if one_group:
+            self._setup = replace(self._setup, features="model", names=())
         self.disparities_, self.by_model_ = disparities_frame(result.measured), by_model_frame(result.measured)
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         classes = classes_of(self.estimator_b)
+        if len(sample.groups) == 1:
+            changes = [metric for metric in metrics if isinstance(metric, Paired)]
+            return compare_in_one_group(sample, changes, settings, pos_label=self.pos_label, classes=classes)
         return compare(sample, metrics, settings, pos_label=self.pos_label, classes=classes, random_state=seed)
 
 

@@ -24,7 +24,7 @@ Q. McNemar (1947). Psychometrika 12, 153-157.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import betaln, logsumexp, xlogy
@@ -37,7 +37,7 @@ from skfairtest.inference.resampling import at_least_as_extreme
 #: Disagreements that each group would have under the null hypothesis, from which on the normal distribution suffices.
 MANY = 100
 #: Outcomes of both groups together that are enumerated at the most.
-MOST_OUTCOMES = 60_000
+MOST_OUTCOMES = 20_000
 #: Probability of the outcomes of one group that an enumeration leaves out; it is counted as extreme.
 LEFT_OUT = 1e-9
 #: Tables whose statistic is computed at a time.
@@ -345,6 +345,67 @@ def limits_of_mean(counts: Integers, z: float) -> tuple[float, float]:
         return np.asarray(np.abs(mean - deltas) <= z * np.sqrt(_variance(shares, deltas) / n))
 
     return _farthest(mean, -1.0, covered), _farthest(mean, 1.0, covered)
+
+
+def compare_sizes(
+    changes: Changes,
+    sums: Changes,
+    margin: float,
+    *,
+    n_resamples: int = 9999,
+    seed: np.random.SeedSequence | None = None,
+) -> Found:
+    """Test that the disparity of B is larger in size than that of A by at least a margin: abs(D_B) - abs(D_A) >= m.
+
+    The null hypothesis is the union, over the sign t of D_B, of the intersections, over the sign s of D_A, of
+    t D_B - s D_A >= m. An intersection is rejected if one of its two hypotheses is at half the level (Bonferroni), a
+    union if both of its parts are: p = max over t of 2 min over s of p(t, s). D_B - D_A is the difference of the means
+    of d, and D_B + D_A that of the means of a + b - 1, so that each p(t, s) is one of `compare_changes`.
+
+    Parameters
+    ----------
+    changes, sums : Changes
+        Counts of b - a, and of a + b - 1.
+    margin : float
+        At least 0.
+    n_resamples : int
+        As of `compare_changes`.
+    seed : SeedSequence, optional
+        Of these.
+
+    Returns
+    -------
+    Found
+        The p-value, and the statistic of the hypothesis that sets it, negative where it is evidence against it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a, b = (
+    ...     np.array([[[60, 20, 120]], [[10, 30, 160]]]),
+    ...     np.array([[[90, 50, 60]], [[50, 70, 80]]]),
+    ... )
+    >>> found = compare_sizes(Changes(a), Changes(b), 0.5)
+    >>> bool(found.log_p < np.log(0.01))
+    True
+    """
+    seeds = [None] * 4 if seed is None else seed.spawn(4)
+    parts: list[Found] = []
+    for sign, (alternative, edge) in enumerate([("less", margin), ("greater", -margin)]):
+        both = [
+            compare_changes(one, edge=edge, alternative=alternative, n_resamples=n_resamples, seed=seeds[2 * sign + k])
+            for k, one in enumerate((changes, sums))
+        ]
+        best = min(both, key=lambda found: found.log_p)
+        statistic = best.statistic if alternative == "less" else -best.statistic
+        parts.append(replace(best, log_p=min(0.0, best.log_p + float(np.log(2))), statistic=statistic))
+    return replace(max(parts, key=lambda found: found.log_p), draws=None, n_extreme=None)
+
+
+def upper_limit_of_sizes(changes: Changes, sums: Changes, critical: float) -> float:
+    """Return the largest margin that `compare_sizes` does not reject, by the critical value of both of its signs."""
+    (low_d, high_d), (low_s, high_s) = (limits(one, (critical, critical)) for one in (changes, sums))
+    return max(min(high_d, high_s), min(-low_d, -low_s))
 
 
 def mcnemar(plus: int, minus: int, alternative: str = "two-sided") -> float:

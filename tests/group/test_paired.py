@@ -223,3 +223,88 @@ def test_what_cannot_be_tested_is_refused_by_name(data, case):
     ask, message = WRONG[case]
     with pytest.raises(ValueError, match=message):
         ask(data)
+
+
+# One group ------------------------------------------------------------------------------------------------------------
+
+
+def approvals(**params):
+    """Agresti, Categorical Data Analysis, section 11.1: who approves of a prime minister, in two surveys of them."""
+    first, second = (np.repeat(says, [794, 86, 150, 570]) for says in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    return PairedFairnessTest.from_predictions(
+        None, first, second, sensitive_features={"country": ["UK"] * 1600}, metric="selection_rate", **params
+    )
+
+
+def test_one_group_is_mcnemars_exact_test():
+    test = approvals()
+    assert test.p_value_ == pytest.approx(3.716e-5, rel=1e-4)
+    assert test.statistic_**2 == pytest.approx(17.356, abs=5e-4)
+    assert (abs(150 - 86) - 1) ** 2 / (150 + 86) == pytest.approx(16.818, abs=5e-4)  # corrected, in the same table
+    assert test.disparity_ == pytest.approx(0.04)
+    assert test.by_model_[["value_a", "value_b"]].to_numpy().tolist() == [[0.55, 0.59]]
+    assert len(test.disparities_) == 0
+    assert test.method_ == "exact"
+    assert "55.0 % were predicted positive under model A, versus 59.0 % under model B" in str(test)
+    one_sided = approvals(alternative="greater")
+    assert one_sided.p_value_ == pytest.approx(test.p_value_ / 2)
+    assert one_sided.confidence_interval_[1] == 1
+
+
+def test_one_group_has_no_test_of_other_metrics(data):
+    with pytest.raises(ValueError, match=r"one group only: .* f1 has none"):
+        fitted(data[data["sex"] == "f"], "f1")
+
+
+# Fairer ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_fairer_model_is_certified_and_the_other_is_not(data):
+    two = data[data["sex"] != "g"]
+    back, forth = (
+        fitted(two, "false_positive_rate", order, alternative="fairer") for order in (("b", "a"), ("a", "b"))
+    )
+    assert back.p_value_ < forth.p_value_
+    assert forth.concern_
+    assert not forth.rejected_
+    sizes = forth.disparities_[["disparity_b", "disparity_a"]].abs().to_numpy()
+    assert forth.comparisons_[["value_group", "value_other"]].to_numpy() == pytest.approx(sizes)
+    assert forth.disparity_ == pytest.approx(sizes[0, 0] - sizes[0, 1])
+    assert str(forth).startswith(
+        "Not certified: for the one comparison it cannot be ruled out that the disparity by sex"
+    )
+
+
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_margins_from_the_upper_limit_on_are_certified(data, order):
+    two = data[data["sex"] != "g"]
+    limit = fitted(two, "false_positive_rate", order, alternative="fairer").confidence_interval_[1]
+    assert limit > fitted(two, "false_positive_rate", order, alternative="fairer").disparity_
+    if limit > 0:
+        above, below = (
+            fitted(two, "false_positive_rate", order, alternative="fairer", margin=max(0, limit + step))
+            for step in (0.03, -0.03)
+        )
+        assert not above.concern_
+        assert below.concern_
+
+
+def test_every_comparison_has_to_be_certified(data):
+    test = fitted(data, ["selection_rate", "accuracy"], alternative="fairer", margin=0.2)
+    assert test.p_value_ == test.comparisons_["p_value"].max()
+    assert not hasattr(test, "equivalence_interval_")
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"margin": 0.1}, "needs alternative='fairer'"),
+        ({"alternative": "fairer", "margin": -0.1}, "margin must be a number of at least 0"),
+        ({"alternative": "fairer", "metric": "f1"}, "f1 is none"),
+        ({"alternative": "fairer", "compare": "to_overall"}, "use compare='to_rest'"),
+        ({"alternative": "equivalence"}, "alternative"),
+    ],
+)
+def test_what_has_no_test_of_sizes_is_refused(data, params, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(data, params.pop("metric", "selection_rate"), **params)

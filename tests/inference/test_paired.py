@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import xlogy
@@ -13,13 +13,16 @@ from skfairtest.inference.paired import (
     Changes,
     common_mean,
     compare_changes,
+    compare_sizes,
     limits,
     limits_of_mean,
     mcnemar,
     most_likely,
     score_statistic,
+    upper_limit_of_sizes,
 )
 
+few = settings(max_examples=20, deadline=None)
 counts_of_group = st.tuples(*[st.integers(0, 40)] * 3).filter(lambda counts: sum(counts) > 1)
 tables = st.tuples(counts_of_group, counts_of_group).map(lambda groups: np.array(groups)[:, None, :])
 
@@ -28,6 +31,7 @@ def log_likelihood(counts, p):
     return float(xlogy(counts, p).sum())
 
 
+@few
 @given(counts_of_group, st.floats(-0.95, 0.95))
 def test_no_distribution_with_the_mean_is_more_likely(counts, delta):
     counts = np.array(counts, dtype=float)
@@ -42,6 +46,7 @@ def test_no_distribution_with_the_mean_is_more_likely(counts, delta):
     )
 
 
+@few
 @given(tables, st.sampled_from([-0.3, 0.0, 0.2]))
 def test_the_common_mean_has_the_highest_likelihood(counts, edge):
     counts = counts.astype(float)
@@ -55,6 +60,7 @@ def test_the_common_mean_has_the_highest_likelihood(counts, edge):
     assert likelihood(found) >= max(map(likelihood, inside)) - 1e-6
 
 
+@few
 @given(tables)
 def test_swapped_groups_or_models_change_the_sign_alone(counts):
     z = score_statistic(counts, np.ones(1))
@@ -84,6 +90,7 @@ def test_the_statistic_is_a_score_statistic():
     assert float(score_statistic(counts, np.ones(1))) == pytest.approx(expected, rel=1e-5)
 
 
+@few
 @given(tables, st.sampled_from(["two-sided", "greater", "less"]))
 def test_the_p_value_is_never_below_the_normal_one(counts, alternative):
     found = compare_changes(Changes(counts), alternative=alternative, n_resamples=99, seed=np.random.SeedSequence(0))
@@ -108,6 +115,7 @@ def test_where_models_disagree_often_nothing_is_drawn():
     assert found.log_p == pytest.approx(np.log(2) + norm.logsf(abs(found.statistic)))
 
 
+@few
 @given(tables, st.sampled_from([(1.96, 1.96), (1.645, np.inf), (np.inf, 1.0)]))
 def test_limits_are_where_the_statistic_is_critical(counts, critical):
     changes = Changes(counts)
@@ -152,7 +160,33 @@ def test_limits_of_one_mean_are_those_of_tango():
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@few
 @given(st.integers(0, 60), st.integers(0, 60).filter(bool))
 def test_mcnemar_is_a_binomial_test(alternative, plus, minus):
     expected = binomtest(plus, plus + minus, 0.5, alternative).pvalue
     assert np.exp(mcnemar(plus, minus, alternative)) == pytest.approx(expected, rel=1e-9)
+
+
+@few
+@given(tables, tables, st.sampled_from([0.0, 0.1]))
+def test_sizes_are_compared_by_all_four_signs(counts, sums, margin):
+    """By the definition: the largest over t of twice the smallest over s of the p-value of t D_B - s D_A >= m."""
+
+    def p(table, sign):
+        z = float(score_statistic(table, np.ones(1), sign * margin))
+        return norm.cdf(sign * z)
+
+    expected = max(2 * min(p(counts, 1), p(sums, 1)), 2 * min(p(counts, -1), p(sums, -1)))
+    found = compare_sizes(Changes(counts), Changes(sums), margin, n_resamples=0)
+    assert np.exp(found.log_p) == pytest.approx(min(1.0, expected), rel=1e-9)
+
+
+@few
+@given(tables, tables)
+def test_margins_are_certified_from_the_upper_limit_on(counts, sums):
+    z = norm.isf(0.025)
+    limit = upper_limit_of_sizes(Changes(counts), Changes(sums), z)
+    for margin, certified in ((limit + 1e-3, True), (limit - 1e-3, False)):
+        if 0 <= margin < 2:
+            log_p = compare_sizes(Changes(counts), Changes(sums), margin, n_resamples=0).log_p
+            assert (np.exp(log_p) <= 0.05) is np.bool_(certified) or abs(limit) > 1.999
