@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from skfairtest.group import FairnessTest
     from skfairtest.group.correlation import CorrelationFairnessTest
     from skfairtest.group.inequality import inequality_decomposition
+    from skfairtest.group.model_comparison import compare_models
     from skfairtest.group.paired import PairedFairnessTest
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.group.subgroups import SubgroupScan
@@ -71,6 +72,7 @@ __all__ = [
     "SubgroupScan",
     "ThresholdDisplay",
     "__version__",
+    "compare_models",
     "fairness_p_value",
     "impact_table",
     "inequality_decomposition",
@@ -111,6 +113,7 @@ _HOMES = {
     "StoppingTimeDisplay": "displays.individual",
     "SubgroupScan": "group.subgroups",
     "ThresholdDisplay": "displays.threshold",
+    "compare_models": "group.model_comparison",
     "fairness_p_value": "model_selection.p_value",
     "impact_table": "audit.impact",
     "inequality_decomposition": "group.inequality",

@@ -47,6 +47,7 @@ from skfairtest import (
     SensitiveSubspace,
     SignificanceFrame,
     SubgroupScan,
+    compare_models,
     fairness_p_value,
     impact_table,
     inequality_decomposition,
@@ -521,6 +522,15 @@ def of_p_value(people, n_jobs):
     return [exact, fairness_p_value(people.y, y_pred, metric=f2, n_resamples=19, **more)]
 
 
+def of_models(people, n_jobs):
+    models = [logistic(), *(LogisticRegression(C=C).fit(people.X, people.y) for C in (0.01, 1e-4))]
+    found = compare_models(
+        models, people.X, people.y, sensitive_features=people.groups, n_jobs=n_jobs, random_state=0, n_resamples=99
+    )
+    names = ["disparity_a", "disparity_b", "ci_low", "ci_high", "p_value", "p_value_adjusted"]
+    return found.results[names].to_numpy(dtype=float).ravel()
+
+
 def of_inequality(people, n_jobs):
     y_pred = logistic().predict(people.X)
     found = inequality_decomposition(people.y, y_pred, sensitive_features=people.groups, n_resamples=99, random_state=0)
@@ -640,6 +650,8 @@ TESTS_OF_MORE = {
     "clusters inside": ({"metric": "mean_residual", **SOME}, False, ("query",), False),
     "clusters asymptotic": ({"metric": "f1", "method": "asymptotic"}, False, ("query",), True),
 }
+#: Tools that ask about people in any order.
+ORDERED = (of_frame, of_scorers, of_p_value, of_models, of_inequality)
 #: The first case of each class is that which is asked everything.
 CASES = [
     *(Case(GROUPS, name, params, control) for name, (params, control) in EXACT_TESTS.items()),
@@ -706,13 +718,14 @@ CASES = [
         }.items()
     ),
     *(
-        Case(TOOLS, name, {"answer": answer}, ordered=answer in (of_frame, of_scorers, of_p_value, of_inequality))
+        Case(TOOLS, name, {"answer": answer}, ordered=answer in ORDERED)
         for name, answer in {
             "SignificanceFrame": of_frame,
             "make_fairness_scorer": of_scorers,
             "fairness_p_value": of_p_value,
             "impact_table": of_impact,
             "inequality_decomposition": of_inequality,
+            "compare_models": of_models,
             "AuditedClassifier": of_audited,
             "AuditedRegressor": of_audited_numbers,
             "SensitiveStratifiedKFold": of_folds,

@@ -70,8 +70,8 @@ def compare_in_one_group(
     if others or not simple:
         why = f"{others[0]} has none" if others else "these have weights, clusters or a margin"
         raise GroupsMissing(
-            f"sensitive_features ({' x '.join(sample.sensitive_names)}) holds one group only: two models are then "
-            f"compared by McNemar's test, of rates whose condition no model decides and people who count alike; {why}"
+            f"sensitive_features ({' x '.join(sample.sensitive_names)}) holds one group only "
+            f"(n_samples={sample.n_samples}): two models are then compared by McNemar's test, of rates whose condition no model decides and people who count alike; {why}"
         )
     positive = positive_label(sample, metrics, pos_label, classes)
     alternative, shape = settings.question.alternative, sample.sizes.shape
