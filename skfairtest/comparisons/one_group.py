@@ -39,8 +39,7 @@ class OneGroupNull(NullDistribution):
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return Tango's score limits."""
-        low, high = (limits_of_mean(self.counts, z)[side] if np.isfinite(z) else bounds[side] for side, z in
-                     enumerate(critical))  # fmt: skip
+        (low, _), (_, high) = (limits_of_mean(self.counts, z) if np.isfinite(z) else bounds for z in critical)
         return low, high
 
     def error(self, estimate: Estimate) -> float:
@@ -69,9 +68,10 @@ def compare_in_one_group(
     simple = sample.weight is None and sample.clusters is None and settings.question.alternative != "equivalence"
     if others or not simple:
         why = f"{others[0]} has none" if others else "these have weights, clusters or a margin"
+        names = " x ".join(sample.sensitive_names)
         raise GroupsMissing(
-            f"sensitive_features ({' x '.join(sample.sensitive_names)}) holds one group only "
-            f"(n_samples={sample.n_samples}): two models are then compared by McNemar's test, of rates whose condition no model decides and people who count alike; {why}"
+            f"sensitive_features ({names}) holds one group only (n_samples={sample.n_samples}): two models are then "
+            "compared by McNemar's test, of rates whose condition no model decides and people who count alike; " + why
         )
     positive = positive_label(sample, metrics, pos_label, classes)
     alternative, shape = settings.question.alternative, sample.sizes.shape
