@@ -38,7 +38,7 @@ QUICK = 100
 #: Data sets of a design of each kind.
 DATA_SETS = {"equal": 3000, "different": 600, "sizes": 1000, "metrics": 400}
 LOG_ALPHA = float(np.log(ALPHA)) + 1e-12
-#: Tests that keep the level at least approximately where there are many people, and ignore who is whose pair.
+#: Tests that are valid in large samples, and ignore who is whose pair.
 UNPAIRED = ("independent", "intervals")
 
 
