@@ -257,6 +257,11 @@ class PairedFairnessTest(FairnessTest):
     def from_frame(cls, *args: Any, **params: Any) -> NoReturn:
         """Raise an error: engines count the predictions of one model.
 
+        Parameters
+        ----------
+        *args, **params
+            Anything.
+
         Raises
         ------
         ParameterError
@@ -269,6 +274,11 @@ class PairedFairnessTest(FairnessTest):
 
     def explain(self, **params: Any) -> NoReturn:
         """Raise an error: a change is not decomposed.
+
+        Parameters
+        ----------
+        **params
+            Anything.
 
         Raises
         ------
