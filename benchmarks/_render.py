@@ -8,6 +8,7 @@ from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
 from benchmarks._drawings import KINDS, counts, file_name, panels
 from benchmarks._run import default_of
+from benchmarks._two_models import two_models
 from benchmarks._words import (
     AUDIT,
     AUDIT_DETECTABLE,
@@ -499,6 +500,7 @@ def render(cells, records, folder):
     out += model_selection(folder)
     out += audits(folder)
     out += sequential(folder)
+    out += two_models(folder, number, folded)
     out += individual(folder)
     out += individual_people(folder)
     out += individual_tables(folder)

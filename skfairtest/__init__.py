@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from skfairtest.group import FairnessTest
     from skfairtest.group.correlation import CorrelationFairnessTest
     from skfairtest.group.inequality import inequality_decomposition
+    from skfairtest.group.model_comparison import compare_models
+    from skfairtest.group.paired import PairedFairnessTest
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
     from skfairtest.group.sequential import SequentialFairnessTest
     from skfairtest.group.subgroups import SubgroupScan
@@ -62,6 +64,7 @@ __all__ = [
     "Mahalanobis",
     "MonitorDisplay",
     "NullDistributionDisplay",
+    "PairedFairnessTest",
     "PowerDisplay",
     "Projection",
     "Rate",
@@ -75,6 +78,7 @@ __all__ = [
     "ThresholdDisplay",
     "UncertainGroupsTest",
     "__version__",
+    "compare_models",
     "fairness_p_value",
     "impact_table",
     "inequality_decomposition",
@@ -105,6 +109,7 @@ _HOMES = {
     "Mahalanobis": "individual",
     "MonitorDisplay": "displays.monitor",
     "NullDistributionDisplay": "displays.null_distribution",
+    "PairedFairnessTest": "group.paired",
     "PowerDisplay": "displays.power",
     "Projection": "individual",
     "Rate": "metrics",
@@ -117,6 +122,7 @@ _HOMES = {
     "SubgroupScan": "group.subgroups",
     "ThresholdDisplay": "displays.threshold",
     "UncertainGroupsTest": "group.uncertain",
+    "compare_models": "group.model_comparison",
     "fairness_p_value": "model_selection.p_value",
     "impact_table": "audit.impact",
     "inequality_decomposition": "group.inequality",

@@ -41,6 +41,7 @@ from skfairtest import (
     FairnessTest,
     IndividualFairnessTest,
     Mahalanobis,
+    PairedFairnessTest,
     Projection,
     SensitiveStratifiedKFold,
     SensitiveSubspace,
@@ -48,6 +49,7 @@ from skfairtest import (
     SignificanceFrame,
     SubgroupScan,
     UncertainGroupsTest,
+    compare_models,
     fairness_p_value,
     impact_table,
     inequality_decomposition,
@@ -100,6 +102,8 @@ def people(n, *, small=False, seed=0):
     data["forecast"] = rng.normal(size=n).round(2)
     data["outcome"] = (data["forecast"] + rng.normal(size=n) * data["age"] / 40).round(2)
     data["site"] = np.where(np.arange(n) < 2, "c", rng.choice(["a", "b"], n))
+    # What another model says of them.
+    data["y_pred_b"] = np.where(rng.random(n) < 0.7, data["y_pred"], data["y_true"])
     return data
 
 
@@ -165,6 +169,8 @@ class Kind:
     requests: tuple[str, ...] = ("sensitive_features",)
     nonsense: dict[str, Any] = {}
     parallel = True
+    #: The parameters that hold models.
+    models: tuple[str, ...] = ("estimator",)
     #: Of the frames, the one whose rows are comparisons.
     compared = "comparisons_"
 
@@ -252,6 +258,21 @@ class Uncertain(Groups):
 
     def sentence(self, test):
         return "" if test.alternative == "equivalence" else "group"
+class Pairs(Groups):
+    """Tests of two models."""
+
+    cls = PairedFairnessTest
+    labels = ("y_true", "y_pred", "y_pred_b")
+    frames = (*Groups.frames, "disparities_", "by_model_")
+    nonsense = {"metric": "nonsense", "alternative": "wide"}
+    models = ("estimator_a", "estimator_b")
+
+    def arguments(self, case, data, put):
+        _, y_true, more = super().arguments(case, data, put)
+        return put.columns(data[["y_pred", "y_pred_b"]]), y_true, more
+
+    def sentence(self, test):
+        return "tree"
 
 
 class Audits(Kind):
@@ -529,6 +550,15 @@ def of_p_value(people, n_jobs):
     return [exact, fairness_p_value(people.y, y_pred, metric=f2, n_resamples=19, **more)]
 
 
+def of_models(people, n_jobs):
+    models = [logistic(), *(LogisticRegression(C=C).fit(people.X, people.y) for C in (0.01, 1e-4))]
+    found = compare_models(
+        models, people.X, people.y, sensitive_features=people.groups, n_jobs=n_jobs, random_state=0, n_resamples=99
+    )
+    names = ["disparity_a", "disparity_b", "ci_low", "ci_high", "p_value", "p_value_adjusted"]
+    return found.results[names].to_numpy(dtype=float).ravel()
+
+
 def of_inequality(people, n_jobs):
     y_pred = logistic().predict(people.X)
     found = inequality_decomposition(people.y, y_pred, sensitive_features=people.groups, n_resamples=99, random_state=0)
@@ -624,7 +654,7 @@ class Case:
 
 
 GROUPS, AUDITS, CORRELATIONS, INDIVIDUALS, TOOLS = Groups(), Audits(), Correlations(), Individuals(), Tools()
-SCANS, UNCERTAIN = Scans(), Uncertain()
+SCANS, UNCERTAIN, PAIRS = Scans(), Uncertain(), Pairs()
 FEW, SOME = {"n_resamples": 99}, {"n_resamples": 299}
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
 LEARNED = {"fair_metric": "sensitive_subspace"}
@@ -665,7 +695,7 @@ TESTS_OF_MORE = {
     "clusters asymptotic": ({"metric": "f1", "method": "asymptotic"}, False, ("query",), True),
 }
 #: Tools whose answer does not depend on the order of people.
-ORDERED = (of_frame, of_scorers, of_p_value, of_inequality, of_sequential)
+ORDERED = (of_frame, of_scorers, of_p_value, of_models, of_inequality, of_sequential)
 #: The first case of each class is that which is asked everything.
 CASES = [
     *(Case(GROUPS, name, params, control) for name, (params, control) in EXACT_TESTS.items()),
@@ -674,6 +704,10 @@ CASES = [
     Case(UNCERTAIN, "weighted", {"n_resamples": 99}, exact=False),
     Case(UNCERTAIN, "likelihood", {"metric": "accuracy", "estimate": "likelihood", **FEW}, exact=False),
     Case(UNCERTAIN, "equivalence", {"margin": 0.2, "alternative": "equivalence", **FEW}, exact=False),
+    Case(PAIRS, "defaults", {"compare": "to_rest"}),
+    Case(PAIRS, "strata", {"metric": ["selection_rate", "accuracy"], **SOME}, True, exact=False),
+    Case(PAIRS, "precision", {"metric": "precision", "compare": "to_overall", **SOME}, exact=False),
+    Case(PAIRS, "clusters", {"metric": "accuracy", **SOME}, more=("household",), exact=False),
     Case(AUDITS, "margin", {"metrics": "selection_rate", "margin": 0.05, "adjust": "fdr_bh"}),
     Case(AUDITS, "drawn", {"metrics": ["roc_auc", "mean_residual"], "n_resamples": 599}, more=("score",), exact=False),
     Case(AUDITS, "standard", {}),
@@ -739,6 +773,7 @@ CASES = [
             "impact_table": of_impact,
             "SequentialFairnessTest": of_sequential,
             "inequality_decomposition": of_inequality,
+            "compare_models": of_models,
             "AuditedClassifier": of_audited,
             "AuditedRegressor": of_audited_numbers,
             "SensitiveStratifiedKFold": of_folds,
@@ -746,7 +781,7 @@ CASES = [
         }.items()
     ),
 ]  # fmt: skip
-KINDS = (GROUPS, UNCERTAIN, AUDITS, SCANS, CORRELATIONS, INDIVIDUALS)
+KINDS = (GROUPS, UNCERTAIN, PAIRS, AUDITS, SCANS, CORRELATIONS, INDIVIDUALS)
 
 
 def parametrized(cases, name=None, values=(), *, unless=lambda case, value: False):
@@ -880,11 +915,11 @@ def refused(case, container):
 @parametrized(CASES, "container", list(CONTAINERS), unless=refused)
 def test_the_container_changes_nothing(case, container):
     put = CONTAINERS[container]
-    named = put.named or case.several or case.kind not in (GROUPS, CORRELATIONS)
+    named = put.named or case.several or case.kind not in (GROUPS, PAIRS, CORRELATIONS)
     test = case.kind.ask(case, case.data, put=put)
     assert_same(case, test, fitted(case), case.tolerance, named=named, told=put.named or case.kind is AUDITS)
     if not named:
-        names = test.by_group_.index.names[-1:] if case.kind is GROUPS else set(test.comparisons_["feature"])
+        names = test.by_group_.index.names[-1:] if isinstance(case.kind, Groups) else set(test.comparisons_["feature"])
         assert list(names) == ["sensitive_feature_0"]
 
 
@@ -955,7 +990,7 @@ def test_another_seed_changes_only_what_is_drawn(case):
         assert not np.array_equal(case.kind.drawn(test), case.kind.drawn(before))
     for ours, theirs in zip(case.kind.fixed(test), case.kind.fixed(before), strict=True):
         np.testing.assert_array_equal(ours, theirs)
-    if case.kind is GROUPS:
+    if isinstance(case.kind, Groups):
         assert (before.null_distribution_ is None) is case.exact
 
 
@@ -970,7 +1005,11 @@ def test_what_is_enumerated_draws_no_random_number():
 
 @pytest.mark.parametrize("generator", [np.random.RandomState, np.random.default_rng])
 @parametrized(
-    [case for case in SEEDED if case.kind is CORRELATIONS or case.name in ("permutation", "drawn", "adaptive")]
+    [
+        case
+        for case in SEEDED
+        if case.kind is CORRELATIONS or case.name in ("permutation", "precision", "drawn", "adaptive")
+    ]
 )
 def test_a_generator_is_as_good_as_an_integer(case, generator):
     one, two = (case.kind.ask(case, case.data, random_state=generator(3)) for _ in range(2))
@@ -1017,7 +1056,7 @@ def test_renaming_groups_in_the_same_order_changes_their_names_only(case, names)
         pd.testing.assert_frame_equal(left, right, check_exact=True)
     for name in set(case.kind.values) - {"groups_"}:
         np.testing.assert_equal(ours[name], theirs[name])
-    if case.kind is GROUPS:
+    if isinstance(case.kind, Groups):
         assert test.groups_ == list(mapping.values())
         assert list(test.comparisons_["group"]) == [mapping[name] for name in before.comparisons_["group"]]
 
@@ -1083,7 +1122,7 @@ def test_a_clone_has_the_parameters_and_not_the_fit_and_fitted_again_says_the_sa
     copy = clone(test)
     params, again = test.get_params(deep=False), copy.get_params(deep=False)
     assert params.keys() == again.keys()
-    assert copy.estimator is test.estimator
+    assert all(getattr(copy, name) is getattr(test, name) for name in case.kind.models)
     assert repr(copy) == repr(test)
     for name in case.kind.written:
         with pytest.raises(NotFittedError):
@@ -1136,7 +1175,8 @@ def test_cloning_copies_no_model(kind):
             return [1 for _ in X]
 
     model = Unique()
-    assert clone(kind.cls(model)).estimator is model
+    copy = clone(kind.cls(*[model for _ in kind.models]))
+    assert all(getattr(copy, name) is model for name in kind.models)
 
 
 @pytest.mark.parametrize("kind", [GROUPS, AUDITS, CORRELATIONS], ids=lambda kind: kind.cls.__name__)
@@ -1158,13 +1198,13 @@ def test_parameters_are_set_and_read_back(kind):
     model = LogisticRegression(C=2.0)
     test = kind.cls(model)
     assert test.get_params() == test.get_params(deep=False)
-    assert test.get_params()["estimator"] is model
+    assert test.get_params()[kind.models[0]] is model
     assert test.set_params(**kind.nonsense) is test
     assert {name: getattr(test, name) for name in kind.nonsense} == kind.nonsense
     with pytest.raises(ValueError, match="unheard_of"):
         test.set_params(unheard_of=1)
     with pytest.raises(ValueError, match="never fits its estimator"):
-        test.set_params(estimator__C=2.0)
+        test.set_params(**{f"{kind.models[0]}__C": 2.0})
 
 
 @every_kind
@@ -1206,6 +1246,7 @@ def test_a_second_fit_leaves_nothing_of_the_first(kind):
         INDIVIDUALS: "learned",
         SCANS: "in context",
         UNCERTAIN: "equivalence",
+        PAIRS: "strata",
     }
     before = next(case for case in cases if case.name == names[kind])
     case = next(case for case in cases if case.name in ("defaults", "ratios", "analytic", "weighted"))

@@ -22,6 +22,7 @@ from skfairtest import (
     FairnessTest,
     IndividualFairnessTest,
     Mahalanobis,
+    PairedFairnessTest,
     Projection,
     SensitiveSubspace,
     SequentialFairnessTest,
@@ -114,6 +115,18 @@ class SequentialFairnessTestOfModel(SequentialFairnessTest):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(LogisticRegression()).input_tags
         return tags
+class PairedFairnessTestOfModels(PairedFairnessTest):
+    """Fits its models, and supplies the groups."""
+
+    def fit(self, X, y=None, *, sensitive_features=None):
+        """Test the models on the people they were fitted on."""
+        models = self.estimator_a, self.estimator_b
+        groups = every_second(X) if sensitive_features is None else sensitive_features
+        try:
+            self.estimator_a, self.estimator_b = (clone(model).fit(X, y) for model in models)
+            return super().fit(X, y, sensitive_features=groups)
+        finally:
+            self.estimator_a, self.estimator_b = models
 
 
 class AuditedClassifierWithGroups(AuditedClassifier):
@@ -194,6 +207,10 @@ CHECKED = {
     FairnessTest: [
         FairnessTestOfModel(LogisticRegression(), metric="accuracy"),
         FairnessTestOfModel(LinearRegression(), metric="mean_squared_error", **DRAWN),
+    ],
+    PairedFairnessTest: [
+        PairedFairnessTestOfModels(LogisticRegression(), LogisticRegression(C=0.1), metric="accuracy", **DRAWN),
+        PairedFairnessTestOfModels(LinearRegression(), LinearRegression(), metric="mean_squared_error", **DRAWN),
     ],
     FairnessAudit: [
         FairnessAuditOfModel(LogisticRegression(), metrics="accuracy"),

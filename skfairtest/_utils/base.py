@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
@@ -15,6 +15,8 @@ class ModelTest(MetaEstimatorMixin, BaseEstimator):
     """A test with a parameter ``estimator``, which is fitted already."""
 
     estimator: Any
+    #: The parameters that hold fitted models.
+    _models: ClassVar[tuple[str, ...]] = ("estimator",)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the test; those of the estimator are not among them.
@@ -49,28 +51,31 @@ class ModelTest(MetaEstimatorMixin, BaseEstimator):
         ValueError
             If there is no such parameter, or if it is one of the estimator.
         """
-        inner = next((name for name in params if name.startswith("estimator__")), None)
+        models = {name: name.split("__")[0] for name in params if name.split("__")[0] in self._models}
+        inner = next((name for name, model in models.items() if name != model), None)
         if inner is not None:
-            name = inner.removeprefix("estimator__")
+            model, name = models[inner], inner.split("__", 1)[1]
             raise ValueError(
                 f"{inner} cannot be set: a test never fits its estimator, and a fitted model that is told another "
-                f"{name} does not describe itself. Fit a model with {name}={params[inner]!r} and pass it as estimator."
+                f"{name} does not describe itself. Fit a model with {name}={params[inner]!r} and pass it as {model}."
             )
         return super().set_params(**params)  # type: ignore[no-any-return]
 
     def __sklearn_clone__(self) -> Self:
         """Copy the parameters and hand on the fitted estimator itself, which a test never fits."""
         bare = copy.copy(self)
-        bare.estimator = None
+        for name in self._models:
+            setattr(bare, name, None)
         new = BaseEstimator.__sklearn_clone__(bare)
-        new.estimator = self.estimator
+        for name in self._models:
+            setattr(new, name, getattr(self, name))
         return new  # type: ignore[no-any-return]
 
     def __sklearn_tags__(self) -> Tags:
         """Say that X is what the estimator takes, which validates it; without an estimator, the predictions."""
         tags = super().__sklearn_tags__()
         tags.no_validation = True
-        model = self.estimator
+        model = getattr(self, self._models[0])
         if model is None:
             tags.input_tags.one_d_array, tags.input_tags.two_d_array = True, False
             tags.input_tags.string = True

@@ -27,7 +27,11 @@ from skfairtest.metrics import Metric
 from skfairtest.tables import Sample
 
 #: Methods whose p-values count resamples.
-RESAMPLED = frozenset({"permutation", "permutation within scores", "simulation", "sign flipping", "bootstrap"})
+RESAMPLED = frozenset(
+    {
+        "permutation", "permutation within scores", "simulation", "sign flipping", "bootstrap", "parametric bootstrap",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -250,6 +254,14 @@ class GroupValues:
 
 
 @dataclass(frozen=True)
+class Models:
+    """A metric under models A and B: values (2, S, G), and disparities (C, 2) of the comparisons in their order."""
+
+    values: np.ndarray
+    disparities: np.ndarray
+
+
+@dataclass(frozen=True)
 class Measurement:
     """One metric, tested comparison by comparison.
 
@@ -265,6 +277,8 @@ class Measurement:
         Where the null distribution is only approximate.
     binning_error : float
         How far bins of scores may have moved a group's value.
+    models : Models or None
+        What is behind the changes from one model to another.
     """
 
     comparisons: tuple[Comparison, ...] = ()
@@ -273,6 +287,7 @@ class Measurement:
     variance: str | None = "none"
     doubtful: tuple[tuple[Any, str], ...] = ()
     binning_error: float = 0.0
+    models: Models | None = None
 
 
 @dataclass(frozen=True)

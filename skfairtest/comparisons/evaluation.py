@@ -19,6 +19,7 @@ from skfairtest.metrics import (
     Functional,
     Jackknife,
     MetricError,
+    Paired,
     Rate,
     Robust,
     ScoreMetric,
@@ -127,7 +128,7 @@ class Evaluation:
         ValueError
             If it raises, returns NaN or anything but one number.
         """
-        if isinstance(self.metric, Rate | BuiltIn):
+        if isinstance(self.metric, Rate | BuiltIn) and not isinstance(self.metric, Paired):
             return 0.0
         started = time.perf_counter()
         weighted = masses if kinds.weight is None else masses * kinds.weight

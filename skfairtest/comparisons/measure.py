@@ -24,17 +24,18 @@ from skfairtest.comparisons.contrasts import (
 from skfairtest.comparisons.core import Comparison, Exclusion, Measured, Measurement
 from skfairtest.comparisons.evaluation import Evaluation
 from skfairtest.comparisons.omnibus import check_omnibus, measure_omnibus
+from skfairtest.comparisons.paired import measure_changes, models_of
 from skfairtest.comparisons.rates import Counted, count, needs_draws, test_enumerated, test_rate
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.studentized import measure_studentized
 from skfairtest.inference.rates import blocks_of
-from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Rate, ScoreMetric, Share
+from skfairtest.metrics import BuiltIn, Calibration, Context, Mean, Metric, Omnibus, Paired, Rate, ScoreMetric, Share
 from skfairtest.metrics.rate import f1_of_jaccard, f1_slope
 from skfairtest.metrics.standard import STANDARD
 from skfairtest.readers import as_numbers, check_labels, check_magnitude, resolve_pos_label
 from skfairtest.tables import Kinds, Sample
 
-COLUMNS = ("y_true", "y_pred", "y_score")
+COLUMNS = ("y_true", "y_pred", "y_score", "y_pred_a", "y_pred_b", "y_score_a", "y_score_b")
 
 
 def measure(
@@ -121,7 +122,12 @@ def measure(
                 by_metric[metric.name] = measure_omnibus(design, metric, kinds, own)
             else:
                 made_of = _evaluation(design, metric, kinds)
-                measurement = measure_studentized(design, made_of, known, own)
+                if isinstance(metric, Paired) and metric.is_change and is_counted(sample, settings):
+                    measurement = measure_changes(design, metric, made_of, known, own)
+                else:
+                    measurement = measure_studentized(design, made_of, known, own)
+                if isinstance(metric, Paired):
+                    measurement = replace(measurement, models=models_of(made_of, measurement.comparisons))
                 error = binning_error(made_of, sample)
                 by_metric[metric.name] = replace(measurement, binning_error=error)
             advance()
@@ -210,7 +216,7 @@ def positive_label(sample: Sample, metrics: Sequence[Metric], asked: Any, classe
     """
     of_labels = [metric for metric in metrics if _is_of_labels(metric)]
     for name in sorted(frozenset().union(*(metric.reads for metric in of_labels))):
-        if name != "y_score" and name in sample.columns:
+        if not name.startswith("y_score") and name in sample.columns:
             _check_labels(sample, name, of_labels)
     labels = _labels_asked(sample, metrics)
     if any(metric.needs_pos_label for metric in metrics):
@@ -251,7 +257,7 @@ def _check_labels(sample: Sample, name: str, metrics: Sequence[Metric]) -> None:
 def _labels_asked(sample: Sample, metrics: Sequence[Metric]) -> list[Any]:
     """Return labels among which one is positive; those of ``y_true`` alone where predictions are scores."""
     reads = frozenset().union(*(metric.reads for metric in metrics if metric.needs_pos_label))
-    if reads and "y_pred" not in reads and "y_true" in sample.columns:
+    if reads and not reads & {"y_pred", "y_pred_a"} and "y_true" in sample.columns:
         return list(getattr(sample.columns["y_true"], "levels", ()))
     return sample.labels
 

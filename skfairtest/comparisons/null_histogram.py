@@ -21,6 +21,7 @@ RESAMPLES = {
     "simulation": "simulations of outcomes with the scores' probabilities",
     "sign flipping": "resamples in which the signs of the clusters' parts are random",
     "bootstrap": "bootstrap samples, centred",
+    "parametric bootstrap": "samples from the most likely distributions that satisfy the null hypothesis",
 }
 
 

@@ -345,7 +345,7 @@ class GroupsTest(ReportMixin):
         if "y_pred" in needed or "y_score" not in needed:
             y_pred = predict(self.estimator, X, **common)
         if "y_score" in needed:
-            responses, names = _responses(metrics)
+            responses, names = responses_asked(metrics)
             known = {"metric": names, "pos_label": self.pos_label, "y_true": y}
             y_score = scores(self.estimator, X, responses, **known, **common)
         return y_pred, y_score
@@ -361,7 +361,7 @@ def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) ->
         )
 
 
-def _responses(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:
+def responses_asked(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:
     """Return the responses that every metric of scores can use, in the first one's order, and the metrics' names.
 
     Raises

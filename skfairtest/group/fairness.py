@@ -306,7 +306,13 @@ class FairnessTest(GroupsTest):
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
     ) -> Self:
         assert metrics is not None
-        result = self._compare(sample, settings, metrics, seed)
+        self._store(self._compare(sample, settings, metrics, seed))
+        return self
+
+    def _store(self, result: Result) -> None:
+        """Set the fitted attributes."""
+        settings, sample, metrics = result.measured.settings, result.measured.sample, result.measured.metrics
+        assert sample is not None
         measured, verdict = result.measured, result.verdict
         findings, leading = result.findings, result.leading
         self.pos_label_ = measured.pos_label
@@ -348,7 +354,6 @@ class FairnessTest(GroupsTest):
         # What the power of the strongest evidence follows from.
         self._supposed = Supposed.of(leading, result)
         self._keep_parameters()
-        return self
 
     def to_frame(self) -> pd.DataFrame:
         """Return the comparisons as a flat frame.

@@ -20,6 +20,7 @@ from skfairtest.report.cells import (
     values_table,
 )
 from skfairtest.report.document import Block, Heading, Items, Paragraph
+from skfairtest.report.models import null_of_models, verdict_on_models
 from skfairtest.report.orientation import oriented
 from skfairtest.report.sentences import (
     Setup,
@@ -82,13 +83,17 @@ def group_document(
     ordered = pooled_first(by_p_value(setup, comparisons))
     n_main = int(ordered["stratum"].isna().sum())
     lead: Any = comparisons.iloc[leading]
-    verdict = verdict_sentence(
-        setup,
-        concern=concern,
-        p_value=p_value,
-        n_comparisons=n_main,
-        no_intervals=bool(comparisons["ci_low"].isna().all()),
-    )
+    if setup.models:
+        verdict = verdict_on_models(setup, concern=concern, p_value=p_value, n_comparisons=n_main)
+    else:
+        verdict = verdict_sentence(
+            setup,
+            concern=concern,
+            p_value=p_value,
+            n_comparisons=n_main,
+            no_intervals=bool(comparisons["ci_low"].isna().all()),
+        )
+    hypothesis = null_of_models if setup.models else null_sentence
     said = [finding_sentence(setup, lead)]
     if equivalence_interval is not None:
         write, _ = disparity_writer(setup, lead["metric"])
@@ -109,7 +114,7 @@ def group_document(
         Paragraph(verdict, "concern" if concern else "fine"),
         Paragraph("\n".join(said)),
         Heading("Null hypotheses", 3),
-        Items(tuple(null_sentence(setup, metric) for metric in dict.fromkeys(comparisons["metric"]))),
+        Items(tuple(hypothesis(setup, metric) for metric in dict.fromkeys(comparisons["metric"]))),
         *([values_table(setup, by_group)] if len(by_group) else []),
         replace(table, few=SHOWN),
         *([excluded_table(excluded, "Left out")] if len(excluded) else []),

@@ -79,18 +79,21 @@ class ReportMixin(ModelTest):
         1.0
         """
         check_is_fitted(self)
-        model = None if self.estimator is None else type(self.estimator).__name__
+        models = {name: getattr(self, name) for name in self._models}
         found = {name: plain_value(value) for name, value in self._found().items()}
         return {
             "test": type(self).__name__,
             "versions": library_versions(),
-            "parameters": {"estimator": model, **self._given},
+            "parameters": {
+                **{name: None if model is None else type(model).__name__ for name, model in models.items()},
+                **self._given,
+            },
             **found,
         }
 
     def _keep_parameters(self) -> None:
         """Keep what this fit was given: parameters may be set later."""
-        without = ("estimator", "n_jobs", "verbose")
+        without = (*self._models, "n_jobs", "verbose")
         self._given = {name: plain_value(value) for name, value in self.get_params().items() if name not in without}
 
     def _found(self) -> dict[str, Any]:

@@ -82,7 +82,11 @@ def result_sentences(setup: Setup, comparisons: pd.DataFrame) -> list[str]:
 
 def _turned(setup: Setup, comparisons: pd.DataFrame) -> NDArray[np.bool_]:
     """Return which comparisons are shown the other way round."""
-    if setup.compare != "between_groups" or setup.alternative not in ("two-sided", "equivalence"):
+    if (
+        setup.compare != "between_groups"
+        or setup.models == "sizes"
+        or setup.alternative not in ("two-sided", "equivalence")
+    ):
         return np.zeros(len(comparisons), dtype=bool)
     null = np.array([1.0 if setup.is_ratio(metric) else 0.0 for metric in comparisons["metric"]])
     larger = (comparisons["disparity"].to_numpy(dtype=float) > null) & comparisons["group"].notna().to_numpy()

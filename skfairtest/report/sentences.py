@@ -77,6 +77,9 @@ class Setup:
         What a positive prediction means: "denied".
     favorable : bool or None
         Whether a positive prediction is good for people; None: not known.
+    models : {"", "change", "sizes", "one group"}
+        Of two models: whether values of groups are changes from one to the other, values are sizes of both models'
+        disparities, or groups are the models.
     """
 
     compare: Annotated[str, one_of(*COMPARED)] = "between_groups"
@@ -99,6 +102,7 @@ class Setup:
     names: tuple[str, ...] = ()
     positive_means: str | None = None
     favorable: bool | None = None
+    models: str = ""
 
     def told(self, metric: str) -> tuple[str, str]:
         """Say what happens and among whom, a prediction by what it means; two empty texts of what is no rate."""
@@ -409,6 +413,11 @@ def _values(setup: Setup, row: Mapping[str, Any]) -> str:
     happens, among = setup.told(metric)
     write = written(setup, row).value
     a, b = write(row["value_group"]), write(row["value_other"])
+    if setup.models == "sizes":
+        described = f"disparity of the {metric.replace('_', ' ')} between {group} and {other}"
+        return f"the {described} is {a} in size under model B versus {b} under model A"
+    if setup.models == "one group":
+        return f"{_among(among)}{a} {past(happens)} under {group}, versus {b} under {other}"
     if setup.is_event(metric):
         return f"{_among(among)}{a} of {group} {past(happens)}, versus {b} of {other}"
     described = setup.descriptions.get(metric, "") or label(metric)

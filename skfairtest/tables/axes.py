@@ -12,6 +12,9 @@ from skfairtest.readers.labels import check_labels
 from skfairtest.readers.levels import listed
 
 CELL_NAMES = ("y_true", "y_pred", "y_score")
+#: What two models say of the same people.
+PAIRED_NAMES = ("y_pred_a", "y_pred_b", "y_score_a", "y_score_b")
+ALL_NAMES = (*CELL_NAMES, *PAIRED_NAMES)
 MAX_SCORES = 1000
 Key = tuple[Any, ...]
 
@@ -28,8 +31,9 @@ def check_names(
     """
     if not cell_names:
         raise ParameterError("y_true, y_pred and y_score are all missing: pass one of them, or several.")
-    if tuple(cell_names) != tuple(name for name in CELL_NAMES if name in cell_names):
-        raise ParameterError(f"cell_names must be of {CELL_NAMES}, in this order; found {cell_names}.")
+    if tuple(cell_names) != tuple(name for name in ALL_NAMES if name in cell_names):
+        known = ALL_NAMES if set(cell_names) & set(PAIRED_NAMES) else CELL_NAMES
+        raise ParameterError(f"cell_names must be of {known}, in this order; found {cell_names}.")
     if not sensitive_names:
         raise ParameterError("sensitive_features has no columns: pass at least one.")
     names = [*control_names, *sensitive_names]
@@ -39,7 +43,7 @@ def check_names(
                 f"sensitive_features and control_features hold several columns named {name!r}: give each "
                 "feature its own name and one role."
             )
-        if name in (*CELL_NAMES, "count", *sums):
+        if name in (*ALL_NAMES, "count", *sums):
             parameter = "control_features" if name in control_names else "sensitive_features"
             raise ParameterError(
                 f"{parameter}: a feature is named {name!r}, which stands for something else in the table: rename it."
@@ -55,13 +59,13 @@ def check_cells(columns: Sequence[Column], *, binned: bool = False) -> None:
         If not.
     """
     for column in columns:
-        if column.name != "y_score":
+        if not column.name.startswith("y_score"):
             check_labels(column, column.name)
         elif not all(isinstance(level, (int, float)) for level in column.levels):
-            raise ParameterError(f"y_score must hold numbers, found {listed(column.levels, 3)}.")
+            raise ParameterError(f"{column.name} must hold numbers, found {listed(column.levels, 3)}.")
         elif len(column.levels) > MAX_SCORES and not binned:
             raise ParameterError(
-                f"y_score has {len(column.levels):,} distinct values; a table of counts takes at "
+                f"{column.name} has {len(column.levels):,} distinct values; a table of counts takes at "
                 f"most {MAX_SCORES}. Put them into bins (CountTable.from_frame with score_bins=1024), or test them row "
                 "by row."
             )

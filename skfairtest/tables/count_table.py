@@ -91,6 +91,8 @@ class CountTable(Counts):
         y_score: Any = None,
         sensitive_features: Any,
         control_features: Any = None,
+        y_pred_a: Any = None,
+        y_pred_b: Any = None,
     ) -> Self:
         """Count people from one row per person.
 
@@ -104,6 +106,8 @@ class CountTable(Counts):
             The groups: one or several columns of length n.
         control_features : array-like, frame or mapping, optional
             The strata: one or several columns of length n.
+        y_pred_a, y_pred_b : array-like of shape (n,), optional
+            Labels that two models predict, for a `PairedFairnessTest`.
 
         Returns
         -------
@@ -123,7 +127,7 @@ class CountTable(Counts):
         ... )
         CountTable(3 people, 2 groups of sensitive_feature_0, 2 cells of y_pred)
         """
-        given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
+        given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score, "y_pred_a": y_pred_a, "y_pred_b": y_pred_b}
         columns = {name: one_column(values) for name, values in given.items() if values is not None}
         cells = {name: read_column(values, name, name=name) for name, values in columns.items()}
         sensitive, control = read_groups(sensitive_features, control_features)
@@ -147,6 +151,8 @@ class CountTable(Counts):
         y_score: str | None = None,
         sensitive_features: str | Iterable[str],
         control_features: str | Iterable[str] | None = None,
+        y_pred_a: str | None = None,
+        y_pred_b: str | None = None,
     ) -> Self:
         """Make a table from counts that already exist.
 
@@ -162,6 +168,8 @@ class CountTable(Counts):
             The columns of labels and scores; `y_true` and `y_pred` may name the same one.
         sensitive_features, control_features : str or sequence of str
             The columns of groups and strata.
+        y_pred_a, y_pred_b : str, optional
+            The columns of labels that two models predict, for a `PairedFairnessTest`.
 
         Returns
         -------
@@ -184,7 +192,7 @@ class CountTable(Counts):
         ... )
         CountTable(20 people, 2 groups of sex, 2 cells of y_pred)
         """
-        given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
+        given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score, "y_pred_a": y_pred_a, "y_pred_b": y_pred_b}
         cells = {role: column for role, column in given.items() if column is not None}
         sensitive = name_list(sensitive_features, "sensitive_features")
         control = name_list(control_features, "control_features")

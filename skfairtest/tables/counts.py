@@ -150,7 +150,7 @@ class Counts:
     @property
     def labels(self) -> list[Any]:
         """The labels in y_true and y_pred together, sorted."""
-        places = [i for i, name in enumerate(self.cell_names) if name != "y_score"]
+        places = [i for i, name in enumerate(self.cell_names) if not name.startswith("y_score")]
         seen = [cell[place] for cell in self.cells for place in places]
         return distinct_levels(seen)
 

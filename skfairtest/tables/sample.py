@@ -28,7 +28,7 @@ from skfairtest.readers.columns import (
 from skfairtest.readers.encoding import first_of_each
 from skfairtest.readers.numbers import as_numbers, read_values, read_weights
 from skfairtest.readers.score_bins import ScoreBins
-from skfairtest.tables.axes import CELL_NAMES, Key, check_names
+from skfairtest.tables.axes import ALL_NAMES, PAIRED_NAMES, Key, check_names
 from skfairtest.tables.count_table import CountTable
 from skfairtest.tables.counts import key_labels
 from skfairtest.tables.rows import Rows, combine, distinct_keys, distinct_levels, tally, used
@@ -203,7 +203,7 @@ class Sample:
     Parameters
     ----------
     columns : mapping of str to Column or Numbers
-        ``y_true``, ``y_pred`` and ``y_score``, as far as given.
+        ``y_true``, ``y_pred`` and ``y_score``, as far as given; of two models ``y_pred_a``, ``y_pred_b`` and scores.
     sensitive, control : tuple of Column
         Groups and strata.
     counts : ndarray of shape (n,) or None
@@ -249,6 +249,7 @@ class Sample:
         clusters: Any = None,
         few_groups: bool = True,
         missing: str | None = None,
+        of_models: Mapping[str, Any] | None = None,
     ) -> "Sample":
         """Read people from one row per person.
 
@@ -265,13 +266,15 @@ class Sample:
         missing : {"raise", "exclude", "group", "bounds"}, optional
             What becomes of people of whom a sensitive feature is not known: an error, which names this parameter where
             there is one; people of no group (of "exclude" and "bounds"); or a group.
+        of_models : mapping of str to array-like, optional
+            What two models say, by the names of the columns: ``y_pred_a``, ``y_pred_b``, ``y_score_a``, ``y_score_b``.
 
         Raises
         ------
         ValueError
             If values are missing, lengths differ, pandas indexes disagree, or a column has too many distinct values.
         """
-        given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score}
+        given = {"y_true": y_true, "y_pred": y_pred, "y_score": y_score, **(of_models or {})}
         columns = {name: read_values(values, name) for name, values in given.items() if values is not None}
         sensitive, control = read_groups(
             sensitive_features,
@@ -402,7 +405,7 @@ class Sample:
         missing = sorted(wanted - set(self.columns))
         if missing:
             raise ParameterError(f"{' and '.join(missing)} is missing: it is needed")
-        labels = {name: self.labels_of(name) for name in CELL_NAMES if name in wanted}
+        labels = {name: self.labels_of(name) for name in ALL_NAMES if name in wanted}
         columns = (*self.control, *self.sensitive, *labels.values())
         rows = tally(columns) if self.counts is None else Rows(columns, self.counts)
         return CountTable.of_rows(rows, self.control_names, self.sensitive_names, list(labels))
@@ -421,8 +424,9 @@ class Sample:
 
     @property
     def labels(self) -> list[Any]:
-        """The labels in y_true and y_pred together, sorted; none if either is numbers of many values."""
-        columns = [self.columns[name] for name in ("y_true", "y_pred") if name in self.columns]
+        """The labels in y_true and predictions together, sorted; none if any of these is numbers of many values."""
+        names = ("y_true", "y_pred", *PAIRED_NAMES[:2])
+        columns = [self.columns[name] for name in names if name in self.columns]
         if any(isinstance(column, Numbers) for column in columns):
             return []
         seen = [level for column in columns if isinstance(column, Column) for level in column.levels]

@@ -1,0 +1,255 @@
+"""Two models on the same samples: what is tested of rates whose condition no model decides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from skfairtest._utils.progress import progress
+from skfairtest._utils.typing import Floats, Integers
+from skfairtest.comparisons.contrasts import Design, Known, disparity_bounds
+from skfairtest.comparisons.core import (
+    Comparison,
+    DrawnNull,
+    Estimate,
+    Evidence,
+    Exclusion,
+    GroupValues,
+    Measurement,
+    Models,
+)
+from skfairtest.comparisons.evaluation import Evaluation
+from skfairtest.comparisons.evidence import orient
+from skfairtest.comparisons.sides import groups_of
+from skfairtest.inference.paired import (
+    Changes,
+    Found,
+    compare_changes,
+    compare_sizes,
+    limits,
+    limits_of_mean,
+    upper_limit_of_sizes,
+)
+from skfairtest.inference.rates import quantiles
+from skfairtest.metrics import Context, Paired
+from skfairtest.tables import Kinds
+
+#: What gives a p-value, as results call it.
+METHODS = {"normal": "asymptotic", "enumerated": "enumerated parametric bootstrap", "sampled": "parametric bootstrap"}
+
+
+@dataclass(frozen=True)
+class ChangeNull(DrawnNull):
+    """What chance does to the difference of two groups' changes from model A to model B.
+
+    A group that is compared with everyone is tested against everyone else; it is `times` as far from everyone.
+    """
+
+    changes: Changes
+    times: float = 1.0
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Invert the score test."""
+        low, high = limits(self.changes, critical, (bounds[0] / self.times, bounds[1] / self.times))
+        return self.times * low, self.times * high
+
+    def error(self, estimate: Estimate) -> float:
+        """Return the standard error."""
+        return self.times * self.changes.error
+
+    def n_effective(self, estimate: Estimate) -> int:
+        """Return how many samples of the group meet the condition."""
+        return int(self.changes.n[0].sum())
+
+
+@dataclass(frozen=True)
+class SizesNull(DrawnNull):
+    """What chance does to the size of model B's disparity less that of model A's.
+
+    `sums` are counts of the sum of both models' events, as `changes` are of their difference.
+    """
+
+    changes: Changes
+    sums: Changes
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Invert the test, which has an upper limit alone."""
+        return bounds[0], min(bounds[1], upper_limit_of_sizes(self.changes, self.sums, critical[1]))
+
+    def error(self, estimate: Estimate) -> float:
+        """Return the standard error where both disparities have one sign."""
+        return self.changes.error
+
+    def n_effective(self, estimate: Estimate) -> int:
+        """Return how many samples of the group meet the condition."""
+        return int(self.changes.n[0].sum())
+
+
+def measure_changes(
+    design: Design, metric: Paired, made: Evaluation, known: Known, seed: np.random.SeedSequence
+) -> Measurement:
+    """Make and test the comparisons of a rate's change; a hypothesis is tested once."""
+    counts = changes_of(metric, made.kinds, made.pos_label, design.sample.sizes.shape)
+    sums = changes_of(metric, made.kinds, made.pos_label, design.sample.sizes.shape, together=True)
+    bounds, settings = disparity_bounds(metric.bounds, "difference"), design.settings
+    question = made.question
+    if question.alternative == "equivalence":
+        bounds = (bounds[0] / 2, bounds[1] / 2)  # of sizes
+    missing: Counter[tuple[int, int | None]] = Counter()
+    excluded: list[Exclusion] = []
+    comparisons: list[Comparison] = []
+    seeds = seed.spawn(len(design.places) * len(design.contrasts))
+    with progress(metric.name, len(seeds), bool(settings.verbose)) as advance:
+        for number, (place, (base, other)) in enumerate((p, c) for p in design.places for c in design.contrasts):
+            advance()
+            here = list(range(len(counts))) if place is None else [place]
+            sides = groups_of(counts.shape[1], base)
+            both, together = (
+                np.stack([of_all[here][:, side].sum(axis=1) for side in sides]) for of_all in (counts, sums)
+            )
+            n = both.sum(axis=-1)
+            defined = (n > 0).all(axis=0)
+            n_group, n_other = (int(design.sample.sizes[here][:, side].sum()) for side in sides)
+            if not defined.any():
+                totals = zip((base.first, base.second), n.sum(axis=1).tolist(), strict=True)
+                lacking = [side for side, total in totals if side is not None and not total]
+                missing.update((side, place) for side in lacking)
+                if not lacking:
+                    reason = "nobody to compare with meets the condition"
+                    reason += " in the same stratum" if design.sample.control_names else ""
+                    group = design.group(base), other, design.stratum(place)
+                    excluded.append(Exclusion(metric.name, *group, reason, n_group, int(n[0].sum()), 1))
+                continue
+            changes = Changes(both[:, defined])
+            first, second, times = changes.means[0], changes.means[1], 1.0
+            if base.overall:
+                n1, n2 = changes.n
+                first, times = n1 @ changes.mean_of(0) / n1.sum(), float((n1 * n2 / (n1 + n2)).sum() / n1.sum())
+                second = first - times * (changes.means[0] - changes.means[1])
+                n_other += n_group
+            strata = np.array(here)[defined].tolist()
+            if question.alternative == "equivalence":
+                total = Changes(together[:, defined])
+                first, second = sizes_of(changes, total)
+            estimate = Estimate(
+                metric.name, design.group(base), other, design.stratum(place), replace(base, stratum=place), n_group,
+                n_other, float(first), float(second), float(first - second), bounds,
+                *design.hypothesis(question, base, (metric.name, False), strata), design.strata(strata),
+            )  # fmt: skip
+            if question.alternative == "equivalence":
+                assert question.margin_bounds is not None
+                sizes = SizesNull(question, changes, total)
+                answer = compare_sizes(
+                    changes, total, question.margin_bounds[1], n_resamples=settings.n_resamples, seed=seeds[number]
+                )
+                comparisons.append(Comparison(estimate, sizes, evidence_of(answer, changes.error, "less")))
+                continue
+            null = ChangeNull(question, changes, times)
+            hypothesis, alternative = estimate.hypothesis, question.alternative
+            if hypothesis is not None and hypothesis in known:
+                sign, first_one = known[hypothesis]
+                evidence = first_one.mirrored(estimate.sign * sign, null.error(estimate))
+            else:
+                found = compare_changes(
+                    changes, alternative=alternative, n_resamples=settings.n_resamples, seed=seeds[number]
+                )
+                evidence = evidence_of(found, null.error(estimate), alternative)
+                if hypothesis is not None:
+                    known[hypothesis] = estimate.sign, evidence
+            comparisons.append(Comparison(estimate, null, evidence))
+    among = metric.of.among or "who meet the condition"
+    excluded += design.undefined(metric.name, missing, f"undefined: nobody meets the condition ({among})")
+    return Measurement(tuple(comparisons), tuple(excluded), change_values(counts, settings.alpha), "score")
+
+
+def changes_of(
+    metric: Paired, kinds: Kinds, pos_label: object, shape: tuple[int, ...], *, together: bool = False
+) -> Integers:
+    """Count who has the event under B alone, under A alone, and under both or neither: an array (S, G, 3).
+
+    With `together`: under both, under neither, and under one.
+    """
+    context = Context(kinds.values, pos_label)
+    (event_a, given), (event_b, _) = (metric.masks(context, model) for model in ("a", "b"))
+    second = event_a if together else ~event_a
+    plus, minus = event_b & second & given, ~event_b & ~second & given
+    masks = np.stack([plus, minus, given & ~plus & ~minus], axis=1)
+    if kinds.counts is not None:
+        return np.asarray(kinds.counts @ masks.astype(np.int64))
+    assert kinds.group is not None
+    stratum = np.zeros(kinds.size, dtype=np.intp) if kinds.stratum is None else kinds.stratum
+    out = np.zeros((*shape, 3), dtype=np.int64)
+    np.add.at(out, (stratum, kinds.group), masks)
+    return out
+
+
+def sizes_of(changes: Changes, sums: Changes) -> tuple[float, float]:
+    """Return the sizes of the disparities of models B and A."""
+    difference, total = (float(one.means[0] - one.means[1]) for one in (changes, sums))
+    return abs(total + difference) / 2, abs(total - difference) / 2
+
+
+def evidence_of(found: Found, error: float, alternative: str) -> Evidence:
+    """Return what a test of changes found as evidence."""
+    n_defined = 0 if found.draws is None else len(found.draws)
+    return Evidence(
+        found.log_p, METHODS[found.decided], found.statistic, error, orient(found.statistic, alternative), found.draws,
+        None, found.n_extreme, n_defined,
+    )  # fmt: skip
+
+
+def change_values(counts: Integers, alpha: float) -> GroupValues:
+    """Return the change of every stratum and group, with Tango's limits."""
+    n = counts.sum(axis=-1)
+    z, _ = quantiles("two-sided", alpha)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = (counts[..., 0] - counts[..., 1]) / n
+        error: Floats = np.sqrt(np.maximum((counts[..., 0] + counts[..., 1]) / n - value**2, 0.0) / n)
+    found = np.array([[limits_of_mean(of_group, z) for of_group in of_stratum] for of_stratum in counts])
+    return GroupValues(n, value, error, found[..., 0], found[..., 1])
+
+
+def models_of(made: Evaluation, comparisons: Sequence[Comparison]) -> Models:
+    """Evaluate the metric under both models: in every stratum and group, and its disparities."""
+    shape = _shape(made.kinds)
+    groups = [np.arange(shape[1]) == group for group in range(shape[1])]
+    values = np.stack([_of_models(made, stratum, groups)[0] for stratum in range(shape[0])], axis=1)
+    found: dict[tuple[object, ...], tuple[Floats, Floats]] = {}
+    disparities = []
+    for comparison in comparisons:
+        contrast = comparison.estimate.contrast
+        first, second = groups_of(shape[1], contrast)
+        sides = [first, first | second if contrast.overall else second]
+        total, weights = np.zeros(2), 0.0
+        for stratum in range(shape[0]) if contrast.stratum is None else [contrast.stratum]:
+            key = (stratum, *(tuple(side.tolist()) for side in sides))
+            if key not in found:
+                found[key] = _of_models(made, stratum, sides)
+            (one, other), (mass, rest) = found[key][0].T, found[key][1]
+            weight = mass if contrast.overall else mass * rest / (mass + rest) if mass and rest else 0.0
+            if weight and not np.isnan(one + other).any():
+                total, weights = total + weight * (one - other), weights + weight
+        disparities.append(total / weights)
+    return Models(values, np.reshape(disparities, (-1, 2)))
+
+
+def _shape(kinds: Kinds) -> tuple[int, int]:
+    if kinds.counts is not None:
+        return kinds.counts.shape[:2]
+    assert kinds.group is not None
+    return 1 if kinds.stratum is None else int(kinds.stratum.max()) + 1, int(kinds.group.max()) + 1
+
+
+def _of_models(made: Evaluation, stratum: int, sides: Sequence[np.ndarray]) -> tuple[Floats, Floats]:
+    """Return the values of models A and B in sets of groups, (2, M), and what they are divided by, (M,)."""
+    kinds, counts = made.kinds.within(stratum, sides)
+    masses = counts * (1.0 if kinds.weight is None else kinds.weight)
+    assert isinstance(made.metric, Paired)
+    of_a, of_b = (made.metric.of_model(Context(kinds.values, made.pos_label), model) for model in ("a", "b"))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.stack([of_a.values(masses), of_b.values(masses)]), (
+            of_a.denominator(masses) + of_b.denominator(masses)
+        ) / 2

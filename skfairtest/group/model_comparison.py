@@ -1,0 +1,154 @@
+"""Several candidates against one baseline: which of them changes a disparity by more than chance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.checks import check_probability
+from skfairtest._utils.errors import ParameterError
+from skfairtest.group.paired import PairedFairnessTest
+from skfairtest.inference.multiplicity import holm
+
+__all__ = ["ModelComparison", "compare_models"]
+
+
+@dataclass(frozen=True)
+class ModelComparison:
+    """What `compare_models` returns.
+
+    Parameters
+    ----------
+    baseline : str
+        The name of the model that all others were compared with.
+    tests : mapping of str to PairedFairnessTest
+        The fitted test of each candidate (model B) against the baseline (model A).
+    results : DataFrame
+        One row per candidate, with its strongest evidence: ``metric``, ``group``, ``other``, ``disparity_a`` (of the
+        baseline), ``disparity_b``, their ``difference`` with ``ci_low`` and ``ci_high``, ``p_value`` (over this
+        candidate's comparisons), ``p_value_adjusted`` (over the candidates too) and ``significant``
+        (with ``alternative="fairer"``: certified).
+    """
+
+    baseline: str
+    tests: Mapping[str, PairedFairnessTest] = field(repr=False)
+    results: pd.DataFrame = field(repr=False)
+
+    def __str__(self) -> str:
+        """Return a sentence, then the table."""
+        found = [str(name) for name in self.results.index[self.results["significant"]]]
+        names = ", ".join(found) if found else "none"
+        said = f"Of {len(self.results)} candidates {names} differ significantly from {self.baseline} in a disparity."
+        return f"{said}\n\n{self.results.to_string(float_format='{:.4g}'.format)}"
+
+
+def compare_models(
+    models: Mapping[str, Any] | Sequence[Any],
+    X: Any = None,
+    y: Any = None,
+    *,
+    baseline: str | None = None,
+    sensitive_features: Any,
+    control_features: Any = None,
+    clusters: Any = None,
+    confidence_level: float = 0.95,
+    **params: Any,
+) -> ModelComparison:
+    """Compare the disparities of several candidates with those of one baseline, on the same people.
+
+    Null hypothesis of each candidate: its disparities are those of the baseline (with ``alternative="fairer"``: they
+    are not smaller in size). p-values are adjusted by Holm's method over the comparisons of each candidate, and then
+    over the candidates; intervals are simultaneous over both. To choose among candidates and to test the chosen one
+    takes different people.
+
+    Parameters
+    ----------
+    models : mapping of str to model, or sequence of models
+        Fitted estimators; without `X`, the predictions of each model, of shape (n_samples,). Models in a sequence are
+        called after their place: ``"model 0"``, ``"model 1"``.
+    X : array-like, optional
+        What models predict from; None: `models` are predictions.
+    y : array-like of shape (n_samples,), optional
+        True labels; None where the metrics need none.
+    baseline : str, optional
+        The name of the model that the others are compared with; None: the first.
+    sensitive_features, control_features, clusters : array-like, frame or mapping
+        As of `PairedFairnessTest`.
+    confidence_level : float, default=0.95
+        Of all intervals together; one minus it is the familywise level.
+    **params
+        Other parameters of `PairedFairnessTest`.
+
+    Returns
+    -------
+    ModelComparison
+        Its `results` and the fitted `tests`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two models, or the baseline is none of them.
+
+    References
+    ----------
+    S. Holm (1979), Scandinavian Journal of Statistics 6, 65-70.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairtest import compare_models
+    >>> sex, place = np.repeat(["f", "m"], 100), np.tile(np.arange(100), 2)
+    >>> found = compare_models(
+    ...     {
+    ...         "today": (place < np.where(sex == "f", 30, 50)).astype(int),
+    ...         "new": (place < np.where(sex == "f", 45, 50)).astype(int),
+    ...         "newer": (place < np.where(sex == "f", 31, 51)).astype(int),
+    ...     },
+    ...     sensitive_features={"sex": sex},
+    ...     metric="selection_rate",
+    ... )
+    >>> found.results[["disparity_a", "disparity_b"]].round(2).to_numpy().tolist()
+    [[-0.2, -0.05], [-0.2, -0.2]]
+    >>> found.results["significant"].tolist()
+    [True, False]
+    """
+    named = dict(models) if isinstance(models, Mapping) else {f"model {k}": model for k, model in enumerate(models)}
+    if len(named) < 2:
+        raise ParameterError(f"models must hold a baseline and at least one candidate; found {len(named)}")
+    first = next(iter(named)) if baseline is None else baseline
+    if first not in named:
+        raise ParameterError(f"baseline={baseline!r} is none of the models, which are {', '.join(map(repr, named))}")
+    check_probability("confidence_level", confidence_level)
+    columns = {
+        "sensitive_features": sensitive_features, "control_features": control_features, "clusters": clusters,
+    }  # fmt: skip
+    alpha, candidates = 1 - confidence_level, [name for name in named if name != first]
+    params["confidence_level"] = 1 - alpha / len(candidates)
+    tests = {}
+    for name in candidates:
+        if X is None:
+            tests[name] = PairedFairnessTest.from_predictions(y, named[first], named[name], **columns, **params)
+        else:
+            tests[name] = PairedFairnessTest(named[first], named[name], **params).fit(X, y, **columns)
+    rows = [_row(test) for test in tests.values()]
+    results = pd.DataFrame(rows, index=pd.Index(candidates, name="candidate"))
+    adjusted = np.exp(holm(np.log([test.p_value_ for test in tests.values()])))
+    results["p_value_adjusted"] = adjusted
+    results["significant"] = adjusted <= alpha * (1 + 1e-12)
+    return ModelComparison(first, tests, results)
+
+
+def _row(test: PairedFairnessTest) -> dict[str, Any]:
+    """Return the strongest evidence of one candidate."""
+    row = test.comparisons_.iloc[test._leading]
+    of_a, of_b = row["value_other"], row["value_group"]
+    if len(test.disparities_):  # in one group both are rates, and no disparities
+        of_a, of_b = test.disparities_.iloc[test._leading][["disparity_a", "disparity_b"]]
+    labels: dict[str, Any] = {name: row[name] for name in ("metric", "group", "other")}
+    limits = {name: row[name] for name in ("ci_low", "ci_high")}
+    both = {"disparity_a": of_a, "disparity_b": of_b, "difference": row["disparity"]}
+    return labels | both | limits | {"p_value": test.p_value_}

@@ -1,0 +1,310 @@
+"""Two models on the same people: is the disparity of one that of the other."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix, f1_score, precision_score, roc_auc_score
+
+from skfairtest import CountTable, FairnessTest, PairedFairnessTest, Rate
+from skfairtest.inference.paired import Changes, compare_changes
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    n = 500
+    group = rng.choice(["f", "g", "m"], n, p=[0.3, 0.2, 0.5])
+    y = (rng.random(n) < 0.45).astype(int)
+    signal = rng.normal(size=n) + 1.2 * y
+    score_a, score_b = signal + rng.normal(size=n), signal + 0.6 * rng.normal(size=n) + 0.5 * (group == "f")
+    a, b = ((score > 0.6).astype(int) for score in (score_a, score_b))
+    return pd.DataFrame(
+        {"y": y, "a": a, "b": b, "score_a": score_a, "score_b": score_b, "sex": group, "site": rng.choice([0, 1], n)}
+    )
+
+
+def fitted(data, metric, columns=("a", "b"), **params):
+    more = {"control_features": data[["site"]]} if params.pop("strata", False) else {}
+    return PairedFairnessTest.from_predictions(
+        data["y"], *(data[name] for name in columns), sensitive_features=data[["sex"]], metric=metric,
+        **{"random_state": 0, "n_resamples": 999, **more, **params},
+    )  # fmt: skip
+
+
+VALUES = {
+    "selection_rate": lambda y, p: p.mean(),
+    "true_positive_rate": lambda y, p: p[y == 1].mean(),
+    "false_positive_rate": lambda y, p: p[y == 0].mean(),
+    "accuracy": lambda y, p: (y == p).mean(),
+    "precision": precision_score,
+    "f1": f1_score,
+}
+
+
+@pytest.mark.parametrize("metric", VALUES)
+def test_values_are_changes_and_disparities_are_those_of_the_models(data, metric):
+    test = fitted(data, metric)
+    values = {group: [VALUES[metric](own["y"], own[model]) for model in "ab"] for group, own in data.groupby("sex")}
+    by_model = test.by_model_.set_index("group")
+    for group, (a, b) in values.items():
+        assert by_model.loc[group, ["value_a", "value_b"]].tolist() == pytest.approx([a, b])
+        assert test.by_group_.loc[group, "value"] == pytest.approx(b - a)
+    for row, disparity in zip(test.disparities_.itertuples(), test.comparisons_["disparity"], strict=True):
+        of_a, of_b = (values[row.group][model] - values[row.other][model] for model in (0, 1))
+        assert (row.disparity_a, row.disparity_b, row.difference) == pytest.approx((of_a, of_b, of_b - of_a))
+        assert disparity == pytest.approx(of_b - of_a)
+
+
+@pytest.mark.parametrize("metric", ["false_positive_rate", "precision"])
+@pytest.mark.parametrize("compare", ["between_groups", "to_rest", "to_overall"])
+def test_disparities_over_strata_are_those_of_one_model_each(data, metric, compare):
+    test = fitted(data, metric, strata=True, compare=compare)
+    found = test.disparities_[test.disparities_["stratum"].isna()]
+    for model in "ab":
+        alone = FairnessTest.from_predictions(
+            data["y"], data[model], sensitive_features=data[["sex"]], control_features=data[["site"]], metric=metric,
+            compare=compare,
+        ).comparisons_  # fmt: skip
+        within = alone[alone["stratum"].notna()]["disparity"]
+        assert test.disparities_[found.index.max() + 1 :][f"disparity_{model}"].tolist() == pytest.approx(
+            within.tolist()
+        )
+    assert found["difference"].tolist() == pytest.approx(
+        test.comparisons_.loc[found.index, "disparity"].tolist(), abs=0.02 if metric == "precision" else 1e-12
+    )
+
+
+def test_a_rate_is_tested_by_its_changes(data):
+    test = fitted(data[data["sex"] != "g"], "false_positive_rate")
+    negative = data[(data["y"] == 0) & (data["sex"] != "g")]
+    d = negative["b"] - negative["a"]
+    counts = np.array([[[(d[negative["sex"] == g] == v).sum() for v in (1, -1, 0)]] for g in "fm"])
+    expected = compare_changes(Changes(counts), n_resamples=9999, seed=np.random.SeedSequence(5))
+    assert test.statistic_ == pytest.approx(expected.statistic)
+    assert test.p_value_ == pytest.approx(np.exp(expected.log_p), rel=0.6)
+
+
+def test_areas_have_delongs_variance_of_two_curves(data):
+    """DeLong, DeLong and Clarke-Pearson (1988): structural components of both curves, with their covariances."""
+    test = fitted(data[data["sex"] != "g"], "roc_auc", ("score_a", "score_b"), n_resamples=99)
+    expected = []
+    for _, own in data[data["sex"] != "g"].groupby("sex"):
+        positive, negative = own[own["y"] == 1], own[own["y"] == 0]
+        of_positive, of_negative = [], []
+        for name in ("score_a", "score_b"):
+            right = np.subtract.outer(positive[name].to_numpy(), negative[name].to_numpy())
+            right = (right > 0) + (right == 0) / 2
+            of_positive.append(right.mean(axis=1))
+            of_negative.append(right.mean(axis=0))
+        change = np.array([-1, 1])
+        s10, s01 = np.cov(of_positive), np.cov(of_negative)
+        expected.append(change @ (s10 / len(positive) + s01 / len(negative)) @ change)
+    changes = [
+        roc_auc_score(own["y"], own["score_b"]) - roc_auc_score(own["y"], own["score_a"])
+        for _, own in data[data["sex"] != "g"].groupby("sex")
+    ]
+    assert test.by_group_["value"].tolist() == pytest.approx(changes)
+    assert test.by_group_["standard_error"].tolist() == pytest.approx(np.sqrt(expected))
+    assert test.statistic_ == pytest.approx((changes[0] - changes[1]) / np.sqrt(sum(expected)))
+
+
+def test_a_function_is_tested_as_its_built_in_twin(data):
+    def matthews(y_true, y_pred, sample_weight=None):
+        (tn, fp), (fn, tp) = confusion_matrix(y_true, y_pred, sample_weight=sample_weight)
+        return (tp * tn - fp * fn) / np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+
+    own, known = (fitted(data[data["sex"] != "g"], metric, n_resamples=199) for metric in (matthews, "mcc"))
+    assert own.disparity_ == pytest.approx(known.disparity_)
+    assert own.statistic_ == pytest.approx(known.statistic_, rel=0.05)
+
+
+def test_models_are_asked_as_one_model_is(data):
+    X, y = data[["score_a", "score_b"]].to_numpy(), data["y"]
+    models = [LogisticRegression().fit(X[:, [0]] * [1, 0], y), LogisticRegression().fit(X, y)]
+    test = PairedFairnessTest(*models, metric=["selection_rate", "roc_auc"], random_state=0, n_resamples=199)
+    test.fit(X, y, sensitive_features=data[["sex"]])
+    said = PairedFairnessTest.from_predictions(
+        y, *(model.predict(X) for model in models),
+        **{f"y_score_{name}": model.decision_function(X) for name, model in zip("ab", models, strict=True)},
+        sensitive_features=data[["sex"]], metric=["selection_rate", "roc_auc"], random_state=0, n_resamples=199,
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(test.comparisons_, said.comparisons_)
+    both = PairedFairnessTest(metric="selection_rate", random_state=0).fit(
+        np.column_stack([model.predict(X) for model in models]), sensitive_features=data[["sex"]]
+    )
+    assert both.p_value_ == pytest.approx(fitted(
+        data.assign(a=models[0].predict(X), b=models[1].predict(X)), "selection_rate", n_resamples=9999
+    ).p_value_)  # fmt: skip
+
+
+def test_a_table_of_counts_says_the_same(data):
+    counts = data.value_counts(["sex", "y", "a", "b"]).reset_index(name="count")
+    table = CountTable.from_counts(counts, y_true="y", y_pred_a="a", y_pred_b="b", sensitive_features="sex")
+    rows = CountTable.from_predictions(
+        data["y"], y_pred_a=data["a"], y_pred_b=data["b"], sensitive_features=data[["sex"]]
+    )
+    assert table == rows
+    test = PairedFairnessTest.from_table(table, random_state=0, n_resamples=999)
+    pd.testing.assert_frame_equal(test.comparisons_, fitted(data, "equalized_odds").comparisons_)
+
+
+def test_swapped_models_change_signs(data):
+    one, other = fitted(data, "selection_rate"), fitted(data, "selection_rate", ("b", "a"))
+    assert one.comparisons_["statistic"].tolist() == pytest.approx((-other.comparisons_["statistic"]).tolist())
+    assert one.comparisons_["ci_low"].tolist() == pytest.approx((-other.comparisons_["ci_high"]).tolist(), abs=0.02)
+
+
+def test_the_same_model_twice_is_no_difference(data):
+    test = fitted(data, "equalized_odds", ("a", "a"))
+    assert test.p_value_ == 1
+    assert not test.concern_
+
+
+def test_one_sided_tests_have_one_sided_intervals(data):
+    two = data[data["sex"] != "g"]
+    greater, less = (fitted(two, "false_positive_rate", alternative=side) for side in ("greater", "less"))
+    assert greater.p_value_ < 0.05 < less.p_value_
+    assert greater.confidence_interval_[1] == 2
+    assert less.confidence_interval_[0] == -2
+    assert greater.statistic_ == less.statistic_
+
+
+def test_weights_and_clusters_are_studentized(data):
+    more = {"sample_weight": np.tile([1.0, 2.0], 250), "clusters": np.arange(500) // 2}
+    for name, values in more.items():
+        test = PairedFairnessTest.from_predictions(
+            data["y"], data["a"], data["b"], sensitive_features=data[["sex"]], metric="selection_rate",
+            random_state=0, n_resamples=499, **{name: values},
+        )  # fmt: skip
+        assert set(test.comparisons_["method"]) <= {"permutation", "sign flipping"}
+        assert np.isfinite(test.comparisons_["statistic"]).all()
+
+
+def test_the_statistic_is_about_welchs_of_changes(data):
+    test = fitted(data[data["sex"] != "g"], "true_positive_rate")
+    positive = data[data["y"] == 1]
+    d = (positive["b"] - positive["a"]).groupby(positive["sex"])
+    welch = (d.mean()["f"] - d.mean()["m"]) / np.sqrt(d.var()["f"] / d.size()["f"] + d.var()["m"] / d.size()["m"])
+    assert test.statistic_ == pytest.approx(welch, rel=0.1)
+    assert test.p_value_ == pytest.approx(2 * norm.sf(abs(welch)), abs=0.05)
+
+
+WRONG = {
+    "one model": (
+        lambda d: PairedFairnessTest(LogisticRegression()).fit(d[["a"]], d["y"], sensitive_features=d["sex"]),
+        "estimator_b is None",
+    ),
+    "no truth": (
+        lambda d: PairedFairnessTest.from_predictions(None, d["a"], d["b"], sensitive_features=d["sex"]),
+        "y is missing: true_positive_rate, false_positive_rate",
+    ),
+    "no groups": (lambda d: PairedFairnessTest.from_predictions(d["y"], d["a"], d["b"]), "sensitive_features is"),
+    "max_t": (lambda d: fitted(d, "f1", adjust="max_t"), "adjust='max_t'"),
+    "ratio": (lambda d: fitted(d, "disparate_impact"), "compared by the ratio"),
+    "omnibus": (lambda d: fitted(d, "normalized_mutual_info"), "looks at all groups at once"),
+    "best": (lambda d: fitted(d, "f1", compare="to_highest"), "compare='to_highest'"),
+    "one column": (
+        lambda d: PairedFairnessTest(metric="selection_rate").fit(d[["a"]], sensitive_features=d["sex"]),
+        "as two columns",
+    ),
+    "base rate": (lambda d: fitted(d, Rate("base", "y_true")), "reads nothing that a model"),
+    "lengths": (
+        lambda d: PairedFairnessTest.from_predictions(d["y"], d["a"], d["b"][:5].tolist(), sensitive_features=d["sex"]),
+        "y_pred_b",
+    ),
+    "frame": (lambda d: PairedFairnessTest.from_frame(d), "engines count the predictions of one model"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_cannot_be_tested_is_refused_by_name(data, case):
+    ask, message = WRONG[case]
+    with pytest.raises(ValueError, match=message):
+        ask(data)
+
+
+# One group ------------------------------------------------------------------------------------------------------------
+
+
+def approvals(**params):
+    """Agresti, Categorical Data Analysis, section 11.1: who approves of a prime minister, in two surveys of them."""
+    first, second = (np.repeat(says, [794, 86, 150, 570]) for says in ([1, 1, 0, 0], [1, 0, 1, 0]))
+    return PairedFairnessTest.from_predictions(
+        None, first, second, sensitive_features={"country": ["UK"] * 1600}, metric="selection_rate", **params
+    )
+
+
+def test_one_group_is_mcnemars_exact_test():
+    test = approvals()
+    assert test.p_value_ == pytest.approx(3.716e-5, rel=1e-4)
+    assert test.statistic_**2 == pytest.approx(17.356, abs=5e-4)
+    assert (abs(150 - 86) - 1) ** 2 / (150 + 86) == pytest.approx(16.818, abs=5e-4)  # corrected, in the same table
+    assert test.disparity_ == pytest.approx(0.04)
+    assert test.by_model_[["value_a", "value_b"]].to_numpy().tolist() == [[0.55, 0.59]]
+    assert len(test.disparities_) == 0
+    assert test.method_ == "exact"
+    assert "55.0 % were predicted positive under model A, versus 59.0 % under model B" in str(test)
+    one_sided = approvals(alternative="greater")
+    assert one_sided.p_value_ == pytest.approx(test.p_value_ / 2)
+    assert one_sided.confidence_interval_[1] == 1
+
+
+def test_one_group_has_no_test_of_other_metrics(data):
+    with pytest.raises(ValueError, match=r"one group only .* f1 has none"):
+        fitted(data[data["sex"] == "f"], "f1")
+
+
+# Fairer ---------------------------------------------------------------------------------------------------------------
+
+
+def test_the_fairer_model_is_certified_and_the_other_is_not(data):
+    two = data[data["sex"] != "g"]
+    back, forth = (
+        fitted(two, "false_positive_rate", order, alternative="fairer") for order in (("b", "a"), ("a", "b"))
+    )
+    assert back.p_value_ < forth.p_value_
+    assert forth.concern_
+    assert not forth.rejected_
+    sizes = forth.disparities_[["disparity_b", "disparity_a"]].abs().to_numpy()
+    assert forth.comparisons_[["value_group", "value_other"]].to_numpy() == pytest.approx(sizes)
+    assert forth.disparity_ == pytest.approx(sizes[0, 0] - sizes[0, 1])
+    assert str(forth).startswith(
+        "Not certified: for the one comparison it cannot be ruled out that the disparity by sex"
+    )
+
+
+@pytest.mark.parametrize("order", [("a", "b"), ("b", "a")])
+def test_margins_from_the_upper_limit_on_are_certified(data, order):
+    two = data[data["sex"] != "g"]
+    limit = fitted(two, "false_positive_rate", order, alternative="fairer").confidence_interval_[1]
+    assert limit > fitted(two, "false_positive_rate", order, alternative="fairer").disparity_
+    if limit > 0:
+        above, below = (
+            fitted(two, "false_positive_rate", order, alternative="fairer", margin=max(0, limit + step))
+            for step in (0.03, -0.03)
+        )
+        assert not above.concern_
+        assert below.concern_
+
+
+def test_every_comparison_has_to_be_certified(data):
+    test = fitted(data, ["selection_rate", "accuracy"], alternative="fairer", margin=0.2)
+    assert test.p_value_ == test.comparisons_["p_value"].max()
+    assert not hasattr(test, "equivalence_interval_")
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"margin": 0.1}, "needs alternative='fairer'"),
+        ({"alternative": "fairer", "margin": -0.1}, "margin must be a number of at least 0"),
+        ({"alternative": "fairer", "metric": "f1"}, "f1 is none"),
+        ({"alternative": "fairer", "compare": "to_overall"}, "use compare='to_rest'"),
+        ({"alternative": "equivalence"}, "alternative"),
+    ],
+)
+def test_what_has_no_test_of_sizes_is_refused(data, params, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(data, params.pop("metric", "selection_rate"), **params)

@@ -1,0 +1,192 @@
+"""Changes from one model to another: the score test, its estimated null distribution, and its limits."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import xlogy
+from scipy.stats import binomtest, norm
+
+from skfairtest.inference import paired
+from skfairtest.inference.paired import (
+    Changes,
+    common_mean,
+    compare_changes,
+    compare_sizes,
+    limits,
+    limits_of_mean,
+    mcnemar,
+    most_likely,
+    score_statistic,
+    upper_limit_of_sizes,
+)
+
+few = settings(max_examples=20, deadline=None)
+counts_of_group = st.tuples(*[st.integers(0, 40)] * 3).filter(lambda counts: sum(counts) > 1)
+tables = st.tuples(counts_of_group, counts_of_group).map(lambda groups: np.array(groups)[:, None, :])
+
+
+def log_likelihood(counts, p):
+    return float(xlogy(counts, p).sum())
+
+
+@few
+@given(counts_of_group, st.floats(-0.95, 0.95))
+def test_no_distribution_with_the_mean_is_more_likely(counts, delta):
+    counts = np.array(counts, dtype=float)
+    p = most_likely(counts, np.array(delta))
+    assert p.sum() == pytest.approx(1)
+    assert p[0] - p[1] == pytest.approx(delta)
+    assert (p >= -1e-12).all()
+    plus = np.linspace(max(delta, 0), (1 + delta) / 2, 501)
+    others = np.stack([plus, plus - delta, 1 + delta - 2 * plus], axis=1)
+    assert (
+        log_likelihood(counts, np.maximum(p, 0)) >= max(log_likelihood(counts, q) for q in np.maximum(others, 0)) - 1e-9
+    )
+
+
+@few
+@given(tables, st.sampled_from([-0.3, 0.0, 0.2]))
+def test_the_common_mean_has_the_highest_likelihood(counts, edge):
+    counts = counts.astype(float)
+    found = float(common_mean(counts, np.array([edge]))[0])
+
+    def likelihood(mean):
+        p = most_likely(counts[:, 0], np.array([mean + edge, mean]))
+        return log_likelihood(counts[:, 0], np.maximum(p, 0.0))
+
+    inside = np.linspace(max(-1, -1 - edge), min(1, 1 - edge), 301)
+    assert likelihood(found) >= max(map(likelihood, inside)) - 1e-6
+
+
+@few
+@given(tables)
+def test_swapped_groups_or_models_change_the_sign_alone(counts):
+    z = score_statistic(counts, np.ones(1))
+    assert score_statistic(counts[::-1], np.ones(1)) == pytest.approx(-z)
+    assert score_statistic(counts[..., [1, 0, 2]], np.ones(1)) == pytest.approx(-z)
+
+
+def test_the_statistic_is_a_score_statistic():
+    """By its definition: the slope of the likelihood times its inverse information, where H0 is likeliest."""
+    counts = np.array([[[9, 1, 40]], [[2, 2, 46]]])
+    n, d = counts.sum(axis=2)[:, 0], (counts[:, 0, 0] - counts[:, 0, 1]) / counts.sum(axis=2)[:, 0]
+
+    def minus_likelihood(parameters):
+        mean, *plus = parameters
+        p = np.stack([plus, np.subtract(plus, mean), 1 + mean - 2 * np.array(plus)], axis=1)
+        return -log_likelihood(counts[:, 0], p) if (p > 0).all() else np.inf
+
+    best = minimize(minus_likelihood, [0.05, 0.1, 0.1], method="Nelder-Mead", options={"xatol": 1e-10, "fatol": 1e-12})
+    mean, plus = best.x[0], best.x[1:]
+    v = 2 * plus - mean - mean**2
+    slope = (d - mean) * n / v
+    # The slope along a difference of the means, over its standard deviation.
+    z = slope[0] * np.sqrt((v / n).sum())
+    expected = (d[0] - d[1]) / np.sqrt((v / n).sum())
+    assert slope.sum() == pytest.approx(0, abs=1e-4)
+    assert z == pytest.approx(expected, rel=1e-4)
+    assert float(score_statistic(counts, np.ones(1))) == pytest.approx(expected, rel=1e-5)
+
+
+@few
+@given(tables, st.sampled_from(["two-sided", "greater", "less"]))
+def test_the_p_value_is_never_below_the_normal_one(counts, alternative):
+    found = compare_changes(Changes(counts), alternative=alternative, n_resamples=99, seed=np.random.SeedSequence(0))
+    assert found.log_p >= paired.normal_log_p(found.statistic, alternative)
+    assert found.log_p <= 0
+
+
+def test_an_enumerated_p_value_is_the_limit_of_the_sampled_one(monkeypatch):
+    changes = Changes(np.array([[[6, 1, 9]], [[1, 2, 17]]]))
+    exact = compare_changes(changes, alternative="less", edge=0.6)
+    monkeypatch.setattr(paired, "MOST_OUTCOMES", 0)
+    sampled = compare_changes(changes, alternative="less", edge=0.6, n_resamples=40_000, seed=np.random.SeedSequence(1))
+    assert (exact.decided, sampled.decided) == ("enumerated", "sampled")
+    assert np.exp(sampled.log_p) == pytest.approx(np.exp(exact.log_p), abs=4 * np.sqrt(np.exp(exact.log_p) / 40_000))
+
+
+def test_where_models_disagree_often_nothing_is_drawn():
+    changes = Changes(np.array([[[300, 250, 450]], [[300, 200, 1500]]]))
+    found = compare_changes(changes)
+    assert found.decided == "normal"
+    assert found.draws is None
+    assert found.log_p == pytest.approx(np.log(2) + norm.logsf(abs(found.statistic)))
+
+
+@few
+@given(tables, st.sampled_from([(1.96, 1.96), (1.645, np.inf), (np.inf, 1.0)]))
+def test_limits_are_where_the_statistic_is_critical(counts, critical):
+    changes = Changes(counts)
+    low, high = limits(changes, critical)
+    for limit, most, sign in ((low, critical[0], 1), (high, critical[1], -1)):
+        if np.isinf(most):
+            assert abs(limit) == 2
+        elif abs(limit) < 2 - 1e-9:
+            step = 1e-6
+            inside, outside = (
+                sign * float(score_statistic(counts, np.ones(1), limit + sign * side)) for side in (step, -step)
+            )
+            assert inside <= most * (1 + 1e-4)
+            assert outside >= most * (1 - 1e-4)
+
+
+def test_the_same_samples_in_strata_of_their_own_are_averaged_as_in_one():
+    one = np.array([[[5, 1, 14]], [[2, 3, 35]]])
+    two = np.concatenate([one, one], axis=1)
+    both = Changes(two)
+    assert both.means == pytest.approx(Changes(one).means)
+    assert float(score_statistic(two, both.weights)) == pytest.approx(
+        np.sqrt(2) * float(score_statistic(one, np.ones(1)))
+    )
+
+
+def test_limits_of_one_mean_are_those_of_tango():
+    """Tango (1998), equations 7 to 11, written out again; and a group in which nobody is judged differently."""
+    n, z = 44, norm.isf(0.025)
+    low, high = limits_of_mean(np.array([12, 2, 30]), z)
+
+    def score(delta):
+        a, b, c = 2 * n, -12 - 2 + (2 * n - 12 + 2) * delta, -2 * delta * (1 - delta)
+        q = (np.sqrt(b * b - 4 * a * c) - b) / (2 * a)
+        return (12 - 2 - n * delta) / np.sqrt(n * (2 * q + delta * (1 - delta)))
+
+    assert score(low) == pytest.approx(z, rel=1e-6)
+    assert score(high) == pytest.approx(-z, rel=1e-6)
+    low, high = limits_of_mean(np.array([0, 0, 50]), z)
+    assert low == pytest.approx(-(z**2) / (50 + z**2))
+    assert high == pytest.approx(z**2 / (50 + z**2))
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@few
+@given(st.integers(0, 60), st.integers(0, 60).filter(bool))
+def test_mcnemar_is_a_binomial_test(alternative, plus, minus):
+    expected = binomtest(plus, plus + minus, 0.5, alternative).pvalue
+    assert np.exp(mcnemar(plus, minus, alternative)) == pytest.approx(expected, rel=1e-9)
+
+
+@few
+@given(tables, tables, st.sampled_from([0.0, 0.1]))
+def test_sizes_are_compared_by_all_four_signs(counts, sums, margin):
+    """By the definition: the largest over t of twice the smallest over s of the p-value of t D_B - s D_A >= m."""
+
+    def p(table, sign):
+        z = float(score_statistic(table, np.ones(1), sign * margin))
+        return norm.cdf(sign * z)
+
+    expected = max(2 * min(p(counts, 1), p(sums, 1)), 2 * min(p(counts, -1), p(sums, -1)))
+    found = compare_sizes(Changes(counts), Changes(sums), margin, n_resamples=0)
+    assert np.exp(found.log_p) == pytest.approx(min(1.0, expected), rel=1e-9)
+
+
+@few
+@given(tables, tables)
+def test_margins_are_certified_from_the_upper_limit_on(counts, sums):
+    z = norm.isf(0.025)
+    limit = upper_limit_of_sizes(Changes(counts), Changes(sums), z)
+    for margin, certified in ((limit + 1e-3, True), (limit - 1e-3, False)):
+        if 0 <= margin < 2:
+            log_p = compare_sizes(Changes(counts), Changes(sums), margin, n_resamples=0).log_p
+            assert (np.exp(log_p) <= 0.05) is np.bool_(certified) or abs(limit) > 1.999
