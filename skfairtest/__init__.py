@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skfairtest.displays.power import PowerDisplay
     from skfairtest.displays.threshold import ThresholdDisplay
     from skfairtest.group import FairnessTest
+    from skfairtest.group.adjusted import AdjustedFairnessTest
     from skfairtest.group.correlation import CorrelationFairnessTest
     from skfairtest.group.inequality import inequality_decomposition
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from skfairtest.tables import CountTable
 
 __all__ = [
+    "AdjustedFairnessTest",
     "AuditedClassifier",
     "AuditedRegressor",
     "CalibrationDisplay",
@@ -82,6 +84,7 @@ __all__ = [
 #: Where each public name is. It is imported when it is first used: no program needs all of them, and the version and
 #: the completion of the command need none.
 _HOMES = {
+    "AdjustedFairnessTest": "group.adjusted",
     "AuditedClassifier": "model_selection.audited",
     "AuditedRegressor": "model_selection.audited",
     "CalibrationDisplay": "displays.calibration",
