@@ -30,7 +30,7 @@ SEED = 20261122
 RESULTS = Path(__file__).parent / "results" / "adjusted.json"
 LEVEL = 0.05
 #: Runs at each number of people.
-RUNS = {500: 400, 5000: 200}
+RUNS = {500: 300, 5000: 100}
 TREES = {"max_iter": 60, "max_leaf_nodes": 8}
 
 

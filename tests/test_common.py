@@ -22,7 +22,7 @@ import pytest
 import sklearn
 from fairlearn.metrics import false_positive_rate, selection_rate
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
@@ -33,6 +33,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skfairtest
 from skfairtest import (
+    AdjustedFairnessTest,
     AuditedClassifier,
     AuditedRegressor,
     CorrelationFairnessTest,
@@ -335,6 +336,38 @@ class Correlations(Kind):
         return "age|income"
 
 
+class Adjusted(Kind):
+    """Tests of groups given covariates, numbers and names, which people are folded by."""
+
+    cls = AdjustedFairnessTest
+    everybody = people(160, seed=5)
+    labels = ("y_true", "y_pred")
+    frames = ("comparisons_", "excluded_")
+    values = (
+        "p_value_", "statistic_", "disparity_", "confidence_interval_", "rejected_", "concern_", "method_", "adjust_",
+        "n_resamples_", "groups_", "n_samples_",
+    )  # fmt: skip
+    written = ("to_frame", "to_json", "to_html", "to_markdown")
+    requests = ("sensitive_features", "covariates", "clusters")
+    nonsense = {"method": "nonsense", "of": 3}
+
+    def arguments(self, case, data, put):
+        more = {"sensitive_features": put.column(data["tree"], "tree")}
+        more["covariates"] = put.columns(data[["income", "site"]])
+        if "household" in case.more:
+            more["clusters"] = put.column(data["household"], None)
+        return put.column(data["y_pred"], None), put.column(data["y_true"], None), more
+
+    def fixed(self, test):
+        return [test.comparisons_[name] for name in ("value_group", "value_other", "unadjusted")]
+
+    def drawn(self, test):
+        return test.comparisons_["p_value"]
+
+    def sentence(self, test):
+        return "^(Significant|No significant) disparity"
+
+
 class Individuals(Kind):
     """Tests of models that have seen other people; a matrix product rounds by the number of its rows."""
 
@@ -578,10 +611,11 @@ class Case:
 
 
 GROUPS, AUDITS, CORRELATIONS, INDIVIDUALS, TOOLS = Groups(), Audits(), Correlations(), Individuals(), Tools()
-SCANS = Scans()
+SCANS, ADJUSTED = Scans(), Adjusted()
 FEW, SOME = {"n_resamples": 99}, {"n_resamples": 299}
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
 LEARNED = {"fair_metric": "sensitive_subspace"}
+FOREST = RandomForestRegressor(8)
 EXACT_TESTS = {
     "defaults": ({}, False),
     "every rate": ({"metric": ["selection_rate", "conditional_use_accuracy", "accuracy", "f1"]}, False),
@@ -647,6 +681,11 @@ CASES = [
     Case(CORRELATIONS, "max_t", {"adjust": "max_t"}, control=True, exact=False),
     Case(CORRELATIONS, "adaptive", {"n_resamples": "adaptive", "of": "residual"}, more=("age",), exact=False),
     Case(CORRELATIONS, "several chunks", {"n_resamples": 999}, exact=False),
+    Case(ADJUSTED, "defaults", {}, exact=False),
+    Case(ADJUSTED, "to the rest", {"compare": "to_rest", "adjust": "max_t", **SOME}, exact=False),
+    Case(ADJUSTED, "projected", {"method": "pcm", "n_splits": 2}, exact=False),
+    Case(ADJUSTED, "accuracy", {"of": "absolute_error", "n_folds": 2}, more=("household",), exact=False),
+    Case(ADJUSTED, "functions", {"of": squared, "outcome_model": FOREST, "adjust": None}, exact=False, slow=True),
     *(
         Case(INDIVIDUALS, name, params, model=model, tolerance=tolerance)
         for name, (model, params, tolerance) in {
@@ -694,7 +733,7 @@ CASES = [
         }.items()
     ),
 ]  # fmt: skip
-KINDS = (GROUPS, AUDITS, SCANS, CORRELATIONS, INDIVIDUALS)
+KINDS = (GROUPS, AUDITS, SCANS, CORRELATIONS, ADJUSTED, INDIVIDUALS)
 
 
 def parametrized(cases, name=None, values=(), *, unless=lambda case, value: False):
@@ -822,7 +861,7 @@ def refused(case, container):
     """Numbers are no categories; scikit-learn hands dicts on unsliced, and 1.6 takes no rows of pyarrow tables."""
     if case.name == "select_fair":
         return container == "dict" or (container == "pyarrow" and sklearn.__version__.startswith("1.6."))
-    return case.kind is CORRELATIONS and container == "pandas category"
+    return case.kind in (CORRELATIONS, ADJUSTED) and container == "pandas category"
 
 
 @parametrized(CASES, "container", list(CONTAINERS), unless=refused)
@@ -918,7 +957,11 @@ def test_what_is_enumerated_draws_no_random_number():
 
 @pytest.mark.parametrize("generator", [np.random.RandomState, np.random.default_rng])
 @parametrized(
-    [case for case in SEEDED if case.kind is CORRELATIONS or case.name in ("permutation", "drawn", "adaptive")]
+    [
+        case
+        for case in SEEDED
+        if case.kind in (CORRELATIONS, ADJUSTED) or case.name in ("permutation", "drawn", "adaptive")
+    ]
 )
 def test_a_generator_is_as_good_as_an_integer(case, generator):
     one, two = (case.kind.ask(case, case.data, random_state=generator(3)) for _ in range(2))
@@ -1087,7 +1130,7 @@ def test_cloning_copies_no_model(kind):
     assert clone(kind.cls(model)).estimator is model
 
 
-@pytest.mark.parametrize("kind", [GROUPS, AUDITS, CORRELATIONS], ids=lambda kind: kind.cls.__name__)
+@pytest.mark.parametrize("kind", [GROUPS, AUDITS, CORRELATIONS, ADJUSTED], ids=lambda kind: kind.cls.__name__)
 def test_a_clone_tests_the_same_fitted_model(kind):
     """As all cases of individual fairness do."""
     case, _ = first(kind)
@@ -1153,6 +1196,7 @@ def test_a_second_fit_leaves_nothing_of_the_first(kind):
         CORRELATIONS: "functions",
         INDIVIDUALS: "learned",
         SCANS: "in context",
+        ADJUSTED: "to the rest",
     }
     before = next(case for case in cases if case.name == names[kind])
     case = next(case for case in cases if case.name in ("defaults", "ratios", "analytic"))

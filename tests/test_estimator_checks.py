@@ -5,6 +5,8 @@ supplies both; everything else is the public class, and no check is expected to 
 its line in `CHECKED`.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
@@ -13,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skfairtest
 from skfairtest import (
+    AdjustedFairnessTest,
     AuditedClassifier,
     AuditedRegressor,
     ComparablePairs,
@@ -73,6 +76,16 @@ class CorrelationFairnessTestOfModel(CorrelationFairnessTest):
     def fit(self, X, y=None, *, sensitive_features=None):
         """Test the model on the people it was fitted on."""
         return fit_on(self, super().fit, X, y, sensitive_features)
+
+
+class AdjustedFairnessTestOfModel(AdjustedFairnessTest):
+    """Fits its model, and supplies the groups and a covariate."""
+
+    def fit(self, X, y=None, *, sensitive_features=None, covariates=None):
+        """Test the model on the people it was fitted on."""
+        people = every_second(X)
+        covariates = np.sin(np.arange(len(people))) if covariates is None else covariates
+        return fit_on(self, partial(super().fit, covariates=covariates), X, y, sensitive_features)
 
 
 class AuditedClassifierWithGroups(AuditedClassifier):
@@ -163,6 +176,9 @@ CHECKED = {
         SubgroupScanOfModel(LinearRegression(), metric="mean_squared_error", min_group_size=2),
     ],
     CorrelationFairnessTest: [CorrelationFairnessTestOfModel(LinearRegression(), **DRAWN)],
+    AdjustedFairnessTest: [
+        AdjustedFairnessTestOfModel(LinearRegression(), n_folds=2),
+    ],
     IndividualFairnessTest: [
         IndividualFairnessTestOfModel(LogisticRegression(), n_steps=5),
         IndividualFairnessTestOfModel(LinearRegression(), statistic="ratio_of_means", n_steps=5),
