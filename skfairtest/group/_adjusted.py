@@ -106,7 +106,7 @@ class People:
         return Pair(contrast, other, rows, first[rows])
 
     def of_everyone(self, pair: Pair, residuals: Residuals) -> Floats:
-        """Return the products of a comparison for all units; 0 for who is not compared."""
+        """Return the products of a comparison for all units; 0 where not compared."""
         units = pair.rows if self.units is None else self.units[pair.rows]
         products = residuals.outcome * residuals.group
         return np.asarray(np.bincount(units, products, minlength=self.n_units), dtype=float)

@@ -161,7 +161,7 @@ def joint_normal(products: Sequence[Floats], n_resamples: int, rng: np.random.Ge
     Parameters
     ----------
     products : sequence of ndarray of shape (n_units,)
-        Products of residuals of each comparison; 0 for who is not compared.
+        Products of residuals of each comparison; 0 where not compared.
     n_resamples : int
         How many draws.
     rng : Generator
