@@ -99,7 +99,7 @@ def run(n, runs, rng, *, shape, effect=None, models="default", methods=("gcm", "
 def cases(*, quick):
     """Return what is computed, by name."""
     out = {}
-    for n, runs in {500: (4, 2, 2) if quick else (300, 100, 60), **({} if quick else {5000: (100, 40, 30)})}.items():
+    for n, runs in {500: (4, 2, 2) if quick else (300, 60, 40), **({} if quick else {5000: (80, 20, 20)})}.items():
         many, some, few = runs
         common = {"n": n, "methods": ("gcm",)}
         for shape in SHAPES:
