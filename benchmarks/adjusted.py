@@ -41,7 +41,7 @@ SHAPES = {
     "steps": lambda X: 1.0 * ((X[:, 0] > 0) & (X[:, 1] > 0)) + (X[:, 2] > 0.5),
     "decisions": smooth,
 }
-#: Differences given covariates, at n people: about 80 % power of a test that knows everything.
+#: Differences given covariates, at n people.
 EFFECTS = {
     "same for all": lambda X, n: np.full(n, 3.3 / np.sqrt(n)) * 2,
     "changes its sign": lambda X, n: 9.0 / np.sqrt(n) * np.sign(X[:, 3]),

@@ -67,7 +67,7 @@ class AdjustedFairnessTest(ReportPages):
     method : {"gcm", "pcm"}, default="gcm"
         "gcm": the generalised covariance measure (Shah and Peters 2020), for differences of one sign. "pcm": the
         projected covariance measure (Lundborg et al. 2024), which also finds differences that change their sign with
-        the covariates, and has somewhat less power against others; with ``alternative="two-sided"`` alone.
+        the covariates if these are large, and has less power against others; with ``alternative="two-sided"`` alone.
     compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
         All pairs of groups, or each group against everyone else or against `reference_group`.
     reference_group : label or tuple of labels, optional
