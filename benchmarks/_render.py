@@ -10,6 +10,7 @@ from benchmarks._drawings import KINDS, counts, file_name, panels
 from benchmarks._run import default_of
 from benchmarks._two_models import two_models
 from benchmarks._words import (
+    ADJUSTED,
     AUDIT,
     AUDIT_DETECTABLE,
     CORRELATION_INTERVALS,
@@ -332,6 +333,29 @@ def sequential(folder):
     ]  # fmt: skip
 
 
+def adjusted(folder):
+    """Show the figures of `benchmarks.adjusted` where they are."""
+    path = folder / "adjusted.json"
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    rows = []
+    for name, found in document["figures"].items():
+        kind, design, people, *more = name.split(", ")
+        shares = {method: count / found["runs"] for method, count in found["rejected"].items()}
+        limit = document["level"] + 3 * np.sqrt(document["level"] * (1 - document["level"]) / found["runs"])
+        bold = {method for method, share in shares.items() if kind == "size" and share > limit}
+        texts = [
+            "–" if method not in shares else f"**{number(shares[method])}**" if method in bold - {"unadjusted"}
+            else number(shares[method])
+            for method in ("unadjusted", "gcm", "pcm")
+        ]  # fmt: skip
+        rows.append([kind, ", ".join([design, *more]), people.removesuffix(" people"), *texts, f"{found['runs']:,}"])
+    head = ["", "design", "people", "without adjustment", "`gcm`", "`pcm`", "data sets"]
+    text = ADJUSTED.format(file=path.name, level=number(document["level"]))
+    return ["## Disparities given covariates", "", text, "", *folded("Share of data sets rejected", head, rows)]
+
+
 def judged_text(cell, *, fair):
     """Size or power, and coverage; bold as on the rest of the page."""
     rejected, covered = cell["rejected"], cell["coverage"]
@@ -501,6 +525,7 @@ def render(cells, records, folder):
     out += audits(folder)
     out += sequential(folder)
     out += two_models(folder, number, folded)
+    out += adjusted(folder)
     out += individual(folder)
     out += individual_people(folder)
     out += individual_tables(folder)

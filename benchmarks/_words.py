@@ -267,6 +267,15 @@ CORRELATION_INTERVALS = (
     "level of their intervals)."
 )
 
+ADJUSTED = (
+    "Measured by `python -m benchmarks.adjusted`, stored in `benchmarks/results/{file}`: how often "
+    "`AdjustedFairnessTest` rejects at {level}. Outcome and group depend alike on four covariates, so that groups "
+    "differ although nothing differs given the covariates: by smooth curves, by the product of two covariates, by "
+    "steps, or decisions of 0 and 1 by the smooth curves. Models are the default, or gradient boosted trees. *Steps* "
+    "are what the default learns least: confounding that a model does not learn is left in the residuals. Power: a "
+    "difference that is the same for all, and one that changes its sign with a covariate and is 0 on average."
+)
+
 AUDIT = (
     "Measured by `python -m benchmarks.audit`, stored in `benchmarks/results/{file}`: how often an audit of three "
     "sensitive features and all their crossings, by the standard metrics, reports even one false positive. *One "

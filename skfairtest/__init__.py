@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skfairtest.displays.power import PowerDisplay
     from skfairtest.displays.threshold import ThresholdDisplay
     from skfairtest.group import FairnessTest
+    from skfairtest.group.adjusted import AdjustedFairnessTest
     from skfairtest.group.correlation import CorrelationFairnessTest
     from skfairtest.group.inequality import inequality_decomposition
     from skfairtest.group.model_comparison import compare_models
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from skfairtest.tables import CountTable
 
 __all__ = [
+    "AdjustedFairnessTest",
     "AuditedClassifier",
     "AuditedRegressor",
     "CalibrationDisplay",
@@ -92,6 +94,7 @@ __all__ = [
 #: Where each public name is. It is imported when it is first used: no program needs all of them, and the version and
 #: the completion of the command need none.
 _HOMES = {
+    "AdjustedFairnessTest": "group.adjusted",
     "AuditedClassifier": "model_selection.audited",
     "AuditedRegressor": "model_selection.audited",
     "CalibrationDisplay": "displays.calibration",

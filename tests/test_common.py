@@ -22,7 +22,7 @@ import pytest
 import sklearn
 from fairlearn.metrics import false_positive_rate, selection_rate
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import cross_validate
@@ -33,6 +33,7 @@ from sklearn.preprocessing import StandardScaler
 
 import skfairtest
 from skfairtest import (
+    AdjustedFairnessTest,
     AuditedClassifier,
     AuditedRegressor,
     CorrelationFairnessTest,
@@ -258,6 +259,8 @@ class Uncertain(Groups):
 
     def sentence(self, test):
         return "" if test.alternative == "equivalence" else "group"
+
+
 class Pairs(Groups):
     """Tests of two models."""
 
@@ -384,6 +387,38 @@ class Correlations(Kind):
 
     def sentence(self, test):
         return "age|income"
+
+
+class Adjusted(Kind):
+    """Tests of groups given covariates, numbers and names, which people are folded by."""
+
+    cls = AdjustedFairnessTest
+    everybody = people(160, seed=5)
+    labels = ("y_true", "y_pred")
+    frames = ("comparisons_", "excluded_")
+    values = (
+        "p_value_", "statistic_", "disparity_", "confidence_interval_", "rejected_", "concern_", "method_", "adjust_",
+        "n_resamples_", "groups_", "n_samples_",
+    )  # fmt: skip
+    written = ("to_frame", "to_json", "to_html", "to_markdown")
+    requests = ("sensitive_features", "covariates", "clusters")
+    nonsense = {"method": "nonsense", "of": 3}
+
+    def arguments(self, case, data, put):
+        more = {"sensitive_features": put.column(data["tree"], "tree")}
+        more["covariates"] = put.columns(data[["income", "site"]])
+        if "household" in case.more:
+            more["clusters"] = put.column(data["household"], None)
+        return put.column(data["y_pred"], None), put.column(data["y_true"], None), more
+
+    def fixed(self, test):
+        return [test.comparisons_[name] for name in ("value_group", "value_other", "unadjusted")]
+
+    def drawn(self, test):
+        return test.comparisons_["p_value"]
+
+    def sentence(self, test):
+        return "^(Significant|No significant) disparity"
 
 
 class Individuals(Kind):
@@ -654,10 +689,11 @@ class Case:
 
 
 GROUPS, AUDITS, CORRELATIONS, INDIVIDUALS, TOOLS = Groups(), Audits(), Correlations(), Individuals(), Tools()
-SCANS, UNCERTAIN, PAIRS = Scans(), Uncertain(), Pairs()
+SCANS, UNCERTAIN, PAIRS, ADJUSTED = Scans(), Uncertain(), Pairs(), Adjusted()
 FEW, SOME = {"n_resamples": 99}, {"n_resamples": 299}
 FIXED = Mahalanobis(np.diag([0.0, 0.5, 0.9]))
 LEARNED = {"fair_metric": "sensitive_subspace"}
+FOREST = RandomForestRegressor(8)
 EXACT_TESTS = {
     "defaults": ({}, False),
     "every rate": ({"metric": ["selection_rate", "conditional_use_accuracy", "accuracy", "f1"]}, False),
@@ -732,6 +768,11 @@ CASES = [
     Case(CORRELATIONS, "max_t", {"adjust": "max_t"}, control=True, exact=False),
     Case(CORRELATIONS, "adaptive", {"n_resamples": "adaptive", "of": "residual"}, more=("age",), exact=False),
     Case(CORRELATIONS, "several chunks", {"n_resamples": 999}, exact=False),
+    Case(ADJUSTED, "defaults", {}, exact=False),
+    Case(ADJUSTED, "to the rest", {"compare": "to_rest", "adjust": "max_t", **SOME}, exact=False),
+    Case(ADJUSTED, "projected", {"method": "pcm", "n_splits": 2}, exact=False),
+    Case(ADJUSTED, "accuracy", {"of": "absolute_error", "n_folds": 2}, more=("household",), exact=False),
+    Case(ADJUSTED, "functions", {"of": squared, "outcome_model": FOREST, "adjust": None}, exact=False, slow=True),
     *(
         Case(INDIVIDUALS, name, params, model=model, tolerance=tolerance)
         for name, (model, params, tolerance) in {
@@ -781,7 +822,7 @@ CASES = [
         }.items()
     ),
 ]  # fmt: skip
-KINDS = (GROUPS, UNCERTAIN, PAIRS, AUDITS, SCANS, CORRELATIONS, INDIVIDUALS)
+KINDS = (GROUPS, UNCERTAIN, PAIRS, AUDITS, SCANS, CORRELATIONS, ADJUSTED, INDIVIDUALS)
 
 
 def parametrized(cases, name=None, values=(), *, unless=lambda case, value: False):
@@ -909,7 +950,7 @@ def refused(case, container):
     """Numbers are no categories; scikit-learn hands dicts on unsliced, and 1.6 takes no rows of pyarrow tables."""
     if case.name == "select_fair":
         return container == "dict" or (container == "pyarrow" and sklearn.__version__.startswith("1.6."))
-    return case.kind is CORRELATIONS and container == "pandas category"
+    return case.kind in (CORRELATIONS, ADJUSTED) and container == "pandas category"
 
 
 @parametrized(CASES, "container", list(CONTAINERS), unless=refused)
@@ -1008,7 +1049,7 @@ def test_what_is_enumerated_draws_no_random_number():
     [
         case
         for case in SEEDED
-        if case.kind is CORRELATIONS or case.name in ("permutation", "precision", "drawn", "adaptive")
+        if case.kind in (CORRELATIONS, ADJUSTED) or case.name in ("permutation", "precision", "drawn", "adaptive")
     ]
 )
 def test_a_generator_is_as_good_as_an_integer(case, generator):
@@ -1179,7 +1220,7 @@ def test_cloning_copies_no_model(kind):
     assert all(getattr(copy, name) is model for name in kind.models)
 
 
-@pytest.mark.parametrize("kind", [GROUPS, AUDITS, CORRELATIONS], ids=lambda kind: kind.cls.__name__)
+@pytest.mark.parametrize("kind", [GROUPS, AUDITS, CORRELATIONS, ADJUSTED], ids=lambda kind: kind.cls.__name__)
 def test_a_clone_tests_the_same_fitted_model(kind):
     """As all cases of individual fairness do."""
     case, _ = first(kind)
@@ -1247,6 +1288,7 @@ def test_a_second_fit_leaves_nothing_of_the_first(kind):
         SCANS: "in context",
         UNCERTAIN: "equivalence",
         PAIRS: "strata",
+        ADJUSTED: "to the rest",
     }
     before = next(case for case in cases if case.name == names[kind])
     case = next(case for case in cases if case.name in ("defaults", "ratios", "analytic", "weighted"))

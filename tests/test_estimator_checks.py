@@ -5,6 +5,8 @@ supplies both; everything else is the public class, and no check is expected to 
 its line in `CHECKED`.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
@@ -14,6 +16,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import skfairtest
 from skfairtest import (
+    AdjustedFairnessTest,
     AuditedClassifier,
     AuditedRegressor,
     ComparablePairs,
@@ -115,6 +118,8 @@ class SequentialFairnessTestOfModel(SequentialFairnessTest):
         tags = super().__sklearn_tags__()
         tags.input_tags = get_tags(LogisticRegression()).input_tags
         return tags
+
+
 class PairedFairnessTestOfModels(PairedFairnessTest):
     """Fits its models, and supplies the groups."""
 
@@ -127,6 +132,16 @@ class PairedFairnessTestOfModels(PairedFairnessTest):
             return super().fit(X, y, sensitive_features=groups)
         finally:
             self.estimator_a, self.estimator_b = models
+
+
+class AdjustedFairnessTestOfModel(AdjustedFairnessTest):
+    """Fits its model, and supplies the groups and a covariate."""
+
+    def fit(self, X, y=None, *, sensitive_features=None, covariates=None):
+        """Test the model on the people it was fitted on."""
+        people = every_second(X)
+        covariates = np.sin(np.arange(len(people))) if covariates is None else covariates
+        return fit_on(self, partial(super().fit, covariates=covariates), X, y, sensitive_features)
 
 
 class AuditedClassifierWithGroups(AuditedClassifier):
@@ -223,6 +238,9 @@ CHECKED = {
     ],
     SequentialFairnessTest: [SequentialFairnessTestOfModel(metric="accuracy")],
     CorrelationFairnessTest: [CorrelationFairnessTestOfModel(LinearRegression(), **DRAWN)],
+    AdjustedFairnessTest: [
+        AdjustedFairnessTestOfModel(LinearRegression(), n_folds=2),
+    ],
     IndividualFairnessTest: [
         IndividualFairnessTestOfModel(LogisticRegression(), n_steps=5),
         IndividualFairnessTestOfModel(LinearRegression(), statistic="ratio_of_means", n_steps=5),

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.cautions import cautions
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.detectable import minimum_detectable
 from skfairtest.comparisons.family import p_of
-from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, values_frame
+from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, homogeneity_frame, values_frame
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.setup import setup_of
+from skfairtest.report.homogeneity import homogeneity_sentences
 from skfairtest.report.mixin import library_versions
 from skfairtest.report.provenance import Provenance
 from skfairtest.report.record import AuditPart, AuditRecord, AuditVerdict
@@ -57,8 +59,18 @@ def record_of(
         null_distribution=null_histogram_of(results[part].findings[row]),
         not_compared=tuple(not_compared),
         warnings=tuple(dict.fromkeys(caution for result in results for caution in cautions(result.measured))),
+        homogeneity=tuple(line for result in results for line in _homogeneity(result)),
         provenance=provenance,
     )
+
+
+def _homogeneity(result: Result) -> list[str]:
+    """Say of one grouping whether disparities are the same in every stratum."""
+    measured = result.measured
+    assert measured.sample is not None
+    setup, frames = setup_of(measured, result.verdict.adjust), (homogeneity_frame, comparisons_frame)
+    said = homogeneity_sentences(setup, *(frame(result.findings) for frame in frames))
+    return [f"By {label(' x '.join(measured.sample.sensitive_names))}: {line}" for line in said]
 
 
 def _part_of(result: Result, detectable: Floats) -> AuditPart:

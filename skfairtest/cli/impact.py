@@ -138,7 +138,7 @@ def impact(
     def page() -> str:
         from skfairtest.report import html
 
-        return html.page(blocks)
+        return html.page(blocks, landscape=True)
 
     makers: dict[str, Callable[[], str]] = {
         "--html": page,

@@ -419,6 +419,7 @@ class FairnessTest(GroupsTest):
             by_group=self._values,
             comparisons=self.comparisons_,
             excluded=self.excluded_,
+            homogeneity=self.homogeneity_,
             p_value=self.p_value_,
             concern=self.concern_,
             p_value_interval=self.p_value_interval_,

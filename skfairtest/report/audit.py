@@ -78,6 +78,8 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *_null_distribution(record),
             Heading("Comparisons", annex=_are_more(parts, MOST_PRINTED)),
             *_comparisons(record),
+            Heading("Are disparities the same in every stratum?"),
+            *([Items(record.homogeneity, few=MOST_FINDINGS)] if record.homogeneity else []),
             Heading("Similar people"),
             *_similar_people(record),
             Heading("Left out, and warnings"),

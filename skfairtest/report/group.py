@@ -20,6 +20,7 @@ from skfairtest.report.cells import (
     values_table,
 )
 from skfairtest.report.document import Block, Heading, Items, Paragraph
+from skfairtest.report.homogeneity import homogeneity_blocks
 from skfairtest.report.models import null_of_models, verdict_on_models
 from skfairtest.report.orientation import oriented
 from skfairtest.report.sentences import (
@@ -50,6 +51,7 @@ def group_document(
     by_group: pd.DataFrame,
     comparisons: pd.DataFrame,
     excluded: pd.DataFrame,
+    homogeneity: pd.DataFrame,
     p_value: float,
     concern: bool,
     p_value_interval: tuple[float, float],
@@ -65,7 +67,7 @@ def group_document(
         How the test was set up.
     by_group : DataFrame
         Values by group, flat, as `values_table` takes them.
-    comparisons, excluded : DataFrame
+    comparisons, excluded, homogeneity : DataFrame
         Those of the test.
     p_value, concern, p_value_interval, equivalence_interval
         Those of the test.
@@ -117,6 +119,7 @@ def group_document(
         Items(tuple(hypothesis(setup, metric) for metric in dict.fromkeys(comparisons["metric"]))),
         *([values_table(setup, by_group)] if len(by_group) else []),
         replace(table, few=SHOWN),
+        *homogeneity_blocks(setup, homogeneity, tested),
         *([excluded_table(excluded, "Left out")] if len(excluded) else []),
         Paragraph("\n".join(_notes(setup, comparisons))),
     ]

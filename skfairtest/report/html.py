@@ -33,7 +33,7 @@ __all__ = ["fragment", "page"]
 _PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
-def page(blocks: Sequence[Block], *, details: bool = False) -> str:
+def page(blocks: Sequence[Block], *, details: bool = False, landscape: bool = False) -> str:
     """Write a document as one page: no network, light and dark, for screens and for paper.
 
     Its only script sorts and filters long tables of comparisons; without it everything is there to be read.
@@ -44,13 +44,15 @@ def page(blocks: Sequence[Block], *, details: bool = False) -> str:
         The document, whose first block is its title.
     details : bool
         Whether the annex is printed, too: what a screen folds up, and whole sections of long tables.
+    landscape : bool
+        Whether paper lies on its side, and each row of a table is one line: for tables of many columns.
 
     Returns
     -------
     str
         HTML, the same for the same document.
     """
-    return _rendered("page.html.j2", blocks, "audit", top=1, details=details)
+    return _rendered("page.html.j2", blocks, "audit", top=1, details=details, landscape=landscape)
 
 
 def fragment(blocks: Sequence[Block]) -> str:
@@ -68,7 +70,7 @@ def fragment(blocks: Sequence[Block]) -> str:
     """
     # A notebook may show several documents; the ids of each are its own.
     digest = hashlib.blake2b(plain(blocks).encode("utf-8", "backslashreplace"), digest_size=4).hexdigest()
-    return _rendered("fragment.html.j2", blocks, f"report-{digest}", top=2, details=False)
+    return _rendered("fragment.html.j2", blocks, f"report-{digest}", top=2)
 
 
 @dataclass(frozen=True)
@@ -129,11 +131,14 @@ class Cell:
     below: tuple[str, ...]
 
 
-def _rendered(template: str, blocks: Sequence[Block], prefix: str, *, top: int, details: bool) -> str:
+def _rendered(
+    template: str, blocks: Sequence[Block], prefix: str, *, top: int, details: bool = False, landscape: bool = False
+) -> str:
     first, *sections = _sections(blocks)
     title = next((block.text for block in blocks if isinstance(block, Heading) and block.level == 1), "")
     context = {
         "first": first, "sections": sections, "title": title, "prefix": prefix, "top": top, "details": details,
+        "landscape": landscape,
         "stacked": _stacked, "script": _script() if top == 1 and any(each.long for each in sections) else None,
         # The table of contents stands below the first screen.
         "contents_after": next((place for place, one in enumerate(sections) if one.is_glance), 0),

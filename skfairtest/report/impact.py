@@ -86,7 +86,7 @@ def impact_document(
         Paragraph(about),
         *(block for part in parts for block in _part(part, scoring, confidence_level)),
         Heading("How to read the tables", 3),
-        Items((*not_compared, *_explained(table, scoring, smallest_share, confidence_level))),
+        Items((*not_compared, *_explained(table, scoring, smallest_share, confidence_level)), tone="notes"),
     ]
 
 

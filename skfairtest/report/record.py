@@ -24,6 +24,7 @@ not_compared        groupings in which nothing could be compared: sensitive, rea
 leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
 warnings            what was said while the audit ran
+homogeneity         whether disparities are the same in every stratum, in sentences; missing where there are no strata
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 provenance          how the audit was called, the command if one was typed, and hashes of the data and of the model;
                     null in records of versions that did not trace it. The seed is among the parameters
@@ -82,7 +83,7 @@ __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_row
 
 SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 2
 #: What a record need not have, and what stands for it.
-OPTIONAL: dict[str, Any] = {"individual": [], "provenance": None, "signature": None}
+OPTIONAL: dict[str, Any] = {"homogeneity": [], "individual": [], "provenance": None, "signature": None}
 #: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
 LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})
 WHOLE = frozenset({"n", "n_group", "n_other", "n_effective", "comparisons"})
@@ -304,6 +305,7 @@ class AuditRecord:
     warnings: Annotated[tuple[str, ...], array(text)] = ()
     about: Annotated[tuple[str, ...], array(text)] = ()
     sources: Annotated[tuple[str, ...], array(text)] = ()
+    homogeneity: Annotated[tuple[str, ...], array(text)] = ()
     individual: Annotated[tuple[str, ...], array(text)] = ()
     provenance: Annotated[Provenance | None, optional(Provenance)] = None
     signature: Annotated[Signature | None, optional(Signature)] = None
@@ -426,6 +428,7 @@ class AuditRecord:
             "null_distribution": None if self.null_distribution is None else self.null_distribution.to_dict(),
             "warnings": list(self.warnings),
             **({"individual": list(self.individual)} if self.individual else {}),
+            **({"homogeneity": list(self.homogeneity)} if self.homogeneity else {}),
             "provenance": None if self.provenance is None else plain_value(asdict(self.provenance)),
             "signature": None if self.signature is None else asdict(self.signature),
         }

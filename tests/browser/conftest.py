@@ -63,6 +63,7 @@ class Browser:
     def pdf(self, inches=(8.5, 11)):
         """Print the open page."""
         paper = {"paperWidth": inches[0], "paperHeight": inches[1], "printBackground": True}
+        paper["preferCSSPageSize"] = True  # as a person who prints has it
         return base64.b64decode(self.driver.execute_cdp_cmd("Page.printToPDF", paper)["data"])
 
     def violations(self):

@@ -1,13 +1,17 @@
 """What is where on the page of an audit: on screens of two widths, and on paper."""
 
 import re
+import unicodedata
 from io import BytesIO
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from skfairtest import impact_table
 from skfairtest.report.audit import audit_document
 from skfairtest.report.html import page
+from skfairtest.report.impact import impact_document
 
 pytestmark = pytest.mark.browser
 
@@ -308,3 +312,25 @@ def test_a_sorted_and_filtered_page_is_accessible(browser, pages, scheme):
     browser.run(TYPE, "race", True)
     browser.run(SORT, 1)
     assert browser.violations() == []
+
+
+def test_an_impact_table_of_seven_races_and_two_sexes_is_one_sheet_of_paper(browser, tmp_path):
+    """As New York's audits have them: sex, race, and both crossed, with the unknown."""
+    reader = pytest.importorskip("pypdf", reason="pypdf, which reads printed pages, is not installed").PdfReader
+    rng, n = np.random.default_rng(0), 4000
+    races = [
+        "White", "Black or African American", "Hispanic or Latino", "Asian", "Native American or Alaska Native",
+        "Native Hawaiian or Pacific Islander", "Two or More Races", None,
+    ]  # fmt: skip
+    people = {"sex": rng.choice(["Female", "Male", None], n), "race": rng.choice(races, n)}
+    table = impact_table((rng.random(n) < 0.3).astype(int), sensitive_features=people)
+    document = impact_document(table, title="Impact table of hired.csv", about="4,000 people.")
+    path = tmp_path / "impact.html"
+    path.write_text(page(document, landscape=True), encoding="utf-8")
+    browser.open(path)
+    for inches in ((8.27, 11.69), (8.5, 11)):
+        (only,) = reader(BytesIO(browser.pdf(inches))).pages
+        assert only.mediabox.width > only.mediabox.height
+        text = " ".join(unicodedata.normalize("NFKC", only.extract_text()).split())  # letters come as ligatures
+        assert "Male, Native Hawaiian or Pacific Islander" in text
+        assert "counted as unknown" in text

@@ -1,0 +1,158 @@
+"""Size and power of the test of disparities given covariates: ``python -m benchmarks.adjusted [--quick]``.
+
+People have four covariates, on which outcome and group depend alike, so that groups differ although nothing differs
+given the covariates. How they depend is what a case is called by: "smooth" (a sine and a square), "products" (of two
+covariates), "steps" (of one covariate, and of two together), and "decisions" (0 or 1, with the probability that the
+smooth curve gives). Counted are rejections at 5 % of the test of means without adjustment, and of the test with the
+default models; where these learn least ("steps"), also with gradient boosted trees.
+
+Power: a difference of the same size for all ("same for all"), and one that changes its sign with a covariate.
+
+Without ``--quick`` figures are written to benchmarks/results/adjusted.json with the seed and versions.
+"""
+
+import argparse
+import json
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import ttest_ind
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+from benchmarks._results import write
+from skfairtest import AdjustedFairnessTest
+
+SEED = 20261122
+RESULTS = Path(__file__).parent / "results" / "adjusted.json"
+LEVEL = 0.05
+TREES = {"max_iter": 60, "max_leaf_nodes": 8}
+
+
+def smooth(X):
+    return 1.2 * np.sin(1.5 * X[:, 0]) + X[:, 1] ** 2 / 2
+
+
+SHAPES = {
+    "smooth": smooth,
+    "products": lambda X: X[:, 0] * X[:, 1] + 0.7 * X[:, 2],
+    "steps": lambda X: 1.0 * ((X[:, 0] > 0) & (X[:, 1] > 0)) + (X[:, 2] > 0.5),
+    "decisions": smooth,
+}
+#: Differences given covariates, at n people.
+EFFECTS = {
+    "same for all": lambda X, n: np.full(n, 3.3 / np.sqrt(n)) * 2,
+    "changes its sign": lambda X, n: 9.0 / np.sqrt(n) * np.sign(X[:, 3]),
+}
+MODELS = {
+    "default": {},
+    "trees": {
+        "outcome_model": HistGradientBoostingRegressor(**TREES),
+        "group_model": HistGradientBoostingClassifier(**TREES),
+    },
+}
+
+
+def people(n, shape, rng, effect=None):
+    """Return covariates, groups and outcomes, of groups that differ by an effect."""
+    X = rng.normal(size=(n, 4))
+    curve = SHAPES[shape](X)
+    curve = curve - curve.mean()
+    group = rng.random(n) < 1 / (1 + np.exp(-curve))
+    if shape == "decisions":
+        return X, group, (rng.random(n) < 1 / (1 + np.exp(-2 * curve))).astype(int)
+    y = curve + rng.normal(size=n)
+    return X, group, y if effect is None else y + EFFECTS[effect](X, n) * (group - 0.5)
+
+
+def run(n, runs, rng, *, shape, effect=None, models="default", methods=("gcm", "pcm")):
+    """Count rejections, and those of the test without adjustment."""
+    found = dict.fromkeys(["unadjusted", *methods], 0)
+    estimates, seconds = [], dict.fromkeys(methods, 0.0)
+    for _ in range(runs):
+        X, group, y = people(n, shape, rng, effect)
+        found["unadjusted"] += int(ttest_ind(y[group], y[~group], equal_var=False).pvalue <= LEVEL)
+        for method in methods:
+            start = time.process_time()
+            test = AdjustedFairnessTest.from_predictions(
+                None,
+                y,
+                sensitive_features=np.where(group, "a", "b"),
+                covariates=dict(zip("wxyz", X.T, strict=True)),
+                method=method,
+                random_state=rng,
+                **MODELS[models],
+            )
+            seconds[method] += time.process_time() - start
+            found[method] += int(test.rejected_)
+        estimates.append(test.disparity_)
+    return {
+        "runs": runs,
+        "rejected": found,
+        "mean_disparity": round(float(np.mean(estimates)), 4),
+        "cpu_seconds_per_test": {name: round(spent / runs, 3) for name, spent in seconds.items()},
+    }
+
+
+def cases(*, quick):
+    """Return what is computed, by name."""
+    out = {}
+    for n, runs in {500: (4, 2, 2) if quick else (300, 60, 40), **({} if quick else {5000: (80, 20, 20)})}.items():
+        many, some, few = runs
+        common = {"n": n, "methods": ("gcm",)}
+        for shape in SHAPES:
+            out[f"size, {shape}, {n} people"] = {**common, "runs": many, "shape": shape}
+        out[f"size, smooth, {n} people, projected"] = {**common, "runs": some, "shape": "smooth", "methods": ("pcm",)}
+        for effect in EFFECTS:
+            params = {"shape": "smooth", "effect": effect, "methods": ("gcm", "pcm")}
+            out[f"power, {effect}, {n} people"] = {**common, "runs": few, **params}
+    out["size, steps, 500 people, trees"] = {**common, "n": 500, "runs": few, "shape": "steps", "models": "trees"}
+    return out
+
+
+def problems(figures):
+    """Say which figures break a promise."""
+    for name, found in figures.items():
+        if name.startswith("size") and "steps" not in name:
+            limit = LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / found["runs"])
+            for method, rejected in found["rejected"].items():
+                if method != "unadjusted" and rejected > limit * found["runs"]:
+                    yield f"{name}: {method} rejects {rejected} of {found['runs']}"
+            if found["rejected"]["unadjusted"] < 0.9 * found["runs"]:
+                yield f"{name}: confounding is too weak to be seen without adjustment"
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a few runs, nothing stored")
+    parser.add_argument("--only", metavar="PATTERN", default="", help="cases whose name contains this")
+    options = parser.parse_args(argv)
+    computed = cases(quick=options.quick)
+    for name, params in computed.items():
+        if options.only in name:
+            # A case's numbers depend on its name alone.
+            found = run(**params, rng=np.random.default_rng([SEED, zlib.crc32(name.encode())]))
+            print(f"{name}: {found}", flush=True)
+            if not options.quick:
+                store(list(computed), {name: found})
+    broken = [] if options.quick else list(problems(load()))
+    print("\n".join(broken) or "Every figure holds.")
+    return 1 if broken else 0
+
+
+def load():
+    """Return the stored figures."""
+    return json.loads(RESULTS.read_text())["figures"] if RESULTS.exists() else {}
+
+
+def store(names, found):
+    """Store figures beside those that are there."""
+    figures = {**load(), **found}
+    ordered = {name: figures[name] for name in names if name in figures}
+    write(RESULTS, "disparities given covariates; see benchmarks/adjusted.py", SEED, level=LEVEL, figures=ordered)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+r"""Does an outcome differ between two groups among people with the same covariates (generalised covariance measure).
+
+What covariates predict is taken from the outcome :math:`Y` and from the indicator :math:`D` of the first group:
+:math:`\varepsilon = Y - \hat E(Y | X)` and :math:`\xi = D - \hat E(D | X)`. Where the outcome's mean given the
+covariates is the same in both groups, the products :math:`\varepsilon \xi` have the mean 0, and their studentized mean
+is normal in large samples, although both predictions have errors: only the product of these has to vanish faster than
+:math:`1 / \sqrt n` (Shah and Peters 2020, theorem 6).
+
+Where the difference changes its sign with the covariates, products cancel out. The projected covariance measure weights
+them with a guess of the difference, made from other people, of which the sign is known: its test has one side
+(Lundborg et al. 2024, section 2.2).
+
+References
+----------
+R. D. Shah and J. Peters (2020). The hardness of conditional independence testing and the generalised covariance
+measure. Annals of Statistics 48, 1514-1538.
+A. R. Lundborg, I. Kim, R. D. Shah and R. J. Samworth (2024). The projected covariance measure for assumption-lean
+variable significance testing. Annals of Statistics 52, 2851-2878.
+P. M. Robinson (1988). Root-N-consistent semiparametric regression. Econometrica 56, 931-954.
+V. Chernozhukov et al. (2018). Double/debiased machine learning for treatment and structural parameters. Econometrics
+Journal 21, C1-C68. Section 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import norm
+
+from skfairtest._utils.typing import Floats, Positions
+
+__all__ = ["Residuals", "joint_normal", "normal_log_p", "studentized_mean"]
+
+
+def studentized_mean(products: Floats) -> float:
+    """Return the mean of independent numbers divided by its standard error; NaN where all are 0.
+
+    The generalised covariance measure of Shah and Peters (2020), equation 3, if they are products of residuals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(studentized_mean(np.array([1.0, 2.0, 3.0, 2.0])), 4)
+    5.6569
+    """
+    mean, spread = float(products.mean()), float(products.std())
+    if spread <= 1e-14 * max(abs(mean), np.finfo(float).tiny):
+        return float("nan") if not mean else float(np.sign(mean)) * np.inf
+    return float(np.sqrt(len(products)) * mean / spread)
+
+
+def normal_log_p(statistic: float, alternative: str) -> float:
+    """Return the logarithm of the p-value of a standard normal statistic.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(float(np.exp(normal_log_p(1.959964, "two-sided"))), 6)
+    0.05
+    """
+    if alternative == "two-sided":
+        return min(0.0, float(np.log(2) + norm.logsf(abs(statistic))))
+    return float(norm.logsf(statistic if alternative == "greater" else -statistic))
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """What covariates leave of an outcome and of the indicator of a group, for the people of one comparison.
+
+    Parameters
+    ----------
+    outcome, group : ndarray of shape (n,)
+        Residuals of people whom neither prediction has been fitted to.
+    units : ndarray of shape (n,) or None
+        The number of the cluster of each person, from 0 on; None: people are independent.
+    """
+
+    outcome: Floats
+    group: Floats
+    units: Positions | None = None
+
+    def sums(self, weights: Floats | None = None) -> Floats:
+        """Return the products of both residuals, weighted, summed up in clusters."""
+        products = self.outcome * self.group
+        return self._of_units(products if weights is None else products * weights)
+
+    def _of_units(self, values: Floats) -> Floats:
+        return values if self.units is None else np.asarray(np.bincount(self.units, values), dtype=float)
+
+    @property
+    def squares(self) -> Floats:
+        """Squared residuals of the group, summed up in clusters."""
+        return self._of_units(self.group**2)
+
+    @property
+    def coefficient(self) -> float:
+        r"""The effect in the partially linear model, :math:`\sum \varepsilon\xi / \sum \xi^2` (Robinson 1988).
+
+        It is the difference of the groups given the covariates, averaged with the weights
+        :math:`P(D = 1 | X) P(D = 0 | X)`: most where both groups are found.
+        """
+        return float((self.outcome @ self.group) / (self.group @ self.group))
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the coefficient (Chernozhukov et al. 2018, theorem 4.1)."""
+        rest = self.sums() - self.coefficient * self.squares
+        return float(np.sqrt(len(rest)) * rest.std() / self.squares.sum())
+
+    def statistic(self, coefficient: float = 0.0) -> float:
+        """Return the studentized mean of the products that are left of a coefficient."""
+        return studentized_mean(self.sums() - coefficient * self.squares)
+
+    def limits(self, below: float, above: float) -> tuple[float, float]:
+        """Return the coefficients whose statistic is no larger than one value, and no smaller than minus another.
+
+        They are infinite where covariates say nearly always which group people are in.
+
+        Parameters
+        ----------
+        below, above : float
+            Critical values of the lower and of the upper limit.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> residuals = Residuals(
+        ...     np.array([1.0, -1.0, 2.0, -1.0]), np.array([0.5, -0.5, 0.4, -0.6])
+        ... )
+        >>> low, high = residuals.limits(1.0, 1.0)
+        >>> round(residuals.statistic(low), 9), round(residuals.statistic(high), 9)
+        (1.0, -1.0)
+        """
+        products, squares = self.sums(), self.squares
+        n, mean, square = len(products), float(products.mean()), float(squares.mean())
+        covariance = np.cov(products, squares, ddof=0) / n
+
+        def limit(critical: float, sign: int) -> float:
+            if np.isinf(critical):
+                return sign * np.inf
+            # (mean - b square)^2 = critical^2 times the variance of the difference, a quadratic equation in b.
+            a = square**2 - critical**2 * covariance[1, 1]
+            half = mean * square - critical**2 * covariance[0, 1]
+            c = mean**2 - critical**2 * covariance[0, 0]
+            root = half**2 - a * c
+            if a <= 0 or root < 0:
+                return sign * np.inf
+            return float((half + sign * np.sqrt(root)) / a)
+
+        return limit(below, -1), limit(above, 1)
+
+
+def joint_normal(products: Sequence[Floats], n_resamples: int, rng: np.random.Generator) -> Floats:
+    """Return statistics of several comparisons of the same units, drawn together under all null hypotheses.
+
+    This is the multiplier bootstrap with normal multipliers (Shah and Peters 2020, section 3.2), without multipliers:
+    given the data, sums of products times independent normal numbers are normal, with the products' correlations.
+
+    Parameters
+    ----------
+    products : sequence of ndarray of shape (n_units,)
+        Products of residuals of each comparison; 0 where not compared.
+    n_resamples : int
+        How many draws.
+    rng : Generator
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray, shape (n_resamples, n_comparisons)
+        Statistics.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> first = rng.normal(size=500)
+    >>> drawn = joint_normal([first, -first], 1000, rng)
+    >>> drawn.shape, bool(np.allclose(drawn[:, 0], -drawn[:, 1]))
+    ((1000, 2), True)
+    """
+    centred = np.stack([values - values.mean() for values in products])
+    length = np.sqrt((centred**2).sum(axis=1, keepdims=True))
+    scaled = np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
+    values, vectors = np.linalg.eigh(scaled @ scaled.T)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.asarray(rng.standard_normal((n_resamples, len(products))) @ root.T)

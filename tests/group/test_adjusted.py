@@ -1,0 +1,292 @@
+"""Disparities given covariates: against formulas, strata and simulation; who is left out, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.svm import LinearSVC
+
+from skfairtest import AdjustedFairnessTest, FairnessTest
+from skfairtest.datasets import load_berkeley
+
+
+class Known(RegressorMixin, BaseEstimator):
+    """A model that knows the truth: a column of the covariates."""
+
+    def __init__(self, column="x"):
+        self.column = column
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return X[self.column]
+
+
+def people(n=600, effect=0.0, seed=0, shape=lambda x: x):
+    """Outcome and group depend on one covariate; groups differ by an effect, or by a function of the covariate."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    chance = 1 / (1 + np.exp(-x))
+    group = rng.random(n) < chance
+    difference = effect(x) if callable(effect) else effect
+    y = shape(x) + difference * group + rng.normal(size=n)
+    data = pd.DataFrame({"x": x, "chance": chance, "y": y, "group": np.where(group, "a", "b")})
+    return data
+
+
+def asked(data, covariates=("x",), **params):
+    params = {"random_state": 0, **params}
+    return AdjustedFairnessTest.from_predictions(
+        None, data["y"], sensitive_features=data["group"], covariates=data[list(covariates)], **params
+    )
+
+
+def test_with_models_that_know_the_truth_the_statistic_is_the_formula():
+    """Shah and Peters (2020), equation 3, and Robinson (1988)."""
+    data = people(effect=0.2)
+    test = asked(data, ("x", "chance"), outcome_model=Known("x"), group_model=Known("chance"))
+    e, xi = data["y"] - data["x"], (data["group"] == "a") - data["chance"]
+    R = e * xi
+    assert test.statistic_ == pytest.approx(np.sqrt(len(R)) * R.mean() / R.std(ddof=0))
+    assert test.disparity_ == pytest.approx(R.sum() / (xi**2).sum())
+    row = test.comparisons_.iloc[0]
+    assert row["outcome_explained"] == pytest.approx(1 - (e**2).mean() / data["y"].var(ddof=0))
+
+
+def test_confounding_is_found_without_adjustment_and_not_with_it():
+    data = people(seed=1, shape=np.sin)
+    plain = FairnessTest.from_predictions(
+        None, data["y"], sensitive_features=data["group"], metric="mean_prediction", random_state=0, n_resamples=999
+    )
+    test = asked(data)
+    assert plain.rejected_
+    assert not test.rejected_
+    assert test.comparisons_["unadjusted"].iloc[0] == pytest.approx(plain.disparity_)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["gcm", "pcm"])
+def test_size_with_confounding_is_the_nominal_one(method):
+    rejected = sum(asked(people(500, seed=s, shape=np.sin), method=method).rejected_ for s in range(300))
+    assert rejected <= 300 * (0.05 + 3 * np.sqrt(0.05 * 0.95 / 300))
+
+
+def test_the_interval_covers_the_effect_and_the_estimate_is_near_it():
+    found = [asked(people(500, 0.5, seed, np.sin)) for seed in range(40)]
+    low, high = np.array([test.confidence_interval_ for test in found]).T
+    assert ((low <= 0.5) & (high >= 0.5)).sum() >= 34  # .95 of 40 but for 3 standard errors
+    assert np.mean([test.disparity_ for test in found]) == pytest.approx(0.5, abs=0.06)
+
+
+def test_a_difference_that_changes_its_sign_is_found_by_the_projected_measure_alone():
+    data = people(1500, effect=lambda x: 0.8 * np.sign(x), seed=3)
+    assert not asked(data).rejected_
+    test = asked(data, method="pcm")
+    assert test.p_value_ < 0.001
+    assert test.method_ == "pcm"
+    assert "differ among people with the same x" in str(test)
+    low, high = test.confidence_interval_
+    assert low < 0 < high  # of the average, which is 0
+
+
+def test_given_the_department_berkeley_is_as_in_its_strata():
+    berkeley = load_berkeley()
+    common = {"sensitive_features": berkeley.sensitive_features}
+    strata = FairnessTest.from_predictions(
+        None, berkeley.y_pred, control_features=berkeley.control_features, metric="selection_rate", **common
+    )
+    test = AdjustedFairnessTest.from_predictions(
+        None, berkeley.y_pred, covariates=berkeley.control_features, random_state=0, **common
+    )
+    # Both average over departments with about the same weights.
+    assert test.disparity_ == pytest.approx(strata.disparity_, abs=0.004)
+    assert test.p_value_ == pytest.approx(strata.p_value_, abs=0.1)
+    assert "percentage points" in str(test)
+
+
+def test_twins_in_one_cluster_are_one_person():
+    data = people(200, 0.3)
+    models = {"outcome_model": Known("x"), "group_model": Known("chance")}
+    alone = asked(data, ("x", "chance"), **models)
+    twice = pd.concat([data, data])
+    together = AdjustedFairnessTest.from_predictions(
+        None, twice["y"].to_numpy(), sensitive_features=twice["group"].to_numpy(),
+        covariates=twice[["x", "chance"]].to_dict("list"), clusters=np.tile(np.arange(200), 2),
+        random_state=0, **models,
+    )  # fmt: skip
+    assert together.statistic_ == pytest.approx(alone.statistic_)
+    assert together.confidence_interval_ == pytest.approx(alone.confidence_interval_)
+
+
+@pytest.mark.slow
+def test_size_with_clusters_is_the_nominal_one_where_people_alone_are_not():
+    rejected = np.zeros(2)
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        site = np.repeat(np.arange(60), 10)
+        x = rng.normal(size=600)
+        # Groups and outcomes go together within sites, by chance.
+        group = rng.random(600) < 0.5 + 0.4 * rng.choice([-1, 1], 60)[site]
+        y = x + rng.normal(size=60)[site] + rng.normal(size=600)
+        for place, clusters in enumerate((site, None)):
+            test = AdjustedFairnessTest.from_predictions(
+                None, y, sensitive_features=group, covariates=x, clusters=clusters, random_state=0
+            )
+            rejected[place] += test.rejected_
+    assert rejected[0] <= 150 * (0.05 + 3 * np.sqrt(0.05 * 0.95 / 150))
+    assert rejected[1] > 150 * 0.2
+
+
+def several(seed=0, n=900):
+    rng = np.random.default_rng(seed)
+    group = rng.choice(["a", "b", "c"], n)
+    x = rng.normal(size=n) + (group == "c")
+    return pd.DataFrame({"x": x, "group": group, "y": x**2 + 0.5 * (group == "c") + rng.normal(size=n)})
+
+
+def test_pairs_use_only_their_own_people():
+    data = several()
+    test = asked(data)
+    assert test.adjust_ == "holm"
+    pair = asked(data[data["group"] != "c"])
+    row = test.comparisons_.iloc[0]
+    assert (row["group"], row["other"]) == ("a", "b")
+    assert row["n_group"] + row["n_other"] == pair.n_samples_
+    assert row["disparity"] == pytest.approx(pair.disparity_, abs=0.05)  # other folds
+    assert list(test.comparisons_["concern"]) == [False, True, True]
+
+
+def test_everyone_else_and_a_reference_are_compared_with():
+    data = several()
+    rest = asked(data, compare="to_rest", adjust="max_t")
+    assert list(rest.comparisons_["other"]) == ["rest"] * 3
+    assert (rest.comparisons_["p_value_adjusted"] >= rest.comparisons_["p_value"]).all()
+    assert rest.n_resamples_ == 9999
+    assert "everyone else" in str(rest)
+    reference = asked(data, compare="to_reference", reference_group="c", alternative="less")
+    assert list(reference.comparisons_["other"]) == ["c", "c"]
+    assert reference.comparisons_["concern"].all()
+    assert (reference.comparisons_["ci_low"] == -np.inf).all()
+
+
+@pytest.mark.slow
+def test_the_largest_of_several_statistics_is_significant_as_often_as_it_may():
+    def null(seed):
+        data = several(seed, 450)
+        return data.assign(y=np.random.default_rng([seed, 1]).normal(size=450) + data["x"])
+
+    rejected = sum(asked(null(s), compare="to_rest", adjust="max_t", n_resamples=999).rejected_ for s in range(200))
+    assert rejected <= 200 * (0.05 + 3 * np.sqrt(0.05 * 0.95 / 200))
+
+
+def test_covariates_are_numbers_and_names_in_any_order():
+    data = people(300).assign(job=lambda d: np.where(d["x"] > 0, "clerk", "boss"), grade=lambda d: d["x"].round())
+    seen = []
+
+    class Looks(LinearRegression):
+        def fit(self, X, y):
+            seen.append(list(X.columns))
+            return super().fit(X, y)
+
+    one = asked(data, ("x", "job", "grade"), outcome_model=Looks())
+    two = asked(data, ("grade", "x", "job"))
+    assert seen[0] == ["grade", "job=boss", "x"]
+    assert one.comparisons_["group_explained"].iloc[0] == two.comparisons_["group_explained"].iloc[0]
+
+
+def test_any_regressor_or_classifier_predicts():
+    data = people(400, shape=np.abs)
+    data["y"] = (data["y"] > 0.5).astype(int)
+    test = asked(data, outcome_model=LogisticRegression(), group_model=RandomForestClassifier(20, min_samples_leaf=20))
+    again = asked(data, outcome_model=LogisticRegression(), group_model=RandomForestClassifier(20, min_samples_leaf=20))
+    assert test.p_value_ == again.p_value_  # models get their seeds from the test's
+    assert "LogisticRegression for the outcome, RandomForestClassifier for the group" in str(test)
+
+
+def test_a_model_is_asked_for_decisions_scores_or_errors():
+    data = people(400)
+    X, y = data[["x"]], np.where(data["y"] > 0, "yes", "no")
+    model = LogisticRegression().fit(X, y)
+    given = {"sensitive_features": data["group"], "covariates": data["chance"].rank() % 7}
+    for of, largest in [("prediction", 1), ("score", 1), ("residual", 1), ("absolute_error", 1)]:
+        test = AdjustedFairnessTest(model, of=of, random_state=0).fit(X, y, **given)
+        values = test.comparisons_[["value_group", "value_other"]].to_numpy()
+        assert np.abs(values).max() <= largest
+        assert test.pos_label_ == (None if of == "score" else "yes")
+    own = AdjustedFairnessTest(model, of=lambda t, p: (t != p) * 2.0, random_state=0).fit(X, y, **given)
+    assert own.disparity_ == pytest.approx(2 * test.disparity_)
+
+
+def test_small_groups_are_left_out_and_listed():
+    data = pd.concat([people(200), people(9, seed=5).assign(group="c"), people(1, seed=6).assign(group="d")])
+    test = asked(data.reset_index(drop=True))
+    assert dict(zip(test.excluded_["group"], test.excluded_["n"], strict=True)) == {"c": 9, "d": 1}
+    assert "fewer than 10 people" in " ".join(test.excluded_["reason"])
+    assert "Left out" in str(test)
+
+
+def test_what_covariates_determine_cannot_be_compared():
+    data = people(200)
+    data["copy"] = (data["group"] == "a").astype(float)
+    known = {"outcome_model": Known("x"), "group_model": Known("copy")}
+    with pytest.raises(ValueError, match="the covariates determine the group"):
+        asked(data, ("x", "copy"), **known)
+    with pytest.raises(ValueError, match="the covariates determine the outcome"):
+        asked(data.assign(y=data["x"]), ("x",), outcome_model=Known("x"))
+    with pytest.raises(ValueError, match="the outcome is 3 for everybody"):
+        asked(data.assign(y=3.0))
+    nearly = asked(data.assign(copy=data["copy"] + np.random.default_rng(0).normal(0, 0.2, 200)), ("x", "copy"))
+    assert "nearly determine the group" in str(nearly)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"of": "accuracy"}, "of must be one of 'prediction', 'score'"),
+        ({"method": "exact"}, "method must be one of 'gcm', 'pcm'"),
+        ({"compare": "to_overall"}, "compare must be one of"),
+        ({"method": "pcm", "alternative": "less"}, "alternative='less' has no test with method='pcm'"),
+        ({"method": "pcm", "adjust": "max_t"}, "adjust='max_t' needs a joint distribution"),
+        ({"n_folds": 1}, "n_folds must be an integer of at least 2"),
+        ({"n_splits": 2.5}, "n_splits must be an integer of at least 1"),
+        ({"outcome_model": "linear"}, "outcome_model must be a regressor or a classifier"),
+        ({"n_resamples": "adaptive"}, "n_resamples must be an integer"),
+        ({"n_folds": 200}, "needs at least two groups of 400 or more people"),
+        ({"of": "residual"}, "y is missing: of='residual' needs the true values"),
+        ({"group_model": LinearSVC()}, r"group_model=LinearSVC.* is a classifier without predict_proba"),
+        ({"outcome_model": LogisticRegression()}, "the outcome has other values than two labels"),
+        ({"compare": "to_reference", "reference_group": "z"}, "reference_group='z' is not a group"),
+    ],
+)
+def test_what_cannot_be_is_refused(params, message):
+    with pytest.raises(ValueError, match=message):
+        asked(people(300), **params)
+
+
+def test_missing_covariates_and_wrong_lengths_are_refused():
+    data = people(100)
+    given = {"sensitive_features": data["group"]}
+    with pytest.raises(ValueError, match="covariates is missing"):
+        AdjustedFairnessTest.from_predictions(None, data["y"], **given)
+    with pytest.raises(ValueError, match=r"covariates .column 'x'. has 1 missing value"):
+        asked(data.assign(x=data["x"].where(data.index != 3)))
+    with pytest.raises(ValueError, match="length"):
+        AdjustedFairnessTest.from_predictions(None, data["y"].to_numpy(), covariates=data["x"].to_numpy()[:50], **given)
+    with pytest.raises(ValueError, match="infinite"):
+        asked(data.assign(x=data["x"].where(data.index != 3, np.inf)))
+    with pytest.raises(ValueError, match="clusters has 5 different values, too few"):
+        AdjustedFairnessTest.from_predictions(
+            None, data["y"], covariates=data["x"], clusters=np.arange(100) % 5, **given
+        )
+    with pytest.raises(ValueError, match="estimator is not for from_predictions"):
+        AdjustedFairnessTest.from_predictions(None, data["y"], covariates=data["x"], estimator=1, **given)
+
+
+@pytest.mark.parametrize("column", [[0.0] * 95 + [1, 2, 3, 4, 5], ["one"] * 100, list(range(100))])
+def test_covariates_of_any_distribution_are_learned_from(column):
+    data = people(100).assign(odd=column)
+    assert np.isfinite(asked(data, ("x", "odd")).p_value_)

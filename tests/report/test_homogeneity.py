@@ -1,0 +1,69 @@
+"""Whether a disparity is the same in every stratum, as reports say it."""
+
+import json
+
+import numpy as np
+import pytest
+
+from skfairtest import FairnessAudit, FairnessTest
+from skfairtest.datasets import load_berkeley
+
+BERKELEY = load_berkeley()
+PEOPLE = {"sensitive_features": BERKELEY.sensitive_features, "control_features": BERKELEY.control_features}
+
+
+def test_the_stratum_that_drives_it_is_named_and_an_average_hides_opposite_signs():
+    """Freedman, Pisani and Purves, table 2: women are admitted more often in A, B, D and F."""
+    test = FairnessTest.from_predictions(None, BERKELEY.y_pred, metric="selection_rate", **PEOPLE)
+    (row,) = test.homogeneity_.to_dict("records")
+    for text in (str(test), test._repr_html_()):
+        assert "Is the disparity the same in every department?" in text
+        assert "The disparity differs over department by more than chance explains" in text
+        assert (
+            f"A is farthest from the disparity that all would share, by {row['distance']:.1f} standard errors" in text
+        )
+        assert "hides opposite signs" in text
+        assert "the higher one in A, B, D and F, and the lower one in C and E" in text
+        assert f"{row['statistic']:.4g}" in text
+
+
+def test_what_was_not_detected_is_not_called_the_same():
+    rest = np.asarray(BERKELEY.control_features["department"] != "A")
+    people = {name: columns[rest].reset_index(drop=True) for name, columns in PEOPLE.items()}
+    test = FairnessTest.from_predictions(
+        None, np.asarray(BERKELEY.y_pred)[rest], metric="selection_rate", disparity="odds_ratio", method="asymptotic",
+        **people,
+    )  # fmt: skip
+    # Breslow-Day without department A: 2.5582, p = .634.
+    assert test.homogeneity_["statistic"].iloc[0] == pytest.approx(2.5582, abs=5e-5)
+    assert "It was not detected that the disparity differs over department (p = 0.634)" in str(test)
+    assert "opposite signs" not in str(test)
+
+
+def test_without_strata_there_is_no_such_section():
+    test = FairnessTest.from_predictions(
+        None, BERKELEY.y_pred, metric="selection_rate", sensitive_features=BERKELEY.sensitive_features
+    )
+    assert "Is the disparity the same" not in str(test)
+
+
+def test_an_audit_says_it_and_so_does_the_audit_that_is_read_again(tmp_path):
+    audit = FairnessAudit.from_predictions(None, BERKELEY.y_pred, **PEOPLE)
+    text = audit.to_json()
+    said = json.loads(text)["homogeneity"]
+    assert said[0].startswith("By sex: The disparity differs over department")
+    assert "hides opposite signs" in said[1]
+    for written in (str(audit), audit.to_markdown(), audit.to_html()):
+        assert "Are disparities the same in every stratum?" in written
+        assert "A is farthest from the disparity that all would share" in written
+    again = FairnessAudit.from_json(text)
+    assert again.to_markdown() == audit.to_markdown()
+    assert again.to_json() == text
+
+
+def test_an_audit_without_strata_is_silent_about_them():
+    audit = FairnessAudit.from_predictions(
+        None, BERKELEY.y_pred, sensitive_features=BERKELEY.sensitive_features, metrics="selection_rate"
+    )
+    assert "homogeneity" not in json.loads(audit.to_json())
+    assert "same in every stratum" not in str(audit)
