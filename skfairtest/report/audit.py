@@ -28,6 +28,7 @@ from skfairtest.report.provenance import call_lines
 from skfairtest.report.record import AuditPart, AuditRecord, plain_value
 from skfairtest.report.references import methods_used
 from skfairtest.report.sentences import DETECTION_POWER, metric_title, null_sentence, p_text, result_sentence
+from skfairtest.report.subgroups import scan_section
 
 __all__ = ["audit_document", "findings", "legend", "null_hypotheses", "summary_frame"]
 
@@ -78,6 +79,8 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *_null_distribution(record),
             Heading("Comparisons", annex=_are_more(parts, MOST_PRINTED)),
             *_comparisons(record),
+            Heading("Subgroups nobody named"),
+            *([] if record.scan is None else scan_section(record.scan)),
             Heading("Similar people"),
             *_similar_people(record),
             Heading("Left out, and warnings"),
