@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -279,12 +280,17 @@ def _reproducing(record: AuditRecord) -> Iterator[Block]:
         f"This audit ran on {label(record.created)}. The same data, versions and settings reproduce these results; "
         "random_state is the seed."
     )
-    given = [f"{label(name)}={label(repr(value))}" for name, value in plain_value(record.parameters).items()]
+    given = [f"{label(name)}={label(_typed(name, value))}" for name, value in plain_value(record.parameters).items()]
     yield Code(tuple(call_lines(record.provenance, given)), "Call")
     traces = tuple(_traces(record))
     if traces:
         yield Pairs(traces, "traces")
     yield Pairs(tuple((label(name), label(version)) for name, version in record.versions.items()), "versions")
+
+
+def _typed(name: str, value: Any) -> str:
+    """Write a parameter as it is typed: a test within the audit is written as its call already."""
+    return " ".join(value.split()) if name in ("individual", "scan") and isinstance(value, str) else repr(value)
 
 
 def _traces(record: AuditRecord) -> Iterator[tuple[str, str]]:
