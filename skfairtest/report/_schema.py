@@ -15,8 +15,8 @@ from reprlib import Repr
 from typing import Annotated, Any, get_origin, get_type_hints
 
 __all__ = [
-    "Reader", "anything", "array", "between", "count", "declared", "document_of", "either", "made_of", "mapping", "matching",
-    "number", "one_of", "readers_of", "record", "scalar", "text", "truth", "unordered",
+    "Reader", "anything", "array", "between", "count", "declared", "document_of", "either", "made_of", "mapping",
+    "matching", "number", "one_of", "readers_of", "record", "scalar", "text", "truth", "unordered",
 ]  # fmt: skip
 
 Reader = Callable[[Any, str], Any]
