@@ -82,8 +82,8 @@ class Cells:
         entries = math.prod(sizes)
         if code is None or entries * sums.shape[1] > 4 * LARGEST_TABLE:
             raise ParameterError(f"control_features: {n_strata:,} strata are too many for a scan; use fewer values")
-        found = np.stack([np.bincount(code, column, minlength=entries) for column in sums.T], axis=-1, dtype=float)
-        return found.reshape(*sizes, sums.shape[1])
+        found = np.array([np.bincount(code, column, minlength=entries) for column in sums.T], dtype=float)
+        return np.moveaxis(found.reshape(-1, *sizes), 0, -1)
 
     def with_context(self, features: tuple[int, ...], table: Floats) -> Floats:
         """Return sums over everyone of the same context as each entry of a cross table."""
@@ -150,12 +150,21 @@ class Subgroups:
         stratum = np.zeros(len(self.cells.codes), dtype=np.intp) if stratum is None else stratum
         for number in np.unique(self.combination).tolist():
             rows = np.flatnonzero(self.combination == number)
+            if len(rows) == 1:  # a table of all its neighbours would cost more
+                parts = [added(sums[some], stratum[some], n_strata) for some in self.members(int(rows[0]))]
+                yield rows, parts[0][None], (parts[1] - parts[0])[None]
+                continue
             features = self.combinations[number]
             table = self.cells.cross(features, sums, stratum, n_strata)
             together = self.cells.with_context(features, table)
             entries = np.unravel_index(self.entry[rows], table.shape[: len(features)])
             own = table[entries]
             yield rows, own, together[entries] - own
+
+
+def added(sums: Floats, stratum: Positions, n_strata: int) -> Floats:
+    """Add up sums of cells within strata: an array (strata, K)."""
+    return np.stack([np.bincount(stratum, column, minlength=n_strata) for column in sums.T], axis=1, dtype=float)
 
 
 @dataclass(frozen=True)
