@@ -219,12 +219,15 @@ def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSeque
     cell, value = cells.of_row[order], measure.rows[order, 1]
     fixed = [cells.codes[:, f] for f, is_fixed in enumerate(cells.contextual) if is_fixed]
     block = np.unique(np.stack([cells.stratum, *fixed]), axis=1, return_inverse=True)[1].reshape(-1)[cell]
-    sorted_places, rng = np.argsort(block, kind="stable"), np.random.default_rng(seed)
+    sorted_places, together, rng = np.argsort(block, kind="stable"), not block.any(), np.random.default_rng(seed)
     n_cells, n_strata = len(cells.codes), scanned.own.shape[1]
     smallest = np.empty(n_resamples)
     for place in range(n_resamples):
-        mixed = np.empty_like(value)
-        mixed[sorted_places] = value[np.lexsort((rng.random(len(value)), block))]
+        if together:
+            mixed = rng.permutation(value)
+        else:
+            mixed = np.empty_like(value)
+            mixed[sorted_places] = value[np.argsort(block + rng.random(len(value)))]
         parts = [np.bincount(cell, weights, minlength=n_cells) for weights in (mixed, mixed * mixed)]
         sums = np.stack([cells.people, *parts], axis=1)
         sides = scanned.subgroups.sides(sums, cells.stratum, n_strata)
