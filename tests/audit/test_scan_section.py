@@ -27,8 +27,10 @@ SCAN = SubgroupScan(metric="selection_rate", features="age")
 
 
 def audit(people, **params):
+    if params.get("scan"):
+        params["X"] = people
     return FairnessAudit.from_predictions(
-        people["truth"], people["pred"], sensitive_features=people["sex"], metrics="selection_rate", X=people, **params
+        people["truth"], people["pred"], sensitive_features=people["sex"], metrics="selection_rate", **params
     )
 
 
@@ -131,6 +133,8 @@ def test_what_cannot_be_asked(people):
         audit(people, scan="yes")
     with pytest.raises(ValueError, match=r"scan has a parameter that cannot be used: max_depth must be"):
         audit(people, scan=SubgroupScan(max_depth=0))
+    with pytest.raises(ValueError, match=r"X is where a scan looks up its features"):
+        FairnessAudit.from_predictions(None, people["pred"], sensitive_features=people["sex"], X=people)
     for name in ("sample_weight", "clusters"):
         with pytest.raises(ValueError, match=rf"scan counts each person once and alone, and takes no {name}"):
             audit(people, scan=SCAN, **{name: np.ones(len(people)) * (1 + np.arange(len(people)) % 7)})
