@@ -379,7 +379,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         ['race = African-American', 'age_cat = Less than 25']
         """
         if X is not None and not params.get("scan"):
-            raise ParameterError("X is where a scan looks up its features: pass scan=SubgroupScan(features=...), or no X")
+            raise ParameterError(
+                "X is where a scan looks up its features: pass scan=SubgroupScan(features=...), or no X"
+            )
         columns = {"sensitive_features": sensitive_features, "control_features": control_features}
         audit = super().from_predictions(
             y_true, y_pred, y_score=y_score, sample_weight=sample_weight, clusters=clusters, **columns, **params
