@@ -7,7 +7,9 @@ import numpy as np
 from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
 from benchmarks._drawings import KINDS, counts, file_name, panels
+from benchmarks._render_scans import calibration, scans
 from benchmarks._run import default_of
+from benchmarks._tables import folded, number, share_text, table
 from benchmarks._two_models import two_models
 from benchmarks._words import (
     ADJUSTED,
@@ -22,6 +24,7 @@ from benchmarks._words import (
     INDIVIDUAL_ROWS,
     INDIVIDUAL_TABLES,
     INDIVIDUAL_WAYS,
+    INEQUALITY,
     INTRODUCTION,
     METHODS,
     MODEL_SELECTION,
@@ -33,24 +36,6 @@ from benchmarks._words import (
     SEQUENTIAL_CHANGE,
     SEQUENTIAL_DELAY,
 )
-
-
-def number(value):
-    """Three digits after the point, without the 0 before it; as many as there are where that would be 0."""
-    if value is None:
-        return "–"
-    text = f"{value:.3f}"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
-
-
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(["---"] * 2 + ["--:"] * (len(head) - 2)) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
-
-
-def folded(title, head, rows):
-    """A table behind its title, which opens it."""
-    return [f"<details><summary>{title}</summary>", "", table(head, rows), "", "</details>", ""]
 
 
 def pictures(cells, records):
@@ -192,8 +177,16 @@ def _correlation_test(cell):
     return ", ".join(words).replace("_", "-")
 
 
-def share_text(found):
-    return number(found["share"])
+def inequality(folder):
+    """Show the figures of `benchmarks.inequality` where they are."""
+    path = folder / "inequality.json"
+    if not path.exists():
+        return []
+    from benchmarks.inequality import inequality_cells
+
+    records = json.loads(path.read_text())["cells"]
+    cells = [cell for cell in inequality_cells() if cell.name in records]
+    return ["## Inequality of benefits", "", INEQUALITY.format(file=path.name), "", *section(cells, records)]
 
 
 def model_selection(folder):
@@ -521,6 +514,9 @@ def render(cells, records, folder):
         if chosen:
             out += [f"## {title}", "", text, "", *section(chosen, records)]
     out += correlation(folder)
+    out += calibration(folder)
+    out += inequality(folder)
+    out += scans(folder)
     out += model_selection(folder)
     out += audits(folder)
     out += sequential(folder)

@@ -240,6 +240,55 @@ PAPER = (
     "description best; which standard error and which interval were run there is not known."
 )
 
+CALIBRATION = (
+    "Measured by `python -m benchmarks.calibration`, stored in `benchmarks/results/{file}` ({data_sets} data sets). "
+    "Two groups whose scores have different distributions, a third of the people in the first, which is calibrated. "
+    "The second is calibrated as well (the share rejected is the size), or has half the slope and the right mean, the "
+    "wrong shape and the right mean, or one tenth of its people whose scores are .3 too high (the share is the power). "
+    "*Between*: have both groups one calibration curve? *Within*: are the second group's scores probabilities? The "
+    "package tests both by cumulative differences, `kuiper_calibration` and `calibration_within_groups`; "
+    "Kolmogorov and Smirnov's statistic is its largest distance from zero. *Ten bins* of equally many people are "
+    "compared by a chi-squared statistic, which for one group is Hosmer and Lemeshow's; the *binned error* is that of "
+    "ten bins of equal width, with simulated outcomes."
+)
+CALIBRATION_READING = (
+    "The mean residual does not see a wrong slope or shape. Ten bins see them, and with {people} people reject "
+    "calibrated groups in {bins} of the data sets, because the groups' scores differ within a bin; Kuiper's statistic "
+    "does not. Its price is power: within a group, Hosmer and Lemeshow's bins find each of these curves more often, as "
+    "the rises and falls of a curve cancel in a sum. Between groups it hardly finds the bad tenth, where few people of "
+    "the first group have such scores; there the mean residual is the better test."
+)
+
+INEQUALITY = (
+    "Measured by `python -m benchmarks.inequality`, stored in `benchmarks/results/{file}`: two groups in which an "
+    "index of the benefits (prediction minus truth plus one), or the average odds, is equal, and base rates and both "
+    "error rates differ. *Ordinary*: true positive rate .75, false positive rate .2 in the first group. *Few errors*: "
+    ".95 and .04."
+)
+
+SCAN = (
+    "Measured by `python -m benchmarks.scan`, stored in `benchmarks/results/{file}`: scans of the {people} people of "
+    "Adult, described by nine features, with the predictions of a logistic regression; and of simulated people. False "
+    "positives of {runs} runs each; the level is {level}.\n\n- *Global*: true labels and predictions are permuted over "
+    "all people, so that nothing differs anywhere; a run that reports any subgroup is false.\n- *Partial*: something "
+    "differs. *Explained by sex*: permuted within each sex; a run that reports anything beside sex is false. *Within "
+    "strata of sex*: the same, with sex as a control feature; any report is false. *True ones*: simulated people with "
+    "four independent features, the first of which doubles the rate; a run that rejects a hypothesis about the others "
+    "alone is false. *Contexts*: permuted within each occupation and compared there.\n- *Mean*: log losses and skewed "
+    "values, permuted over all people.\n- *Share*: of true hypotheses among those rejected, in the simulated people."
+)
+SCAN_PLANTED = (
+    "Decisions of {flipped} people of a random subgroup of two features are turned around. Where the model's other "
+    "errors are permuted over all people, exactly this description is reported in {found} of {runs} runs; in the "
+    "predictions as they are, with {others} other subgroups reported on average, in {as_found} of {as_runs}."
+)
+SCAN_DISCRETE = (
+    "Tarone's adjustment counts only the hypotheses that could have had so small a p-value. True positive rates of "
+    "people chosen from Adult: how many hypotheses there are, how many count for the smallest p-value, and how many "
+    "are significant with it and with Holm's adjustment."
+)
+SCAN_SPEED = "Seconds of a processor, of scans of all people of Adult with eleven features, where thousands differ."
+
 MODEL_SELECTION = (
     "Measured by `python -m benchmarks.model_selection`, stored in `benchmarks/results/{file}`.\n\n- *Intervals* "
     "({intervals} data sets): how often the interval of `SignificanceFrame` and `make_fairness_scorer` for the largest "

@@ -17,11 +17,13 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta, chi2, norm
 
+from benchmarks._bounds import Promise
 from benchmarks._results import write
 from skfairtest.inference.calibration import BetweenGroups, FromScores, Scores, draw_moves, largest_move
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "calibration.json"
 SEED, ALPHA, RESAMPLES = 20220101, 0.05, 199
+QUICK = 150  # data sets in benchmarks.validity --quick
 PEOPLE = {100: 1000, 1000: 1000, 10_000: 600, 100_000: 200}  # and data sets of each
 #: Distributions of the groups' scores.
 FIRST, SECOND = beta(2, 5), beta(4, 2.5)
@@ -124,13 +126,14 @@ def designs():
             yield people, curve, question
 
 
-def design_rates(design):
+def design_rates(design, data_sets=None):
     """Return how often each method rejects, in a design (people, curve, question)."""
     people, curve, question = design
+    data_sets = data_sets or PEOPLE[people]
     rng = np.random.default_rng([SEED, zlib.crc32(f"{people}/{curve}/{question}".encode())])
-    found = [QUESTIONS[question](*draw(people, curve, rng), rng) for _ in range(PEOPLE[people])]
+    found = [QUESTIONS[question](*draw(people, curve, rng), rng) for _ in range(data_sets)]
     rates = {method: round(float(np.mean([p[method] <= ALPHA for p in found])), 5) for method in found[0]}
-    return {"question": question, "curve": curve, "people": people, "data_sets": PEOPLE[people], "rejected": rates}
+    return {"question": question, "curve": curve, "people": people, "data_sets": data_sets, "rejected": rates}
 
 
 def broken(rows):
@@ -140,6 +143,14 @@ def broken(rows):
         for method in OWN[row["question"]] if row["curve"] == "calibrated" else ():
             if row["rejected"][method] > bound:
                 yield f"{row['question']}, {row['people']:,} people, {method}: {row['rejected'][method]:.3f}"
+
+
+def quick():
+    """Check a few data sets of calibrated groups."""
+    designs_ = [(1000, "calibrated", question) for question in QUESTIONS]
+    rows = [design_rates(design, QUICK) for design in designs_]
+    says = f"calibration curves: size at most .05 and three Monte-Carlo errors, {QUICK} data sets of 1,000 people"
+    return Promise(says, sum(len(OWN[row["question"]]) for row in rows), list(broken(rows)))
 
 
 def main(argv=None):

@@ -6,19 +6,23 @@ ordinary and with few errors. Run and stored as the cells of `validity` are, in 
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from scipy.optimize import brentq
 
-from benchmarks._cells import Cell, by_truth
+from benchmarks._bounds import Promise
+from benchmarks._cells import ALPHA, Cell, by_truth
 from benchmarks._results import versions
+from benchmarks._run import run
 from benchmarks.validity import computed, is_finished, line, load, store
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "inequality.json"
 WHAT = "size, power and coverage of indices of inequality; see benchmarks/inequality.py"
 #: Largest size and smallest coverage with at least so many people in each group.
 LARGEST_SIZE, SMALLEST_COVERAGE, PEOPLE = 0.065, 0.93, 200
+QUICK = 200  # data sets in benchmarks.validity --quick
 TRUE, PREDICTED = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
 
 
@@ -77,6 +81,20 @@ def broken(cells, records):
         coverage = min(figures["coverage"], figures.get("coverage_effect", 1.0))
         if min(cell.people) >= PEOPLE and (figures["size"] > LARGEST_SIZE or coverage < SMALLEST_COVERAGE):
             yield f"{cell.name}: size {figures['size']:.4f}, coverage {coverage:.4f}"
+
+
+def quick():
+    """Check a few data sets of the indices whose tests have 200 people a group, within three Monte-Carlo errors."""
+    says = f"inequality: size at most {LARGEST_SIZE} and coverage of at least {SMALLEST_COVERAGE}, {QUICK} data sets"
+    promise = Promise(says)
+    for cell in inequality_cells():
+        if cell.name.endswith("ordinary/200-200"):
+            figures = run(replace(cell, data_sets=QUICK, effect=None))["methods"]["permutation"]
+            size, coverage = figures["size"], figures["coverage"]
+            error = 3 * np.sqrt(ALPHA * (1 - ALPHA) / QUICK)
+            held = size <= LARGEST_SIZE + error and coverage >= SMALLEST_COVERAGE - error
+            promise.look(held, f"{cell.name}: size {size:.3f}, coverage {coverage:.3f}")
+    return promise
 
 
 def main(argv=None):

@@ -5,9 +5,9 @@ the designs are in `_cells`, the methods in `_methods`, `_competitors` and `_fam
 once in benchmarks/results/validity.json with the parameters, the seed and the versions behind it, and a rerun computes
 only what is missing or was run with other parameters. Seeds depend on a cell's name alone.
 
-``--quick`` runs a few cells with few data sets and stores nothing; ``--only PATTERN`` runs the cells whose name
-contains the pattern; ``--render`` writes doc/validity.md and its drawings from the stored results. The exit status is 1
-where a figure breaks a promise of `_bounds`.
+``--quick`` runs a few cells with few data sets, and quick checks of calibration, inequality and scans; it stores
+nothing. ``--only PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md and its
+drawings from the stored results. The exit status is 1 where a figure breaks a promise of `_bounds`.
 """
 
 import argparse
@@ -87,6 +87,14 @@ def report(found):
     return 1 if broken else 0
 
 
+def neighbours():
+    """Yield quick checks of the benchmarks that have designs of their own."""
+    from benchmarks import calibration, inequality, scan  # which use this module's cells
+
+    for benchmark in (calibration, inequality, scan):
+        yield benchmark.quick()
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m benchmarks.validity", description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="few cells and data sets, nothing stored")
@@ -122,7 +130,8 @@ def main(argv=None):
             store(RESULTS, records, everything)
         print(line(cell, figures), flush=True)
     print(f"{len(missing)} of {len(chosen)} cells computed in {time.perf_counter() - started:.0f} s.")
-    return report(promises(chosen, records, slack=3.0 if options.quick else 0.0))
+    held = promises(chosen, records, slack=3.0 if options.quick else 0.0)
+    return report([*held, *(neighbours() if options.quick and not options.only else ())])
 
 
 if __name__ == "__main__":

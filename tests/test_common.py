@@ -747,6 +747,7 @@ CASES = [
     Case(AUDITS, "margin", {"metrics": "selection_rate", "margin": 0.05, "adjust": "fdr_bh"}),
     Case(AUDITS, "drawn", {"metrics": ["roc_auc", "mean_residual"], "n_resamples": 599}, more=("score",), exact=False),
     Case(AUDITS, "standard", {}),
+    Case(AUDITS, "scanned", {"metrics": "accuracy", "scan": SubgroupScan(metric="accuracy", min_group_size=9)}),
     Case(AUDITS, "standard with scores", {"n_resamples": 299}, more=("score",), exact=False, slow=True),
     Case(
         AUDITS, "ratios", {"metrics": ["precision", "f1"], "disparity": "ratio", "compare": "to_overall"}, control=True

@@ -24,6 +24,7 @@ from skfairtest.audit._groupings import enough_draws, groupings, how_many, sets_
 from skfairtest.audit._provenance import provenance_of
 from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
+from skfairtest.audit._scan import check_counted, wanted_scan
 from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
 from skfairtest.comparisons.core import Measured
 from skfairtest.comparisons.engine import settings_of
@@ -32,6 +33,7 @@ from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import FROM_TABLE, GroupsTest
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
+from skfairtest.group.subgroups import SubgroupScan
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of
@@ -99,6 +101,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     individual : bool or IndividualFairnessTest, optional
         Whether to test the model for individual fairness as well, with the parameters of this test; the report has a
         section about it. It is a question of its own, with its own level: `p_value_` and `concern_` are about groups.
+    scan : bool or SubgroupScan, optional
+        Whether to search for subgroups nobody named as well, with the parameters of this scan; the report has a section
+        about them. True: equalized odds (without true labels the selection rate) of combinations of two sensitive
+        features, at the level of the audit. A scan without `pos_label` or `random_state` takes the audit's. It has a
+        guarantee of its own, too, and `p_value_` and `concern_` are not about it.
     random_state : int, RandomState, Generator or None
         Seed of the resamples, and of the predictions of a randomised model; reports tell the number that was
         used. All groupings share it, so that what is drawn for a feature does not depend on which others are audited.
@@ -133,6 +140,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         Everything that reports are made from.
     individual_ : IndividualFairnessTest or None
         The fitted test of individual fairness; None where none was asked for.
+    scan_ : SubgroupScan or None
+        The fitted scan; None where none was asked for, and in an audit that `from_json` has read.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
     n_samples_ : int
@@ -231,6 +240,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         positive_means: str | None = None,
         favorable: bool | None = None,
         individual: Any = None,
+        scan: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -251,6 +261,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self.positive_means = positive_means
         self.favorable = favorable
         self.individual = individual
+        self.scan = scan
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -309,9 +320,96 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         )
         if test is not None:
             test.fit(X, y, sensitive_features=sensitive_features)
-            self._set(replace(self.record_, individual=test.sentences()))
-            self.individual_ = test
+            self.record_, self.individual_ = replace(self.record_, individual=test.sentences()), test
+        if (scan := self._scan(seed=self.record_.parameters["random_state"], has_truth=y is not None)) is not None:
+            columns = {"sensitive_features": sensitive_features, "control_features": control_features}
+            scan.set_params(estimator=self.estimator)
+            self._keep_scan(scan.fit(X, y, **columns, predict_params=predict_params))
         return self
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        y_score: Any = None,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        sample_weight: Any = None,
+        clusters: Any = None,
+        X: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Audit predictions, without an estimator.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or (n_samples, 1), or None
+            True labels; None where the metrics need none.
+        y_pred : array-like of shape (n_samples,) or (n_samples, 1)
+            Predictions: labels or numbers.
+        y_score : array-like of shape (n_samples,) or (n_samples, 1), optional
+            Scores of the positive label, for metrics that need them beside predictions.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples.
+        control_features : array-like, frame or mapping, optional
+            Strata within which groups are compared.
+        sample_weight : array-like of shape (n_samples,), optional
+            What each person counts, at least 0.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together, as in `fit`.
+        X : frame or mapping, optional
+            Where the `features` of `scan` are looked up that are no sensitive features.
+        **params
+            Parameters of the audit.
+
+        Returns
+        -------
+        FairnessAudit
+            The fitted audit.
+
+        Examples
+        --------
+        >>> from skfairtest import FairnessAudit, SubgroupScan
+        >>> from skfairtest.datasets import load_compas
+        >>> compas = load_compas()
+        >>> audit = FairnessAudit.from_predictions(
+        ...     compas.y_true,
+        ...     compas.y_pred,
+        ...     sensitive_features=compas.sensitive_features["race"],
+        ...     X=compas.sensitive_features,
+        ...     scan=SubgroupScan(metric="false_positive_rate", features=["sex", "age_cat"]),
+        ... )
+        >>> audit.scan_.results_["subgroup"].tolist()[:2]
+        ['race = African-American', 'age_cat = Less than 25']
+        """
+        if X is not None and not params.get("scan"):
+            raise ParameterError(
+                "X is where a scan looks up its features: pass scan=SubgroupScan(features=...), or no X"
+            )
+        columns = {"sensitive_features": sensitive_features, "control_features": control_features}
+        audit = super().from_predictions(
+            y_true, y_pred, y_score=y_score, sample_weight=sample_weight, clusters=clusters, **columns, **params
+        )
+        scan = audit._scan(seed=audit.record_.parameters["random_state"], has_truth=y_true is not None)
+        if scan is not None:
+            found = scan.from_predictions(y_true, y_pred, y_score=y_score, X=X, **columns, **scan.get_params())
+            audit._keep_scan(found)
+            traced = audit.record_.provenance
+            if traced is not None and X is not None:
+                traced = replace(traced, columns=(*traced.columns, "X"))
+                audit.record_ = replace(audit.record_, provenance=traced)
+        return audit
+
+    def _scan(self, *, seed: int, has_truth: bool = True) -> SubgroupScan | None:
+        """Return the scan that is asked for, not fitted."""
+        settings = {"confidence_level": self.confidence_level, "pos_label": self.pos_label}
+        metric = "equalized_odds" if has_truth else "selection_rate"
+        return wanted_scan(self.scan, metric=metric, random_state=seed, **settings)
+
+    def _keep_scan(self, scan: SubgroupScan) -> None:
+        self.record_, self.scan_ = replace(self.record_, scan=scan.record_), scan
 
     def _individual_test(self) -> IndividualFairnessTest | None:
         """Return the test of this model's individual fairness, if there is to be one."""
@@ -350,6 +448,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         check_seed(self.random_state)
         check_words(positive_means=self.positive_means, favorable=self.favorable)
         self._individual_test()
+        self._scan(seed=0)
         if self.compare == "to_reference":
             raise ParameterError(
                 "compare='to_reference' has no meaning over several features, which share no group: use "
@@ -384,6 +483,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
     ) -> Self:
+        scan = self._scan(seed=seed, has_truth="y_true" in sample.columns)
+        if scan is not None:
+            check_counted(sample)
         without: list[tuple[str, str]] = []
         if metrics is None:
             metrics, without = self._standard(sample)
@@ -436,12 +538,14 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 provenance=provenance_of(whole, self.estimator, from_table=subject == FROM_TABLE),
             )
         )
+        if scan is not None and subject == FROM_TABLE:
+            self._keep_scan(scan._fit_sample(sample, *scan._check(), scan.random_state, subject))
         return self
 
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
         given = self.get_params(deep=False)
         del given["estimator"], given["n_jobs"], given["verbose"]
-        for name in ("individual", "positive_means", "favorable"):
+        for name in ("individual", "scan", "positive_means", "favorable"):
             if given[name] is None:
                 del given[name]
         standard = isinstance(self.metrics, str) and self.metrics == "standard"

@@ -141,6 +141,7 @@ def audit(
     y_score: options.Score = None,
     sensitive: options.Sensitive = None,
     control: options.Control = None,
+    scan: options.Scan = None,
     weight: options.Weight = None,
     cluster: options.Cluster = None,
     missing: options.Missing = "raise",
@@ -220,7 +221,9 @@ def audit(
         "n_jobs": jobs,
     }
     with watched(no_color):
-        (result, counted), said = audited(lambda: audited_files(source, pos_label=pos_label, params=params))
+        (result, counted), said = audited(
+            lambda: audited_files(source, pos_label=pos_label, params=params, scan=scan or ())
+        )
     record = signed(described(result.record_, source, said, counted, command=context.obj), signed_by)
     written(record, result, format_, output, details=details, no_color=no_color)
     write_files(record, result, reports, details=details)

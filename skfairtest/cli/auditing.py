@@ -12,10 +12,11 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skfairtest._utils.text import label, pluralize
 from skfairtest.audit import FairnessAudit
 from skfairtest.cli.errors import BadInput, in_terms_of_options, one_line
-from skfairtest.cli.files import People, cast_pos_label, read_people
+from skfairtest.cli.files import People, cast_pos_label, cut_where_many, read_people
 from skfairtest.cli.many import Counted
 from skfairtest.cli.output import deliver, tell, write_out
 from skfairtest.cli.source import Source
+from skfairtest.group.subgroups import SubgroupScan
 from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block, Heading, Paragraph, shortened, unfolded
 from skfairtest.report.export import to_csv
@@ -61,28 +62,48 @@ def audited(work: Callable[[], Result]) -> tuple[Result, list[str]]:
 
 
 def audited_files(
-    source: Source, *, pos_label: str | None, params: Mapping[str, Any]
+    source: Source, *, pos_label: str | None, params: Mapping[str, Any], scan: Sequence[str] = ()
 ) -> tuple[FairnessAudit, Counted | None]:
-    """Audit files with the parameters of `FairnessAudit`: one in memory, others by the table of their counts."""
+    """Audit files with the parameters of `FairnessAudit`: one in memory, others by the table of their counts.
+
+    Columns of `scan` are searched for subgroups as well, with the groups' own.
+    """
     if not source.is_counted:
-        people = read_people(source.files[0], source.columns)
-        return audited_people(people, pos_label=pos_label, params=params), None
+        columns = source.columns
+        read = (*columns.sensitive, *(name for name in dict.fromkeys(scan) if name not in columns.sensitive))
+        people = read_people(source.files[0], replace(columns, sensitive=read))
+        return audited_people(people, pos_label=pos_label, params=params, groups=columns.sensitive, scan=scan), None
+    if scan:
+        raise BadInput(
+            "--scan needs a single file that is read into memory: leave out what counts it, or use --sensitive"
+        )
     counted = source.counted()
     label_ = None if pos_label is None else cast_pos_label(pos_label, counted.table.labels)
     return FairnessAudit.from_table(counted.table, pos_label=label_, **params), counted
 
 
-def audited_people(people: People, *, pos_label: str | None, params: Mapping[str, Any]) -> FairnessAudit:
-    """Audit people with the parameters of `FairnessAudit`."""
+def audited_people(
+    people: People, *, pos_label: str | None, params: Mapping[str, Any], groups: Sequence[str], scan: Sequence[str] = ()
+) -> FairnessAudit:
+    """Audit people with the parameters of `FairnessAudit`: some columns are groups, others are scanned."""
+    searched: dict[str, Any] = {}
+    if scan:
+        own = SubgroupScan(features=list(dict.fromkeys(scan)), confidence_level=params["confidence_level"])
+        metrics = params["metrics"]
+        if metrics == "standard":
+            metrics = "equalized_odds" if people.y_true is not None else "selection_rate"
+        searched["scan"] = own.set_params(metric=metrics)
+        searched["X"] = {name: cut_where_many(people.sensitive[name], own.n_bins) for name in scan}
     return FairnessAudit.from_predictions(
         people.y_true,
         people.y_pred,
         y_score=people.y_score,
-        sensitive_features=people.sensitive,
+        sensitive_features={name: people.sensitive[name] for name in groups},
         control_features=people.control or None,
         sample_weight=people.weight,
         clusters=people.cluster,
         pos_label=None if pos_label is None else cast_pos_label(pos_label, people.labels),
+        **searched,
         **params,
     )
 

@@ -40,6 +40,7 @@ _OPTIONS = {
     "alternative": "--alternative",
     "direction": "--direction",
     "features": "--feature",
+    "scan": "--scan",
     "guarantee": "--guarantee",
     "smallest_share": "--smallest-share",
     "max_depth": "--max-depth",

@@ -34,6 +34,7 @@ __all__ = [
     "cast_pos_label",
     "check_columns",
     "check_roles",
+    "cut_where_many",
     "inferred",
     "people_of",
     "read_people",
@@ -527,3 +528,16 @@ def _number(text: str) -> int | float | None:
         with suppress(ValueError):
             return kind(text)
     return None
+
+
+def cut_where_many(values: Any, n_bins: int) -> Any:
+    """Return a column of text as numbers where it holds more different ones than intervals, so that it is cut.
+
+    One value may be no number: the name of what is missing.
+    """
+    text = np.array(values.categories, dtype=object)
+    numbers = pd.to_numeric(pd.Series(text), errors="coerce").notna().to_numpy()
+    if numbers.sum() <= n_bins or (~numbers).sum() > 1:
+        return values
+    text[numbers] = pd.to_numeric(pd.Series(text[numbers])).tolist()
+    return text[values.codes]

@@ -47,6 +47,9 @@ The standard metrics are selection_rate, true_positive_rate, false_positive_rate
 also roc_auc and calibration. For predictions that are numbers, they are mean_prediction, mean_residual,
 mean_squared_error and mean_absolute_error. Without --y-true, they are those that need no true labels.
 
+--scan searches subgroups of up to two columns, the groups' own among them, by the metrics of --metric (otherwise by
+equalized_odds, or selection_rate without --y-true), with a guarantee of its own; the exit status is not about it.
+
 In a text file only an empty field is missing: a group may be called NA. In a file or a pipe the report is plain text
 with every comparison. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf"; CSV puts an
 apostrophe before text that a spreadsheet would compute.
@@ -66,6 +69,8 @@ Examples:
   skfairtest audit excel.csv --encoding cp1252 --y-pred p --sensitive sex
   skfairtest audit 'data/**/*.parquet' --y-true y --y-pred p \\
       --sensitive sex --engine polars --cache counted
+  skfairtest audit people.csv --y-true y --y-pred p \\
+      --sensitive sex --scan age --scan education
   skfairtest audit table.json
 
 {_status(*_DETECTED)}"""
@@ -167,6 +172,10 @@ Prediction = Annotated[str | None, _column("--y-pred", "The predictions or decis
 Score = Annotated[str | None, _column("--y-score", "The scores of the positive label.")]
 Sensitive = Annotated[
     list[str] | None, _column("--sensitive", "The groups. Repeat it to test several columns and their intersections.")
+]
+Scan = Annotated[
+    list[str] | None,
+    _column("--scan", "Also search subgroups of this column and the groups, that nobody named. May be repeated."),
 ]
 Control = Annotated[
     list[str] | None, _column("--control", "Compare only people with the same value here. May be repeated.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from skfairtest.cli import options
 from skfairtest.cli.errors import BadInput, check_level
@@ -49,7 +48,7 @@ def scan(
         raise BadInput("--sensitive is missing: name the columns that describe subgroups")
     check_outputs({"--output": output, **reports}, [file])
     from skfairtest.cli.auditing import audited
-    from skfairtest.cli.files import Columns, cast_pos_label, read_people
+    from skfairtest.cli.files import Columns, cast_pos_label, cut_where_many, read_people
     from skfairtest.group.subgroups import SubgroupScan
     from skfairtest.report.export import to_csv
 
@@ -63,7 +62,7 @@ def scan(
             people.y_true,
             people.y_pred,
             y_score=people.y_score,
-            sensitive_features={name: _numbers(values, n_bins) for name, values in people.sensitive.items()},
+            sensitive_features={name: cut_where_many(values, n_bins) for name, values in people.sensitive.items()},
             control_features=people.control or None,
             metric=list(metric) if metric else "equalized_odds",
             compare=compare,
@@ -96,19 +95,3 @@ def scan(
         if path is not None:
             write_out(makers[option](), path, option=option)
     return Status.SIGNIFICANT if found.concern_ else Status.DONE
-
-
-def _numbers(values: Any, n_bins: int) -> Any:
-    """Return a column of text as numbers where it holds more different ones than intervals, so that it is cut.
-
-    One value may be no number: the name of what is missing.
-    """
-    import numpy as np
-    import pandas as pd
-
-    text = np.array(values.categories, dtype=object)
-    numbers = pd.to_numeric(pd.Series(text), errors="coerce").notna().to_numpy()
-    if numbers.sum() <= n_bins or (~numbers).sum() > 1:
-        return values
-    text[numbers] = pd.to_numeric(pd.Series(text[numbers])).tolist()
-    return text[values.codes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +21,7 @@ from skfairtest.inference.scan import MeanSums, RateSums, Sums, of_score
 from skfairtest.metrics import CRITERIA, RATES, SCORES, BuiltIn, Context, Mean, Metric, Rate, Share
 from skfairtest.readers import read_column
 from skfairtest.tables import Values
-from skfairtest.tables.subgroups import Cells, Subgroups, distinct_subgroups
+from skfairtest.tables.subgroups import Cells, Subgroups, added, distinct_subgroups
 
 #: Subgroups whose exact p-values are computed in a step of the explanation: those with the largest scores.
 LOOKED_AT = 5
@@ -29,6 +30,8 @@ LOOKED_AT = 5
 MOST_RIVALS, FAR = 20, 10.0
 #: Subgroups that are reported at the most.
 MOST_REPORTED = 20
+#: Divisions of people that are remembered while subgroups are explained.
+MOST_STRATA = 64
 #: What can be guaranteed.
 GUARANTEES = ("familywise", "split", "fdr", "fdr_bh")
 
@@ -180,12 +183,11 @@ class Scanned:
         terms, (_, around) = self.subgroups.terms(row), self.subgroups.members(wider)
         inside = np.all([cells.codes[:, f] == code for f, code in terms if not cells.contextual[f]], axis=0)
 
-        def added(some: Booleans) -> Floats:
-            parts = [np.bincount(cells.stratum[some], column[some], minlength=n_strata) for column in self.sums.T]
-            return np.stack(parts, axis=1, dtype=float)[None]
+        def of(some: Booleans) -> Floats:
+            return added(self.sums[some], cells.stratum[some], n_strata)[None]
 
         own, rest = self.own[row][None], self.rest[row][None]
-        others = added(around & inside) - own, added(around & ~inside) - rest
+        others = of(around & inside) - own, of(around & ~inside) - rest
         sums = self.measure.sums
         (first, error), (second, other) = sums.difference(own, rest), sums.difference(*others)
         return float(of_score((first - second) / np.hypot(error, other), self.alternative)[0])
@@ -221,18 +223,21 @@ def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSeque
     cell, value = cells.of_row[order], measure.rows[order, 1]
     fixed = [cells.codes[:, f] for f, is_fixed in enumerate(cells.contextual) if is_fixed]
     block = np.unique(np.stack([cells.stratum, *fixed]), axis=1, return_inverse=True)[1].reshape(-1)[cell]
-    sorted_places, rng = np.argsort(block, kind="stable"), np.random.default_rng(seed)
+    sorted_places, together, rng = np.argsort(block, kind="stable"), not block.any(), np.random.default_rng(seed)
     n_cells, n_strata = len(cells.codes), scanned.own.shape[1]
     smallest = np.empty(n_resamples)
     for place in range(n_resamples):
-        mixed = np.empty_like(value)
-        mixed[sorted_places] = value[np.lexsort((rng.random(len(value)), block))]
+        if together:
+            mixed = rng.permutation(value)
+        else:
+            mixed = np.empty_like(value)
+            mixed[sorted_places] = value[np.argsort(block + rng.random(len(value)))]
         parts = [np.bincount(cell, weights, minlength=n_cells) for weights in (mixed, mixed * mixed)]
         sums = np.stack([cells.people, *parts], axis=1)
-        sides = scanned.subgroups.sides(sums, cells.stratum, n_strata)
-        smallest[place] = min(
-            float(measure.sums.log_p(own, rest, scanned.alternative)[0].min()) for _, own, rest in sides
-        )
+        # All at once: most of the time of a test goes into calling it.
+        sides = [(own, rest) for _, own, rest in scanned.subgroups.sides(sums, cells.stratum, n_strata)]
+        own, rest = (np.concatenate(side) for side in zip(*sides, strict=True))
+        smallest[place] = measure.sums.log_p(own, rest, scanned.alternative)[0].min()
     extreme = np.searchsorted(np.sort(smallest), scanned.log_p + 1e-9, side="right")
     return np.asarray(np.log((1 + extreme) / (1 + n_resamples)))
 
@@ -265,40 +270,62 @@ def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) 
         The logarithm of the smallest adjusted p-value that is left, of those that were significant.
     """
     level, more = float(np.log(alpha)) + 1e-12, float(np.log(max(1, n_hypotheses)))
+    given = Given(tested)
     chosen: list[Step] = []
     left, remaining = found, 0.0
     while len(left):
         above = [step.row for step in chosen]
-        rough = _given(tested, left, above, exact=False) if above else tested.log_p[left]
+        rough = given(left, above, exact=False) if above else tested.log_p[left]
         best = left[np.lexsort((tested.subgroups.depth[left], rough))[:LOOKED_AT]]
-        log_p = _given(tested, best, above, exact=True) if above else tested.log_p[best]
+        log_p = given(best, above, exact=True) if above else tested.log_p[best]
         at = int(np.lexsort((tested.subgroups.depth[best], log_p))[0])
         remaining = min(0.0, float(log_p[at]) + more)
         if len(chosen) == MOST_REPORTED or (above and remaining > level):
             return chosen, remaining
-        row = _shortest(tested, int(best[at]), left, rough, above, alpha, level - more)
-        own = tested.log_p[row] if not above else _given(tested, np.array([row]), above, exact=True)[0]
+        row = _shortest(given, int(best[at]), left, rough, above, alpha, level - more)
+        own = tested.log_p[row] if not above else given(np.array([row]), above, exact=True)[0]
         chosen.append(Step(row, min(0.0, float(own) + more)))
         # What is far from significant now is explained, and is not looked at again.
         left, remaining = left[(left != row) & (rough + more <= level + FAR)], 0.0
     return chosen, remaining
 
 
-def _given(tested: Scanned, rows: Positions, above: Sequence[int], *, exact: bool) -> Floats:
-    """Return logarithms of p-values of some subgroups given others."""
-    subgroups = tested.subgroups
-    covered = np.array([[_is_inside(subgroups, row, one) for one in above] for row in rows.tolist()], dtype=bool)
-    out = np.zeros(len(rows))
-    for pattern in np.unique(covered, axis=0):
-        places = np.flatnonzero((covered == pattern).all(axis=1))
-        stratum = subgroups.cells.stratum
-        for one in np.flatnonzero(~pattern).tolist():
-            stratum = _divided(stratum, subgroups, above[one])
-        out[places] = tested.given(rows[places], stratum, exact=exact)
-        for one in np.flatnonzero(pattern).tolist():
-            unlike = [tested.unlike(int(rows[place]), above[one]) for place in places]
-            out[places] = np.maximum(out[places], unlike)
-    return out
+class Given:
+    """P-values of subgroups given others, within the strata that these divide people into.
+
+    Parameters
+    ----------
+    tested : Scanned
+        The subgroups.
+    """
+
+    def __init__(self, tested: Scanned) -> None:
+        self.tested = tested
+        # Most are asked for again, with one more at the end.
+        self._strata = lru_cache(MOST_STRATA)(self._divided)
+
+    def __call__(self, rows: Positions, above: Sequence[int], *, exact: bool) -> Floats:
+        """Return logarithms of p-values of some subgroups given those `above`: exact ones, or those of scores."""
+        tested = self.tested
+        covered = np.array([[_is_inside(tested.subgroups, row, one) for one in above] for row in rows.tolist()])
+        out = np.zeros(len(rows))
+        for pattern in np.unique(covered.astype(bool), axis=0):
+            places = np.flatnonzero((covered == pattern).all(axis=1))
+            dividing = tuple(one for one, covers in zip(above, pattern.tolist(), strict=True) if not covers)
+            out[places] = tested.given(rows[places], self._strata(dividing), exact=exact)
+            for one in np.flatnonzero(pattern).tolist():
+                unlike = [tested.unlike(int(rows[place]), above[one]) for place in places]
+                out[places] = np.maximum(out[places], unlike)
+        return out
+
+    def _divided(self, rows: tuple[int, ...]) -> Positions:
+        """Return the stratum of each cell, divided by the members of subgroups and of their contexts."""
+        subgroups = self.tested.subgroups
+        if not rows:
+            return subgroups.cells.stratum
+        inside, context = subgroups.members(rows[-1])
+        parts = 4 * self._strata(rows[:-1]) + 2 * context + inside
+        return np.unique(parts, return_inverse=True)[1].reshape(-1)
 
 
 def _is_inside(subgroups: Subgroups, row: int, other: int) -> bool:
@@ -312,23 +339,19 @@ def _is_inside(subgroups: Subgroups, row: int, other: int) -> bool:
     return features == same and around < within
 
 
-def _divided(stratum: Positions, subgroups: Subgroups, row: int) -> Positions:
-    inside, context = subgroups.members(row)
-    return np.unique(4 * stratum + 2 * context + inside, return_inverse=True)[1].reshape(-1)
-
-
 def _shortest(
-    tested: Scanned, row: int, left: Positions, rough: Floats, above: list[int], alpha: float, level: float
+    given: Given, row: int, left: Positions, rough: Floats, above: list[int], alpha: float, level: float
 ) -> int:
     """Return a shorter description that explains a subgroup, or the subgroup."""
     alone = np.array([row])
-    for rival in _rivals(tested.subgroups, row, left, rough, level):
-        if above and _given(tested, np.array([rival]), above, exact=True)[0] > level:
-            continue
+    for rival in _rivals(given.tested.subgroups, row, left, rough, level):
         with_rival = [*above, rival]
-        if _given(tested, alone, with_rival, exact=False)[0] <= np.log(alpha) - 1:
+        # What is cheap comes first: few rivals are left.
+        if given(alone, with_rival, exact=False)[0] <= np.log(alpha) - 1:
             continue
-        if _given(tested, alone, with_rival, exact=True)[0] > np.log(alpha):
+        if above and given(np.array([rival]), above, exact=True)[0] > level:
+            continue
+        if given(alone, with_rival, exact=True)[0] > np.log(alpha):
             return rival
     return row
 

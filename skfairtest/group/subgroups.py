@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,10 +42,12 @@ from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.inference.scan import MeanSums
 from skfairtest.metrics import Metric, Rate, resolve_metrics
 from skfairtest.readers import Column, check_names_of_columns, classes_of, in_intervals, named_columns, read_columns
+from skfairtest.report.cells import records
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportPages
-from skfairtest.report.sentences import Setup, result_sentence
-from skfairtest.report.subgroups import ScanSetup, scan_document
+from skfairtest.report.scan_record import RESULT, ScanRecord, ScanSetup, subgroup_sentence
+from skfairtest.report.sentences import Setup
+from skfairtest.report.subgroups import scan_document
 from skfairtest.tables import Sample
 from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups
 
@@ -127,6 +130,8 @@ class SubgroupScan(GroupsTest, ReportPages):
         How many different null hypotheses these are: those of "split" on the second half.
     edges_ : dict
         The edges of the intervals of each feature that was cut.
+    record_ : ScanRecord
+        What reports say, an audit's as well.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
     n_samples_ : int
@@ -367,7 +372,7 @@ class SubgroupScan(GroupsTest, ReportPages):
             if self.estimator is None:
                 raise ParameterError(
                     f"features={self.features!r} are columns of X, and without an estimator the X of fit is the "
-                    "predictions: use SubgroupScan.from_predictions(y_true, y_pred, X=...)"
+                    "predictions: use from_predictions(y_true, y_pred, X=...)"
                 )
             sensitive = _together(sensitive, X, names)
         columns = {**columns, "sensitive_features": sensitive}
@@ -406,6 +411,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         self.remaining_p_value_ = p_of(remaining)
         self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
+        self.record_ = self._recorded()
         self._keep_parameters()
         return self
 
@@ -491,10 +497,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         def error(reported: int) -> float:
             return alpha * (reported if fdr else 1) / n_tested
 
-        def sentence(row: dict[str, Any]) -> str:
-            written = {**row, "group": f"people with {row['subgroup']}", "other": row["compared_with"], "stratum": None}
-            return result_sentence(self._setup.sentences, {**written, "minimum_detectable": np.nan})
-
+        sentence = partial(subgroup_sentence, self._setup.sentences)
         self.results_ = results_frame(frames, tested, chosen, error, sentence)
         familywise = adjusted(tested, "familywise") if fdr else log_adjusted
         self.p_value_ = p_of(min((float(log_p.min()) for log_p in familywise if len(log_p)), default=0.0))
@@ -532,6 +535,13 @@ class SubgroupScan(GroupsTest, ReportPages):
             self.min_group_size, self.guarantee,
         )  # fmt: skip
 
+    def _recorded(self) -> ScanRecord:
+        """Return what reports say of the scan."""
+        return ScanRecord(
+            self._setup, self.n_searched_, self.n_tested_, int(self.subgroups_["concern"].sum()), self.p_value_,
+            self.remaining_p_value_, tuple({name: row[name] for name in RESULT} for row in records(self.results_)),
+        )  # fmt: skip
+
     def to_frame(self) -> Any:
         """Return every subgroup that was tested as a flat frame.
 
@@ -547,15 +557,7 @@ class SubgroupScan(GroupsTest, ReportPages):
 
     def _document(self) -> list[Block]:
         return scan_document(
-            self._setup,
-            results=self.results_,
-            subgroups=self.subgroups_,
-            not_searched=self.not_searched_,
-            p_value=self.p_value_,
-            remaining=self.remaining_p_value_,
-            n_searched=self.n_searched_,
-            n_tested=self.n_tested_,
-            edges=self.edges_,
+            self.record_, subgroups=self.subgroups_, not_searched=self.not_searched_, edges=self.edges_
         )
 
 

@@ -15,6 +15,7 @@ import pandas as pd
 
 from skfairtest._utils.text import label
 from skfairtest.report.provenance import provenance_contradictions
+from skfairtest.report.scan_record import scan_contradictions
 from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup
 
 __all__ = ["contradictions"]
@@ -47,6 +48,8 @@ def contradictions(record: Any) -> Iterator[str]:
             yield f"parts[{place}].{said}"
     yield from _verdict(record)
     yield from _null_distribution(record)
+    if record.scan is not None:
+        yield from (f"scan.{said}" for said in scan_contradictions(record.scan))
     yield from provenance_contradictions(record)
 
 

@@ -10,12 +10,13 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from reprlib import Repr
 from typing import Annotated, Any, get_origin, get_type_hints
 
 __all__ = [
-    "Reader", "anything", "array", "between", "count", "document_of", "either", "made_of", "mapping", "matching",
-    "number", "one_of", "readers_of", "record", "scalar", "text", "truth", "unordered",
+    "Reader", "anything", "array", "between", "count", "declared", "document_of", "either", "made_of", "mapping",
+    "matching", "number", "one_of", "readers_of", "record", "scalar", "text", "truth", "unordered",
 ]  # fmt: skip
 
 Reader = Callable[[Any, str], Any]
@@ -224,6 +225,12 @@ def readers_of(cls: type) -> dict[str, Reader]:
     """Return the readers that the fields of a class are annotated with."""
     hints = get_type_hints(cls, include_extras=True)
     return {name: hint.__metadata__[0] for name, hint in hints.items() if get_origin(hint) is Annotated}
+
+
+def declared(value: Any) -> dict[str, Any]:
+    """Return the fields of an object that are declared with a reader, those of the objects they hold as well."""
+    found = {name: getattr(value, name) for name in readers_of(type(value))}
+    return {name: declared(part) if is_dataclass(part) else part for name, part in found.items()}
 
 
 def made_of(cls: type) -> Reader:

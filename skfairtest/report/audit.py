@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
@@ -28,6 +29,7 @@ from skfairtest.report.provenance import call_lines
 from skfairtest.report.record import AuditPart, AuditRecord, plain_value
 from skfairtest.report.references import methods_used
 from skfairtest.report.sentences import DETECTION_POWER, metric_title, null_sentence, p_text, result_sentence
+from skfairtest.report.subgroups import scan_section
 
 __all__ = ["audit_document", "findings", "legend", "null_hypotheses", "summary_frame"]
 
@@ -80,6 +82,8 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *_comparisons(record),
             Heading("Are disparities the same in every stratum?"),
             *([Items(record.homogeneity, few=MOST_FINDINGS)] if record.homogeneity else []),
+            Heading("Subgroups nobody named"),
+            *([] if record.scan is None else scan_section(record.scan)),
             Heading("Similar people"),
             *_similar_people(record),
             Heading("Left out, and warnings"),
@@ -278,12 +282,17 @@ def _reproducing(record: AuditRecord) -> Iterator[Block]:
         f"This audit ran on {label(record.created)}. The same data, versions and settings reproduce these results; "
         "random_state is the seed."
     )
-    given = [f"{label(name)}={label(repr(value))}" for name, value in plain_value(record.parameters).items()]
+    given = [f"{label(name)}={label(_typed(name, value))}" for name, value in plain_value(record.parameters).items()]
     yield Code(tuple(call_lines(record.provenance, given)), "Call")
     traces = tuple(_traces(record))
     if traces:
         yield Pairs(traces, "traces")
     yield Pairs(tuple((label(name), label(version)) for name, version in record.versions.items()), "versions")
+
+
+def _typed(name: str, value: Any) -> str:
+    """Write a parameter as it is typed: a test within the audit is written as its call already."""
+    return " ".join(value.split()) if name in ("individual", "scan") and isinstance(value, str) else repr(value)
 
 
 def _traces(record: AuditRecord) -> Iterator[tuple[str, str]]:

@@ -52,10 +52,12 @@ def oriented(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:
     if not turned.any():
         return comparisons
     ratios = np.array([setup.is_ratio(metric) for metric in comparisons["metric"]], dtype=bool)
-    changed: dict[str, NDArray[Any]] = {}
+    changed: dict[str, Any] = {}
     for first, second in SIDES:
         a, b = (comparisons[name].to_numpy() for name in (first, second))
-        changed |= {first: np.where(turned, b, a), second: np.where(turned, a, b)}
+        for name, values in ((first, np.where(turned, b, a)), (second, np.where(turned, a, b))):
+            # Of text alone pandas makes a column in which None is no longer None.
+            changed[name] = pd.Series(values, index=comparisons.index, dtype=values.dtype)
     for name, source in (("disparity", "disparity"), ("ci_low", "ci_high"), ("ci_high", "ci_low")):
         here, there = (comparisons[column].to_numpy(dtype=float) for column in (name, source))
         changed[name] = np.where(turned, _opposite(there, ratios), here)
@@ -89,7 +91,9 @@ def _turned(setup: Setup, comparisons: pd.DataFrame) -> NDArray[np.bool_]:
     ):
         return np.zeros(len(comparisons), dtype=bool)
     null = np.array([1.0 if setup.is_ratio(metric) else 0.0 for metric in comparisons["metric"]])
-    larger = (comparisons["disparity"].to_numpy(dtype=float) > null) & comparisons["group"].notna().to_numpy()
+    # Only pairs: a metric of everybody has no group, and one of each group nobody whom it is compared with.
+    paired = comparisons[["group", "other"]].notna().all(axis=1).to_numpy()
+    larger = (comparisons["disparity"].to_numpy(dtype=float) > null) & paired
     pairs = list(zip(*(comparisons[name] for name in ("metric", "group", "other")), strict=True))
     pooled = comparisons["stratum"].isna()
     leads = {pair: bool(is_larger) for pair, is_larger, leads in zip(pairs, larger, pooled, strict=True) if leads}

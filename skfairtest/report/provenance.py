@@ -26,7 +26,8 @@ class Provenance:
     entry : {"fit", "from_predictions", "from_table"}
         How the audit was called.
     columns : tuple of str
-        What was known of the people beside their groups: y_true, y_pred, y_score, sample_weight, clusters.
+        What was known of the people beside their groups: y_true, y_pred, y_score, sample_weight, clusters, and X where
+        a scan looked up further features.
     sensitive, control : tuple of str
         The features that were named.
     data_hash : str
@@ -40,7 +41,7 @@ class Provenance:
     """
 
     entry: Annotated[str, one_of("fit", "from_predictions", "from_table")]
-    columns: Annotated[tuple[str, ...], array(one_of("y_true", "y_pred", "y_score", "sample_weight", "clusters"))]
+    columns: Annotated[tuple[str, ...], array(one_of("y_true", "y_pred", "y_score", "sample_weight", "clusters", "X"))]
     sensitive: Annotated[tuple[str, ...], array(text, least=1)]
     control: Annotated[tuple[str, ...], array(text)]
     data_hash: Annotated[str, _HASH]
@@ -95,7 +96,7 @@ def _data(provenance: Provenance) -> Iterator[str]:
     first = _FIRST[provenance.entry]
     for name, argument in first.items():
         yield argument if name in provenance.columns else "None"
-    for name in ("y_score", "sample_weight", "clusters"):
+    for name in ("y_score", "sample_weight", "clusters", "X"):
         # A model is asked for its scores.
         if name in provenance.columns and (name != "y_score" or provenance.entry != "fit"):
             yield f"{name}={name}"

@@ -25,6 +25,8 @@ leading             which comparison sets the p-value: [part, row]
 null_distribution   its null distribution, in at most about a hundred bins; or null
 warnings            what was said while the audit ran
 homogeneity         whether disparities are the same in every stratum, in sentences; missing where there are no strata
+scan                the search for subgroups (`skfairtest.report.scan_record`): setup, n_searched, n_tested,
+                    n_significant, p_value, remaining_p_value and results; missing where there was none
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 provenance          how the audit was called, the command if one was typed, and hashes of the data and of the model;
                     null in records of versions that did not trace it. The seed is among the parameters
@@ -61,6 +63,7 @@ from skfairtest.report._schema import (
     array,
     between,
     count,
+    declared,
     document_of,
     either,
     made_of,
@@ -76,6 +79,7 @@ from skfairtest.report._schema import (
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences
 from skfairtest.report.provenance import Provenance, Signature, optional
+from skfairtest.report.scan_record import ScanRecord
 from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p
 from skfairtest.report.wording import check_words
 
@@ -83,7 +87,7 @@ __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_row
 
 SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 2
 #: What a record need not have, and what stands for it.
-OPTIONAL: dict[str, Any] = {"homogeneity": [], "individual": [], "provenance": None, "signature": None}
+OPTIONAL: dict[str, Any] = {"scan": None, "homogeneity": [], "individual": [], "provenance": None, "signature": None}
 #: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
 LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})
 WHOLE = frozenset({"n", "n_group", "n_other", "n_effective", "comparisons"})
@@ -274,6 +278,12 @@ class AuditPart:
             object.__setattr__(self, name, _frame(rows, columns))
         object.__setattr__(self, "setup", replace(self.setup, names=self.sensitive))
 
+    def in_words(self, positive_means: str | None, favorable: bool | None) -> AuditPart:
+        """Return the part with sentences that say what a positive prediction means."""
+        if (self.setup.positive_means, self.setup.favorable) == (positive_means, favorable):
+            return self
+        return replace(self, setup=replace(self.setup, positive_means=positive_means, favorable=favorable))
+
     @property
     def feature(self) -> str:
         """The name of the grouping: "race", "race x sex"."""
@@ -306,6 +316,7 @@ class AuditRecord:
     about: Annotated[tuple[str, ...], array(text)] = ()
     sources: Annotated[tuple[str, ...], array(text)] = ()
     homogeneity: Annotated[tuple[str, ...], array(text)] = ()
+    scan: Annotated[ScanRecord | None, optional(ScanRecord)] = None
     individual: Annotated[tuple[str, ...], array(text)] = ()
     provenance: Annotated[Provenance | None, optional(Provenance)] = None
     signature: Annotated[Signature | None, optional(Signature)] = None
@@ -316,15 +327,12 @@ class AuditRecord:
         object.__setattr__(
             self, "verdict", replace(self.verdict, pos_label=_of_features(plain_value(self.verdict.pos_label), 1))
         )
-        object.__setattr__(self, "parts", tuple(map(self._in_words, self.parts)))
-
-    def _in_words(self, part: AuditPart) -> AuditPart:
-        """Let the sentences of a part say what a positive prediction means, as the parameters do."""
-        means, favorable = (self.parameters.get(name) for name in ("positive_means", "favorable"))
-        check_words(positive_means=means, favorable=favorable)
-        if (part.setup.positive_means, part.setup.favorable) == (means, favorable):
-            return part
-        return replace(part, setup=replace(part.setup, positive_means=means, favorable=favorable))
+        # Sentences say what a positive prediction means, as the parameters do.
+        words = {name: self.parameters.get(name) for name in ("positive_means", "favorable")}
+        check_words(**words)
+        object.__setattr__(self, "parts", tuple(part.in_words(**words) for part in self.parts))
+        if self.scan is not None:
+            object.__setattr__(self, "scan", self.scan.in_words(**words))
 
     @property
     def setup(self) -> Setup:
@@ -416,7 +424,7 @@ class AuditRecord:
                 {
                     "sensitive": list(part.sensitive),
                     "control": list(part.control),
-                    "setup": {name: plain_value(getattr(part.setup, name)) for name in readers_of(Setup)},
+                    "setup": plain_value(declared(part.setup)),
                     "by_group": plain_rows(part.by_group),
                     "comparisons": comparisons(part),
                     "excluded": plain_rows(part.excluded),
@@ -427,6 +435,7 @@ class AuditRecord:
             "leading": list(self.leading),
             "null_distribution": None if self.null_distribution is None else self.null_distribution.to_dict(),
             "warnings": list(self.warnings),
+            **({"scan": plain_value(self.scan.plain())} if self.scan else {}),
             **({"individual": list(self.individual)} if self.individual else {}),
             **({"homogeneity": list(self.homogeneity)} if self.homogeneity else {}),
             "provenance": None if self.provenance is None else plain_value(asdict(self.provenance)),

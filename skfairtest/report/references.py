@@ -42,6 +42,8 @@ def methods_used(record: AuditRecord) -> list[Method]:
     had = {trait for part in record.parts for trait in _traits(part)}
     if record.verdict.n_comparisons > 1:  # one comparison has nothing to be adjusted for
         had.add(str(record.verdict.adjust))
+    if record.scan is not None:
+        had.add({"fdr": "fdr_by", "fdr_bh": "fdr_bh"}.get(record.scan.setup.guarantee, "subgroups"))
     return [method for method in METHODS if method.when in had]
 
 

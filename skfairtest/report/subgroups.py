@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import pandas as pd
 
@@ -11,75 +10,23 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import number_text, records
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.pictures import subgroups_figure
-from skfairtest.report.sentences import Setup, equals_p, number, p_text
+from skfairtest.report.scan_record import PROMISES, ScanRecord, ScanSetup
+from skfairtest.report.sentences import equals_p, number, p_text
 
-#: What each guarantee promises; {level} is the level of the test.
-PROMISES = {
-    "familywise": (
-        "The probability that any of these hypotheses is rejected although it is true is at most {level}, whichever "
-        "are true (Holm's procedure, in which a hypothesis counts only where its p-value could have been so small)."
-    ),
-    "split": (
-        "Subgroups were chosen on a random half of the people and tested on the other half: the probability that any "
-        "of those tested is rejected although its hypothesis is true is at most {level} (Holm)."
-    ),
-    "fdr": (
-        "Of the hypotheses that are rejected, the expected share of true ones is at most {level}, whatever their "
-        "dependence (Benjamini and Yekutieli). This holds for all that are rejected, not for those that are reported."
-    ),
-    "fdr_bh": (
-        "Of the hypotheses that are rejected, the expected share of true ones is at most {level} under positive "
-        "dependence (Benjamini and Hochberg). This holds for all that are rejected, not for those that are reported."
-    ),
-}
 #: Subgroups that the table shows, and lines of what was not looked at.
 SHOWN, FEW = 20, 5
 
 
-@dataclass(frozen=True)
-class ScanSetup:
-    """What sentences need to know about how a scan was set up.
-
-    Parameters
-    ----------
-    sentences : Setup
-        How the sentence of a subgroup is written.
-    metrics, features, contextual : tuple of str
-        Names of the metrics, of the features that tell people apart, and of those of contexts.
-    max_depth, min_group_size : int
-        As in the scan.
-    guarantee : str
-        As in the scan.
-    """
-
-    sentences: Setup
-    metrics: tuple[str, ...]
-    features: tuple[str, ...]
-    contextual: tuple[str, ...]
-    max_depth: int
-    min_group_size: int
-    guarantee: str
-
-
 def scan_document(
-    setup: ScanSetup,
-    *,
-    results: pd.DataFrame,
-    subgroups: pd.DataFrame,
-    not_searched: pd.DataFrame,
-    p_value: float,
-    remaining: float,
-    n_searched: int,
-    n_tested: int,
-    edges: Mapping[str, tuple[float, ...]],
+    scan: ScanRecord, *, subgroups: pd.DataFrame, not_searched: pd.DataFrame, edges: Mapping[str, tuple[float, ...]]
 ) -> list[Block]:
     """Compose the report of a scan.
 
     Parameters
     ----------
-    setup : ScanSetup
-        How the scan was set up.
-    results, subgroups, not_searched, p_value, remaining, n_searched, n_tested, edges
+    scan : ScanRecord
+        What it found.
+    subgroups, not_searched, edges
         Those of the scan.
 
     Returns
@@ -87,43 +34,61 @@ def scan_document(
     list of Block
         The document, without a title.
     """
-    drawing: list[Block] = []
-    if len(results):
-        drawing = [Items(tuple(results["sentence"])), subgroups_figure(setup.sentences, results)]
     return [
-        *_verdict(setup, results, subgroups, p_value, remaining, n_searched),
-        *drawing,
+        *_found(scan),
         Heading("Null hypothesis", 3),
-        Items((_null(setup, n_tested),)),
-        _table(setup, subgroups),
+        Items((_null(scan),)),
+        _table(scan.setup, subgroups),
         *_left_out(not_searched, edges),
     ]
 
 
-def _verdict(
-    setup: ScanSetup, results: pd.DataFrame, subgroups: pd.DataFrame, p_value: float, remaining: float, n_searched: int
-) -> list[Block]:
-    asked = f"{pluralize(n_searched, 'subgroup')} of {enumerated([*map(label, setup.features + setup.contextual)])}"
-    differ = int(subgroups["concern"].sum())
+def scan_section(scan: ScanRecord) -> list[Block]:
+    """Compose what an audit's report says of a scan.
+
+    Parameters
+    ----------
+    scan : ScanRecord
+        What it found.
+
+    Returns
+    -------
+    list of Block
+        Its section, without a title.
+    """
+    return [
+        *_found(scan),
+        Paragraph(
+            "This search has a guarantee of its own, apart from the comparisons of this audit: they do not share a "
+            "level, and the verdict does not count it."
+        ),
+        Items((f"Null hypothesis of each subgroup: {_null(scan)}",), tone="notes"),
+    ]
+
+
+def _found(scan: ScanRecord) -> list[Block]:
+    """Say which subgroups differ, and draw them."""
+    setup, n, differ = scan.setup, len(scan.results), scan.n_significant
+    names = enumerated([*map(label, setup.features + setup.contextual)])
+    asked = f"{pluralize(scan.n_searched, 'subgroup')} of {names}"
     if not differ:
-        said = f"No significant disparity was detected in {asked} (smallest adjusted {equals_p(p_value)})."
+        said = f"No significant disparity was detected in {asked} (smallest adjusted {equals_p(scan.p_value)})."
         return [Paragraph(f"{said} This does not prove fairness.", "fine")]
-    n = len(results)
     lead = f"Significant disparity: of {asked}, {differ:,} {'differs' if differ == 1 else 'differ'}"
-    lead += f" (smallest adjusted {equals_p(p_value)})."
+    lead += f" (smallest adjusted {equals_p(scan.p_value)})."
     given, still = ("it", "is") if n == 1 else ("them", "are")
-    if remaining <= setup.sentences.alpha:
+    if scan.remaining_p_value <= setup.sentences.alpha:
         lead += f" The {n:,} with the strongest evidence {still} reported; given {given}, others differ as well."
     elif n < differ:
         lead += (
             f" The {pluralize(n, 'description')} below {'explains' if n == 1 else 'explain'} all: given {given}, no "
-            f"other subgroup differs (smallest adjusted {equals_p(remaining)})."
+            f"other subgroup differs (smallest adjusted {equals_p(scan.remaining_p_value)})."
         )
-    return [Paragraph(lead, "concern")]
+    return [Paragraph(lead, "concern"), Items(scan.sentences), subgroups_figure(setup.sentences, scan.frame)]
 
 
-def _null(setup: ScanSetup, n_tested: int) -> str:
-    whom = "among everyone else"
+def _null(scan: ScanRecord) -> str:
+    setup, whom = scan.setup, "among everyone else"
     if setup.contextual:
         whom = f"among the others with the same {enumerated([*map(label, setup.contextual)])}"
     inside = f", within every {label(setup.sentences.controls)}" if setup.sentences.controls else ""
@@ -132,7 +97,7 @@ def _null(setup: ScanSetup, n_tested: int) -> str:
     )
     metrics = enumerated([*map(label, setup.metrics)])
     promise = PROMISES[setup.guarantee].format(level=f"{100 * setup.sentences.alpha:g} %")
-    asked = pluralize(n_tested, "different hypothesis", "different hypotheses")
+    asked = pluralize(scan.n_tested, "different hypothesis", "different hypotheses")
     return f"{metrics} in a subgroup {how} {whom}{inside}: {asked}. {promise}"
 
 

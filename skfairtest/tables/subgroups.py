@@ -81,9 +81,9 @@ class Cells:
         code = combine([*(self.codes[:, f] for f in features), stratum], sizes)
         entries = math.prod(sizes)
         if code is None or entries * sums.shape[1] > 4 * LARGEST_TABLE:
-            raise ParameterError(f"control_features: {n_strata:,} strata are too many for a scan; use fewer values")
-        found = np.stack([np.bincount(code, column, minlength=entries) for column in sums.T], axis=-1, dtype=float)
-        return found.reshape(*sizes, sums.shape[1])
+            raise _too_many(n_strata)
+        found = np.array([np.bincount(code, column, minlength=entries) for column in sums.T], dtype=float)
+        return np.moveaxis(found.reshape(-1, *sizes), 0, -1)
 
     def with_context(self, features: tuple[int, ...], table: Floats) -> Floats:
         """Return sums over everyone of the same context as each entry of a cross table."""
@@ -147,15 +147,46 @@ class Subgroups:
         self, sums: Floats, stratum: Positions | None = None, n_strata: int = 1
     ) -> Iterator[tuple[Positions, Floats, Floats]]:
         """Yield rows of subgroups, and sums over each and over the others of its context, arrays (rows, strata, K)."""
-        stratum = np.zeros(len(self.cells.codes), dtype=np.intp) if stratum is None else stratum
+        cells = self.cells
+        stratum = np.zeros(len(cells.codes), dtype=np.intp) if stratum is None else stratum
+        everyone = added(sums, stratum, n_strata)
         for number in np.unique(self.combination).tolist():
             rows = np.flatnonzero(self.combination == number)
             features = self.combinations[number]
-            table = self.cells.cross(features, sums, stratum, n_strata)
-            together = self.cells.with_context(features, table)
-            entries = np.unravel_index(self.entry[rows], table.shape[: len(features)])
-            own = table[entries]
-            yield rows, own, together[entries] - own
+            contexts = tuple(f for f in features if cells.contextual[f])
+            own = self._own(features, self.entry[rows], sums, stratum, n_strata)
+            together = everyone
+            if contexts:
+                codes = np.unravel_index(self.entry[rows], [cells.sizes[f] for f in features])
+                within = tuple(code for f, code in zip(features, codes, strict=True) if f in contexts)
+                together = cells.cross(contexts, sums, stratum, n_strata)[within]
+            yield rows, own, together - own
+
+    def _own(
+        self, features: tuple[int, ...], entries: Positions, sums: Floats, stratum: Positions, n_strata: int
+    ) -> Floats:
+        """Add up sums over some entries of a cross table, and not over its others, which may be many more."""
+        cells = self.cells
+        if len(entries) * n_strata * sums.shape[1] > 4 * LARGEST_TABLE:
+            raise _too_many(n_strata)
+        code = combine([cells.codes[:, f] for f in features], [cells.sizes[f] for f in features])
+        assert code is not None
+        place = np.full(math.prod(cells.sizes[f] for f in features), -1, dtype=np.intp)
+        place[entries] = np.arange(len(entries))
+        row = place[code]
+        there = np.flatnonzero(row >= 0)
+        of = row[there] * n_strata + stratum[there]
+        return added(sums[there], of, len(entries) * n_strata).reshape(len(entries), n_strata, -1)
+
+
+def added(sums: Floats, place: Positions, n_places: int) -> Floats:
+    """Add up sums of cells (cells, K) by place: an array (places, K)."""
+    found = [np.bincount(place, column, minlength=n_places) for column in sums.T]
+    return np.ascontiguousarray(np.array(found, dtype=float).T)
+
+
+def _too_many(n_strata: int) -> ParameterError:
+    return ParameterError(f"control_features: {n_strata:,} strata are too many for a scan; use fewer values")
 
 
 @dataclass(frozen=True)

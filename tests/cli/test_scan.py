@@ -119,3 +119,30 @@ def test_numbers_are_cut_beside_the_name_of_what_is_missing(people, capsys):
 def test_a_column_may_be_a_feature_too(people, capsys):
     assert scan(people, *ASKED, "--feature", "age", "--compare", "in_context") == 1
     assert "others with age 20 to 29" in capsys.readouterr().out
+
+
+def test_an_audit_has_a_section_about_subgroups(people, capsys):
+    asked = ["audit", str(people), "--y-pred", "pred", "--sensitive", "sex"]
+    without = run([*asked, "--format", "json"])
+    plain = json.loads(capsys.readouterr().out)
+    assert run([*asked, "--scan", "age", "--scan", "town", "--format", "json"]) == without
+    found = json.loads(capsys.readouterr().out)
+    assert found["parts"] == plain["parts"]
+    assert found["scan"]["setup"]["metrics"] == ["selection_rate"]
+    assert found["scan"]["setup"]["features"] == ["age", "sex", "town"]
+    assert [row["subgroup"] for row in found["scan"]["results"]] == ["age 20 to 29, sex = f"]
+    assert run([*asked, "--scan", "sex", "--scan", "age", "--metric", "selection_rate"]) == without
+    assert "Subgroups nobody named" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--scan", "age", "--engine", "duckdb"], "--scan needs a single file that is read into memory"),
+        (["--scan", "nowhere"], "nowhere"),
+        (["--scan", "age", "--weight", "truth"], "--scan counts each person once and alone, and takes no --weight"),
+    ],
+)
+def test_a_scan_beside_an_audit_that_cannot_be_made(people, capsys, options, message):
+    assert run(["audit", str(people), "--y-pred", "pred", "--sensitive", "sex", *options]) == 2
+    assert message in capsys.readouterr().err

@@ -154,3 +154,23 @@ def test_tables_have_percentages_and_points_and_records_have_shares(compas_recor
     row = compas_record.to_dict()["parts"][0]["comparisons"][0]
     assert abs(row["disparity"]) <= 1
     assert 0 <= row["value_group"] <= 1
+
+
+def test_a_metric_of_each_group_has_no_pair_to_be_turned():
+    rng = np.random.default_rng(0)
+    sex, score = rng.choice(["f", "m"], 3000), rng.random(3000)
+    y = (rng.random(3000) < np.clip(score + np.where(sex == "m", 0.1, -0.1), 0, 1)).astype(int)
+    audit = FairnessAudit.from_predictions(
+        y, (score > 0.5).astype(int), y_score=score, sensitive_features={"sex": sex},
+        metrics=["calibration_within_groups", "true_positive_rate"], n_resamples=999, random_state=0,
+    )  # fmt: skip
+    part = audit.record_.parts[0]
+    shown = oriented(part.setup, part.comparisons)
+    own = shown["metric"] == "calibration_within_groups"
+    assert shown.loc[own, "group"].tolist() == ["f", "m"]
+    assert [other is None for other in shown.loc[own, "other"]] == [True, True]
+    assert (shown.loc[own, "disparity"] == part.comparisons.loc[own, "disparity"]).all()
+    said = audit.results_.loc[audit.results_["metric"] == "calibration_within_groups", "sentence"]
+    assert [sentence.split(" is ")[0].split(") ")[1] for sentence in said] == [
+        f"in people with sex = {group}" for group in "fm"
+    ]

@@ -1,0 +1,151 @@
+"""An audit may search for subgroups nobody named as well."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from skfairtest import CountTable, FairnessAudit, SubgroupScan
+
+TITLE = "Subgroups nobody named"
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Young women are treated unlike others; nobody else is."""
+    rng = np.random.default_rng(0)
+    n = 3000
+    frame = pd.DataFrame({"sex": rng.choice(["f", "m"], n), "age": np.resize(np.arange(20, 70), n)})
+    frame["pred"] = (rng.random(n) < np.where((frame["sex"] == "f") & (frame["age"] < 30), 0.8, 0.4)).astype(int)
+    frame["truth"] = rng.integers(0, 2, n)
+    return frame
+
+
+SCAN = SubgroupScan(metric="selection_rate", features="age")
+
+
+def audit(people, **params):
+    if params.get("scan"):
+        params["X"] = people
+    return FairnessAudit.from_predictions(
+        people["truth"], people["pred"], sensitive_features=people["sex"], metrics="selection_rate", **params
+    )
+
+
+@pytest.fixture(scope="module")
+def found(people):
+    return audit(people, scan=SCAN, positive_means="hired", random_state=0)
+
+
+def test_the_section_says_what_the_scan_says(people, found):
+    alone = SubgroupScan.from_predictions(
+        people["truth"], people["pred"], sensitive_features=people["sex"], X=people, metric="selection_rate",
+        features="age",
+    )  # fmt: skip
+    pd.testing.assert_frame_equal(found.scan_.results_, alone.results_)
+    sentence = found.record_.scan.sentences[0]
+    inside = (people["sex"] == "f") & (people["age"] < 30)
+    own, others = (f"{100 * people['pred'][some].mean():.1f} %" for some in (inside, ~inside))
+    assert sentence.startswith(f"{own} of people with age 20 to 29, sex = f were hired, versus {others} of everyone")
+    for report in (str(found), found.to_markdown(), found.to_html()):
+        assert TITLE in report
+        assert "people with age 20 to 29, sex = f were hired" in report
+        assert "guarantee of its own" in report
+        assert "Tarone" in report
+    assert str(alone).splitlines()[0] in str(found)
+    assert "<svg" in found.to_html().split(TITLE, 1)[1]
+
+
+def test_the_verdict_is_that_of_the_comparisons(people, found):
+    without = audit(people, random_state=0)
+    assert (found.p_value_, found.concern_) == (without.p_value_, without.concern_)
+    assert without.scan_ is None
+    assert TITLE not in str(without)
+    assert "scan" not in without.record_.to_dict()
+
+
+def test_a_record_that_is_read_again_has_the_same_reports(found):
+    again = FairnessAudit.from_json(found.to_json())
+    assert str(again) == str(found)
+    assert again.to_html() == found.to_html()
+    assert again.to_json() == found.to_json()
+    assert again.scan_ is None
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda scan: scan.update(n_significant=0), r"scan\.n_significant is 0, and 1 of these subgroups"),
+        (lambda scan: scan.update(p_value=0.5), r"scan\.p_value is 0\.5 at level 0\.05, and results holds 1 subgroup"),
+        (lambda scan: scan.update(n_tested=10**6), r"scan\.n_tested is 1000000, and must be at most n_searched"),
+        (lambda scan: scan["results"][0].update(disparity=0.1), r"scan\.results\[0\]\.disparity is 0\.1, and must be"),
+        (lambda scan: scan["results"][0].update(metric="accuracy"), r"scan\.results\[0\]\.metric is 'accuracy'"),
+        (lambda scan: scan["results"][0].update(p_value_adjusted=0.2), r"p_value_adjusted is 0\.2, and must be"),
+        (lambda scan: scan["results"][0].update(p_value_adjusted=1e-99), r"p_value_adjusted is 1e-99, and must be"),
+        (lambda scan: scan["setup"].update(guarantee="sure"), r"scan\.setup\.guarantee must be one of 'familywise'"),
+    ],
+)  # fmt: skip
+def test_a_record_that_contradicts_itself_is_refused(found, change, said):
+    document = json.loads(found.to_json())
+    change(document["scan"])
+    with pytest.raises(ValueError, match=said):
+        FairnessAudit.from_json(json.dumps(document))
+
+
+def test_where_nothing_differs_the_section_says_so(people):
+    rng = np.random.default_rng(1)
+    shuffled = people.assign(pred=rng.permutation(people["pred"]))
+    text = str(audit(shuffled, scan=SCAN)).split(TITLE, 1)[1]
+    assert text.lstrip("\n-").startswith("No significant disparity was detected in ")
+
+
+def test_a_model_is_asked_once_more_with_the_same_seed(people):
+    X = pd.get_dummies(people[["sex", "age"]]).astype(float)
+    model = LogisticRegression().fit(X, people["truth"])
+    own = FairnessAudit(model, scan=SubgroupScan(features="age"), random_state=3)
+    own.fit(X, people["truth"], sensitive_features=people["sex"])
+    assert own.scan_.random_state == 3
+    assert own.scan_.n_samples_ == len(people)
+    assert "age" in own.scan_.edges_
+    assert own.record_.to_dict()["parameters"]["scan"] == "SubgroupScan(features='age')"
+
+
+@pytest.mark.parametrize("truth", [True, False])
+def test_a_table_of_counts_is_searched_by_its_features(people, truth):
+    groups = {"sex": people["sex"], "age": pd.cut(people["age"], [0, 29, 49, 99], labels=["young", "middle", "old"])}
+    y = people["truth"] if truth else None
+    table = CountTable.from_predictions(y, people["pred"], sensitive_features=groups)
+    of_table = FairnessAudit.from_table(table, metrics="selection_rate", scan=True)
+    of_rows = FairnessAudit.from_predictions(
+        y, people["pred"], sensitive_features=groups, metrics="selection_rate", scan=True
+    )
+    pd.testing.assert_frame_equal(of_table.scan_.results_, of_rows.scan_.results_)
+    assert set(of_table.scan_.subgroups_["metric"]) == (
+        {"true_positive_rate", "false_positive_rate"} if truth else {"selection_rate"}
+    )
+    assert of_table.record_.scan.frame["subgroup"].tolist()[:1] == ["age = young, sex = f"]
+
+
+def test_what_cannot_be_asked(people):
+    with pytest.raises(ValueError, match=r"scan must be None, True or a SubgroupScan.*found 'yes'"):
+        audit(people, scan="yes")
+    with pytest.raises(ValueError, match=r"scan has a parameter that cannot be used: max_depth must be"):
+        audit(people, scan=SubgroupScan(max_depth=0))
+    with pytest.raises(ValueError, match=r"X is where a scan looks up its features"):
+        FairnessAudit.from_predictions(None, people["pred"], sensitive_features=people["sex"], X=people)
+    for name in ("sample_weight", "clusters"):
+        with pytest.raises(ValueError, match=rf"scan counts each person once and alone, and takes no {name}"):
+            audit(people, scan=SCAN, **{name: np.ones(len(people)) * (1 + np.arange(len(people)) % 7)})
+
+
+def test_an_individual_test_and_a_scan_both_have_their_sections(people):
+    X = pd.DataFrame({"age": people["age"].astype(float), "sex": (people["sex"] == "f").astype(float)})
+    model = LogisticRegression().fit(X, people["truth"])
+    both = FairnessAudit(model, individual=True, scan=True, metrics="accuracy", random_state=0)
+    both.fit(X, people["truth"], sensitive_features=people["sex"])
+    assert both.individual_ is not None
+    assert both.scan_ is not None
+    assert TITLE in str(both)
+    assert "Similar people" in str(both)

@@ -1,0 +1,58 @@
+"""The benchmark of scans: its figures are within the bounds, and the page shows them."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
+from benchmarks import _render, _render_scans, calibration, inequality, scan, validity
+
+RESULTS, PAGE = scan.RESULTS.parent, Path(__file__).parents[2] / "doc" / "validity.md"
+
+
+def test_committed_figures_are_within_the_bounds():
+    figures = scan.load()
+    assert list(scan.problems(figures)) == []
+    kinds = ("planted", "global", "partial", "mean", "share", "discreteness", "speed")
+    assert {kind for kind in kinds if any(name.startswith(kind) for name in figures)} == set(kinds)
+    null = [found for name, found in figures.items() if name.startswith(("global", "partial", "mean"))]
+    assert all(found["runs"] == scan.NULL for found in null)
+    largest = max(figures["speed"], key=lambda found: found["searched"])
+    assert largest["searched"] >= 100_000
+    assert largest["cpu_seconds"] <= 60
+
+
+@pytest.mark.parametrize("section", [_render_scans.calibration, _render_scans.scans, _render.inequality])
+def test_the_page_shows_the_stored_figures(section, tmp_path):
+    assert "\n".join(section(RESULTS)).strip() in PAGE.read_text()
+    assert section(tmp_path) == []
+
+
+def test_figures_that_break_a_promise_are_named():
+    broken = {
+        "global, accuracy": {"runs": 400, "false": 60},
+        "planted, once": {"runs": 50, "found": 20},
+        "share, fdr": {"share": 0.2, "standard_error": 0.01},
+        "mean, loss": {"runs": 400, "false": 20},
+    }
+    said = list(scan.problems(broken))
+    assert [line.split(":")[0] for line in said] == ["global, accuracy", "planted, once", "share, fdr"]
+
+
+def rejected(design):
+    rates = dict.fromkeys(calibration.OWN[design[2]], 0.5)
+    return {"question": design[2], "curve": design[1], "people": design[0], "data_sets": 5, "rejected": rates}
+
+
+@pytest.mark.slow
+def test_quick_checks_hold_and_notice_what_does_not(monkeypatch):
+    found = list(validity.neighbours())
+    assert [(promise.broken, promise.checked > 0) for promise in found] == [([], True)] * 3
+    monkeypatch.setattr(scan, "rejects_a_true_one", lambda found: True)
+    monkeypatch.setattr(scan, "QUICK", 5)
+    monkeypatch.setattr(calibration, "design_rates", lambda design, data_sets: rejected(design))
+    monkeypatch.setattr(inequality, "SMALLEST_COVERAGE", 2.0)
+    monkeypatch.setattr(inequality, "QUICK", 5)
+    assert scan.quick().broken == ["5 of 5"]
+    assert len(calibration.quick().broken) == 4
+    assert len(inequality.quick().broken) == 6
