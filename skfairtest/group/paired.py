@@ -370,6 +370,12 @@ class PairedFairnessTest(FairnessTest):
         if missing:
             names = ", ".join(metric.name for metric in metrics if set(missing) & metric.reads)
             raise ParameterError(f"{' and '.join(missing)} is missing: {names} needs it")
+        counted = [name for name in ("sample_weight", "clusters") if columns.get(name) is not None]
+        if self.alternative == "fairer" and counted:
+            raise ParameterError(
+                f"{counted[0]} has no test with alternative='fairer', which counts each person once and alone: leave it "
+                "out, or use alternative='two-sided'"
+            )
         ordered = {name: said[name] for name in PAIRED_NAMES if name in said}
         sample = Sample.from_predictions(y, of_models=ordered, **columns)
         subject = "predictions" if self.estimator_a is None else self._subject()

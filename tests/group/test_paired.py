@@ -308,3 +308,10 @@ def test_every_comparison_has_to_be_certified(data):
 def test_what_has_no_test_of_sizes_is_refused(data, params, message):
     with pytest.raises(ValueError, match=message):
         fitted(data, params.pop("metric", "selection_rate"), **params)
+
+
+@pytest.mark.parametrize("name", ["sample_weight", "clusters"])
+def test_sizes_of_disparities_count_each_person_once_and_alone(data, name):
+    columns = {name: np.arange(len(data)) % 7 + 1}
+    with pytest.raises(ValueError, match=f"{name} has no test with alternative='fairer'"):
+        fitted(data, "selection_rate", alternative="fairer", **columns)
