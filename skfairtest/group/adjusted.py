@@ -472,7 +472,7 @@ class AdjustedFairnessTest(ReportPages):
         people = People.of(sample, outcome, columns, self._kept(sample, excluded, settings))
         contrasts = list(contrasts_of(sample, people.kept, settings, excluded, 1))
         seed = seed_sequence(self.random_state)
-        outcome_model, group_model = (default_model() if model is None else model for model in self._models)
+        outcome_model, group_model = (default_model() if model is None else model for model in self._learners)
         learning = Learning(outcome_model, group_model, self.n_folds, self.n_splits if self.method == "pcm" else 0)
         measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seed, excluded)
         (result,) = decide([measured], settings)
@@ -500,11 +500,11 @@ class AdjustedFairnessTest(ReportPages):
             alternative=settings.question.alternative,
             alpha=settings.alpha,
             adjust=verdict.adjust,
-            models=tuple(None if model is None else type(model).__name__ for model in self._models),
+            models=tuple(None if model is None else type(model).__name__ for model in self._learners),
         )
 
     @property
-    def _models(self) -> tuple[Any, Any]:
+    def _learners(self) -> tuple[Any, Any]:
         return self.outcome_model, self.group_model
 
     def _kept(self, sample: Sample, excluded: list[Exclusion], settings: Settings) -> list[int]:
