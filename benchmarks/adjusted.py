@@ -46,6 +46,8 @@ EFFECTS = {
     "same for all": lambda X, n: np.full(n, 3.3 / np.sqrt(n)) * 2,
     "changes its sign": lambda X, n: 9.0 / np.sqrt(n) * np.sign(X[:, 3]),
 }
+#: Data sets of the size that is near its limit.
+MOST = {("smooth", 500): 1000}
 MODELS = {
     "default": {},
     "trees": {
@@ -103,7 +105,8 @@ def cases(*, quick):
         many, some, few = runs
         common = {"n": n, "methods": ("gcm",)}
         for shape in SHAPES:
-            out[f"size, {shape}, {n} people"] = {**common, "runs": many, "shape": shape}
+            runs = MOST.get((shape, n), many) if not quick else many
+            out[f"size, {shape}, {n} people"] = {**common, "runs": runs, "shape": shape}
         out[f"size, smooth, {n} people, projected"] = {**common, "runs": some, "shape": "smooth", "methods": ("pcm",)}
         for effect in EFFECTS:
             params = {"shape": "smooth", "effect": effect, "methods": ("gcm", "pcm")}
