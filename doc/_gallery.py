@@ -17,6 +17,7 @@ ORDER = (
     "plot_dataset_bias.py",
     "plot_mitigation.py",
     "plot_model_selection.py",
+    "plot_two_models.py",
     "plot_monitoring.py",
     "plot_individual_fairness.py",
 )

@@ -127,6 +127,11 @@ class AdjustedFairnessTest(ReportPages):
     n_samples_ : int
         People.
 
+    Raises
+    ------
+    ValueError
+        By `fit`, if a parameter or an input is not usable.
+
     See Also
     --------
     FairnessTest : With `control_features`, the exact test within strata of a few values.
@@ -146,11 +151,6 @@ class AdjustedFairnessTest(ReportPages):
 
     An adjustment is as good as its reasons: a covariate that is itself unfair, such as a grade given by the same
     supervisor, explains a disparity away, and what is not recorded adjusts for nothing.
-
-    Raises
-    ------
-    ValueError
-        By `fit`, if a parameter or an input is not usable.
 
     References
     ----------

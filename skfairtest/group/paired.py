@@ -107,8 +107,8 @@ class PairedFairnessTest(FairnessTest):
         Groups, sorted: labels, or tuples of labels.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
-    n_samples_ : int
-        People.
+    n_samples_, n_unknown_ : int
+        People, and 0.
 
     See Also
     --------
@@ -373,8 +373,8 @@ class PairedFairnessTest(FairnessTest):
         counted = [name for name in ("sample_weight", "clusters") if columns.get(name) is not None]
         if self.alternative == "fairer" and counted:
             raise ParameterError(
-                f"{counted[0]} has no test with alternative='fairer', which counts each person once and alone: leave it "
-                "out, or use alternative='two-sided'"
+                f"{counted[0]} has no test with alternative='fairer', which counts each person once and alone: leave "
+                "it out, or use alternative='two-sided'"
             )
         ordered = {name: said[name] for name in PAIRED_NAMES if name in said}
         sample = Sample.from_predictions(y, of_models=ordered, **columns)

@@ -237,6 +237,11 @@ class UncertainGroupsTest(FairnessTest):
     def from_table(cls, *_: Any, **__: Any) -> NoReturn:
         """Refuse a table of counts, in which nobody has probabilities.
 
+        Parameters
+        ----------
+        *_, **__
+            Not used.
+
         Raises
         ------
         ParameterError
@@ -250,6 +255,11 @@ class UncertainGroupsTest(FairnessTest):
     @classmethod
     def from_frame(cls, *_: Any, **__: Any) -> NoReturn:
         """Refuse a frame that an engine counts.
+
+        Parameters
+        ----------
+        *_, **__
+            Not used.
 
         Raises
         ------

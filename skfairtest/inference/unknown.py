@@ -159,7 +159,7 @@ def p_value_bounds(pair: Pair, unknown: Unknown, scale: Scale, question: Questio
     >>> pair = Pair(*(np.array([n]) for n in (2, 10, 15, 25)))
     >>> found = p_value_bounds(pair, Unknown(1, 2), Scale(), Question())
     >>> round(float(np.exp(found.low)), 4), round(float(np.exp(found.high)), 4), found.attained
-    (0.0142, 0.1418, True)
+    (0.0109, 0.1268, True)
     """
     many = n_assignments(unknown)
     if question.margin_bounds is not None:

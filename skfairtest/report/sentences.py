@@ -177,7 +177,7 @@ def share_digits(*shares: float) -> int:
     >>> share_digits(0.448, 0.002), share_digits(0.00042)
     (1, 3)
     """
-    largest = max((abs(100 * share) for share in shares if np.isfinite(share)), default=0.0)
+    largest = max((found for share in shares if np.isfinite(found := abs(100 * float(share)))), default=0.0)
     return min(max(1, _decimals(largest, 2)), MOST_DECIMALS - 2)
 
 
