@@ -48,7 +48,7 @@ COLUMNS = [
 
 
 class AdjustedFairnessTest(ReportPages):
-    r"""Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
+    """Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
 
     Null hypothesis of each comparison: given the covariates, the outcome's expected value is the same in both groups.
     Covariates may be numbers of any kind; they are never cut into strata. What models predict from them is taken from
@@ -139,11 +139,11 @@ class AdjustedFairnessTest(ReportPages):
 
     Notes
     -----
-    With the residuals :math:`\varepsilon` of the outcome and :math:`\xi` of the group, the statistic is the mean of
-    :math:`\varepsilon \xi` divided by its standard error, and the disparity :math:`\sum \varepsilon \xi / \sum \xi^2`:
-    the group's coefficient in the partially linear model. Where the difference depends on the covariates, it is an
-    average with the weights :math:`P(D = 1 | X) P(D = 0 | X)`, so that people count most whose covariates are found in
-    both groups. Where covariates determine the group, there is nothing to compare, and the interval is infinite.
+    With the residuals e of the outcome and x of the group's indicator, the statistic is the mean of e x divided by its
+    standard error, and the disparity is sum(e x) / sum(x^2): the group's coefficient in the partially linear model.
+    Where the difference depends on the covariates, it is an average with the weights P(D = 1 | X) P(D = 0 | X), so that
+    people count most whose covariates are found in both groups. Where covariates determine the group, there is nothing
+    to compare, and the interval is infinite.
 
     "pcm" estimates by how much the products exceed 0, depending on the covariates, from one half of the people, and
     weights the products of the other half with it. Disparity and interval are those of "gcm", and may say nothing of

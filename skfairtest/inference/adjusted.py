@@ -1,10 +1,10 @@
-r"""Does an outcome differ between two groups among people with the same covariates (generalised covariance measure).
+"""Does an outcome differ between two groups among people with the same covariates (generalised covariance measure).
 
-What covariates predict is taken from the outcome :math:`Y` and from the indicator :math:`D` of the first group:
-:math:`\varepsilon = Y - \hat E(Y | X)` and :math:`\xi = D - \hat E(D | X)`. Where the outcome's mean given the
-covariates is the same in both groups, the products :math:`\varepsilon \xi` have the mean 0, and their studentized mean
+What covariates predict is taken from the outcome Y and from the indicator D of the first group:
+e = Y - E(Y | X) and x = D - E(D | X). Where the outcome's mean given the
+covariates is the same in both groups, the products e x have the mean 0, and their studentized mean
 is normal in large samples, although both predictions have errors: only the product of these has to vanish faster than
-:math:`1 / \sqrt n` (Shah and Peters 2020, theorem 6).
+1 / sqrt(n) (Shah and Peters 2020, theorem 6).
 
 Where the difference changes its sign with the covariates, products cancel out. The projected covariance measure weights
 them with a guess of the difference, made from other people, of which the sign is known: its test has one side
@@ -96,10 +96,10 @@ class Residuals:
 
     @property
     def coefficient(self) -> float:
-        r"""The effect in the partially linear model, :math:`\sum \varepsilon\xi / \sum \xi^2` (Robinson 1988).
+        """The effect in the partially linear model, sum(e x) / sum(x^2) (Robinson 1988).
 
         It is the difference of the groups given the covariates, averaged with the weights
-        :math:`P(D = 1 | X) P(D = 0 | X)`: most where both groups are found.
+        P(D = 1 | X) P(D = 0 | X): most where both groups are found.
         """
         return float((self.outcome @ self.group) / (self.group @ self.group))
 
