@@ -520,7 +520,7 @@ def render(cells, records, folder):
     out += model_selection(folder)
     out += audits(folder)
     out += sequential(folder)
-    out += two_models(folder, number, folded)
+    out += two_models(folder)
     out += adjusted(folder)
     out += individual(folder)
     out += individual_people(folder)

@@ -2,6 +2,8 @@
 
 import json
 
+from benchmarks._tables import folded, number
+
 METHODS = {
     "paired": "paired", "normal": "normal alone", "permuted": "labels permuted", "swapped": "predictions swapped",
     "independent": "two independent tests", "intervals": "two intervals", "verdicts": "two verdicts",
@@ -16,7 +18,7 @@ TEXT = (
 )
 
 
-def two_models(folder, number, folded):
+def two_models(folder):
     """Show sizes and powers where they are stored."""
     path = folder / "paired.json"
     if not path.exists():

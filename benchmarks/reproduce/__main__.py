@@ -14,7 +14,6 @@ from pathlib import Path
 
 from benchmarks._results import write
 from benchmarks.reproduce._pages import index_page, source_page
-from benchmarks.reproduce._rows import Row
 
 #: In the order of the page that lists them.
 SOURCES = ("fairlearn_metrics", "hinnefeld", "witness")
@@ -76,8 +75,6 @@ def main(argv=None):
         render()
     return 0
 
-
-__all__ = ["Row", "main"]
 
 if __name__ == "__main__":
     sys.exit(main())
