@@ -18,6 +18,7 @@ from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, hom
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.setup import setup_of
 from skfairtest.report.homogeneity import homogeneity_sentences
+from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.mixin import library_versions
 from skfairtest.report.provenance import Provenance
 from skfairtest.report.record import AuditPart, AuditRecord, AuditVerdict
@@ -32,6 +33,7 @@ def record_of(
     parameters: Mapping[str, Any],
     not_compared: Sequence[tuple[str, str]],
     provenance: Provenance,
+    impact: ImpactRecord | None = None,
 ) -> AuditRecord:
     """Return the record of an audit, made now."""
     verdict, settings = results[0].verdict, results[0].measured.settings
@@ -60,6 +62,7 @@ def record_of(
         not_compared=tuple(not_compared),
         warnings=tuple(dict.fromkeys(caution for result in results for caution in cautions(result.measured))),
         homogeneity=tuple(line for result in results for line in _homogeneity(result)),
+        impact=impact,
         provenance=provenance,
     )
 

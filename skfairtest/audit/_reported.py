@@ -31,6 +31,7 @@ class ReportedAudit(ReportPages):
         self.record_ = record
         self.individual_: IndividualFairnessTest | None = None
         self.scan_: SubgroupScan | None = None
+        self.impact_ = None if record.impact is None else record.impact.frame
         self.results_ = pd.concat([_results(part) for part in record.parts], ignore_index=True)
         self.by_group_ = pd.concat([_with_feature(part, part.by_group) for part in record.parts], ignore_index=True)
         left_out = [_with_feature(part, part.excluded) for part in record.parts if len(part.excluded)]

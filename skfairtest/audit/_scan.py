@@ -40,8 +40,10 @@ def wanted_scan(asked: Any, **defaults: Any) -> SubgroupScan | None:
     return scan
 
 
-def check_counted(sample: Sample) -> None:
-    """Refuse people whom a scan would count otherwise than the audit's comparisons do."""
+def check_counted(sample: Sample, asked: str) -> None:
+    """Refuse people whom a part of an audit would count otherwise than its comparisons do."""
     for name, found in (("sample_weight", sample.weight), ("clusters", sample.clusters)):
         if found is not None:
-            raise ParameterError(f"scan counts each person once and alone, and takes no {name}: leave one of them out")
+            raise ParameterError(
+                f"{asked} counts each person once and alone, and takes no {name}: leave one of them out"
+            )

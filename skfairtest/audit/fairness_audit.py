@@ -21,6 +21,7 @@ from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import check_seed, seed_sequence
 from skfairtest.audit._default_metrics import asked_of, kinds_of
 from skfairtest.audit._groupings import enough_draws, groupings, how_many, sets_of
+from skfairtest.audit._impact import impact_of
 from skfairtest.audit._provenance import provenance_of
 from skfairtest.audit._record import record_of
 from skfairtest.audit._reported import ReportedAudit
@@ -37,6 +38,7 @@ from skfairtest.group.subgroups import SubgroupScan
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of
+from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.wording import check_words
 from skfairtest.tables import Sample
 
@@ -106,6 +108,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         about them. True: equalized odds (without true labels the selection rate) of combinations of two sensitive
         features, at the level of the audit. A scan without `pos_label` or `random_state` takes the audit's. It has a
         guarantee of its own, too, and `p_value_` and `concern_` are not about it.
+    impact : bool, default=False
+        Whether to make the impact tables as well (see `impact_table`): of each feature and each crossing, every
+        category's rate of positive predictions beside the highest one, where the categories are those of the data, with
+        unknown ones counted. Scores and predicted numbers are divided at their median. The tables have a level of their
+        own, and `p_value_` and `concern_` are not about them; strata of `control_features` are taken together.
     random_state : int, RandomState, Generator or None
         Seed of the resamples, and of the predictions of a randomised model; reports tell the number that was
         used. All groupings share it, so that what is drawn for a feature does not depend on which others are audited.
@@ -142,6 +149,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         The fitted test of individual fairness; None where none was asked for.
     scan_ : SubgroupScan or None
         The fitted scan; None where none was asked for, and in an audit that `from_json` has read.
+    impact_ : DataFrame or None
+        The impact tables, with the columns of `impact_table`; None where none were asked for.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
     n_samples_ : int
@@ -241,6 +250,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         favorable: bool | None = None,
         individual: Any = None,
         scan: Any = None,
+        impact: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -262,6 +272,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self.favorable = favorable
         self.individual = individual
         self.scan = scan
+        self.impact = impact
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -460,6 +471,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             )
         if not isinstance(self.intersections, bool | np.bool_):
             raise ParameterError(f"intersections must be True or False; found {self.intersections!r}")
+        if not isinstance(self.impact, bool | np.bool_):
+            raise ParameterError(f"impact must be True or False; found {self.impact!r}")
         check_choice("compare_intersections", self.compare_intersections, INTERSECTIONS)
         metrics = self._named()
         return settings_of(metrics, self.get_params()), metrics
@@ -485,7 +498,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     ) -> Self:
         scan = self._scan(seed=seed, has_truth="y_true" in sample.columns)
         if scan is not None:
-            check_counted(sample)
+            check_counted(sample, "scan")
+        if self.impact:
+            check_counted(sample, "impact")
         without: list[tuple[str, str]] = []
         if metrics is None:
             metrics, without = self._standard(sample)
@@ -523,6 +538,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         if not measured:
             assert missing is not None
             raise missing
+        impact = self._impact(sample, classes) if self.impact else None
         results = decide(measured, questions[0], together=True)
         for part in measured:
             warn_about_people(part)
@@ -536,17 +552,30 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 parameters=self._parameters(metrics, seed),
                 not_compared=not_compared,
                 provenance=provenance_of(whole, self.estimator, from_table=subject == FROM_TABLE),
+                impact=impact,
             )
         )
         if scan is not None and subject == FROM_TABLE:
             self._keep_scan(scan._fit_sample(sample, *scan._check(), scan.random_state, subject))
         return self
 
+    def _impact(self, sample: Sample, classes: tuple[Any, ...] | None) -> ImpactRecord:
+        """Return the impact tables."""
+        return impact_of(
+            sample,
+            self.estimator,
+            pos_label=self.pos_label,
+            classes=classes,
+            intersections=bool(self.intersections),
+            confidence_level=self.confidence_level,
+            method=self.method,
+        )
+
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
         given = self.get_params(deep=False)
         del given["estimator"], given["n_jobs"], given["verbose"]
-        for name in ("individual", "scan", "positive_means", "favorable"):
-            if given[name] is None:
+        for name in ("individual", "scan", "impact", "positive_means", "favorable"):
+            if given[name] is None or (name == "impact" and not given[name]):
                 del given[name]
         standard = isinstance(self.metrics, str) and self.metrics == "standard"
         return {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,15 +28,13 @@ from skfairtest.readers import (
     read_values,
     resolve_pos_label,
 )
+from skfairtest.report.impact_record import framed
 from skfairtest.tables import CountTable
 
-__all__ = ["COLUMNS", "Category", "flips_of_test", "impact_frame", "impact_table"]
+__all__ = ["SMALLEST_SHARE", "Category", "flips_of_test", "impact_frame", "impact_table", "tables_of"]
 
-COLUMNS = [
-    "feature", "category", "n", "share", "selected", "rate", "compared", "highest", "ratio", "ci_low", "ci_high",
-    "p_value", "p_value_adjusted", "significant", "below_four_fifths", "standard_deviations", "shortfall_pool",
-    "shortfall_highest", "to_four_fifths", "flips_four_fifths", "flips_test", "method",
-]  # fmt: skip
+#: Categories with a smaller share of the people are shown, and not compared.
+SMALLEST_SHARE = 0.02
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ def impact_frame(
     feature: str,
     categories: Sequence[Category],
     *,
-    smallest_share: float = 0.02,
+    smallest_share: float = SMALLEST_SHARE,
     confidence_level: float = 0.95,
     method: str = "auto",
 ) -> pd.DataFrame:
@@ -122,7 +120,7 @@ def impact_frame(
         elif id(one) in place:
             row |= _beside_highest(one, highest, tests.loc[[place[id(one)]]].iloc[0], alpha)
         rows.append(row)
-    return _framed(rows)
+    return framed(rows)
 
 
 def _counted(feature: str, one: Category, known: int) -> dict[str, Any]:
@@ -135,20 +133,6 @@ def _counted(feature: str, one: Category, known: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _framed(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    # Names of categories are kept as they are, and None is the unknown one.
-    frame = pd.DataFrame(rows, dtype=object).reindex(columns=COLUMNS)
-    of_kind = {
-        "int64": ["n", "selected"],
-        "bool": ["compared", "highest"],
-        "boolean": ["significant", "below_four_fifths"],
-        "Int64": ["to_four_fifths", "flips_four_fifths", "flips_test"],
-        "object": ["feature", "category", "method"],
-    }
-    kinds = {name: kind for kind, names in of_kind.items() for name in names}
-    return frame.astype({name: kinds.get(name, "float64") for name in COLUMNS})
-
-
 def impact_table(
     y_pred: Any = None,
     *,
@@ -156,7 +140,7 @@ def impact_table(
     y_score: Any = None,
     pos_label: Any = None,
     intersections: bool = True,
-    smallest_share: float = 0.02,
+    smallest_share: float = SMALLEST_SHARE,
     confidence_level: float = 0.95,
     method: str = "auto",
 ) -> pd.DataFrame:
@@ -262,30 +246,60 @@ def impact_table(
         missing=True,
     )
     check_same_people({"y_pred" if y_score is None else "y_score": selected, "sensitive_features": columns})
-    by_name = {column.name: column for column in columns}
-    frames: list[pd.DataFrame] = []
-    reasons: list[GroupsMissing | NothingDefined] = []
-    for names in groupings({column.name: len(column.levels) for column in columns}, intersections=intersections):
-        feature = " x ".join(names)
-        categories = list(_categories([by_name[name] for name in names], selected.codes))
-        try:
-            frame = impact_frame(
-                feature,
-                categories,
-                smallest_share=smallest_share,
-                confidence_level=confidence_level,
-                method=method,
-            )
-        except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable
-            reasons.append(error)
-            known = sum(one.n for one in categories if not one.unknown)
-            frame = _framed([_counted(feature, one, known) for one in categories])
-        frames.append(frame)
+    _, frames, reasons = tables_of(
+        columns, selected.codes, intersections=intersections, smallest_share=smallest_share,
+        confidence_level=confidence_level, method=method,
+    )  # fmt: skip
     if len(reasons) == len(frames):
         raise reasons[0]
     for reason in reasons:
         warn(f"shown and not compared: {reason}")
     return pd.concat(frames, ignore_index=True)
+
+
+def tables_of(
+    columns: Sequence[Column],
+    selected: Positions,
+    counts: Integers | None = None,
+    *,
+    intersections: bool,
+    **how: Any,
+) -> tuple[list[tuple[str, ...]], list[pd.DataFrame], list[GroupsMissing | NothingDefined]]:
+    """Make the tables of features and of their crossings; those that cannot be compared show their categories.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        The features; -1 is the code of people of unknown category.
+    selected : ndarray of shape (n_rows,)
+        Whether each row's people were selected: 0 or 1.
+    counts : ndarray of shape (n_rows,), optional
+        How many people each row stands for; None: one.
+    intersections : bool
+        Whether to cross the features.
+    **how
+        Parameters of `impact_frame`.
+
+    Returns
+    -------
+    names, frames, reasons : list of tuple of str, list of DataFrame, list of ValueError
+        The features of each table, the tables, and why some of them are not compared.
+    """
+    by_name = {column.name: column for column in columns}
+    asked = list(groupings({column.name: len(column.levels) for column in columns}, intersections=intersections))
+    frames: list[pd.DataFrame] = []
+    reasons: list[GroupsMissing | NothingDefined] = []
+    for names in asked:
+        feature = " x ".join(names)
+        categories = list(_categories([by_name[name] for name in names], selected, counts))
+        try:
+            frame = impact_frame(feature, categories, **how)
+        except (GroupsMissing, NothingDefined) as error:  # another feature may still be comparable
+            reasons.append(error)
+            known = sum(one.n for one in categories if not one.unknown)
+            frame = framed([_counted(feature, one, known) for one in categories])
+        frames.append(frame)
+    return asked, frames, reasons
 
 
 def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
@@ -310,18 +324,21 @@ def _selected(y_pred: Any, y_score: Any, pos_label: Any) -> Column:
     return Column("y_score", (False, True), (numbers > np.median(numbers)).astype(np.intp), values.index)
 
 
-def _categories(columns: Sequence[Column], selected: Positions) -> Iterator[Category]:
+def _categories(columns: Sequence[Column], selected: Positions, counts: Integers | None = None) -> Iterator[Category]:
     """Yield the categories that one feature or several form, sorted; people for whom one is not known come last."""
     codes = np.stack([column.codes.astype(np.intp) for column in columns], axis=1)
     unknown = (codes < 0).any(axis=1)
     found, place = np.unique(codes[~unknown], axis=0, return_inverse=True)
-    people = np.bincount(place.reshape(-1), minlength=len(found))
-    chosen = np.bincount(place.reshape(-1), weights=selected[~unknown], minlength=len(found)).astype(int)
+    mass = np.ones(len(codes), dtype=np.int64) if counts is None else counts
+    people, chosen = (
+        np.bincount(place.reshape(-1), weights=weights[~unknown], minlength=len(found)).astype(int)
+        for weights in (mass, mass * selected)
+    )
     for key, n, x in zip(found, people, chosen, strict=True):
         names = tuple(column.levels[code] for column, code in zip(columns, key, strict=True))
         yield Category(names if len(names) > 1 else names[0], int(n), int(x))
     if unknown.any():
-        yield Category(None, int(unknown.sum()), int(selected[unknown].sum()), unknown=True)
+        yield Category(None, int(mass[unknown].sum()), int((mass * selected)[unknown].sum()), unknown=True)
 
 
 def _beside_highest(one: Category, highest: Category, found: pd.Series, alpha: float) -> dict[str, Any]:

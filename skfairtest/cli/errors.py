@@ -41,6 +41,7 @@ _OPTIONS = {
     "direction": "--direction",
     "features": "--feature",
     "scan": "--scan",
+    "impact": "--impact",
     "guarantee": "--guarantee",
     "smallest_share": "--smallest-share",
     "max_depth": "--max-depth",

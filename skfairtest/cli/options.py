@@ -177,6 +177,15 @@ Scan = Annotated[
     list[str] | None,
     _column("--scan", "Also search subgroups of this column and the groups, that nobody named. May be repeated."),
 ]
+Impact = Annotated[
+    bool,
+    _option(
+        "--impact",
+        panel=_TEST,
+        help="Also make the impact tables: rates of positive predictions beside the highest one, of each sensitive "
+        "column and their intersections.",
+    ),
+]
 Control = Annotated[
     list[str] | None, _column("--control", "Compare only people with the same value here. May be repeated.")
 ]

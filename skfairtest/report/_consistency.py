@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label
+from skfairtest.report.impact_record import impact_contradictions
 from skfairtest.report.provenance import provenance_contradictions
 from skfairtest.report.scan_record import scan_contradictions
 from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup
@@ -50,6 +51,9 @@ def contradictions(record: Any) -> Iterator[str]:
     yield from _null_distribution(record)
     if record.scan is not None:
         yield from (f"scan.{said}" for said in scan_contradictions(record.scan))
+    if record.impact is not None:
+        found = impact_contradictions(record.impact, record.verdict.alpha, record.verdict.n_samples)
+        yield from (f"impact.{said}" for said in found)
     yield from provenance_contradictions(record)
 
 

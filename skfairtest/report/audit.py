@@ -23,6 +23,7 @@ from skfairtest.report.document import Block, Code, Heading, Items, Pairs, Parag
 from skfairtest.report.grid import audit_grid
 from skfairtest.report.headline import first_sentences, shown_first
 from skfairtest.report.highlights import intervals_of
+from skfairtest.report.impact import impact_section
 from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
 from skfairtest.report.plots import Forest
 from skfairtest.report.provenance import call_lines
@@ -82,6 +83,8 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *_comparisons(record),
             Heading("Are disparities the same in every stratum?"),
             *([Items(record.homogeneity, few=MOST_FINDINGS)] if record.homogeneity else []),
+            Heading("Impact table"),
+            *_impact(record),
             Heading("Subgroups nobody named"),
             *([] if record.scan is None else scan_section(record.scan)),
             Heading("Similar people"),
@@ -100,6 +103,13 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *_reproducing(record),
         ]
     )
+
+
+def _impact(record: AuditRecord) -> list[Block]:
+    """Compare rates with the highest one, where that was asked for."""
+    if record.impact is None:
+        return []
+    return impact_section(record.impact, 1 - record.verdict.alpha, favorable=record.setup.favorable)
 
 
 def _similar_people(record: AuditRecord) -> Iterator[Block]:

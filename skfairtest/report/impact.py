@@ -11,11 +11,16 @@ import pandas as pd
 from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
+from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.sentences import p_text, percent, ratio
 
-__all__ = ["impact_document", "impact_reading"]
+__all__ = ["impact_document", "impact_reading", "impact_section"]
 
 UNKNOWN = "unknown"
+UNFAVORABLE = (
+    "Selected are those who are predicted positive, which is not favorable here: the highest rate is that of the "
+    "category that is worst off, and the rule of four fifths is meant for favorable decisions."
+)
 
 
 def impact_reading(row: Mapping[str, Any]) -> str:
@@ -90,8 +95,44 @@ def impact_document(
     ]
 
 
+def impact_section(impact: ImpactRecord, confidence_level: float, *, favorable: bool | None = None) -> list[Block]:
+    """Compose what an audit's report says of the impact tables.
+
+    Parameters
+    ----------
+    impact : ImpactRecord
+        The tables.
+    confidence_level : float
+        That of the audit.
+    favorable : bool, optional
+        Whether it is good to be selected.
+
+    Returns
+    -------
+    list of Block
+        The section, without its title.
+    """
+    table = impact.frame
+    apart = "These tables have a level of their own, apart from the comparisons of this audit: the verdict does not "
+    explained = _explained(table, impact.scoring, impact.smallest_share, confidence_level)
+    return [
+        Paragraph(f"{apart}count them."),
+        _verdict(table),
+        *(
+            block
+            for _, part in table.groupby("feature", sort=False)
+            for block in _part(part, impact.scoring, confidence_level)
+        ),
+        Items(
+            (*map(label, impact.not_compared), *([UNFAVORABLE] if favorable is False else []), *explained), tone="notes"
+        ),
+    ]
+
+
 def _verdict(table: pd.DataFrame) -> Paragraph:
     compared = table[table["compared"] & ~table["highest"]]
+    if not len(compared):
+        return Paragraph("No category can be compared with a highest rate.")
     significant = compared["significant"].astype(bool)
     below = compared["below_four_fifths"].astype(bool)
     n, found = len(compared), int(significant.sum())

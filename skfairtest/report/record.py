@@ -27,6 +27,8 @@ warnings            what was said while the audit ran
 homogeneity         whether disparities are the same in every stratum, in sentences; missing where there are no strata
 scan                the search for subgroups (`skfairtest.report.scan_record`): setup, n_searched, n_tested,
                     n_significant, p_value, remaining_p_value and results; missing where there was none
+impact              the impact tables (`skfairtest.report.impact_record`): scoring, smallest_share, not_compared and
+                    tables, each with sensitive (names) and rows; missing where there are none
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 provenance          how the audit was called, the command if one was typed, and hashes of the data and of the model;
                     null in records of versions that did not trace it. The seed is among the parameters
@@ -76,6 +78,7 @@ from skfairtest.report._schema import (
     text,
     truth,
 )
+from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences
 from skfairtest.report.provenance import Provenance, Signature, optional
@@ -87,7 +90,9 @@ __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_row
 
 SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 2
 #: What a record need not have, and what stands for it.
-OPTIONAL: dict[str, Any] = {"scan": None, "homogeneity": [], "individual": [], "provenance": None, "signature": None}
+OPTIONAL: dict[str, Any] = {
+    "scan": None, "impact": None, "homogeneity": [], "individual": [], "provenance": None, "signature": None,
+}  # fmt: skip
 #: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
 LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})
 WHOLE = frozenset({"n", "n_group", "n_other", "n_effective", "comparisons"})
@@ -317,6 +322,7 @@ class AuditRecord:
     sources: Annotated[tuple[str, ...], array(text)] = ()
     homogeneity: Annotated[tuple[str, ...], array(text)] = ()
     scan: Annotated[ScanRecord | None, optional(ScanRecord)] = None
+    impact: Annotated[ImpactRecord | None, optional(ImpactRecord)] = None
     individual: Annotated[tuple[str, ...], array(text)] = ()
     provenance: Annotated[Provenance | None, optional(Provenance)] = None
     signature: Annotated[Signature | None, optional(Signature)] = None
@@ -436,6 +442,7 @@ class AuditRecord:
             "null_distribution": None if self.null_distribution is None else self.null_distribution.to_dict(),
             "warnings": list(self.warnings),
             **({"scan": plain_value(self.scan.plain())} if self.scan else {}),
+            **({"impact": plain_value(self.impact.plain())} if self.impact else {}),
             **({"individual": list(self.individual)} if self.individual else {}),
             **({"homogeneity": list(self.homogeneity)} if self.homogeneity else {}),
             "provenance": None if self.provenance is None else plain_value(asdict(self.provenance)),

@@ -2,13 +2,14 @@
 
 import re
 import unicodedata
+import warnings
 from io import BytesIO
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from skfairtest import impact_table
+from skfairtest import FairnessAudit, impact_table
 from skfairtest.report.audit import audit_document
 from skfairtest.report.html import page
 from skfairtest.report.impact import impact_document
@@ -335,3 +336,22 @@ def test_an_impact_table_of_seven_races_and_two_sexes_is_one_sheet_of_paper(brow
         text = " ".join(unicodedata.normalize("NFKC", only.extract_text()).split())  # letters come as ligatures
         assert "Male, Native Hawaiian or Pacific Islander" in text
         assert "counted as unknown" in text
+
+
+@pytest.mark.parametrize("width", [1280, 816])
+def test_impact_tables_of_an_audit_fit_their_page(browser, compas, tmp_path, width):
+    """On a screen and on letter paper no column is cut off or has to be scrolled to."""
+    groups = compas.sensitive_features[["race", "sex"]]
+    given = {"metrics": "selection_rate", "impact": True, "favorable": False}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # small groups
+        record = FairnessAudit.from_predictions(None, compas.y_pred, sensitive_features=groups, **given).record_
+    path = tmp_path / "audit.html"
+    path.write_text(page(audit_document(record)), encoding="utf-8")
+    browser.open(path, width=width)
+    widths = browser.run(
+        "const of = [...document.querySelectorAll('section')].find(e => e.querySelector('h2').textContent === "
+        "'Impact table'); return [...of.querySelectorAll('.scroll')].map(e => [e.scrollWidth, e.clientWidth])"
+    )
+    assert len(widths) == 3
+    assert all(needed <= there for needed, there in widths)

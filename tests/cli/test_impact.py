@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfairtest import impact_table
+from skfairtest import FairnessAudit, impact_table
 from skfairtest.cli.app import run
 
 
@@ -82,6 +82,17 @@ def test_a_crossing_that_cannot_be_compared_is_named_in_the_report(people, capsy
     out, err = capsys.readouterr()
     assert "warning: shown and not compared" in err
     assert "sex x town: rates can be compared only if at least two categories" in out
+
+
+def test_an_audit_has_the_same_tables_on_request(people, tmp_path, capsys):
+    path, options = tmp_path / "audit.json", [*HIRED, "--missing", "exclude", "--metric", "selection_rate"]
+    assert run(["audit", str(people), *options, "--impact", "--json", str(path)]) == 1
+    assert "Impact table" in capsys.readouterr().out
+    frame = pd.read_csv(people, dtype={"town": str})
+    own = impact_table(frame["hired"], sensitive_features=frame[["sex", "town"]], pos_label="yes")
+    pd.testing.assert_frame_equal(FairnessAudit.from_json(path).impact_, own)
+    run(["audit", str(people), *options])
+    assert "Impact table" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
