@@ -36,7 +36,7 @@ def promises(cells, records, *, slack=0.0):
     """
     level = Promise(
         "size at most .05 and three Monte-Carlo errors: rates, F1 and equalized odds of two groups; familywise for 3, "
-        "4 and 6 groups of which all or some are equal"
+        "4 and 6 groups of which all or some are equal, and against the highest of five equal groups"
     )
     sums = Promise("enumerated size at most .05: every sampled pair of denominators")
     near = Promise(

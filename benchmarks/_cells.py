@@ -535,10 +535,18 @@ def share_cells():
                    (null[0], weights(sigma, other, factor)), 500, bound="level")  # fmt: skip
 
 
+def highest_cells():
+    """Five equal groups, each against the one whose rate is the highest in the data."""
+    for rate, people in ((0.3, (100,) * 5), (0.1, (40, 80, 160, 240, 320)), (0.6, (30,) * 5)):
+        null = tuple(by_truth(0.5, rate, rate) for _ in people)
+        yield Cell(f"highest/rate {rate:g}/{_sizes(people)}", "highest", "selection_rate", people, null, None, 4000,
+                   bound="level", quick=people == (100,) * 5)  # fmt: skip
+
+
 def all_cells():
     """Every design, in the order in which they are shown."""
     makers = (
         rate_cells, grid_cells, family_cells, table_cells, class_cells, area_cells, number_cells, loss_cells, row_cells,
-        share_cells,
+        share_cells, highest_cells,
     )  # fmt: skip
     return [cell for maker in makers for cell in maker()]

@@ -2,6 +2,8 @@
 
 import warnings
 from dataclasses import replace
+from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -100,6 +102,28 @@ def _score_draws(rate, counts, pairs, cell, rng):
     table = RateTable(counts[None], event, given, (tuple(np.flatnonzero(given).tolist()),))
     arguments = ([Contrast(a, b) for a, b in pairs], scale_of(rate), "score")
     return observed_statistics(table, *arguments)[0], joint_permutations(table, *arguments, cell.resamples, rng)
+
+
+def judge_highest(cell, size, rng):
+    """Per method, whether any group differs significantly from the one whose rate is the highest in the data.
+
+    The default adjusts for all pairs. The naive analyst takes that group for a reference chosen in advance.
+    """
+    known = cache(exact_p)
+    out = {"to_highest": np.zeros(size, dtype=bool), "chosen_reference": np.zeros(size, dtype=bool)}
+    for place, counts in enumerate(draw_tables(cell.people, cell.null, size, rng)):
+        x, d = counted_events(counts, cell.metric)
+        pairs = list(combinations(range(len(d)), 2))
+        p = np.array([known(*map(int, (x[a], d[a], x[b], d[b]))) for a, b in pairs])
+        best = max(range(len(d)), key=lambda g: (Fraction(int(x[g]), int(d[g])), int(d[g]), -g))
+        beside = np.array([best in pair for pair in pairs])
+        adjusted = {
+            "to_highest": _adjusted(p, len(d))["shaffer"][beside],
+            "chosen_reference": np.exp(holm(np.log(np.maximum(p[beside], 1e-300)))),
+        }
+        for method, found in adjusted.items():
+            out[method][place] = (found <= ALPHA * (1 + 1e-9)).any()
+    return out
 
 
 def _studentized_pairs(cell, counts, rng):

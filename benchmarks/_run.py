@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 
 from benchmarks._cells import ALPHA
-from benchmarks._families import judge_family, true_nulls
+from benchmarks._families import judge_family, judge_highest, true_nulls
 from benchmarks._methods import JUDGES, counted_events, draw_tables, expects_five, masks, true_values
 from benchmarks._rows import NULL, SHARES, judge_rows, judge_shares
 from skfairtest.inference.conditional import conditional_log_p
@@ -15,7 +15,7 @@ from skfairtest.inference.unconditional import unconditional_log_p
 
 SEED = 20201120
 #: What is run by default for each kind of cell.
-DEFAULTS = {"rate": "exact", "grid": "exact", "family": "shaffer", "margin": "asymptotic"}
+DEFAULTS = {"rate": "exact", "grid": "exact", "family": "shaffer", "highest": "to_highest", "margin": "asymptotic"}
 
 
 def default_of(kind):
@@ -33,6 +33,11 @@ def run(cell):
     first, second, third = (np.random.default_rng(seed) for seed in seeds_of(cell))
     if cell.kind == "family":
         figures = _familywise(cell, first)
+    elif cell.kind == "highest":
+        figures = {
+            method: dict(zip(("size", "size_error"), _share(rejected.sum(), cell.data_sets), strict=True))
+            for method, rejected in judge_highest(cell, cell.data_sets, first).items()
+        }
     else:
         judge = {"row": judge_rows, **JUDGES, **dict.fromkeys(SHARES, judge_shares)}[cell.kind]
         null = judge(cell, cell.null, cell.data_sets, first)

@@ -21,6 +21,8 @@ METHODS = {
     "basic_bootstrap": "basic bootstrap",
     "lift": "LiFT",
     "fairlearn": "fairlearn",
+    "to_highest": "**to the highest**",
+    "chosen_reference": "a reference chosen by the data",
     "signs": "signs",
     "ignored": "ignored",
 }
@@ -122,6 +124,12 @@ NOTES = [
     ),
     (("welch", "delong"), "the t test of indicators or losses; the normal test of two areas"),
     (("shaffer", "holm", "max_t"), "adjustments for several comparisons; *not adjusted* has none"),
+    (
+        ("to_highest", "chosen_reference"),
+        '`compare="to_highest"`, adjusted for all pairs of groups, as any of them may be the highest; and the exact '
+        "tests against the group with the highest rate in the data as if it had been named before, with Holm's "
+        "adjustment for these comparisons alone",
+    ),
 ]
 
 #: Published for the first section's design, 10,000 simulations (DiCiccio et al. 2020, section 4.2).
@@ -149,6 +157,12 @@ SECTIONS = [
         "among four is a design. AUC: .8, .8 and .9, base rates .5, .3 and .4, the positives' standard deviation "
         "twice as large in the second group; mean squared error: of normal, uniform and 1.5 times normal errors; "
         "p-values from studentized permutations, max-T from bootstrap samples.",
+    ),
+    (
+        "highest",
+        "Against the highest of five equal groups",
+        "The five groups have one rate. Size is the familywise error: how often any group differs significantly from "
+        "the one whose rate is the highest in the data.",
     ),
     (
         "auc",

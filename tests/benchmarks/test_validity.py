@@ -33,6 +33,34 @@ def cell_named(name):
 # The direct path against FairnessTest ----------------------------------------------------------------------
 
 
+def test_comparisons_with_the_highest_are_those_of_a_fairness_test():
+    cell = replace(cell_named("highest/rate 0.6/30-30-30-30-30"), people=(20, 20, 20, 25, 25))
+    rejected = _families.judge_highest(cell, 30, np.random.default_rng(8))
+    tables = _methods.draw_tables(cell.people, cell.null, 30, np.random.default_rng(8))
+    for method, asked in (("to_highest", {}), ("chosen_reference", {"compare": "to_reference"})):
+        found = []
+        for counts in tables:
+            y_true, y_pred, group = expand(counts)
+            given = {"metric": "selection_rate", "compare": "to_highest"} | asked
+            if asked:
+                x, d = _methods.counted_events(counts, "selection_rate")
+                given["reference_group"] = max(range(len(d)), key=lambda g, x=x, d=d: (x[g] / d[g], d[g], -g))
+            found.append(FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, **given).rejected_)
+        assert found == rejected[method].tolist()
+
+
+def test_stored_sizes_against_the_highest_keep_the_level_and_those_of_a_chosen_reference_do_not():
+    records = validity.load(RESULTS / "validity.json")
+    cells = [cell for cell in _cells.highest_cells() if len(cell.people) == 5]
+    assert len(cells) >= 3
+    for cell in cells:
+        methods = records[cell.name]["methods"]
+        error = np.sqrt(_cells.ALPHA * (1 - _cells.ALPHA) / cell.data_sets)
+        assert cell.data_sets >= 4000
+        assert methods["to_highest"]["size"] <= _cells.ALPHA + 3 * error
+        assert methods["chosen_reference"]["size"] > _cells.ALPHA + 3 * error
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("metric", sorted(_cells.RATES))
 def test_exact_p_values_and_intervals_are_those_of_a_fairness_test(metric):
