@@ -36,11 +36,25 @@ def test_published_numbers(published):
     checked = {name: said for name, said in published.items() if name in COLUMNS}
     x, n, top, m = published["counts"]
     found = dict(row) | {"p_value_fisher": fisher_exact([[x, n - x], [top, m - top]]).pvalue}
-    checked |= {name: said for name, said in published.items() if name == "p_value_fisher"}
+    found["p_value_asymptotic"] = pair(*published["counts"], smallest_share=0, method="asymptotic")["p_value"]
+    checked |= {name: said for name, said in published.items() if name in ("p_value_fisher", "p_value_asymptotic")}
     assert checked
     for name, said in checked.items():
         digits = len(said.split(".")[1])
         assert f"{found[name]:.{digits}f}" == said, name
+
+
+@pytest.mark.parametrize("unknown", [188, 307, 494])
+def test_the_published_table_of_new_york_counts_small_and_unknown_categories(unknown):
+    """SolasAI's notebook on New York's audits: 37 of 100 in a category of 1 %, and three numbers of unknown people."""
+    two = [Category("f", 4824, 2375), Category("m", 4869, 2465)]
+    found = impact_frame("x", [*two, Category("native", 100, 37), Category(None, unknown, 0, unknown=True)])
+    native, lost = found.iloc[2], found.iloc[3]
+    assert (native["rate"], native["compared"], native["n"]) == (0.37, False, 100)
+    assert (lost["n"], lost["compared"]) == (unknown, False)
+    assert np.isnan(lost["share"])
+    assert found["share"].sum() == pytest.approx(1)  # of the people whose category is known
+    assert f"{found.loc[0, 'ratio']:.6f}" == "0.972477"
 
 
 def test_the_test_is_that_of_the_highest_of_all():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from skfairtest.inference import homogeneity
+from skfairtest.inference.conditional import Strata
 from skfairtest.inference.homogeneity import breslow_day, cochran_q, score_homogeneity, zelen_p
 from skfairtest.inference.score import score_at
 
@@ -89,6 +90,13 @@ def test_published_figures(name):
         uncorrected = float((found.distances**2).sum())
         assert uncorrected == pytest.approx(study["breslow_day"], abs=5e-5)
         assert chi2.sf(uncorrected, found.df) == pytest.approx(study["breslow_day_p"], rel=0.02)
+    if "cochran_mantel_haenszel" in study:
+        strata, observed = Strata.of(*counts_of(name)), counts_of(name)[0].sum()
+        first, masses, _ = strata.distribution(0.0, direct=True)
+        sums = first + np.arange(len(masses))
+        mean, square = (sums**power @ masses / masses.sum() for power in (1, 2))
+        statistic = (observed - mean) ** 2 / (square - mean**2)
+        assert statistic == pytest.approx(study["cochran_mantel_haenszel"], abs=5e-4)
     if "zelen_p" in study:
         assert zelen_p(*counts_of(name)) == pytest.approx(study["zelen_p"], abs=5e-5)
 
