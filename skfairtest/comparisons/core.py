@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference import two_sides
 from skfairtest.inference.detectable import TwoRates
@@ -172,6 +172,10 @@ class NullDistribution:
         """Return how many people of the group the estimate rests on."""
         return estimate.n_group
 
+    def standardized(self) -> Moments | None:
+        """Return the difference of two means and the pooled standard deviation; None of what is no such difference."""
+        return None
+
     def homogeneity(self) -> Homogeneity | None:
         """Test that the disparity is the same in every stratum; None where there are no strata, or no such test."""
         return None
@@ -226,6 +230,13 @@ class Finding(Comparison):
     log_p_adjusted: float
     interval: tuple[float, float]
     concern: bool
+    #: What the adjustment leaves its interval of the probability to miss the disparity.
+    error: float = np.nan
+
+    @property
+    def critical(self) -> tuple[float, float]:
+        """Critical values of its interval, below and above the estimate."""
+        return self.null.critical_values(self.evidence, self.error, None)
 
 
 @dataclass(frozen=True)

@@ -131,7 +131,7 @@ def _findings(
             low, high = min(low, question.null), max(high, question.null)
         bounds = one.estimate.bounds
         interval = (low, high) if np.isnan(low) else (max(bounds[0], low), min(bounds[1], high))
-        out[place] = Finding(one.estimate, one.null, one.evidence, value, interval, concern)
+        out[place] = Finding(one.estimate, one.null, one.evidence, value, interval, concern, error)
     return out
 
 

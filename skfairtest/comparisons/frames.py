@@ -16,6 +16,7 @@ from skfairtest.comparisons.core import RESAMPLED, Comparison, Exclusion, Findin
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.unknown import UnknownNull
 from skfairtest.inference.multiplicity import holm
+from skfairtest.inference.standardized import standardized_difference, standardized_limits
 from skfairtest.readers import sort_levels
 from skfairtest.tables import Sample
 
@@ -30,6 +31,10 @@ HOMOGENEITY_COLUMNS = [
 BOUNDS_COLUMNS = [
     "metric", "group", "other", "n_unknown", "n_unknown_event", "disparity_low", "disparity_high", "p_value_low",
     "p_value_high", "attained",
+]  # fmt: skip
+STANDARDIZED_COLUMNS = [
+    "metric", "group", "other", "stratum", "standardized_difference", "standard_error", "ci_low", "ci_high", "p_value",
+    "p_value_adjusted",
 ]  # fmt: skip
 EXCLUDED_COLUMNS = [field.name for field in fields(Exclusion)]
 VALUE_COLUMNS = [field.name for field in fields(GroupValues)]
@@ -91,6 +96,18 @@ def homogeneity_frame(findings: Iterable[Finding]) -> pd.DataFrame:
         for name, value in zip(HOMOGENEITY_COLUMNS, row, strict=True):
             columns[name].append(value)
     return _frame(columns)
+
+
+def standardized_frame(findings: Iterable[Finding]) -> pd.DataFrame:
+    """One row per comparison of two means within one stratum: their difference in standard deviations."""
+    rows = []
+    for one in findings:
+        moments = one.null.standardized()
+        if moments is not None and not np.isnan((found := standardized_difference(moments))[0]):
+            estimate, p_values = one.estimate, (p_of(one.evidence.log_p), p_of(one.log_p_adjusted))
+            labels = (estimate.metric, estimate.group, estimate.other, estimate.stratum)
+            rows.append((*labels, *found, *standardized_limits(moments, one.critical), *p_values))
+    return _frame({name: [row[place] for row in rows] for place, name in enumerate(STANDARDIZED_COLUMNS)})
 
 
 def bounds_frame(findings: Iterable[Finding]) -> pd.DataFrame:

@@ -40,8 +40,9 @@ from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.inference.sequential import sequential_p
+from skfairtest.inference.standardized import standardized_moments
 from skfairtest.inference.two_sides import Sides, Statistic
-from skfairtest.metrics import Bootstrap, BuiltIn, Functional, Rate
+from skfairtest.metrics import Bootstrap, BuiltIn, Functional, Mean, Rate
 
 #: Skewness of a difference's error from which on it is too far from normal (that of six events is .4).
 SKEWED = 0.4
@@ -62,6 +63,14 @@ class FormNull(DrawnNull):
     def error(self, estimate: Estimate) -> float:
         """Return the standard error."""
         return self.spread if self.studentized else np.nan
+
+    def standardized(self) -> Moments | None:
+        """Return the difference of two means of people who count alike, and the pooled standard deviation."""
+        (first, *others), studentized = self.sides.parts, self.studentized
+        mean = first.stratum.functional
+        if others or self.sides.overall or not studentized or type(mean) is not Mean:
+            return None
+        return standardized_moments(mean.z, first.stratum.counts)
 
     def homogeneity(self) -> Homogeneity | None:
         """Test that the disparity is the same in every stratum."""

@@ -20,6 +20,7 @@ from skfairtest.comparisons.frames import (
     homogeneity_frame,
     method_of,
     null_distribution,
+    standardized_frame,
     values_frame,
     written_labels,
 )
@@ -156,6 +157,13 @@ class FairnessTest(GroupsTest):
         and ``p_value_adjusted`` (Holm over the rows) follow from the chi-square distribution with ``df`` degrees of
         freedom. ``stratum`` is the one farthest from ``common``, by ``distance`` standard errors. A disparity to
         everyone is tested as that to everyone else. Without rows where there are no strata.
+    standardized_differences_ : DataFrame
+        Of metrics that are means of numbers (``mean_prediction``, ``mean_residual``, mean errors and losses,
+        ``calibration``), one row for each comparison of two sides that share nobody, within one stratum, of people who
+        count alike: the difference of the means over the pooled standard deviation of both sides (Cohen's d, without
+        Hedges' correction). The test is that of the means. ``ci_low`` and ``ci_high`` invert the same statistic, so
+        that they contain 0 where it does not reject at the level of the interval (before Holm's later steps);
+        they assume neither normal numbers nor equal variances, and are approximate.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics under permuted labels, flipped signs or in bootstrap samples, as ``method`` says; None where every
         null distribution was enumerated, NaN where one was.
@@ -240,8 +248,9 @@ class FairnessTest(GroupsTest):
 
     _reported: ClassVar[tuple[str, ...]] = (
         "p_value", "p_value_interval", "rejected", "concern", "statistic", "disparity", "confidence_interval",
-        "equivalence_interval", "comparisons", "excluded", "homogeneity", "method", "variance", "within", "adjust",
-        "n_resamples", "groups", "pos_label", "n_samples", "n_unknown", "disparity_bounds", "p_value_bounds", "bounds",
+        "equivalence_interval", "comparisons", "excluded", "homogeneity", "standardized_differences", "method",
+        "variance", "within", "adjust", "n_resamples", "groups", "pos_label", "n_samples", "n_unknown",
+        "disparity_bounds", "p_value_bounds", "bounds",
     )  # fmt: skip
 
     def __init__(
@@ -330,6 +339,7 @@ class FairnessTest(GroupsTest):
         self.comparisons_ = comparisons_frame(findings)
         self.excluded_ = excluded_frame(measured.excluded)
         self.homogeneity_ = homogeneity_frame(findings)
+        self.standardized_differences_ = standardized_frame(findings)
         self.null_distribution_ = null_distribution(findings, verdict.n_resamples)
         self.p_value_interval_ = verdict.limits
         self.method_ = method_of(result)
@@ -420,6 +430,7 @@ class FairnessTest(GroupsTest):
             comparisons=self.comparisons_,
             excluded=self.excluded_,
             homogeneity=self.homogeneity_,
+            standardized=self.standardized_differences_,
             p_value=self.p_value_,
             concern=self.concern_,
             p_value_interval=self.p_value_interval_,

@@ -19,6 +19,9 @@ from skfairtest._utils.typing import Floats, Moments
 
 __all__ = ["standardized_difference", "standardized_limits", "standardized_moments"]
 
+#: A variance below this share of the largest square is a rounding error of 0.
+ROUNDING = 1e-24
+
 
 def standardized_moments(values: Floats, counts: Floats) -> Moments:
     """Return the difference of two means, the pooled standard deviation, and their variances and covariance.
@@ -33,8 +36,8 @@ def standardized_moments(values: Floats, counts: Floats) -> Moments:
     Returns
     -------
     Moments
-        ``first`` is the difference, ``second`` the pooled standard deviation (ddof 2). The variance of the difference is
-        Welch's; the others are those of the delta method.
+        ``first`` is the difference, ``second`` the pooled standard deviation (ddof 2). The variance of the difference
+        is Welch's; the others are those of the delta method.
     """
     counts = np.asarray(counts, dtype=float)
     n = counts.sum(axis=1)
@@ -43,12 +46,19 @@ def standardized_moments(values: Floats, counts: Floats) -> Moments:
     second, third, fourth = ((counts * deviation**power).sum(axis=1) / n for power in (2, 3, 4))
     share = (n - 1) / (n.sum() - 2)
     each = second * n / (n - 1)
-    pooled = float(share @ each)
+    pooled = share @ each
+    pooled *= pooled > ROUNDING * np.square(values).max()
     with np.errstate(divide="ignore", invalid="ignore"):
         of_variance = float((share**2 * (fourth - second**2) / n).sum())
         covariance = float(share[0] * third[0] / n[0] - share[1] * third[1] / n[1])
-        found = (mean[0] - mean[1], (each / n).sum(), np.sqrt(pooled), of_variance / (4 * pooled))
-        return Moments(*map(np.asarray, found), np.asarray(covariance / (2 * np.sqrt(pooled))))
+        spread = np.sqrt(pooled)
+        return Moments(
+            np.asarray(mean[0] - mean[1]),
+            np.asarray((each / n).sum()),
+            np.asarray(spread),
+            np.asarray(of_variance / (4 * pooled)),
+            np.asarray(covariance / (2 * spread)),
+        )
 
 
 def standardized_difference(moments: Moments) -> tuple[float, float]:

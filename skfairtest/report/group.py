@@ -19,7 +19,7 @@ from skfairtest.report.cells import (
     records,
     values_table,
 )
-from skfairtest.report.document import Block, Heading, Items, Paragraph
+from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.homogeneity import homogeneity_blocks
 from skfairtest.report.models import null_of_models, verdict_on_models
 from skfairtest.report.orientation import oriented
@@ -52,6 +52,7 @@ def group_document(
     comparisons: pd.DataFrame,
     excluded: pd.DataFrame,
     homogeneity: pd.DataFrame,
+    standardized: pd.DataFrame,
     p_value: float,
     concern: bool,
     p_value_interval: tuple[float, float],
@@ -67,7 +68,7 @@ def group_document(
         How the test was set up.
     by_group : DataFrame
         Values by group, flat, as `values_table` takes them.
-    comparisons, excluded, homogeneity : DataFrame
+    comparisons, excluded, homogeneity, standardized : DataFrame
         Those of the test.
     p_value, concern, p_value_interval, equivalence_interval
         Those of the test.
@@ -120,9 +121,36 @@ def group_document(
         *([values_table(setup, by_group)] if len(by_group) else []),
         replace(table, few=SHOWN),
         *homogeneity_blocks(setup, homogeneity, tested),
+        *_standardized(setup, standardized, tested),
         *([excluded_table(excluded, "Left out")] if len(excluded) else []),
         Paragraph("\n".join(_notes(setup, comparisons))),
     ]
+
+
+def _standardized(setup: Setup, standardized: pd.DataFrame, tested: pd.DataFrame) -> list[Block]:
+    """Show differences of means in standard deviations, each group beside the one it is compared with in the tables."""
+    if not len(standardized):
+        return []
+    keys = ["metric", "group", "other", "stratum"]
+    place = {key: row for row, key in enumerate(zip(*(tested[name] for name in keys), strict=True))}
+    rows = tested.iloc[[place[key] for key in zip(*(standardized[name] for name in keys), strict=True)]]
+    names = {"standardized_difference": "disparity", "ci_low": "ci_low", "ci_high": "ci_high"}
+    shown = oriented(setup, rows.assign(**{new: standardized[old].to_numpy() for old, new in names.items()}))
+    several, strata = shown["metric"].nunique() > 1, shown["stratum"].notna().any()
+    columns = (
+        *([Column("metric", "name")] if several else []), *([Column("stratum", "name")] if strata else []),
+        Column("group", "name"), Column("compared with", "name"), Column("difference in SDs"), Column("interval"),
+    )  # fmt: skip
+    cells = tuple(
+        (
+            *([label(row["metric"])] if several else []), *([label(row["stratum"])] if strata else []),
+            label(row["group"]), label(row["other"]), f"{row['disparity']:.2f}",
+            f"{row['ci_low']:.2f} to {row['ci_high']:.2f}",
+        )
+        for row in records(shown)
+    )  # fmt: skip
+    caption = "Differences of means in pooled standard deviations (the tests are those of the means)"
+    return [replace(Table(columns, cells, caption), few=SHOWN)]
 
 
 def _bounds_sentence(
