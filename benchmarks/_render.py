@@ -27,6 +27,7 @@ from benchmarks._words import (
     INEQUALITY,
     INTRODUCTION,
     METHODS,
+    MID_P,
     MODEL_SELECTION,
     NOTES,
     PAPER,
@@ -175,6 +176,21 @@ def _correlation_test(cell):
     words += [cell["alternative"]] if cell["alternative"] != "two-sided" else []
     words += [f"{cell['features']} features", cell["adjust"]] if cell["features"] > 1 else []
     return ", ".join(words).replace("_", "-")
+
+
+def mid_p(folder):
+    """Levels and coverages of exact and mid-p inference, once they are stored."""
+    path = folder / "mid_p.json"
+    if not path.exists():
+        return []
+    cells = json.loads(path.read_text())["cells"]
+    keys = ("level", "level_largest", "coverage", "coverage_smallest")
+    rows = [
+        [f"{cell['people'][0]} and {cell['people'][1]}", cell["method"], *(number(cell[key]) for key in keys)]
+        for cell in cells
+    ]
+    head = ["people", "method", "level, mean", "largest", "coverage, mean", "smallest"]
+    return ["## Odds ratios: exact and mid-p", "", MID_P, "", *folded("Levels and coverages", head, rows)]
 
 
 def inequality(folder):
@@ -513,6 +529,7 @@ def render(cells, records, folder):
         chosen = [cell for cell in there if cell.section == name]
         if chosen:
             out += [f"## {title}", "", text, "", *section(chosen, records)]
+    out += mid_p(folder)
     out += correlation(folder)
     out += calibration(folder)
     out += inequality(folder)

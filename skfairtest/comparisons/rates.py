@@ -70,19 +70,23 @@ class RateNull(NullDistribution):
         bounds: Sequence[tuple[float, float]],
     ) -> list[tuple[float, float]]:
         """Invert the score tests of all comparisons with the same critical values at once."""
-        asked = [(null.question.disparity, *z) for null, z in zip(nulls, critical, strict=True)]
+        asked = [
+            (null.question.method == "mid-p", null.question.disparity, *z)
+            for null, z in zip(nulls, critical, strict=True)
+        ]
         out: dict[int, tuple[float, float]] = {}
         for same in dict.fromkeys(asked):
             places = [place for place, one in enumerate(asked) if one == same]
             pairs, scales = [nulls[place].pair for place in places], [nulls[place].scale for place in places]
-            out.update(zip(places, limits_of_all(pairs, scales, *same), strict=True))
+            disparity, low, high, mid = same
+            out.update(zip(places, limits_of_all(pairs, scales, disparity, low, high, mid=mid), strict=True))
         return [out[place] for place in range(len(nulls))]
 
     def table(self) -> TwoRates | None:
         """Return the only stratum's table; a margin of a function of the rate has no power that is known."""
         pair, equality = self.pair, self.question.margin_bounds is None
         known = equality or (self.scale.is_identity and self.question.disparity != "odds_ratio")
-        if len(pair.x1) > 1 or not known:
+        if len(pair.x1) > 1 or not known or self.question.method == "mid-p":
             return None
         d1, d2 = float(pair.d1[0]), float(pair.d2[0])
         return TwoRates(float(pair.x2[0]) / d2, d1, d2, pair.share, self.scale.value)
@@ -195,6 +199,11 @@ def count(
     if question.disparity == "odds_ratio" and not scale.is_identity:
         raise ParameterError(
             f"disparity='odds_ratio' compares rates, and {rate.name} is a function of one: use 'ratio'"
+        )
+    if question.method == "mid-p" and question.disparity != "odds_ratio":
+        raise ParameterError(
+            f"method='mid-p' is of disparity='odds_ratio', and {rate.name} is compared by its {question.disparity}: "
+            "use method='auto'"
         )
     excluded: list[Exclusion] = []
     made = list(_estimates(design, rate, question, what, events, denominators, excluded))

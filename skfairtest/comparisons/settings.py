@@ -16,7 +16,7 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "compare": ("between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"),
     "disparity": ("difference", "ratio", "odds_ratio"),
     "alternative": ("two-sided", "greater", "less", "equivalence"),
-    "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic"),
+    "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic", "mid-p"),
     "variance": ("auto", "score", "delta", "jackknife", "bootstrap", None),
     "within": ("auto", None, "y_true", "y_pred"),
     "adjust": ("auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None),
@@ -105,6 +105,12 @@ def check_settings(
         raise ParameterError(f"alternative={alternative!r} has no test with compare={compare!r}; {instead}")
     if disparity == "odds_ratio":
         _check_odds_ratio(compare, method)
+    if method == "mid-p" and (disparity != "odds_ratio" or margin is not None):
+        instead = "use method='auto'" if disparity != "odds_ratio" else "use margin=None, or method='exact'"
+        found = f"disparity={disparity!r}" if disparity != "odds_ratio" else f"margin={margin!r}"
+        raise ParameterError(
+            f"method='mid-p' tests that the odds ratio is 1 (disparity='odds_ratio'); found {found}: {instead}"
+        )
     margin_bounds = _margin_bounds(margin, disparity, alternative, unit=unit)
     asked_variance = variance
     method, variance = _method(method, variance, within, margin_bounds)
@@ -147,7 +153,10 @@ def _check_missing(missing: str, compare: str, method: str, adjust: str | None) 
     """Refuse bounds over all groups where p-values are not those of one table after the other."""
     refused = {
         f"compare={compare!r}": (compare in ("to_highest", "to_lowest"), "compare='between_groups'"),
-        f"method={method!r}": (method in ("permutation", "bootstrap"), "method='auto', variance='auto', within='auto'"),
+        f"method={method!r}": (
+            method in ("permutation", "bootstrap", "mid-p"),
+            "method='auto', variance='auto', within='auto'",
+        ),
         f"adjust={adjust!r}": (adjust == "max_t", "adjust='holm'"),
     }
     for given, (bad, instead) in refused.items():
@@ -203,7 +212,7 @@ def _method(
     """Resolve method and variance: score statistics within each rate's own condition alone have exact tests."""
     conflicting = [f"variance={variance!r}"] if variance not in ("auto", "score") else []
     conflicting += [f"within={within!r}"] if within != "auto" else []
-    if conflicting and method in ("exact", "asymptotic"):
+    if conflicting and method in ("exact", "asymptotic", "mid-p"):
         raise ParameterError(
             f"method={method!r} is one specific test, which {' and '.join(conflicting)} would change: use "
             "method='permutation'"

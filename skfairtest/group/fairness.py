@@ -85,11 +85,12 @@ class FairnessTest(GroupsTest):
         margin.
     margin : float, optional
         Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin].
-    method : {"auto", "exact", "asymptotic", "permutation", "bootstrap"}, default="auto"
+    method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "mid-p"}, default="auto"
         How the p-value is computed. "auto": exact for rates if the null distribution can be enumerated, otherwise the
         score test; permutation for other metrics (with `margin` "asymptotic"), for people with weights or clusters, and
         if `variance` or `within` requires a null distribution that cannot be enumerated. The row's ``method`` says
-        which was used.
+        which was used. "mid-p", of odds ratios: the exact conditional p-value and limits with half the probability of
+        the data; both are closer, but they are approximate: the level and the coverage are not guaranteed.
     variance : {"auto", "score", "delta", "jackknife", "bootstrap", None}, default="auto"
         Standard error that studentizes a resampled disparity: of rates with both values equal ("score"), linearized
         (DeLong's for AUC), leaving out one person of each of at most 64 kinds, from 50 bootstrap samples of each

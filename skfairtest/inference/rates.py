@@ -7,7 +7,7 @@ axis; the side that a group is compared with ("other") may be a second group, ev
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -294,6 +294,11 @@ def equalities(
 def _equality(pair: Pair, question: Question) -> tuple[float, str]:
     """Log p-value and label of the test that both rates are equal in every stratum."""
     alternative, method = question.alternative, question.method
+    if method == "mid-p":
+        log_p, label = _equality(pair, replace(question, method="auto"))
+        if label != "exact conditional":
+            return log_p, label
+        return odds_ratio.mid_log_p(pair.x1, pair.d1, pair.x2, pair.d2, log_p), method
     if method != "asymptotic":
         if len(pair.x1) == 1 and question.disparity == "odds_ratio":  # Fisher's test is that of its exact limits
             counts = (int(pair.x1[0]), int(pair.d1[0]), int(pair.x2[0]), int(pair.d2[0]))
@@ -447,16 +452,17 @@ def limits(pair: Pair, scale: Scale, disparity: str, z_low: float, z_high: float
 
 
 def limits_of_all(
-    pairs: Sequence[Pair], scales: Sequence[Scale], disparity: str, z_low: float, z_high: float
+    pairs: Sequence[Pair], scales: Sequence[Scale], disparity: str, z_low: float, z_high: float, *, mid: bool = False
 ) -> list[tuple[float, float]]:
     """Confidence limits of comparisons' disparities; `z_low` and `z_high` are normal quantiles (infinity: no limit).
 
     One stratum: Miettinen-Nurminen for a rate, MOVER of transformed Wilson limits for a function of one. Several
     strata: Sato's interval for the difference of a rate, Greenland and Robins's for the ratio, the delta method at
-    counts plus one half otherwise. Odds ratios: exact ones; over strata Robins, Breslow and Greenland's.
+    counts plus one half otherwise. Odds ratios: exact ones, or with `mid` those of mid-p-values; over strata Robins,
+    Breslow and Greenland's.
     """
     if disparity == "odds_ratio":
-        return [_odds_ratio_limits(pair, z_low, z_high) for pair in pairs]
+        return [_odds_ratio_limits(pair, z_low, z_high, mid=mid) for pair in pairs]
     ends = (0.0, np.inf) if disparity == "ratio" else (-1.0, 1.0)
     found = {z: _all_limits(pairs, scales, disparity, z) for z in {z_low, z_high} if not np.isinf(z)}
     return [
@@ -465,11 +471,11 @@ def limits_of_all(
     ]
 
 
-def _odds_ratio_limits(pair: Pair, z_low: float, z_high: float) -> tuple[float, float]:
+def _odds_ratio_limits(pair: Pair, z_low: float, z_high: float, *, mid: bool) -> tuple[float, float]:
     counts = (pair.x1, pair.d1, pair.x2, pair.d2)
     found = odds_ratio.mantel_haenszel_odds_ratio(*counts, 1.0)
     if len(pair.x1) == 1 or not found[1] > 0:
-        return odds_ratio.conditional_limits(*counts, float(ndtr(-z_low)), float(ndtr(-z_high)))
+        return odds_ratio.conditional_limits(*counts, float(ndtr(-z_low)), float(ndtr(-z_high)), mid=mid)
     center, error = np.log(found[0]), found[1]
     return float(np.exp(center - z_low * error)), float(np.exp(center + z_high * error))
 
