@@ -137,8 +137,9 @@ PUBLISHED = {"raw": ".1216", "kdd": ".0486", "basic_bootstrap": ".1078"}
 
 MID_P = (
     "`disparity='odds_ratio'` tests by Fisher's exact test; `method='mid-p'` counts the outcome seen half. All "
-    "outcomes are enumerated, so these figures have no Monte-Carlo error: over rates of the second group from .05 to .95, and "
-    "for coverage odds ratios from 1 to 10. The exact level and coverage are guaranteed, those of mid-p are not."
+    "outcomes are enumerated, so these figures have no Monte-Carlo error: over rates of the second group from .05 to "
+    ".95, and for coverage odds ratios from 1 to 10. The exact level and coverage are guaranteed, those of mid-p are "
+    "not."
 )
 
 SECTIONS = [

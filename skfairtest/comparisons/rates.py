@@ -71,7 +71,7 @@ class RateNull(NullDistribution):
     ) -> list[tuple[float, float]]:
         """Invert the score tests of all comparisons with the same critical values at once."""
         asked = [
-            (null.question.method == "mid-p", null.question.disparity, *z)
+            (null.question.disparity, *z, null.question.method == "mid-p")
             for null, z in zip(nulls, critical, strict=True)
         ]
         out: dict[int, tuple[float, float]] = {}
@@ -79,7 +79,8 @@ class RateNull(NullDistribution):
             places = [place for place, one in enumerate(asked) if one == same]
             pairs, scales = [nulls[place].pair for place in places], [nulls[place].scale for place in places]
             disparity, low, high, mid = same
-            out.update(zip(places, limits_of_all(pairs, scales, disparity, low, high, mid=mid), strict=True))
+            found = limits_of_all(pairs, scales, disparity, low, high, mid=bool(mid))
+            out.update(zip(places, found, strict=True))
         return [out[place] for place in range(len(nulls))]
 
     def table(self) -> TwoRates | None:

@@ -15,7 +15,7 @@ import numpy as np
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest.metrics.score_metric import ScoreMetric
-from skfairtest.metrics.scores import INEQUALITY, SCORES, BuiltIn, class_score, inequality, kappa
+from skfairtest.metrics.scores import HALF, INEQUALITY, SCORES, BuiltIn, class_score, inequality, kappa, quantile_of
 from skfairtest.readers.levels import plain_scalar
 
 __all__ = [
@@ -155,6 +155,7 @@ INSTEAD = {
 #: What a known function computes: the name of the metric or the metric itself, and the disparity that it says.
 Known = tuple[str | BuiltIn, str | None]
 _INEQUALITY = re.compile(rf"({'|'.join(INEQUALITY)})_(-?\d+(?:\.\d+)?)")
+_QUANTILE = re.compile(r"quantile_prediction_(\d*\.?\d+)")
 _F_BETA = re.compile(r"f(\d+(?:\.\d+)?)(?:_(micro|macro|weighted))?")
 
 #: Rates that are functions of the same name in fairlearn.
@@ -179,6 +180,10 @@ def with_parameter(name: str) -> str | BuiltIn | None:
     if unequal is not None:
         family, parameter = unequal[1], float(unequal[2])
         return "theil_index" if (family, parameter) == ("generalized_entropy", 1) else inequality(family, parameter)
+    quantile = _QUANTILE.fullmatch(name)
+    if quantile is not None:
+        share = float(quantile[1])
+        return "median_prediction" if share == HALF else quantile_of(share)
     found = _F_BETA.fullmatch(name)
     return None if found is None else _of_classes("f1", "f1", beta=float(found[1]), average=found[2] or "binary")
 

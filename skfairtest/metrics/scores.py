@@ -15,10 +15,13 @@ from skfairtest.metrics.confusion import ClassScores, GeometricMean, Kappa, Matt
 from skfairtest.metrics.determination import Determination
 from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Mean, Share
 from skfairtest.metrics.inequality import Atkinson, Entropy, Index, Inequality, gini
+from skfairtest.metrics.quantile import Quantile
 from skfairtest.metrics.score_metric import Cells, Context, ScoreMetric, shared_codes
 from skfairtest.readers.levels import listed, sort_levels
 
 UNIT, SIGNED, LOSS, ANY = (0.0, 1.0), (-1.0, 1.0), (0.0, np.inf), (-np.inf, np.inf)
+#: The share of the median.
+HALF = 0.5
 EITHER = ("decision_function", "predict_proba")
 PROBABILITY = "predict_proba"
 
@@ -380,6 +383,40 @@ def inequality(family: str, parameter: float | None = None) -> BuiltIn:
     return _unequal(name, index(chosen), bounds, called.format(chosen))
 
 
+@dataclass(frozen=True)
+class OfQuantile:
+    """The quantile of predictions below which a share of people lies."""
+
+    share: float
+
+    def __call__(self, context: Context) -> Functional:
+        """Return the quantile of these kinds of people."""
+        return Quantile(numbers(context, "y_pred"), self.share)
+
+
+def quantile_of(share: float) -> BuiltIn:
+    """Declare a quantile of predictions.
+
+    Examples
+    --------
+    >>> quantile_of(0.5).name, quantile_of(0.9).name
+    ('median_prediction', 'quantile_prediction_0.9')
+    """
+    if not 0 < share < 1:
+        raise ParameterError(
+            f"metric='quantile_prediction_{share:g}' must name a share between 0 and 1, such as "
+            "'quantile_prediction_0.9'"
+        )
+    number = np.format_float_positional(share, trim="-")
+    return BuiltIn(
+        "median_prediction" if share == HALF else f"quantile_prediction_{number}",
+        OfQuantile(share),
+        bounds=ANY,
+        describes="the median prediction" if share == HALF else f"the prediction below which a share of {number} lies",
+        columns=("y_pred",),
+    )
+
+
 def _unequal(name: str, index: Index, bounds: tuple[float, float], called: str) -> BuiltIn:
     return BuiltIn(
         name, OfBenefits(index, bounds), bounds=bounds, positive="always", undefined="everybody's benefit is 0",
@@ -428,6 +465,7 @@ SCORES: dict[str, BuiltIn] = {
             "mean_absolute_error", lambda c: np.abs(numbers(c, "y_true") - numbers(c, "y_pred")),
             ("y_true", "y_pred"), "the mean absolute error", LOSS,
         ),
+        quantile_of(HALF),
         _scored("log_loss", _cross_entropy, "the mean negative log-probability of the true label", LOSS),
         _scored("brier_score", lambda c: (_truth(c) - probabilities(c)) ** 2, "the mean squared error of scores", UNIT),
         _scored(

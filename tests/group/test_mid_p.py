@@ -90,7 +90,7 @@ def test_reports_say_that_it_is_approximate():
         ({"missing": "bounds"}, r"missing='bounds' looks at the enumerated or asymptotic test"),
         ({"metric": "f1"}, r"table has no y_true"),
         (
-            {"metric": ["selection_rate", "disparate_impact"]},
+            {"metric": {"a": "selection_rate", "b": "disparate_impact"}},
             r"method='mid-p' is of disparity='odds_ratio', and .* compared by its ratio",
         ),
     ],
