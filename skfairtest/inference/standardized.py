@@ -36,18 +36,20 @@ def standardized_moments(values: Floats, counts: Floats) -> Moments:
     Returns
     -------
     Moments
-        ``first`` is the difference, ``second`` the pooled standard deviation (ddof 2). The variance of the difference
-        is Welch's; the others are those of the delta method.
+        ``first`` is the difference, ``second`` the pooled standard deviation (ddof 2), both in units of the largest
+        value. The variance of the difference is Welch's; the others are those of the delta method.
     """
     counts = np.asarray(counts, dtype=float)
     n = counts.sum(axis=1)
+    unit = float(np.abs(values).max()) or 1.0
+    values = values / unit
     mean = counts @ values / n
     deviation = values - mean[:, None]
     second, third, fourth = ((counts * deviation**power).sum(axis=1) / n for power in (2, 3, 4))
     share = (n - 1) / (n.sum() - 2)
     each = second * n / (n - 1)
     pooled = share @ each
-    pooled *= pooled > ROUNDING * np.square(values).max()
+    pooled *= pooled > ROUNDING
     with np.errstate(divide="ignore", invalid="ignore"):
         of_variance = float((share**2 * (fourth - second**2) / n).sum())
         covariance = float(share[0] * third[0] / n[0] - share[1] * third[1] / n[1])
