@@ -93,6 +93,8 @@ class PairedFairnessTest(FairnessTest):
         The metric's ``value_a`` and ``value_b`` in each stratum and group, and how many people are there (``n``).
     by_group_, comparisons_, excluded_, homogeneity_ : DataFrame
         As of `FairnessTest`; values of groups are changes from model A to model B.
+    standardized_differences_ : DataFrame
+        Without rows.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Statistics that were sampled; None where none were.
     p_value_interval_ : tuple of float

@@ -85,8 +85,8 @@ class UncertainGroupsTest(FairnessTest):
     confidence_interval_, equivalence_interval_, p_value_interval_ : tuple of float
         Of the disparity, with "equivalence" also at level 1 - 2 alpha, and of the p-value's Monte-Carlo error. None of
         them includes the bias of an estimate whose assumption fails.
-    comparisons_, excluded_, homogeneity_ : DataFrame
-        The last one has no rows.
+    comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
+        The last two have no rows.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
         Disparities of bootstrap samples less that of the data.
     method_, variance_, within_, adjust_ : str or None
