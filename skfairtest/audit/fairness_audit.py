@@ -574,9 +574,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
         given = self.get_params(deep=False)
         del given["estimator"], given["n_jobs"], given["verbose"]
-        for name in ("individual", "scan", "impact", "positive_means", "favorable"):
-            if given[name] is None or (name == "impact" and not given[name]):
+        for name in ("individual", "scan", "positive_means", "favorable"):
+            if given[name] is None:
                 del given[name]
+        if not self.impact:
+            del given["impact"]
         standard = isinstance(self.metrics, str) and self.metrics == "standard"
         return {
             **given,

@@ -171,7 +171,7 @@ def edge_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, edge: flo
 def mid_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, log_p: float) -> float:
     """Log mid-p-value: an exact conditional p-value of equality less half the probability of the data given all totals.
 
-    It is smaller than the exact one, and its level is right on average over the totals rather than for each of them.
+    It is smaller than the exact one; the level of its test is about right, and not guaranteed.
 
     Parameters
     ----------
