@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from skfairtest._utils.text import label
+from skfairtest.report.paired_record import paired_contradictions
 from skfairtest.report.provenance import provenance_contradictions
 from skfairtest.report.scan_record import scan_contradictions
 from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup
@@ -50,6 +51,8 @@ def contradictions(record: Any) -> Iterator[str]:
     yield from _null_distribution(record)
     if record.scan is not None:
         yield from (f"scan.{said}" for said in scan_contradictions(record.scan))
+    if record.baseline is not None:
+        yield from (f"baseline.{said}" for said in paired_contradictions(record.baseline))
     yield from provenance_contradictions(record)
 
 
