@@ -37,7 +37,7 @@ def baseline():
     return Threshold().fit(None, None)
 
 
-def search(baseline, n=1200, seed=0, cv=3, **params):
+def search(baseline, n=4800, seed=0, cv=3, **params):
     X, y, group = people(n, np.random.default_rng(seed))
     scoring = {
         "accuracy": "accuracy",
@@ -140,7 +140,7 @@ def test_a_scorer_with_a_baseline_checks_its_parameters(baseline, params, messag
 def test_a_scorer_says_that_it_has_a_baseline(baseline):
     scorer = make_fairness_scorer("selection_rate", output="p_value", baseline=baseline)
     assert (
-        repr(scorer) == "make_fairness_scorer(selection_rate, output='p_value', baseline=Threshold(), random_state=0)"
+        repr(scorer) == "make_fairness_scorer('selection_rate', output='p_value', baseline=Threshold(), random_state=0)"
     )
 
 
