@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import enumerated
 from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.inference.multiplicity import holm
 from skfairtest.metrics import Metric, paired
@@ -106,7 +108,8 @@ def baseline_record(tests: Mapping[str, PairedFairnessTest], alpha: float, witho
         for name, test in tests.items()
         for row in test.excluded_.to_dict("records")
     ]
+    setup = replace(first.setup, features=enumerated(list(tests)))
     return PairedRecord(
-        first.setup, first.kind, NAMES, first.shares, first.n_samples, p_value, p_value <= limit, found,
+        setup, first.kind, NAMES, first.shares, first.n_samples, p_value, p_value <= limit, found,
         tuple(dict.fromkeys([*without, *missing])),
     )  # fmt: skip
