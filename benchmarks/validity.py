@@ -5,9 +5,10 @@ the designs are in `_cells`, the methods in `_methods`, `_competitors` and `_fam
 once in benchmarks/results/validity.json with the parameters, the seed and the versions behind it, and a rerun computes
 only what is missing or was run with other parameters. Seeds depend on a cell's name alone.
 
-``--quick`` runs a few cells with few data sets, and quick checks of calibration, inequality and scans; it stores
-nothing. ``--only PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md and its
-drawings from the stored results. The exit status is 1 where a figure breaks a promise of `_bounds`.
+``--quick`` runs a few cells with few data sets, and quick checks of the benchmarks that have designs of their own
+(calibration, inequality, scans, two models, streams, given covariates, uncertain groups); it stores nothing. ``--only
+PATTERN`` runs the cells whose name contains the pattern; ``--render`` writes doc/validity.md and its drawings from the
+stored results. The exit status is 1 where a figure breaks a promise of `_bounds`.
 """
 
 import argparse
@@ -89,10 +90,21 @@ def report(found):
 
 def neighbours():
     """Yield quick checks of the benchmarks that have designs of their own."""
-    from benchmarks import calibration, inequality, scan  # which use this module's cells
+    from benchmarks import (  # which use this module's cells
+        adjusted,
+        calibration,
+        inequality,
+        paired,
+        scan,
+        sequential,
+        uncertain_groups,
+    )
 
-    for benchmark in (calibration, inequality, scan):
-        yield benchmark.quick()
+    for benchmark in (calibration, inequality, scan, paired, sequential, adjusted, uncertain_groups):
+        started = time.process_time()
+        promise = benchmark.quick()
+        print(f"{time.process_time() - started:6.1f} s  {benchmark.__name__}", flush=True)
+        yield promise
 
 
 def main(argv=None):

@@ -267,6 +267,7 @@ class Pairs(Groups):
     cls = PairedFairnessTest
     labels = ("y_true", "y_pred", "y_pred_b")
     frames = (*Groups.frames, "disparities_", "by_model_")
+    written = ("to_frame", "to_json", "to_html", "to_markdown")
     nonsense = {"metric": "nonsense", "alternative": "wide"}
     models = ("estimator_a", "estimator_b")
 
@@ -1103,7 +1104,7 @@ def test_renaming_groups_in_the_same_order_changes_their_names_only(case, names)
         assert list(test.comparisons_["group"]) == [mapping[name] for name in before.comparisons_["group"]]
 
 
-@parametrized([case for case in CASES if case.kind is GROUPS])
+@parametrized([case for case in CASES if case.kind in (GROUPS, PAIRS)])
 def test_renaming_groups_in_reverse_order_changes_signs_and_no_p_value(case):
     back = {new: old for old, new in REVERSED.items()}
     test, before = case.kind.ask(case, case.data.assign(tree=case.data["tree"].map(REVERSED))), fitted(case)

@@ -10,6 +10,7 @@ import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.comparisons.frames import written_labels
+from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.group.subgroups import SubgroupScan
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.report.audit import audit_document, summary_frame
@@ -32,6 +33,7 @@ class ReportedAudit(ReportPages):
         self.individual_: IndividualFairnessTest | None = None
         self.scan_: SubgroupScan | None = None
         self.impact_ = None if record.impact is None else record.impact.frame
+        self.baseline_: dict[str, PairedFairnessTest] | None = None
         self.results_ = pd.concat([_results(part) for part in record.parts], ignore_index=True)
         self.by_group_ = pd.concat([_with_feature(part, part.by_group) for part in record.parts], ignore_index=True)
         left_out = [_with_feature(part, part.excluded) for part in record.parts if len(part.excluded)]

@@ -19,6 +19,7 @@ from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import GroupsMissing, ParameterError
 from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import check_seed, seed_sequence
+from skfairtest.audit._baseline import baseline_record, comparable, paired_test
 from skfairtest.audit._default_metrics import asked_of, kinds_of
 from skfairtest.audit._groupings import enough_draws, groupings, how_many, sets_of
 from skfairtest.audit._impact import impact_of
@@ -34,10 +35,11 @@ from skfairtest.comparisons.measure import measure
 from skfairtest.comparisons.people import FROM_TABLE, GroupsTest
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
+from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.group.subgroups import SubgroupScan
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
-from skfairtest.readers import classes_of
+from skfairtest.readers import classes_of, one_column
 from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.wording import check_words
 from skfairtest.tables import Sample
@@ -113,6 +115,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         category's rate of positive predictions beside the highest one, where the categories are those of the data, with
         unknown ones counted. Scores and predicted numbers are divided at their median. The tables have a level of their
         own, and `p_value_` and `concern_` are not about them; strata of `control_features` are taken together.
+    baseline : fitted estimator, optional
+        The model in production, whose place the audited model may take: the report has a section that compares the
+        disparities of both on the same people, as `PairedFairnessTest` does, by the groups of each single feature.
+        `fit` asks it; `from_predictions` takes `y_pred_baseline`. It is a question of its own, at the level of the
+        audit: `p_value_` and `concern_` are not about it. Differences are compared, and no margin is applied.
     random_state : int, RandomState, Generator or None
         Seed of the resamples, and of the predictions of a randomised model; reports tell the number that was
         used. All groupings share it, so that what is drawn for a feature does not depend on which others are audited.
@@ -151,6 +158,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         The fitted scan; None where none was asked for, and in an audit that `from_json` has read.
     impact_ : DataFrame or None
         The impact tables, with the columns of `impact_table`; None where none were asked for.
+    baseline_ : dict of str to PairedFairnessTest, or None
+        The fitted test of each sensitive feature against the model in production (model A); None where there is none,
+        and in an audit that `from_json` has read. Their p-values are adjusted together in the report.
     pos_label_ : object
         The label counted as positive; None where no metric asks.
     n_samples_ : int
@@ -227,6 +237,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     rest of age_cat = Less than 25         0.62         0.51    False
     """
 
+    _models: ClassVar[tuple[str, ...]] = ("estimator", "baseline")
     _of: ClassVar[str] = "metrics"
     _scores_are_predictions: ClassVar[bool] = False
 
@@ -251,6 +262,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         individual: Any = None,
         scan: Any = None,
         impact: bool = False,
+        baseline: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -273,6 +285,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         self.individual = individual
         self.scan = scan
         self.impact = impact
+        self.baseline = baseline
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -336,6 +349,14 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             columns = {"sensitive_features": sensitive_features, "control_features": control_features}
             scan.set_params(estimator=self.estimator)
             self._keep_scan(scan.fit(X, y, **columns, predict_params=predict_params))
+        if self.baseline is not None:
+            features = {"sensitive_features": sensitive_features, "control_features": control_features}
+            columns = {**features, "sample_weight": sample_weight, "clusters": clusters}
+            test, without = self._baseline_test(
+                {"y_true", "y_pred", "y_score"} if y is not None else {"y_pred", "y_score"}
+            )
+            test.set_params(estimator_a=self.baseline, estimator_b=self.estimator)
+            self._keep_baseline(test, test._people(X, one_column(y), None, columns, predict_params), without)
         return self
 
     @classmethod
@@ -350,6 +371,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         sample_weight: Any = None,
         clusters: Any = None,
         X: Any = None,
+        y_pred_baseline: Any = None,
+        y_score_baseline: Any = None,
         **params: Any,
     ) -> Self:
         """Audit predictions, without an estimator.
@@ -372,6 +395,9 @@ class FairnessAudit(ReportedAudit, GroupsTest):
             Who belongs together, as in `fit`.
         X : frame or mapping, optional
             Where the `features` of `scan` are looked up that are no sensitive features.
+        y_pred_baseline, y_score_baseline : array-like of shape (n_samples,), optional
+            Predictions, and scores, of the model in production for the same people, with which these are compared, as
+            with `baseline`.
         **params
             Parameters of the audit.
 
@@ -407,11 +433,49 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         if scan is not None:
             found = scan.from_predictions(y_true, y_pred, y_score=y_score, X=X, **columns, **scan.get_params())
             audit._keep_scan(found)
-            traced = audit.record_.provenance
-            if traced is not None and X is not None:
-                traced = replace(traced, columns=(*traced.columns, "X"))
-                audit.record_ = replace(audit.record_, provenance=traced)
+            if X is not None:
+                audit._trace("X")
+        if y_pred_baseline is not None or y_score_baseline is not None:
+            pairs = {"y_pred": (y_pred_baseline, y_pred), "y_score": (y_score_baseline, y_score)}
+            pairs = {name: pair for name, pair in pairs.items() if pair[0] is not None}
+            said = {
+                f"{name}_{model}": values
+                for name, pair in pairs.items()
+                for model, values in zip("ab", pair, strict=True)
+            }
+            given = {"y_true": y_true, "y_pred": y_pred_baseline, "y_score": y_score_baseline}
+            test, without = audit._baseline_test({name for name, values in given.items() if values is not None})
+            columns |= {"sample_weight": sample_weight, "clusters": clusters}
+            audit._keep_baseline(test, test._predicted(y_true, said, columns), without)
+            audit._trace(*(f"{name}_baseline" for name in ("y_pred", "y_score") if f"{name}_a" in said))
         return audit
+
+    def _trace(self, *columns: str) -> None:
+        """Say in the record with what else the audit was called."""
+        traced = self.record_.provenance
+        if traced is not None:
+            traced = replace(traced, columns=(*traced.columns, *columns))
+            self.record_ = replace(self.record_, provenance=traced)
+
+    def _baseline_test(self, known: set[str]) -> tuple[PairedFairnessTest, list[str]]:
+        """Return the test against the model in production, and why it leaves out metrics; `known` is what is said."""
+        if self.missing != "raise":
+            raise ParameterError(
+                f"missing={self.missing!r} has no comparison with a baseline, which needs everybody's group: use "
+                "missing='raise', or leave the baseline out"
+            )
+        metrics, without = comparable(self._metrics, known)
+        settings = {**self.get_params(deep=False), "random_state": self.record_.parameters["random_state"]}
+        n_features = len({name for part in self.record_.parts for name in part.sensitive})
+        return paired_test(metrics, settings, n_features), without
+
+    def _keep_baseline(self, test: PairedFairnessTest, people: tuple[Any, ...], without: Sequence[str]) -> None:
+        """Test people by each of their sensitive features."""
+        sample, *asked = people
+        names = [name for name in sample.sensitive_names if len(sample.regroup([name]).groups) > 1]
+        self.baseline_ = {name: clone(test)._fit_sample(sample.regroup([name]), *asked) for name in names}
+        found = baseline_record(self.baseline_, 1 - self.confidence_level, without)
+        self.record_ = replace(self.record_, baseline=found)
 
     def _scan(self, *, seed: int, has_truth: bool = True) -> SubgroupScan | None:
         """Return the scan that is asked for, not fitted."""
@@ -460,6 +524,11 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         check_words(positive_means=self.positive_means, favorable=self.favorable)
         self._individual_test()
         self._scan(seed=0)
+        if self.baseline is not None and self.estimator is None:
+            raise ParameterError(
+                "baseline is asked for its predictions, as estimator is: pass both, or the predictions of both to "
+                "from_predictions(..., y_pred_baseline=...)"
+            )
         if self.compare == "to_reference":
             raise ParameterError(
                 "compare='to_reference' has no meaning over several features, which share no group: use "
@@ -505,6 +574,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         if metrics is None:
             metrics, without = self._standard(sample)
             settings = settings_of(metrics, self.get_params())
+        self._metrics = metrics
         classes = classes_of(self.estimator)
         single = {name: sample.regroup([name]) for name in sample.sensitive_names}
         levels = {name: len(people.groups) for name, people in single.items()}
@@ -574,7 +644,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     def _parameters(self, metrics: Sequence[Metric], seed: int) -> dict[str, Any]:
         given = self.get_params(deep=False)
         del given["estimator"], given["n_jobs"], given["verbose"]
-        for name in ("individual", "scan", "positive_means", "favorable"):
+        for name in ("individual", "scan", "baseline", "positive_means", "favorable"):
             if given[name] is None:
                 del given[name]
         if not self.impact:

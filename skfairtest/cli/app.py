@@ -16,6 +16,7 @@ import typer
 
 from skfairtest._version import __version__
 from skfairtest.cli import options
+from skfairtest.cli.compare import COMPARE_HELP, compare
 from skfairtest.cli.errors import BadInput, check_level, in_terms_of_options, one_line
 from skfairtest.cli.header import UTF_8, check_encoding
 from skfairtest.cli.help import Command, Commands
@@ -143,6 +144,7 @@ def audit(
     control: options.Control = None,
     scan: options.Scan = None,
     impact_table: options.Impact = False,
+    baseline: options.Production = None,
     weight: options.Weight = None,
     cluster: options.Cluster = None,
     missing: options.Missing = "raise",
@@ -201,6 +203,7 @@ def audit(
         cluster,
         check_encoding(encoding),
         unknown=missing != "raise",
+        others=() if baseline is None else (("--baseline", baseline),),
     )
     source = Source(tuple(files), columns, engine, cache, score_bins, threshold)
     source.check()
@@ -316,6 +319,7 @@ def _some_failed(failed: Mapping[str, str]) -> Status:
 
 app.command(name="scan", cls=Command, help=options.SCAN_HELP, epilog=options.SCAN_EPILOG)(scan)
 app.command(name="impact", cls=Command, help=IMPACT_HELP)(impact)
+app.command(name="compare", cls=Command, help=COMPARE_HELP)(compare)
 app.command(name="monitor", cls=Command, help=MONITOR_HELP)(monitor)
 
 

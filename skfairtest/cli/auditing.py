@@ -94,6 +94,8 @@ def audited_people(
             metrics = "equalized_odds" if people.y_true is not None else "selection_rate"
         searched["scan"] = own.set_params(metric=metrics)
         searched["X"] = {name: cut_where_many(people.sensitive[name], own.n_bins) for name in scan}
+    if people.others:
+        searched["y_pred_baseline"] = next(iter(people.others.values()))
     return FairnessAudit.from_predictions(
         people.y_true,
         people.y_pred,
@@ -117,8 +119,11 @@ def described(
     command: str | None = None,
 ) -> AuditRecord:
     """Say in a record what files it is about and what was typed, and name options where it names parameters."""
-    assert record.provenance is not None
     name = label(source.name)
+    if record.baseline is not None:
+        names = (source.columns.others[0][1], str(source.columns.y_pred))
+        record = replace(record, baseline=replace(record.baseline, names=names))
+    assert record.provenance is not None
     warned = [one_line(in_terms_of_options(warning)) for warning in record.warnings]  # some of which were said
     return replace(
         record,

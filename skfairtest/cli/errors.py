@@ -20,6 +20,7 @@ _OPTIONS = {
     "y_true": "--y-true",
     "y_pred": "--y-pred",
     "y_score": "--y-score",
+    "y_pred_baseline": "--baseline",
     "score_bins": "--score-bins",
     "prediction_threshold": "--threshold",
     "minimum_cell": "--minimum-cell",

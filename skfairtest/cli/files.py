@@ -13,7 +13,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import chain
 from math import isfinite
@@ -52,7 +52,8 @@ _MISSING = frozenset({"nan", "na", "n/a", "#n/a", "null", "none", "."})
 class Columns:
     """Which columns of a file are what, in which encoding text is, and whether a group may be unknown (missing).
 
-    None: the command has no option that says so.
+    None: the command has no option that says so. `others` and `other_scores` are the predictions and the scores of
+    further models, each an option and a column.
     """
 
     y_true: str | None
@@ -64,11 +65,14 @@ class Columns:
     cluster: str | None = None
     encoding: str = UTF_8
     unknown: bool | None = None
+    others: tuple[tuple[str, str], ...] = ()
+    other_scores: tuple[tuple[str, str], ...] = ()
 
     @property
     def options(self) -> dict[str, str]:
         """Each column, once, and the option that asks for it first."""
         asked = [("--y-true", self.y_true), ("--y-pred", self.y_pred), ("--y-score", self.y_score)]
+        asked += [*self.others, *self.other_scores]
         asked += [("--sensitive", name) for name in self.sensitive]
         asked += [("--control", name) for name in self.control]
         asked += [("--weight", self.weight), ("--cluster", self.cluster)]
@@ -81,8 +85,8 @@ class Columns:
     @property
     def numbers(self) -> dict[str, str]:
         """The columns of numbers, and the option that asks for each."""
-        asked = {"--y-score": self.y_score, "--weight": self.weight}
-        return {name: option for option, name in asked.items() if name is not None}
+        asked = [("--y-score", self.y_score), ("--weight", self.weight), *self.other_scores]
+        return {name: option for option, name in asked if name is not None}
 
     def number(self, name: str) -> str:
         """Return what the numbers of a column are called where it is read as names as well."""
@@ -91,7 +95,8 @@ class Columns:
     @property
     def labels(self) -> tuple[str, ...]:
         """The columns of true labels and predictions, each once."""
-        return tuple(dict.fromkeys(name for name in (self.y_true, self.y_pred) if name is not None))
+        others = [name for _, name in self.others]
+        return tuple(dict.fromkeys(name for name in (self.y_true, self.y_pred, *others) if name is not None))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -114,6 +119,8 @@ class People:
         Groups and strata; text stays text.
     cluster : Series or None
         Who belongs together, with the column's name.
+    others, other_scores : dict of str to ndarray or Categorical
+        Predictions and scores of further models, by their columns.
     """
 
     y_true: Any
@@ -123,6 +130,8 @@ class People:
     y_score: NDArray[np.float64] | None = None
     weight: NDArray[np.float64] | None = None
     cluster: pd.Series | None = None
+    others: dict[str, Any] = field(default_factory=dict)
+    other_scores: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     @property
     def n_samples(self) -> int:
@@ -131,10 +140,10 @@ class People:
 
     @property
     def labels(self) -> list[Any]:
-        """The labels in y_true and y_pred together, sorted."""
+        """The labels in y_true and all predictions together, sorted."""
         seen = [
             plain_scalar(value)
-            for column in (self.y_true, self.y_pred)
+            for column in (self.y_true, self.y_pred, *self.others.values())
             if column is not None
             for value in (column.categories if isinstance(column, pd.Categorical) else np.unique(column))
         ]
@@ -314,6 +323,8 @@ def _people(
         None if columns.y_score is None else np.asarray(numbers[columns.y_score], dtype=float),
         None if columns.weight is None else np.asarray(numbers[columns.weight], dtype=float),
         None if columns.cluster is None else pd.Series(named[columns.cluster], name=columns.cluster),
+        {name: labels(name) for _, name in columns.others},
+        {name: np.asarray(numbers[name], dtype=float) for _, name in columns.other_scores},
     )
 
 

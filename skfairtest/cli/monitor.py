@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import time as clock
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -27,8 +29,8 @@ MONITOR_HELP = """Test a stream, batch by batch, valid however often one looks.
 STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however often
 it is looked at: a fair stream is ever called unfair with a probability of at most --alpha. What is tested is decided by
 the first run; later ones may repeat these options and not change them. A batch that was taken in already changes
-nothing. STATE is replaced as a whole: after a failure it is as it was. One line is written. Two runs at once on one
-STATE are not for this command.
+nothing. STATE is replaced as a whole: after a failure it is as it was. One line is written. While a run works on STATE,
+there is a file STATE.lock beside it, and another run on the same STATE is an error.
 
 \b
 Examples:
@@ -142,17 +144,47 @@ def monitor(
             batch=_hash(batch) if name is None else name,
         )
 
-    with watched():
+    with _locked(state), watched():
         test, _ = audited(work)
-    try:
-        test.to_json(state)
-    except OSError as error:
-        raise BadInput(f"STATE {state}: {error.strerror or error}") from error
+        try:
+            test.to_json(state)
+        except OSError as error:
+            raise BadInput(f"STATE {state}: {error.strerror or error}") from error
     write_out(f"{clock.strftime('%Y-%m-%d')} {Path(state).name}: {test.summary()}\n")
     for option, path, written in (("--html", html, test.to_html), ("--markdown", markdown, test.to_markdown)):
         if path is not None:
             write_out(written(), path, option=option)
     return Status.SIGNIFICANT if test.concern_ or test.changed_ else Status.DONE
+
+
+@contextmanager
+def _locked(state: str) -> Iterator[None]:
+    """Keep other runs away from a state: what one of two at once has learnt would be lost."""
+    lock = f"{state}.lock"
+    try:
+        # Only one process can make a file that is not there yet, on every system.
+        file = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
+    except FileExistsError:
+        raise BadInput(
+            f"STATE {state}: another run is working on it ({_holder(lock)}). Run this again when it has ended; if it "
+            f"was killed, delete {lock} first"
+        ) from None
+    except OSError as error:
+        raise BadInput(f"STATE {state}: {lock} cannot be written: {error.strerror or error}") from error
+    try:
+        with os.fdopen(file, "w", encoding="ascii") as written:
+            written.write(f"process {os.getpid()}, since {clock.strftime('%Y-%m-%d %H:%M:%S')}")
+        yield
+    finally:
+        with suppress(OSError):  # somebody may have deleted it
+            os.remove(lock)
+
+
+def _holder(lock: str) -> str:
+    try:
+        return Path(lock).read_text(encoding="ascii") or "it has just begun"
+    except (OSError, UnicodeDecodeError):
+        return "it has just ended"
 
 
 def _begun(asked: dict[str, Any], people: People) -> SequentialFairnessTest:

@@ -50,6 +50,9 @@ mean_squared_error and mean_absolute_error. Without --y-true, they are those tha
 --scan searches subgroups of up to two columns, the groups' own among them, by the metrics of --metric (otherwise by
 equalized_odds, or selection_rate without --y-true), with a guarantee of its own; the exit status is not about it.
 
+--baseline names the predictions of the model in production: the report then says by which metrics and groups the
+disparities of both models differ, at a level of its own; the exit status is not about it either.
+
 In a text file only an empty field is missing: a group may be called NA. In a file or a pipe the report is plain text
 with every comparison. JSON writes undefined numbers as null and infinite ones as "inf" and "-inf"; CSV puts an
 apostrophe before text that a spreadsheet would compute.
@@ -185,6 +188,10 @@ Impact = Annotated[
         help="Also make the impact tables: rates of positive predictions beside the highest one, of each sensitive "
         "column and their intersections.",
     ),
+]
+Production = Annotated[
+    str | None,
+    _column("--baseline", "The predictions of the model in production, with which these are compared."),
 ]
 Control = Annotated[
     list[str] | None, _column("--control", "Compare only people with the same value here. May be repeated.")

@@ -95,7 +95,11 @@ class Source:
             )
         if not columns.sensitive:
             raise BadInput("--sensitive is missing: name the column of groups")
-        in_memory = {"--cluster": columns.cluster is not None, "--missing": bool(columns.unknown)}
+        in_memory = {
+            "--baseline": bool(columns.others),
+            "--cluster": columns.cluster is not None,
+            "--missing": bool(columns.unknown),
+        }
         for needed in (option for option, given in in_memory.items() if given and self.is_counted):
             why = next((option for option, value in self._of_counting.items() if value is not None), "several files")
             raise BadInput(f"{needed} needs a single file that is read into memory: it does not go with {why}")

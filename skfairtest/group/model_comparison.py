@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,8 +13,17 @@ import pandas as pd
 
 from skfairtest._utils.checks import check_probability
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.text import label
+from skfairtest.comparisons.frames import written_labels
 from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.inference.multiplicity import holm
+from skfairtest.report.document import Block, Heading
+from skfairtest.report.markdown import markdown
+from skfairtest.report.mixin import write_text
+from skfairtest.report.paired import models_document
+from skfairtest.report.paired_record import PairedRecord
+from skfairtest.report.record import plain_value
+from skfairtest.report.text import plain
 
 __all__ = ["ModelComparison", "compare_models"]
 
@@ -32,18 +43,110 @@ class ModelComparison:
         baseline), ``disparity_b``, their ``difference`` with ``ci_low`` and ``ci_high``, ``p_value`` (over this
         candidate's comparisons), ``p_value_adjusted`` (over the candidates too) and ``significant``
         (with ``alternative="fairer"``: certified).
+    confidence_level : float
+        Of all intervals together.
     """
 
     baseline: str
     tests: Mapping[str, PairedFairnessTest] = field(repr=False)
     results: pd.DataFrame = field(repr=False)
+    confidence_level: float = 0.95
+
+    @property
+    def concern_(self) -> bool:
+        """Whether a candidate differs significantly; with ``alternative="fairer"``, whether one was not certified."""
+        found = self.results["significant"]
+        return bool(not found.all() if self._is_fairer else found.any())
+
+    @property
+    def _is_fairer(self) -> bool:
+        return any(test.alternative == "fairer" for test in self.tests.values())
+
+    @property
+    def _records(self) -> dict[str, PairedRecord]:
+        return {name: test._record((self.baseline, name)) for name, test in self.tests.items()}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what was found as plain Python.
+
+        Returns
+        -------
+        dict
+            ``baseline``, ``confidence_level``, ``concern``, ``results`` (a dict for each candidate) and ``candidates``
+            (each with what `PairedFairnessTest.to_dict` returns).
+        """
+        return {
+            "test": "compare_models",
+            "baseline": self.baseline,
+            "confidence_level": self.confidence_level,
+            "concern": self.concern_,
+            "results": plain_value(written_labels(self.results.reset_index())),
+            "candidates": {name: test.to_dict() for name, test in self.tests.items()},
+        }
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write what `to_dict` returns as JSON.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            ASCII text.
+        """
+        return write_text(json.dumps(self.to_dict(), indent=2, allow_nan=False) + "\n", path)
+
+    def to_markdown(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write a section for a model card.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            Markdown, in which every name is text.
+        """
+        return write_text(markdown(self._document()), path)
+
+    def to_html(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """Write the comparison as one page that needs nothing else, and no network.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            HTML.
+
+        Raises
+        ------
+        ImportError
+            If jinja2 or matplotlib is not installed.
+        """
+        from skfairtest.report.html import page
+
+        heading = Heading(f"Models compared with {label(self.baseline)}", 1)
+        return write_text(page([heading, *self._document()]), path)
 
     def __str__(self) -> str:
-        """Return a sentence, then the table."""
-        found = [str(name) for name in self.results.index[self.results["significant"]]]
-        names = ", ".join(found) if found else "none"
-        said = f"Of {len(self.results)} candidates {names} differ significantly from {self.baseline} in a disparity."
-        return f"{said}\n\n{self.results.to_string(float_format='{:.4g}'.format)}"
+        """Return the verdict and sentences, then the tables."""
+        return plain(self._document()).rstrip("\n")
+
+    def _document(self) -> list[Block]:
+        return models_document(
+            self._records, self.results, self.baseline, level=self.confidence_level, fairer=self._is_fairer,
+            concern=self.concern_,
+            documents={name: test._document_of((self.baseline, name)) for name, test in self.tests.items()},
+        )  # fmt: skip
 
 
 def compare_models(
@@ -139,7 +242,7 @@ def compare_models(
     adjusted = np.exp(holm(np.log([test.p_value_ for test in tests.values()])))
     results["p_value_adjusted"] = adjusted
     results["significant"] = adjusted <= alpha * (1 + 1e-12)
-    return ModelComparison(first, tests, results)
+    return ModelComparison(first, tests, results, confidence_level)
 
 
 def _row(test: PairedFairnessTest) -> dict[str, Any]:

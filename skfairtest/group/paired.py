@@ -11,6 +11,7 @@ import numpy as np
 from skfairtest._utils.checks import check_choice, is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed
+from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.engine import compare, settings_of
 from skfairtest.comparisons.frames import by_model_frame, disparities_frame
@@ -19,16 +20,22 @@ from skfairtest.comparisons.one_group import compare_in_one_group
 from skfairtest.comparisons.people import responses_asked
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.metrics import Metric, Paired, paired, resolve_metrics
+from skfairtest.metrics import Metric, Paired, Rate, paired, resolve_metrics
 from skfairtest.metrics.paired import MODELS
 from skfairtest.readers import check_rows, classes_of, one_column, predict, predictions_from_X, scores
 from skfairtest.readers.containers import is_table, split_table
+from skfairtest.report.cells import records
+from skfairtest.report.document import Block, Heading
+from skfairtest.report.mixin import ReportPages
+from skfairtest.report.paired import paired_document
+from skfairtest.report.paired_record import PairedRecord, paired_row
+from skfairtest.report.sentences import metric_title
 from skfairtest.tables import PAIRED_NAMES, Sample
 
 ALTERNATIVES = ("two-sided", "greater", "less", "fairer")
 
 
-class PairedFairnessTest(FairnessTest):
+class PairedFairnessTest(ReportPages, FairnessTest):
     """Test whether a disparity between groups differs between two models that judge the same people.
 
     Null hypothesis: the disparity of `metric` between the groups compared is the same under both models. That is, the
@@ -236,24 +243,31 @@ class PairedFairnessTest(FairnessTest):
         ... ).disparity_
         1.0
         """
-        given = [name for name in cls._models if params.get(name) is not None]
-        if given:
-            raise ParameterError(
-                f"{given[0]} is not for from_predictions, which takes predictions: use {cls.__name__}(model_a, model_b)"
-                ".fit(X, y, ...)"
-            )
-        said = {"y_pred_a": y_pred_a, "y_pred_b": y_pred_b, "y_score_a": y_score_a, "y_score_b": y_score_b}
-        said = {name: one_column(values) for name, values in said.items() if values is not None}
-        for name, values in said.items():
-            predictions_from_X(values, name)
         columns = {
             "sensitive_features": sensitive_features,
             "control_features": control_features,
             "sample_weight": sample_weight,
             "clusters": clusters,
         }
+        said = {"y_pred_a": y_pred_a, "y_pred_b": y_pred_b, "y_score_a": y_score_a, "y_score_b": y_score_b}
         test = cls(**params)
-        return test._fit_sample(*test._read(one_column(y_true), said, columns))
+        return test._fit_sample(*test._predicted(y_true, said, columns))
+
+    def _predicted(
+        self, y_true: Any, said: Mapping[str, Any], columns: dict[str, Any]
+    ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
+        """Read the predictions of both models."""
+        given = [name for name in self._models if getattr(self, name) is not None]
+        if given:
+            raise ParameterError(
+                f"{given[0]} is not for from_predictions, which takes predictions: use "
+                f"{type(self).__name__}(model_a, model_b).fit(X, y, ...)"
+            )
+        said = {name: one_column(values) for name, values in said.items() if values is not None}
+        for name, values in said.items():
+            predictions_from_X(values, name)
+        self._with_groups(columns)
+        return self._read(one_column(y_true), said, columns, self._seed())
 
     @classmethod
     def from_frame(cls, *args: Any, **params: Any) -> NoReturn:
@@ -331,14 +345,13 @@ class PairedFairnessTest(FairnessTest):
             raise ParameterError(
                 f"{lacking[0]} is None and the other model is not: pass both models, or neither and their predictions"
             )
-        if columns["sensitive_features"] is None:
-            raise self._without_groups("the groups to compare", "sex")
+        self._with_groups(columns)
+        seed = self._seed()
         if lacking:
-            return self._read(y, _two_columns(X), columns)
+            return self._read(y, _two_columns(X), columns, seed)
         settings, metrics = self._check()
         needed = cells_read(metrics, settings)
         check_rows(X, y=y, **columns)
-        seed = self._seed()
         common = {
             "sensitive_features": columns["sensitive_features"],
             "predict_params": predict_params,
@@ -352,15 +365,18 @@ class PairedFairnessTest(FairnessTest):
                 responses, names = responses_asked([metric.of for metric in metrics if isinstance(metric, Paired)])
                 known = {"metric": names, "pos_label": self.pos_label, "y_true": y}
                 said[f"y_score_{model}"] = scores(estimator, X, responses, **known, **common)
-        return self._read(y, said, columns)
+        return self._read(y, said, columns, seed)
+
+    def _with_groups(self, columns: Mapping[str, Any]) -> None:
+        """Refuse people without groups."""
+        if columns["sensitive_features"] is None:
+            raise self._without_groups("the groups to compare", "sex")
 
     def _read(
-        self, y: Any, said: Mapping[str, Any], columns: dict[str, Any]
+        self, y: Any, said: Mapping[str, Any], columns: dict[str, Any], seed: Any
     ) -> tuple[Sample, Settings, list[Metric] | None, Any, str]:
         settings, metrics = self._check()
         needed = cells_read(metrics, settings)
-        if columns["sensitive_features"] is None:
-            raise self._without_groups("the groups to compare", "sex")
         if "y_true" in needed and y is None:
             names = ", ".join(metric.name for metric in metrics if "y_true" in metric.reads)
             raise ParameterError(f"y is missing: {names} needs the true labels; {self._of}='selection_rate' does not")
@@ -381,7 +397,7 @@ class PairedFairnessTest(FairnessTest):
         ordered = {name: said[name] for name in PAIRED_NAMES if name in said}
         sample = Sample.from_predictions(y, of_models=ordered, **columns)
         subject = "predictions" if self.estimator_a is None else self._subject()
-        return sample, settings, metrics, self._seed(), subject
+        return sample, settings, metrics, seed, subject
 
     def _subject(self) -> str:
         names = [type(getattr(self, name)).__name__ for name in self._models]
@@ -393,10 +409,54 @@ class PairedFairnessTest(FairnessTest):
             del self.equivalence_interval_
         one_group = len(self.groups_) == 1
         kind = "one group" if one_group else "sizes" if self.alternative == "fairer" else "change"
+        self._feature = self._setup.features
         self._setup = replace(self._setup, models=kind)
         if one_group:
             self._setup = replace(self._setup, features="model", names=())
         self.disparities_, self.by_model_ = disparities_frame(result.measured), by_model_frame(result.measured)
+        measured = [getattr(metric, "of", metric) for metric in result.measured.metrics]  # in one group, the rates
+        self._shares = tuple(metric.name for metric in measured if isinstance(metric, Rate) and metric.value is None)
+
+    def _record(self, names: tuple[str, str] = ("model A", "model B"), alpha: float | None = None) -> PairedRecord:
+        """Return what reports say of the fitted test.
+
+        `names` are what models are called, and `alpha` is the level of several tests together, adjusted by Holm.
+        """
+        rows = records(self.comparisons_)
+        if len(self.disparities_):
+            values = list(zip(self.disparities_["disparity_a"], self.disparities_["disparity_b"], strict=True))
+            if self.alternative == "fairer":
+                values = [(abs(a), abs(b)) for a, b in values]
+        else:  # in one group both are rates
+            values = [(row["value_other"], row["value_group"]) for row in rows]
+            rows = [{**row, "group": label(self.groups_[0])} for row in rows]
+        found = [paired_row(row, self._feature, pair) for row, pair in zip(rows, values, strict=True)]
+        setup, people = self._setup, self.n_samples_
+        if alpha is not None:
+            setup = replace(setup, alpha=alpha, adjust="holm")
+        return PairedRecord(
+            setup, setup.models, names, self._shares, people, self.p_value_, self.concern_, tuple(found)
+        )
+
+    def _document(self) -> list[Block]:
+        return self._document_of(("model A", "model B"))
+
+    def _document_of(self, names: tuple[str, str]) -> list[Block]:
+        """Compose the report, in which models have these names."""
+        return paired_document(
+            self._record(names),
+            self._setup,
+            by_group=self._values,
+            by_model=self.by_model_,
+            comparisons=self.comparisons_,
+            excluded=self.excluded_,
+            homogeneity=self.homogeneity_,
+            p_value_interval=self.p_value_interval_,
+        )
+
+    def _page(self) -> list[Block]:
+        metrics = enumerated([metric_title(metric) for metric in dict.fromkeys(self.comparisons_["metric"])])
+        return [Heading(f"Two models: {metrics} by {label(self._feature)}", 1), Heading("Verdict"), *self._document()]
 
     def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
         classes = classes_of(self.estimator_b)

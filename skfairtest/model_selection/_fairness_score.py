@@ -60,12 +60,7 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
     unknown = [name for name in params if name not in known]
     if unknown:
         raise ParameterError(f"test_params: FairnessTest has no {listed(unknown)}; there are {', '.join(known)}")
-    seed = params.get("random_state")
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
-        raise ParameterError(
-            f"random_state of a scorer must be an integer, found {seed!r}: the same model and data must get the same "
-            "score, whatever the order and the process in which candidates are scored"
-        )
+    check_seed_of_scorer(params.get("random_state"))
     # A test's own check of its parameters, which needs no data.
     settings, metrics = engine.check_question(metric, params)
     everybody = [m for m in metrics if isinstance(m, Omnibus)]
@@ -110,6 +105,15 @@ def check_score(metric: Any, output: str, params: dict[str, Any]) -> None:
         raise ParameterError(
             f"output={output!r} is one number, but {listed(ratios)} is compared by ratio and the other metrics by "
             "difference: score them separately, or use output='p_value'"
+        )
+
+
+def check_seed_of_scorer(seed: Any) -> None:
+    """Refuse seeds with which a score would depend on what was scored before."""
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool):
+        raise ParameterError(
+            f"random_state of a scorer must be an integer, found {seed!r}: the same model and data must get the same "
+            "score, whatever the order and the process in which candidates are scored"
         )
 
 

@@ -12,12 +12,16 @@ from skfairtest._utils.text import name_of
 from skfairtest.comparisons.engine import check_question
 from skfairtest.group import FairnessTest
 from skfairtest.group.fairness import result_of
+from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.model_selection._check_lengths import check_people
-from skfairtest.model_selection._fairness_score import check_score, fairness_score
+from skfairtest.model_selection._fairness_score import check_score, check_seed_of_scorer, fairness_score
 from skfairtest.readers import one_column
 from skfairtest.readers.named import check_names_of_columns, named_columns
 
 __all__ = ["make_fairness_scorer"]
+
+#: What a model is tested for against a baseline.
+FAIRER: dict[str, Any] = {"alternative": "fairer"}
 
 MISSING = (
     "sensitive_features is missing, so there are no groups to compare. By metadata routing: "
@@ -35,6 +39,7 @@ def score_of_predictions(
     metric: Any,
     output: str,
     columns: tuple[str, ...] | None,
+    baseline: Any = None,
     sensitive_features: Any = None,
     control_features: Any = None,
     clusters: Any = None,
@@ -47,7 +52,7 @@ def score_of_predictions(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, and labels predicted with a threshold.
-    metric, output, columns, **params : object
+    metric, output, columns, baseline, **params : object
         The scorer's.
     sensitive_features, control_features, clusters, sample_weight : object
         Passed by metadata routing.
@@ -67,6 +72,11 @@ def score_of_predictions(
             f"sensitive_features are the columns {list(columns)} of X, and X is not passed when "
             "thresholds are scored (TunedThresholdClassifierCV): make_fairness_scorer(...) without sensitive_features, "
             "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)"
+        )
+    if baseline is not None:
+        raise ParameterError(
+            "baseline is a model that is asked about X, and X is not passed when thresholds are scored "
+            "(TunedThresholdClassifierCV): tune without it, and compare the tuned model by PairedFairnessTest"
         )
     passed = {
         "sensitive_features": sensitive_features,
@@ -98,11 +108,13 @@ def _check_passed(people: Any, passed: dict[str, Any]) -> None:
 class FairnessScorer(_BaseScorer):
     """What `make_fairness_scorer` returns: called as ``scorer(estimator, X, y)``."""
 
-    def __init__(self, metric: Any, output: str, columns: tuple[str, ...] | None, params: dict[str, Any]) -> None:
-        super().__init__(
-            score_of_predictions, 1, {"metric": metric, "output": output, "columns": columns, **params}, "predict"
-        )
+    def __init__(
+        self, metric: Any, output: str, columns: tuple[str, ...] | None, params: dict[str, Any], baseline: Any = None
+    ) -> None:
+        given = {"metric": metric, "output": output, "columns": columns, "baseline": baseline, **params}
+        super().__init__(score_of_predictions, 1, given, "predict")
         self._metric, self._output, self._columns, self._params = metric, output, columns, params
+        self._baseline = baseline
         # set_score_request does the same, and is only there while routing is enabled.
         requests = MetadataRequest(owner=repr(self))
         for name, alias in {
@@ -153,9 +165,15 @@ class FairnessScorer(_BaseScorer):
                 )
             passed["sensitive_features"] = named_columns(X, self._columns, "sensitive_features")
         _check_passed(X if y_true is None else y_true, passed)
-        test = FairnessTest(estimator, metric=self._metric, **self._params)
+        test = self._test(estimator)
         truth = one_column(y_true)
         return fairness_score(lambda: result_of(test, X, truth, passed), self._output)
+
+    def _test(self, estimator: Any) -> FairnessTest:
+        """Return the test of a fitted model."""
+        if self._baseline is None:
+            return FairnessTest(estimator, metric=self._metric, **self._params)
+        return PairedFairnessTest(self._baseline, estimator, metric=self._metric, **FAIRER, **self._params)
 
     def set_score_request(self, **kwargs: bool | str | None) -> Self:
         """Change which metadata is requested; requests that are not mentioned stay as they are.
@@ -167,6 +185,8 @@ class FairnessScorer(_BaseScorer):
     def __repr__(self) -> str:
         """Return the call that makes it."""
         given: dict[str, Any] = {"output": self._output}
+        if self._baseline is not None:
+            given["baseline"] = self._baseline
         if self._columns is not None:
             given["sensitive_features"] = self._columns[0] if len(self._columns) == 1 else list(self._columns)
         given |= self._params
@@ -179,6 +199,7 @@ def make_fairness_scorer(
     *,
     output: str = "upper_bound",
     sensitive_features: str | list[str] | tuple[str, ...] | None = None,
+    baseline: Any = None,
     **test_params: Any,
 ) -> FairnessScorer:
     """Make a scorer of a fitted model's fairness, for searches and cross-validation.
@@ -204,10 +225,15 @@ def make_fairness_scorer(
         Names of columns of X that hold the groups; this needs no metadata routing. They must be in the X that is passed
         to the whole model; a ColumnTransformer inside it may drop them. None: the groups are passed by metadata
         routing, and are already requested.
+    baseline : fitted estimator, optional
+        The model in production. The score then is minus the p-value of `PairedFairnessTest` with
+        ``alternative="fairer"``, whose null hypothesis is that a disparity of the scored model is as large in size as
+        that of the baseline, or larger; it needs ``output="p_value"``, and is what `select_fair` takes as
+        `significantly_better_than`. The baseline must not have been fitted on people of this search.
     **test_params
-        Parameters of `FairnessTest`. `random_state` is 0 if it is not given, and must be an integer: the same model and
-        data then get the same score, whatever was scored before. Metrics without an exact test, such as AUC, are scored
-        several times faster with ``n_resamples="adaptive"``.
+        Parameters of `FairnessTest`, or of `PairedFairnessTest` with a baseline. `random_state` is 0 if it is not
+        given, and must be an integer: the same model and data then get the same score, whatever was scored before.
+        Metrics without an exact test, such as AUC, are scored several times faster with ``n_resamples="adaptive"``.
 
     Returns
     -------
@@ -271,10 +297,30 @@ def make_fairness_scorer(
     """
     columns = check_names_of_columns(sensitive_features, "sensitive_features")
     params = {"random_state": 0, **test_params}
+    if baseline is not None:
+        _check_baseline(metric, output, params)
+        return FairnessScorer(metric, output, columns, params, baseline)
     check_score(metric, output, params)
     if output == "disparity" and "method" not in test_params:
         params |= _cheapest(metric, output, params)
     return FairnessScorer(metric, output, columns, params)
+
+
+def _check_baseline(metric: Any, output: str, params: dict[str, Any]) -> None:
+    """Refuse what has no meaning for a comparison with a baseline."""
+    if output != "p_value":
+        raise ParameterError(
+            f"output={output!r} has no meaning with a baseline, against which models are tested: use output='p_value', "
+            "and select_fair(..., significantly_better_than=...)"
+        )
+    known = {*PairedFairnessTest().get_params()} - {"estimator_a", "estimator_b", "metric", "alternative"}
+    unknown = sorted({*params} - known)
+    if unknown:
+        raise ParameterError(
+            f"test_params: with a baseline there is no {unknown[0]}; there are {', '.join(sorted(known))}"
+        )
+    check_seed_of_scorer(params["random_state"])
+    PairedFairnessTest(metric=metric, **FAIRER, **params)._check()
 
 
 def _cheapest(metric: Any, output: str, params: dict[str, Any]) -> dict[str, Any]:

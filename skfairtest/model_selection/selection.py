@@ -15,6 +15,7 @@ from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.typing import Floats
+from skfairtest.inference.multiplicity import holm
 from skfairtest.readers.levels import listed
 
 __all__ = ["select_fair"]
@@ -25,17 +26,23 @@ class FairSelection:
     """What `select_fair` returns: called with ``cv_results_`` it returns the position of the candidate to refit."""
 
     maximize: str
-    fairness: str
+    fairness: str | None
     tolerance: float | None = None
     alpha: float | None = None
+    better_than: str | None = None
 
     def __repr__(self) -> str:
         """Return the call that makes it."""
-        name, value = ("tolerance", self.tolerance) if self.alpha is None else ("alpha", self.alpha)
-        return f"select_fair({self.maximize!r}, {self.fairness!r}, {name}={value!r})"
+        given = {"tolerance": self.tolerance, "alpha": self.alpha, "significantly_better_than": self.better_than}
+        named = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+        keys = [repr(key) for key in (self.maximize, self.fairness) if key is not None]
+        return f"select_fair({', '.join([*keys, *named])})"
 
     def __call__(self, cv_results: Mapping[str, Any]) -> int:
         """Return the position of the best candidate that is fair enough; if there is none, of the fairest."""
+        if self.better_than is not None:
+            return self._better(cv_results, self.better_than)
+        assert self.fairness is not None
         gain, fair = _folds(cv_results, "maximize", self.maximize), _folds(cv_results, "fairness", self.fairness)
         complete = ~np.isnan(np.concatenate([gain, fair], axis=1)).any(axis=1)
         if not complete.any():
@@ -57,6 +64,44 @@ class FairSelection:
         warnings.warn(
             f"{self!r}: no candidate qualifies. The fairest is chosen, candidate {chosen} ({params}): {what} is "
             f"{abs(found):.4g}, {beyond}",
+            UserWarning,
+            stacklevel=find_stack_level(),
+        )
+        return chosen
+
+    def _better(self, cv_results: Mapping[str, Any], key: str) -> int:
+        """Return the position of the best candidate that is significantly fairer than the baseline."""
+        gain, scores = (
+            _folds(cv_results, "maximize", self.maximize),
+            _folds(cv_results, "significantly_better_than", key),
+        )
+        if np.nanmin(scores, initial=-0.5) < -1 or np.nanmax(scores, initial=-0.5) > 0:
+            raise ParameterError(
+                f"significantly_better_than={key!r} has scores between {np.nanmin(scores):.3g} and "
+                f"{np.nanmax(scores):.3g}, but they must be minus p-values: pass make_fairness_scorer(..., "
+                "output='p_value', baseline=model)"
+            )
+        together = [gain, scores]
+        if self.fairness is not None:
+            together.append(_folds(cv_results, "fairness", self.fairness))
+        complete = np.asarray(~np.isnan(np.concatenate(together, axis=1)).any(axis=1))
+        if not complete.any():
+            raise ValueError(self._nobody(gain, scores))
+        p_values = adjusted_p_values(-scores)
+        alpha = float(self.alpha or 0.0)
+        qualifies = complete & (p_values <= alpha * (1 + 1e-12))
+        gains = gain.mean(axis=1)
+        if self.fairness is not None:
+            fairness, _, limit = self._bounds(together[2], complete)
+            qualifies &= fairness >= limit - 1e-12
+        if qualifies.any():
+            return _first(_largest(-p_values, _largest(gains, qualifies)))
+        chosen = _first(_largest(gains, _largest(-p_values, complete)))
+        enough = "" if self.fairness is None else " and within the tolerance"
+        warnings.warn(
+            f"{self!r}: no candidate is significantly fairer than the baseline{enough}: keep the baseline. The one "
+            f"with the smallest p-value is returned, candidate {chosen}: adjusted p = {p_values[chosen]:.4g}, "
+            f"alpha={alpha:.4g}",
             UserWarning,
             stacklevel=find_stack_level(),
         )
@@ -99,7 +144,8 @@ class FairSelection:
         return np.minimum(1.0, 2 * fair.mean(axis=1)), "twice the mean of its p-values", float(self.alpha or 0.0)
 
     def _nobody(self, gain: Floats, fair: Floats) -> str:
-        keys = [key for key, folds in {self.maximize: gain, self.fairness: fair}.items() if np.isnan(folds).any()]
+        other = str(self.better_than or self.fairness)
+        keys = [key for key, folds in {self.maximize: gain, other: fair}.items() if np.isnan(folds).any()]
         bad = np.flatnonzero((np.isnan(gain) | np.isnan(fair)).any(axis=0)).tolist()
         return (
             f"{self!r}: all {len(fair)} candidates have a nan among their scores of {listed(keys)}, in the splits "
@@ -107,6 +153,31 @@ class FairSelection:
             "why: groups missing from a fold (use cv=SensitiveStratifiedKFold() and fewer folds), sensitive_features "
             "not passed, or a metric that a model leaves undefined"
         )
+
+
+def adjusted_p_values(p_values: Floats) -> Floats:
+    """Return p-values of candidates, adjusted for how many there are, of those of their folds.
+
+    Parameters
+    ----------
+    p_values : ndarray of shape (candidates, folds)
+        NaN where a fold has none: that candidate counts among them, with a p-value of 1.
+
+    Returns
+    -------
+    ndarray of shape (candidates,)
+        By Holm's method, of twice the mean over folds, which is a p-value however they depend on each other; of a
+        single fold of the p-value itself.
+
+    Examples
+    --------
+    >>> adjusted_p_values(np.array([[0.001, 0.003], [0.5, 0.7]])).round(4).tolist()
+    [0.008, 1.0]
+    """
+    single = p_values.shape[1] == 1
+    combined = p_values[:, 0] if single else np.minimum(1.0, 2 * p_values.mean(axis=1))
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp(holm(np.log(np.nan_to_num(combined, nan=1.0)))))
 
 
 def _folds(cv_results: Mapping[str, Any], parameter: str, key: str) -> Floats:
@@ -135,7 +206,12 @@ def _first(among: NDArray[np.bool_]) -> int:
 
 
 def select_fair(
-    maximize: str, fairness: str, *, tolerance: float | None = None, alpha: float | None = None
+    maximize: str,
+    fairness: str | None = None,
+    *,
+    tolerance: float | None = None,
+    alpha: float | None = None,
+    significantly_better_than: str | None = None,
 ) -> FairSelection:
     """Choose the best candidate of a search among those that are fair enough, for ``refit=``.
 
@@ -143,22 +219,28 @@ def select_fair(
     worst end of the intervals: intervals are wide in small folds, so candidates do not qualify merely because data are
     few. With `alpha`, a candidate qualifies if a combined test does not reject it. The null hypothesis is that the
     candidate's models are fair in every fold; a test that does not reject does not prove fairness, and small folds
-    hardly ever reject.
+    hardly ever reject. With `significantly_better_than`, a candidate qualifies if it is significantly fairer than the
+    model in production: the null hypothesis of each candidate is that in no fold its model's disparity is smaller in
+    size than the baseline's.
 
     Parameters
     ----------
     maximize : str
         Key of the search's `scoring` whose mean is to be as large as possible, such as "accuracy".
-    fairness : str
-        Key of the fairness scores: `make_fairness_scorer` with ``output="upper_bound"`` for `tolerance`, with
-        ``output="p_value"`` for `alpha`.
+    fairness : str, optional
+        Key of the fairness scores; not needed with `significantly_better_than`. `make_fairness_scorer` with
+        ``output="upper_bound"`` for `tolerance`, with ``output="p_value"`` for `alpha`.
     tolerance : float, optional
         For differences, the largest upper bound that is tolerated, at least 0; for ratios, the smallest worst end that
         is tolerated, above 0 and at most 1. It is compared with the mean over folds. The sign of the scores shows which
         they are. P-values cannot be distinguished from ratios, so make sure that `fairness` does not have output
         "p_value" here.
     alpha : float, optional
-        Level, between 0 and 1, of the combined p-value: twice the mean of the folds' p-values, at most 1.
+        Level, between 0 and 1, of the combined p-value: twice the mean of the folds' p-values, at most 1. With
+        `significantly_better_than`, the level for all candidates together, 0.05 by default.
+    significantly_better_than : str, optional
+        Key of the scores against a baseline: ``make_fairness_scorer(..., output="p_value", baseline=model)``. With
+        `fairness` and `tolerance`, candidates have to be within the tolerance too.
 
     Returns
     -------
@@ -171,7 +253,8 @@ def select_fair(
     Raises
     ------
     ValueError
-        If not exactly one of `tolerance` and `alpha` is given, or it is out of range. In the search: if a key is not
+        If not exactly one of `tolerance` and `alpha` is given, or it is out of range; with `significantly_better_than`,
+        if not both or none of `fairness` and `tolerance` are. In the search: if a key is not
         among those of `scoring`, scores do not fit `tolerance` or `alpha`, or every candidate has a NaN.
 
     See Also
@@ -190,6 +273,15 @@ def select_fair(
     candidate are therefore no verdict on it: test the refitted model, with `FairnessTest`, on people that the search
     did not use. For the same reason the mean of upper bounds is a criterion for choosing and not a bound: it is not
     corrected for the number of candidates, and is not about the model that is refitted on all data.
+
+    With `significantly_better_than`, p-values of folds are combined as above, and adjusted over all candidates by
+    Holm's method. The probability that any candidate qualifies although none of its folds' models is fairer than the
+    baseline is then at most `alpha`. So is the probability that such a candidate is chosen, by whatever criterion: one
+    chooses among hypotheses that are all rejected. This holds if the people of a fold are new to the model that is
+    scored on them, all people of the search are new to the baseline, and `PairedFairnessTest` is valid in samples of
+    this size. It is about the models of the folds. The model that is refitted on all people is another one, and these
+    folds, in which the chosen candidate looks better than it is, do not say how much fairer it is: compare it with the
+    baseline on people that the search did not use.
 
     ``HalvingGridSearchCV`` and ``HalvingRandomSearchCV`` have only one score and never call the function passed as
     ``refit``: they choose the best by that score, without a warning.
@@ -213,15 +305,27 @@ def select_fair(
     ... )
     1
     """
-    for name, key in {"maximize": maximize, "fairness": fairness}.items():
-        if not isinstance(key, str):
+    better = significantly_better_than
+    named = {"maximize": maximize, "fairness": fairness, "significantly_better_than": better}
+    optional = ("significantly_better_than", *(["fairness"] if better is not None else []))
+    for name, key in named.items():
+        if not isinstance(key, str) and not (key is None and name in optional):
             raise ParameterError(f"{name} must be a key of the search's scoring, such as 'accuracy'; found {key!r}")
     if maximize == fairness:
         raise ParameterError(f"maximize and fairness are both {maximize!r}: name two keys of the search's scoring")
-    if (tolerance is None) == (alpha is None):
+    if better is not None:
+        if better in (maximize, fairness):
+            raise ParameterError(f"significantly_better_than and another key are both {better!r}: name different keys")
+        if (fairness is None) != (tolerance is None):
+            raise ParameterError(
+                f"fairness and tolerance go together with significantly_better_than: give both or none; found "
+                f"{fairness!r} and {tolerance!r}"
+            )
+        alpha = 0.05 if alpha is None else alpha
+    elif (tolerance is None) == (alpha is None):
         raise ParameterError(f"tolerance or alpha: give exactly one of them; found {tolerance!r} and {alpha!r}")
     if tolerance is not None and not (is_number(tolerance) and 0 <= tolerance < np.inf):
         raise ParameterError(f"tolerance must be a number of at least 0; found {tolerance!r}")
     if alpha is not None and not (is_number(alpha) and 0 < alpha < 1):
         raise ParameterError(f"alpha must be a number between 0 and 1; found {alpha!r}")
-    return FairSelection(maximize, fairness, tolerance, alpha)
+    return FairSelection(maximize, fairness, tolerance, alpha, better)

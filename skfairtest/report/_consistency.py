@@ -15,6 +15,7 @@ import pandas as pd
 
 from skfairtest._utils.text import label
 from skfairtest.report.impact_record import impact_contradictions
+from skfairtest.report.paired_record import paired_contradictions
 from skfairtest.report.provenance import provenance_contradictions
 from skfairtest.report.scan_record import scan_contradictions
 from skfairtest.report.sentences import FOUND, NOT_FOUND, Setup
@@ -54,6 +55,8 @@ def contradictions(record: Any) -> Iterator[str]:
     if record.impact is not None:
         found = impact_contradictions(record.impact, record.verdict.alpha, record.verdict.n_samples)
         yield from (f"impact.{said}" for said in found)
+    if record.baseline is not None:
+        yield from (f"baseline.{said}" for said in paired_contradictions(record.baseline))
     yield from provenance_contradictions(record)
 
 

@@ -24,6 +24,7 @@ from skfairtest.report.grid import audit_grid
 from skfairtest.report.headline import first_sentences, shown_first
 from skfairtest.report.highlights import intervals_of
 from skfairtest.report.impact import impact_section
+from skfairtest.report.paired import paired_section
 from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
 from skfairtest.report.plots import Forest
 from skfairtest.report.provenance import call_lines
@@ -87,6 +88,8 @@ def audit_document(record: AuditRecord) -> list[Block]:
             *_impact(record),
             Heading("Subgroups nobody named"),
             *([] if record.scan is None else scan_section(record.scan)),
+            Heading("Compared with the model in production"),
+            *([] if record.baseline is None else paired_section(record.baseline)),
             Heading("Similar people"),
             *_similar_people(record),
             Heading("Left out, and warnings"),
@@ -302,7 +305,11 @@ def _reproducing(record: AuditRecord) -> Iterator[Block]:
 
 def _typed(name: str, value: Any) -> str:
     """Write a parameter as it is typed: a test within the audit is written as its call already."""
-    return " ".join(value.split()) if name in ("individual", "scan") and isinstance(value, str) else repr(value)
+    return (
+        " ".join(value.split())
+        if name in ("individual", "scan", "baseline") and isinstance(value, str)
+        else repr(value)
+    )
 
 
 def _traces(record: AuditRecord) -> Iterator[tuple[str, str]]:

@@ -32,7 +32,7 @@ from skfairtest.report.sentences import (
     verdict_sentence,
 )
 
-__all__ = ["group_document"]
+__all__ = ["group_document", "notes", "sampling_error"]
 
 ADJUSTED = {
     "holm": "Holm",
@@ -107,9 +107,7 @@ def group_document(
         said.append(f"Its {level} interval, which the test of equivalence inverts, is {low} to {high}.")
     if bounds is not None:
         said.append(_bounds_sentence(setup, tested.iloc[[leading]], *bounds))
-    if p_value_interval[0] != p_value_interval[1]:
-        low, high = (p_text(bound) if bound else "0" for bound in p_value_interval)
-        said.append(f"With infinitely many resamples, the p-value would lie between {low} and {high} (95 % limits).")
+    said += sampling_error(p_value_interval)
     if len(ordered) > n_main:
         said.append(_strata_sentence(setup, ordered.iloc[n_main:]))
     table = comparisons_table(setup, ordered, "Comparisons", metrics=True)
@@ -123,7 +121,7 @@ def group_document(
         *homogeneity_blocks(setup, homogeneity, tested),
         *_standardized(setup, standardized, tested),
         *([excluded_table(excluded, "Left out")] if len(excluded) else []),
-        Paragraph("\n".join(_notes(setup, comparisons))),
+        Paragraph("\n".join(notes(setup, comparisons))),
     ]
 
 
@@ -153,6 +151,14 @@ def _standardized(setup: Setup, standardized: pd.DataFrame, tested: pd.DataFrame
     return [replace(Table(columns, cells, caption), few=SHOWN)]
 
 
+def sampling_error(limits: tuple[float, float]) -> list[str]:
+    """Say between which limits the p-value lies, if it was sampled."""
+    if limits[0] == limits[1]:
+        return []
+    low, high = (p_text(bound) if bound else "0" for bound in limits)
+    return [f"With infinitely many resamples, the p-value would lie between {low} and {high} (95 % limits)."]
+
+
 def _bounds_sentence(
     setup: Setup, tested: pd.DataFrame, disparity: tuple[float, float], p_value: tuple[float, float]
 ) -> str:
@@ -178,7 +184,7 @@ def _strata_sentence(setup: Setup, strata: pd.DataFrame) -> str:
     return f"Within single levels of {label(setup.controls)} {found}: {first}"
 
 
-def _notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
+def notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
     """Explain the columns: what intervals are, how p-values were adjusted, and where the two disagree."""
     intervals = ""
     if comparisons["ci_low"].notna().any():

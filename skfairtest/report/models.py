@@ -10,6 +10,9 @@ __all__ = ["null_of_models", "verdict_on_models"]
 
 def null_of_models(setup: Setup, metric: str) -> str:
     """State the null hypothesis of one metric's comparisons."""
+    if setup.models == "one group":
+        happens, among = setup.told(metric)
+        return f"{metric}: among {among or 'these people'}, the share who {happens} is the same under both models"
     if setup.models != "sizes":
         return null_sentence(setup, metric)
     margin, inside = _margin(setup), f", within every {label(setup.controls)}" if setup.controls else ""

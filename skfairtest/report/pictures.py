@@ -26,7 +26,10 @@ from skfairtest.report.record import AuditPart
 from skfairtest.report.scales import Scale, joined
 from skfairtest.report.sentences import Setup, metric_title
 
-__all__ = ["MOST_GROUPS", "disparities_figure", "null_figure", "sequences_figure", "subgroups_figure", "values_figure"]
+__all__ = [
+    "MOST_GROUPS", "disparities_figure", "models_figure", "null_figure", "sequences_figure", "subgroups_figure",
+    "values_figure",
+]  # fmt: skip
 
 #: Rows in a drawing of comparisons; in one of values, groups of one metric and rows of all. The tables have all.
 MOST_COMPARISONS, MOST_GROUPS, MOST_ROWS = 30, 20, 40
@@ -204,6 +207,71 @@ def sequences_figure(setup: Setup, comparisons: pd.DataFrame) -> Figure:
         Forest("Disparities so far", described, rows),
         "Mean differences within batches, with the confidence sequence as it is now. Orange diamonds are significant "
         f"disparities, blue circles are not. The grey line is equality{tolerated}.",
+    )
+
+
+def models_figure(
+    setup: Setup, frame: pd.DataFrame, names: tuple[str, str], shares: Sequence[str], kind: str
+) -> Figure:
+    """Draw the disparities under two models and, with its interval, their difference.
+
+    Parameters
+    ----------
+    setup : Setup
+        How the test was set up.
+    frame : DataFrame
+        ``metric``, ``group``, ``other``, ``stratum``, ``value_a``, ``value_b``, ``difference``, ``ci_low``,
+        ``ci_high`` and ``concern``, the strongest evidence first.
+    names : (str, str)
+        What models are called.
+    shares : sequence of str
+        Metrics whose values are shares.
+    kind : {"change", "sizes"}
+        Whether values are disparities or their sizes, of whose differences only the upper limit is drawn.
+
+    Returns
+    -------
+    Figure
+        The forest plot: three rows for each comparison.
+    """
+    shown = frame.head(MOST_COMPARISONS // 3)
+    if kind == "sizes":
+        shown = shown.assign(ci_low=-np.inf, concern=~shown["concern"])
+    drawn = []
+    for metric in dict.fromkeys(shown["metric"]):
+        rows = shown[shown["metric"] == metric]
+        factor = 100.0 if metric in shares else 1.0
+        ends = [rows[name].to_numpy(dtype=float) for name in ("value_a", "value_b", "difference", "ci_low", "ci_high")]
+        also = (0.0, *(setup.margin_bounds or ()))
+        scale = Scale.around(ends, also, factor=factor)
+        titles, marks = [], []
+        for row in records(rows):
+            first = [f"{label(row['group'])} minus {label(row['other'])}"]
+            first += [label(row["stratum"])] if row["stratum"] else []
+            for value, name, what in [("value_a", names[0], "few"), ("value_b", names[1], "other")]:
+                titles.append(joined([*first, label(name)], [], WIDEST))
+                nothing = {"ci_low": np.nan, "ci_high": np.nan}
+                marks.append(_mark(scale, {"value": row[value], **nothing}, "value", what))
+            titles.append(joined([f"difference: {label(names[1])} minus {label(names[0])}"], [], WIDEST))
+            marks.append(_mark(scale, row, "difference", "significant" if row["concern"] else "other"))
+        unit = "percentage points" if metric in shares else "the metric's unit"
+        axis = f"{'size of the disparity' if kind == 'sizes' else 'disparity'}, in {unit}"
+        panel = Panel(
+            *_titles(metric), tuple(marks), _placed(scale.ticks(TICKS)), axis, equality=round(scale.place(0.0), 2)
+        )
+        drawn.append(Rows(tuple(titles), (panel,)))
+    total = len(frame)
+    described = (
+        f"A forest plot: three rows for each of {pluralize(len(shown), 'comparison')}, the disparity under either "
+        "model and their difference with its interval. The table holds the same numbers."
+    )
+    some = "" if len(shown) == total else f" The {len(shown)} comparisons with the strongest evidence of {total:,}."
+    found = "certified" if kind == "sizes" else "significant"
+    return Figure(
+        Forest("Disparities under both models", described, tuple(drawn)),
+        f"Disparities under both models, and their difference.{some} Hollow circles are {label(names[0])}, full ones "
+        f"{label(names[1])}; the line is the interval of the difference, and orange diamonds are {found} differences. "
+        "The models' own disparities have no lines: whether two intervals overlap does not show whether they differ.",
     )
 
 

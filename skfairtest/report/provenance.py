@@ -17,6 +17,10 @@ _HASH = matching(r"sha256:[0-9a-f]{64}", 'a hash such as "sha256:..." with all o
 _FIRST = {"fit": {"y_true": "y"}, "from_predictions": {"y_true": "y_true", "y_pred": "y_pred"}}
 
 
+#: What a model in production says of the same people.
+BASELINE = ("y_pred_baseline", "y_score_baseline")
+
+
 @dataclass(frozen=True)
 class Provenance:
     """Where the numbers of a record come from.
@@ -41,7 +45,9 @@ class Provenance:
     """
 
     entry: Annotated[str, one_of("fit", "from_predictions", "from_table")]
-    columns: Annotated[tuple[str, ...], array(one_of("y_true", "y_pred", "y_score", "sample_weight", "clusters", "X"))]
+    columns: Annotated[
+        tuple[str, ...], array(one_of("y_true", "y_pred", "y_score", "sample_weight", "clusters", "X", *BASELINE))
+    ]
     sensitive: Annotated[tuple[str, ...], array(text, least=1)]
     control: Annotated[tuple[str, ...], array(text)]
     data_hash: Annotated[str, _HASH]
@@ -96,7 +102,7 @@ def _data(provenance: Provenance) -> Iterator[str]:
     first = _FIRST[provenance.entry]
     for name, argument in first.items():
         yield argument if name in provenance.columns else "None"
-    for name in ("y_score", "sample_weight", "clusters", "X"):
+    for name in ("y_score", "sample_weight", "clusters", "X", *BASELINE):
         # A model is asked for its scores.
         if name in provenance.columns and (name != "y_score" or provenance.entry != "fit"):
             yield f"{name}={name}"

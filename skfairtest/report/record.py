@@ -29,6 +29,8 @@ scan                the search for subgroups (`skfairtest.report.scan_record`): 
                     n_significant, p_value, remaining_p_value and results; missing where there was none
 impact              the impact tables (`skfairtest.report.impact_record`): scoring, smallest_share, not_compared and
                     tables, each with sensitive (names) and rows; missing where there are none
+baseline            the comparison with the model in production (`skfairtest.report.paired`): setup, kind, names,
+                    shares, n_samples, p_value, concern, results and not_compared; missing where there was none
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
 provenance          how the audit was called, the command if one was typed, and hashes of the data and of the model;
                     null in records of versions that did not trace it. The seed is among the parameters
@@ -81,6 +83,7 @@ from skfairtest.report._schema import (
 from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.orientation import oriented, oriented_histogram, result_sentences
+from skfairtest.report.paired_record import PairedRecord
 from skfairtest.report.provenance import Provenance, Signature, optional
 from skfairtest.report.scan_record import ScanRecord
 from skfairtest.report.sentences import ADJUST, FOUND, LEVEL, NOT_FOUND, Setup, equals_p
@@ -91,7 +94,8 @@ __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_row
 SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 2
 #: What a record need not have, and what stands for it.
 OPTIONAL: dict[str, Any] = {
-    "scan": None, "impact": None, "homogeneity": [], "individual": [], "provenance": None, "signature": None,
+    "scan": None, "impact": None, "baseline": None, "homogeneity": [], "individual": [], "provenance": None,
+    "signature": None,
 }  # fmt: skip
 #: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
 LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})
@@ -323,6 +327,7 @@ class AuditRecord:
     homogeneity: Annotated[tuple[str, ...], array(text)] = ()
     scan: Annotated[ScanRecord | None, optional(ScanRecord)] = None
     impact: Annotated[ImpactRecord | None, optional(ImpactRecord)] = None
+    baseline: Annotated[PairedRecord | None, optional(PairedRecord)] = None
     individual: Annotated[tuple[str, ...], array(text)] = ()
     provenance: Annotated[Provenance | None, optional(Provenance)] = None
     signature: Annotated[Signature | None, optional(Signature)] = None
@@ -443,6 +448,7 @@ class AuditRecord:
             "warnings": list(self.warnings),
             **({"scan": plain_value(self.scan.plain())} if self.scan else {}),
             **({"impact": plain_value(self.impact.plain())} if self.impact else {}),
+            **({"baseline": plain_value(self.baseline.plain())} if self.baseline else {}),
             **({"individual": list(self.individual)} if self.individual else {}),
             **({"homogeneity": list(self.homogeneity)} if self.homogeneity else {}),
             "provenance": None if self.provenance is None else plain_value(asdict(self.provenance)),

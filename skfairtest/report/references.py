@@ -46,6 +46,8 @@ def methods_used(record: AuditRecord) -> list[Method]:
         had.add({"fdr": "fdr_by", "fdr_bh": "fdr_bh"}.get(record.scan.setup.guarantee, "subgroups"))
     if record.impact is not None:
         had.add("impact")
+    if record.baseline is not None:
+        had.add("two models")
     return [method for method in METHODS if method.when in had]
 
 

@@ -5,7 +5,17 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks import _render, _render_scans, calibration, inequality, scan, validity
+from benchmarks import (
+    _render,
+    _render_scans,
+    adjusted,
+    calibration,
+    inequality,
+    paired,
+    scan,
+    sequential,
+    validity,
+)
 
 RESULTS, PAGE = scan.RESULTS.parent, Path(__file__).parents[2] / "doc" / "validity.md"
 
@@ -47,12 +57,19 @@ def rejected(design):
 @pytest.mark.slow
 def test_quick_checks_hold_and_notice_what_does_not(monkeypatch):
     found = list(validity.neighbours())
-    assert [(promise.broken, promise.checked > 0) for promise in found] == [([], True)] * 3
+    assert [(promise.broken, promise.checked > 0) for promise in found] == [([], True)] * 7
     monkeypatch.setattr(scan, "rejects_a_true_one", lambda found: True)
     monkeypatch.setattr(scan, "QUICK", 5)
     monkeypatch.setattr(calibration, "design_rates", lambda design, data_sets: rejected(design))
     monkeypatch.setattr(inequality, "SMALLEST_COVERAGE", 2.0)
     monkeypatch.setattr(inequality, "QUICK", 5)
+    monkeypatch.setattr(paired, "designs", lambda: [("equal", 2, {}, lambda data_sets: {"paired": 0.5})])
+    monkeypatch.setattr(sequential, "QUICK", ("coverage",))
+    monkeypatch.setattr(sequential, "coverage", lambda n, rng: {"all": {"streams": n, "ever_missed": 0.5}})
+    every = {"runs": adjusted.QUICK, "rejected": {"unadjusted": adjusted.QUICK, "gcm": adjusted.QUICK}}
+    monkeypatch.setattr(adjusted, "run", lambda *args, **params: every)
+    for benchmark in (paired, sequential, adjusted):
+        assert len(benchmark.quick().broken) == 1
     assert scan.quick().broken == ["5 of 5"]
     assert len(calibration.quick().broken) == 4
     assert len(inequality.quick().broken) == 6

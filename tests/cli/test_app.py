@@ -335,7 +335,10 @@ def test_a_usage_error_names_the_help_of_its_command(arguments, hint, capsys):
     assert one_line(capsys).endswith(f"({hint} shows what can be typed)")
 
 
-@pytest.mark.parametrize("command", ["", "demo", "audit", "report", "count", "scan", "impact", "monitor", "power"])
+COMMANDS = ["demo", "audit", "report", "count", "scan", "impact", "compare", "monitor", "power"]
+
+
+@pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_a_short_h_is_help(command, capsys):
     words = [command] if command else []
     assert run([*words, "-h"]) == 0
@@ -348,8 +351,7 @@ def test_a_short_h_is_help(command, capsys):
 def test_the_help_names_every_command_in_a_whole_line(capsys):
     run(["--help"])
     commands = capsys.readouterr().out.partition("Commands:\n")[2].partition("\n\n")[0].splitlines()
-    named = ["demo", "audit", "report", "count", "scan", "impact", "monitor", "power"]
-    assert [line.split()[0] for line in commands] == named
+    assert [line.split()[0] for line in commands] == COMMANDS
     assert all(line.endswith(".") and not line.endswith("...") for line in commands)
 
 

@@ -55,6 +55,24 @@ def test_a_job_writes_one_line_a_night_and_turns_to_status_1(tmp_path, week, cap
     assert SequentialFairnessTest.from_json(state).p_value_ == own.p_value_
 
 
+def test_two_runs_at_once_on_one_state_are_an_error_that_says_what_to_do(tmp_path, week, capsys):
+    state, lock = tmp_path / "state.json", tmp_path / "state.json.lock"
+    assert monitor(state, week(0, gap=0)) == 0
+    assert not lock.exists()
+    before = state.read_bytes()
+    lock.write_text("process 7, since 2026-05-01 03:00:00")
+    assert monitor(state, week(1, gap=0)) == 2
+    error = capsys.readouterr().err
+    assert "another run is working on it (process 7, since 2026-05-01 03:00:00)" in error
+    assert f"delete {lock} first" in error
+    assert (state.read_bytes(), lock.exists()) == (before, True)
+    lock.unlink()
+    assert monitor(state, week(1, gap=0)) == 0
+    # A run that fails leaves no lock.
+    assert monitor(state, tmp_path / "nowhere.csv") == 2
+    assert not lock.exists()
+
+
 def test_a_fair_stream_stays_at_status_0(tmp_path, week, capsys):
     state = tmp_path / "state.json"
     for number in range(8):

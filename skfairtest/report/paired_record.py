@@ -1,0 +1,198 @@
+"""What the comparison of two models found, as plain data: both disparities, their difference, which one is smaller.
+
+Reports of `PairedFairnessTest`, of `compare_models`, and of an audit of a candidate for the place of the model in
+production are made of a `PairedRecord`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.text import label
+from skfairtest.report._schema import array, between, count, declared, made_of, number, one_of, record, text, truth
+from skfairtest.report.cells import records
+from skfairtest.report.models import verdict_on_models
+from skfairtest.report.sentences import Setup, equals_p, metric_title, percent, points
+from skfairtest.report.sentences import number as written_number
+
+__all__ = ["PairedRecord", "paired_contradictions", "paired_row"]
+
+#: Relative rounding errors of stored numbers.
+ROUNDING = 1e-9
+_SHARE = between(0, 1)
+#: What is said of one comparison. `feature` is what divides people into groups.
+RESULT = {
+    "feature": text, "metric": text, "group": text, "other": text, "stratum": text, "value_a": number,
+    "value_b": number, "difference": number, "ci_low": number, "ci_high": number, "p_value": _SHARE,
+    "p_value_adjusted": _SHARE, "concern": truth,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class PairedRecord:
+    """What the comparison of two models found.
+
+    Parameters
+    ----------
+    setup : Setup
+        How it was set up.
+    kind : {"change", "sizes", "one group"}
+        As `models` of the setup, which a record in JSON has here: values are disparities, their sizes, or rates.
+    names : (str, str)
+        What models A and B are called.
+    shares : tuple of str
+        Metrics that are shares of people.
+    n_samples : int
+        People whom both models judged.
+    p_value : float
+        The global p-value.
+    concern : bool
+        Whether the models differ significantly; of sizes, whether model B was not certified.
+    results : tuple of mapping
+        The comparisons, with the fields of `RESULT`: values under A and B, and B less A.
+    not_compared : tuple of str
+        What was left out, and why.
+    """
+
+    setup: Annotated[Setup, made_of(Setup)]
+    kind: Annotated[str, one_of("change", "sizes", "one group")]
+    names: Annotated[tuple[str, str], array(text, 2)]
+    shares: Annotated[tuple[str, ...], array(text)]
+    n_samples: Annotated[int, count]
+    p_value: Annotated[float, _SHARE]
+    concern: Annotated[bool, truth]
+    results: Annotated[tuple[Mapping[str, Any], ...], array(record(RESULT), least=1)]
+    not_compared: Annotated[tuple[str, ...], array(text)] = ()
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The comparisons, those with the strongest evidence first, each so that model A's disparity is positive."""
+        rows = pd.DataFrame([self._oriented(row) for row in self.results], columns=[*RESULT, "smaller"])
+        last = rows["stratum"] != ""
+        order = np.lexsort((-rows["difference"].abs().fillna(0), rows["p_value"], rows["p_value_adjusted"], last))
+        return rows.iloc[order[::-1]] if self.kind == "sizes" else rows.iloc[order]
+
+    def _oriented(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        found = dict(row)
+        turned = self.kind == "change" and self.setup.compare == "between_groups" and row["value_a"] < 0
+        if turned and self.setup.alternative == "two-sided":
+            found |= {"group": row["other"], "other": row["group"], "ci_low": -row["ci_high"]}
+            found |= {name: -row[name] for name in ("value_a", "value_b", "difference")}
+            found["ci_high"] = -row["ci_low"]
+        return found | {"smaller": self._smaller(found)}
+
+    def _smaller(self, row: Mapping[str, Any]) -> str:
+        """Name the model whose disparity is smaller in size, where the difference is significant."""
+        a, b = row["value_a"], row["value_b"]
+        if self.kind == "sizes":
+            return "" if row["concern"] or (self.setup.margin_bounds or (0, 0))[1] else self.names[1]
+        if not row["concern"] or abs(a) == abs(b):
+            return ""
+        return self.names[0] if abs(a) < abs(b) else self.names[1]
+
+    def writer(self, metric: str, *, level: bool = False) -> tuple[Any, str]:
+        """Return what writes the values of a metric, and their unit; a `level` is a rate and no difference."""
+        if metric not in self.shares:
+            return written_number, ""
+        return (percent, "") if level else (points, " points")
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """A sentence about each comparison, the strongest evidence first."""
+        return tuple(map(self.sentence, records(self.frame)))
+
+    def sentence(self, row: Mapping[str, Any]) -> str:
+        """Say what both disparities are, how they differ, and which is smaller."""
+        one_group, sizes = self.kind == "one group", self.kind == "sizes"
+        value, unit = self.writer(row["metric"], level=one_group)
+        gap, of_gap = self.writer(row["metric"])
+        a, b = (f"{value(abs(row[name]) if sizes else row[name])}" for name in ("value_a", "value_b"))
+        whom = label(row["group"])
+        if not one_group:
+            whom += f" and {label(row['other'])}" if sizes else f" minus {label(row['other'])}"
+        where = f", in {label(row['stratum'])}" if row["stratum"] else ""
+        what = "disparity in size " if sizes else ""
+        said = (
+            f"{metric_title(row['metric'])}, {whom}{where}: {what}{a}{unit} under {label(self.names[0])} and "
+            f"{b}{unit} under {label(self.names[1])}, a difference of {gap(row['difference'])}{of_gap} "
+            f"({self._interval(row, gap)}adjusted {equals_p(row['p_value_adjusted'])})"
+        )
+        return f"{said}: {self._judged(row)}."
+
+    def _interval(self, row: Mapping[str, Any], write: Any) -> str:
+        low, high = row["ci_low"], row["ci_high"]
+        if math.isnan(low) or math.isnan(high):
+            return ""
+        if self.kind == "sizes":
+            return f"at most {write(high)}, "
+        return f"interval {write(low)} to {write(high)}, "
+
+    def _judged(self, row: Mapping[str, Any]) -> str:
+        if self.kind == "sizes":
+            margin, (gap, unit) = (self.setup.margin_bounds or (0.0, 0.0))[1], self.writer(row["metric"])
+            smaller = f"not larger by {gap(margin)}{unit} or more" if margin else "smaller"
+            return f"{'not certified' if row['concern'] else 'certified'} to be {smaller} under {label(self.names[1])}"
+        if not row["concern"]:
+            return "no significant difference was detected"
+        if self.kind == "one group":
+            return f"significantly {'lower' if row['difference'] < 0 else 'higher'} under {label(self.names[1])}"
+        smaller = f"smaller in size under {label(row['smaller'])}" if row["smaller"] else "of the same size"
+        if row["value_a"] * row["value_b"] < 0:
+            return f"significantly different, {smaller}, and in opposite directions"
+        return f"significantly {smaller}"
+
+    @property
+    def verdict(self) -> str:
+        """Whether the models differ, in a sentence or two."""
+        setup = replace(self.setup, models=self.kind)
+        main = sum(not row["stratum"] for row in self.results)
+        said = verdict_on_models(setup, concern=self.concern, p_value=self.p_value, n_comparisons=main)
+        return self.named(said)
+
+    def named(self, said: str) -> str:
+        """Return what was said of models A and B with their names."""
+        for generic, own in zip(("model A", "model B"), self.names, strict=True):
+            said = said.replace(generic, label(own))
+        return said
+
+    def plain(self) -> dict[str, Any]:
+        """Return what reads as this record, and the sentences for readers of JSON."""
+        told = [{**row, "sentence": self.sentence(self._oriented(row))} for row in self.results]
+        return {**declared(self), "results": told, "sentence": self.verdict}
+
+
+def paired_row(row: Mapping[str, Any], feature: str, values: tuple[float, float]) -> dict[str, Any]:
+    """Return a comparison as a record has it: a row of `comparisons_`, and the values under both models."""
+    numbers = {name: float(row[name]) for name in ("ci_low", "ci_high", "p_value", "p_value_adjusted")}
+    labels = {name: "" if row[name] is None else label(row[name]) for name in ("metric", "group", "other", "stratum")}
+    a, b = map(float, values)
+    both = {"value_a": a, "value_b": b, "difference": float(row["disparity"])}
+    return {"feature": feature, **labels, **both, **numbers, "concern": bool(row["concern"])}
+
+
+def paired_contradictions(found: PairedRecord) -> Iterator[str]:
+    """Yield a sentence for each field of a record that contradicts others."""
+    limit = found.setup.alpha * (1 + ROUNDING) + ROUNDING
+    main = [row for row in found.results if not row["stratum"]]
+    adjusted = [row["p_value_adjusted"] for row in main]
+    if any(row["concern"] for row in main) != found.concern:
+        yield f"concern is {found.concern}, and must be whether that of any of the results is true"
+    strongest = min(adjusted, default=1.0)
+    familywise = found.setup.adjust in ("holm", "shaffer", "bonferroni")
+    if found.kind == "change" and familywise and not math.isclose(found.p_value, strongest, rel_tol=ROUNDING):
+        yield f"p_value is {found.p_value:.12g}, and must be the smallest adjusted one, {strongest:.12g}"
+    for i, row in enumerate(found.results):
+        place = f"results[{i}]"
+        due = row["value_b"] - row["value_a"]
+        if not math.isclose(row["difference"], due, rel_tol=ROUNDING, abs_tol=ROUNDING):
+            yield f"{place}.difference is {row['difference']:.12g}, and must be {due:.12g}: value_b - value_a"
+        if row["p_value_adjusted"] < row["p_value"] * (1 - ROUNDING):
+            yield f"{place}.p_value_adjusted is {row['p_value_adjusted']:.12g}, and must be at least p_value"
+        if found.kind == "change" and row["concern"] != (row["p_value_adjusted"] <= limit):
+            yield f"{place}.concern is {row['concern']}, and p_value_adjusted is {row['p_value_adjusted']:.12g}"
