@@ -16,13 +16,15 @@ from benchmarks._results import write
 from benchmarks.make_compas_counts import data_folder
 from benchmarks.reproduce._pages import index_page, source_page
 from benchmarks.reproduce._pictures import drawings
+from benchmarks.reproduce._summary import PAGE, summary_page, with_table
 
 #: In the order of the page that lists them.
-SOURCES = ("fairlearn_metrics", "hinnefeld", "maity_figures", "maity_tables", "witness")
+SOURCES = ("fairlearn_metrics", "hinnefeld", "maity_simulation", "maity_tables", "maity_stopping", "witness")
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/reproduce"
 PAGES = ROOT / "doc/papers"
 STATIC = ROOT / "doc/_static"
+README = ROOT / "README.md"
 
 
 def module_of(name):
@@ -58,7 +60,7 @@ def computed(name, quick):
 
 
 def render():
-    """Write the pages and their pictures from the stored figures."""
+    """Write the pages, their pictures and the table of README from the stored figures."""
     PAGES.mkdir(exist_ok=True)
     documents = {name: stored(name) for name in SOURCES}
     for name, document in documents.items():
@@ -66,6 +68,8 @@ def render():
         for file, text in drawings(module_of(name), name, document).items():
             (STATIC / file).write_text(text)
     (PAGES / "index.md").write_text(index_page(documents))
+    (PAGES / f"{PAGE}.md").write_text(summary_page(documents, {name: module_of(name) for name in SOURCES}))
+    README.write_text(with_table(README.read_text(), documents))
 
 
 def wrong(rows):

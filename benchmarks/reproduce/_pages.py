@@ -2,7 +2,7 @@
 
 from benchmarks._tables import table
 from benchmarks.reproduce._pictures import described, file_name, pictures_of
-from benchmarks.reproduce._rows import Row
+from benchmarks.reproduce._summary import PAGE, TITLE, sources_table
 
 
 def words_table(head, rows):
@@ -42,30 +42,22 @@ def source_page(module, name, document):
     return "\n".join(out)
 
 
-def share(agree):
-    return f"{sum(agree)} of {len(agree)}" if agree else None
-
-
 def index_page(documents):
     """Write the page that lists the sources with how many of their numbers come out."""
-    rows = []
-    for name, document in documents.items():
-        found = [Row(**row) for row in document["rows"]]
-        numbers = [row.agrees for row in found if row.within is not None]
-        statements = [row.ours == row.published for row in found if isinstance(row.published, str)]
-        rows.append([f"[{document['what']}]({name}.md)", *map(share, (numbers, statements))])
     out = [
         "# The sources, reproduced",
         "",
         "Each page shows results that a source published beside ours. A number comes out where ours is within the "
-        "distance that its rounding or its simulation error allows; where it does not, the page says why.",
+        "distance that its rounding or its simulation error allows; where it does not, the page says why. "
+        f"[{TITLE}]({PAGE}.md) puts them together with what other packages do.",
         "",
-        words_table(["source", "numbers that come out", "statements that hold here"], rows),
+        sources_table(documents),
         "",
         "```{toctree}",
         ":maxdepth: 1",
         ":hidden:",
         "",
+        PAGE,
         *documents,
         "```",
         "",

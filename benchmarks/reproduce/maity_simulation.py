@@ -1,4 +1,4 @@
-"""Figures 1 and 2 of Maity et al. (2021): logistic models over a grid of coefficients, and T_n by the time of stopping.
+"""The simulation of Maity et al. (2021) and its Figure 1: logistic models over a grid of coefficients.
 
 The simulated people are those of the authors' generate_data.py, number by number. The flows of all models of the grid
 are followed at once, by the package's own steps; some models are also tested one by one, which must give the same.
@@ -12,20 +12,17 @@ from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from benchmarks import _adult_compas
-from benchmarks.reproduce import maity_tables
 from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import Found, Row
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
 from skfairtest.displays._drawings import literal
-from skfairtest.displays._style import BLUE, GREY, ORANGE
+from skfairtest.displays._style import GREY
 from skfairtest.individual.flow.audit_value import audit_value
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.unfair_map import euler
 
-TITLE = "Maity et al. (2021): the simulation and the figures"
+TITLE = "Maity et al. (2021): the simulation"
 SEED = 1
-LIBRARIES = ("scikit-learn", "fairlearn")
 INTRODUCTION = """\
 S. Maity, S. Xue, M. Yurochkin and Y. Sun (2021), "Statistical inference for individual fairness", simulate {people}
 people of two groups, {minority} of them in the minority, who differ in the first feature. The fair metric ignores that
@@ -49,10 +46,6 @@ Published are the arrays stored with the code, from which its figure is drawn. T
 notebook {fewer}: the arrays are those of {steps}. The text defines the rotated distance with the squares of sine and
 cosine as weights of the two features. That is no rotation, as it has no direction that costs nothing; the arrays are
 those of the rotation.""",
-    "Figure 2": """\
-T_n by the number of steps after which the flow is stopped, on the people of Adult who were left out of the first of the
-ten splits. Both axes are logarithmic. The table has the smallest number of steps, of those looked at, from which on
-each model is rejected.""",
     "What the published code does": """\
 - It adds the intercept once for each feature: twice in all.
 - In its last version it multiplies the angle by ten before the rotation, so that 5 degrees are 50 and 10 are 100. The
@@ -75,7 +68,7 @@ SHOWN = (0, 5, 10)
 TENFOLD = (50, 100)
 #: The largest T_n in the arrays that are stored with the published code, by rotation.
 STORED = {0: 1.67, 5: 1.81, 10: 1.95, 20: 2.39}
-TOLERANCE = maity_tables.TOLERANCE
+TOLERANCE = 1.25
 #: Ends of the published colours.
 LOW, HIGH = 0.9, 2.2
 #: What is tried: how the intercept is chosen, and whether the distance is the text's formula.
@@ -87,8 +80,6 @@ VARIANTS = {
 }
 #: Size of letters in pictures.
 FONT = 11
-#: Steps of figure 2.
-LONGEST = 2560
 
 
 def people():
@@ -221,47 +212,6 @@ def statements(grid, maps):
     yield Row(what, 1.5, float(edges["doubled"]), 0.2, why)
 
 
-def figure_2(data_seed, model_seed, longest=LONGEST, n_people=None):
-    """Train the four models of Adult and follow their flows long: T_n by the number of steps."""
-    training, testing, sensitive, metrics = maity_tables.split_of("adult", data_seed)
-    audited = testing.take(slice(n_people))
-    curves = {}
-    for kind in maity_tables.MODELS:
-        model = maity_tables.train(kind, "adult", training, sensitive, metrics["training"], model_seed)
-        options = {**maity_tables.FLOWS["adult"], "n_steps": longest, "tolerance": TOLERANCE}
-        test = IndividualFairnessTest.as_published(model, fair_metric=metrics["testing"], **options)
-        path = test.fit(audited.X, audited.y, sensitive_features=audited.groups).path_
-        curves[kind] = {key: path[key].round(4).tolist() for key in ("n_steps", "lower_bound")}
-        print(f"  {kind}: T_n {curves[kind]['lower_bound'][-1]} after {longest} steps", flush=True)
-    return curves
-
-
-def rejected_from(curve):
-    """Return the number of steps from which on a model is rejected, or None."""
-    above = np.array(curve["lower_bound"]) > TOLERANCE
-    if not above[-1]:
-        return None
-    below = np.flatnonzero(~above)
-    return curve["n_steps"][below[-1] + 1 if len(below) else 0]
-
-
-def about_figure_2(curves):
-    """Return what the paper says about Figure 2 beside what holds here."""
-    ends = {kind: curve["lower_bound"][-1] for kind, curve in curves.items()}
-    ever = {kind: max(curve["lower_bound"]) for kind, curve in curves.items()}
-    order = sorted(ends, key=ends.get, reverse=True)
-    holds = {
-        "SenSR is not rejected whenever the flow is stopped": ever["sensr"] <= TOLERANCE,
-        "the other models are rejected if the flow is long enough": all(
-            rejected_from(curves[kind]) for kind in maity_tables.MODELS[:3]
-        ),
-        "T_n is largest for Reductions, then Baseline, Project and SenSR": order
-        == ["reductions", "baseline", "project", "sensr"],
-    }
-    for what, held in holds.items():
-        yield Row(f"Figure 2: {what}", "holds", "holds" if held else "does not hold")
-
-
 def largest_text(values):
     """Write the largest T_n after 400 steps and, in brackets, after 200."""
     fewer, all_steps = (float(each.max()) for each in values)
@@ -274,13 +224,6 @@ def largest_table(maps):
         found = [maps.get((*variant, angle)) for angle in ANGLES]
         rows.append([name, *(None if values is None else largest_text(values) for values in found)])
     return [f"after {CHECKPOINTS[1]} steps (after {CHECKPOINTS[0]})", *(f"{angle} degrees" for angle in ANGLES)], rows
-
-
-def stopping_table(curves):
-    rows = []
-    for kind, curve in curves.items():
-        rows.append([maity_tables.LABELS[kind], rejected_from(curve) or "never", f"{curve['lower_bound'][-1]:.3f}"])
-    return ["model", "rejected from (steps)", f"T_n after {LONGEST:,} steps"], rows
 
 
 def pictured(maps, how):
@@ -307,13 +250,10 @@ def run(*, quick):
     if quick:
         return Found(rows)
     rows += statements(grid, maps)
-    curves = figure_2(*_adult_compas.SEEDS[0])
-    rows += about_figure_2(curves)
     tables = {
         "Figure 1": ([], []),
         "Figure 1 with the intercept of the text": ([], []),
         "Largest T_n of the grid": largest_table(through),
-        "Figure 2": stopping_table(curves),
         "What the published code does": ([], []),
     }
     fifty, hundred = (float(bounds(grid, X, y, "doubled", angle)[-1].max()) for angle in TENFOLD)
@@ -322,7 +262,7 @@ def run(*, quick):
         "fewer": CHECKPOINTS[0], "regularization": FLOW["regularization"], "low": LOW, "high": HIGH,
         "fifty": fifty, "hundred": hundred,
     }  # fmt: skip
-    pictures = {"figure_1": pictured(maps, "doubled"), "figure_1_text": pictured(maps, "fitted"), "figure_2": curves}
+    pictures = {"figure_1": pictured(maps, "doubled"), "figure_1_text": pictured(maps, "fitted")}
     return Found(rows, tables, facts, pictures)
 
 
@@ -362,41 +302,6 @@ def paint_maps(figure, stored):
         ax.tick_params(labelsize=FONT, colors=GREY, length=3)
 
 
-def paint_stopping(figure, curves):
-    """Draw T_n against the number of steps, both on logarithmic axes, and the tolerance."""
-    ax = figure.add_axes((0.13, 0.16, 0.66, 0.8))
-    ax.set_xscale("log", base=2)
-    ax.set_yscale("log")
-    styles = {"reductions": (ORANGE, "-"), "baseline": (BLUE, "-"), "project": (GREY, "--"), "sensr": (GREY, "-")}
-    ends = []
-    for kind, curve in curves.items():
-        colour, line = styles[kind]
-        steps, values = (np.array(curve[key]) for key in ("n_steps", "lower_bound"))
-        shown = steps >= 10
-        ax.plot(steps[shown], values[shown], line, color=colour, linewidth=1.8)
-        ends.append((values[-1], kind, colour))
-    ax.axhline(TOLERANCE, color="#000000", linewidth=1, linestyle=":")
-    ticks = [10, 40, 160, 640, 2560]
-    ax.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-    ax.set_xticks([], minor=True)
-    top = max(value for value, _, _ in ends)
-    levels = [level for level in (1, 1.25, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) if level <= 1.3 * top]
-    ax.set_yticks(levels, [f"{level:g}" for level in levels])
-    ax.set_yticks([], minor=True)
-    ax.set_xlim(10, LONGEST)
-    apart, last = np.log(top) / 14, -1.0
-    for value, kind, colour in sorted(ends):
-        last = max(np.log(value), last + apart)
-        literal(
-            ax.text(LONGEST * 1.08, np.exp(last), maity_tables.LABELS[kind], color=colour, fontsize=FONT, va="center")
-        )
-    literal(ax.set_xlabel("steps", fontsize=FONT))
-    literal(ax.set_ylabel("T_n", fontsize=FONT))
-    ax.tick_params(labelsize=FONT, colors=GREY, length=3)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
-
-
 PICTURES = {
     "figure_1": Picture(
         "Figure 1",
@@ -413,13 +318,5 @@ PICTURES = {
         "The same three heat maps with the intercept fitted: bands of blue are narrower, and red is darker.",
         (7.2, 3.0),
         paint_maps,
-    ),
-    "figure_2": Picture(
-        "Figure 2",
-        "T_n by the number of steps",
-        "Four curves of T_n by the number of steps from 10 to 2,560, on logarithmic axes; a dotted line is the "
-        "tolerance of {tolerance}.",
-        (6.4, 3.8),
-        paint_stopping,
     ),
 }
