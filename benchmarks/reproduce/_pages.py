@@ -21,6 +21,11 @@ def seed_of(document):
     return f"seed {seed}, " if isinstance(seed, int) else f"{len(seed)} seeds, "
 
 
+def time_of(document):
+    seconds = document["seconds"]
+    return "" if seconds is None else f" in {seconds:.0f} seconds on the machine that wrote this page"
+
+
 def source_page(module, name, document):
     """Write the page of a source: what it is, published beside ours, and the further tables and pictures."""
     out = [f"# {module.TITLE}", "", module.INTRODUCTION.format_map(document["facts"]), "", "## Published and ours", ""]
@@ -35,8 +40,8 @@ def source_page(module, name, document):
     out += [
         "## Reproduce it",
         "",
-        f"`python -m benchmarks.reproduce {name}` computes these figures in {document['seconds']:.0f} seconds on the "
-        f"machine that wrote this page ({seed_of(document)}{versions_of(document)}).",
+        f"`python -m benchmarks.reproduce {name}` computes these figures{time_of(document)} "
+        f"({seed_of(document)}{versions_of(document)}).",
         "",
     ]
     return "\n".join(out)

@@ -75,7 +75,6 @@ LOW, HIGH = 0.9, 2.2
 VARIANTS = {
     "intercept twice, as in the code": ("doubled", False),
     "intercept fitted, as in the text": ("fitted", False),
-    "no intercept": ("none", False),
     "intercept fitted, the text's formula of the distance": ("fitted", True),
 }
 #: Size of letters in pictures.

@@ -210,7 +210,7 @@ def test_every_model_of_either_data_set_is_trained_and_audited(raw_data, monkeyp
     monkeypatch.setattr(maity_tables, "SEED", maity_tables.SEED[:2])
     splits = {name: maity_tables.figures_of(name, maity_tables.SEED) for name in maity_tables.DATA}
     angles = [maity_tables.angle_of(maity_tables.split_of("compas", seed)[3]) for seed, _ in maity_tables.SEED]
-    found = maity_tables.found(splits, angles, "that of two splits")
+    found = maity_tables.found(splits, angles)
     assert len(found.rows) == 48
     assert [len(table) for _, table in found.tables.values()] == [4, 4, 2, 0]
 
@@ -219,7 +219,7 @@ def test_what_is_shown_is_made_of_the_stored_splits():
     document = reproduce.stored("maity_tables")
     assert document["seed"] == [list(pair) for pair in _adult_compas.SEEDS]
     assert {"skfairtest", "numpy", "scipy", "python", *maity_tables.LIBRARIES} <= set(document["versions"])
-    found = maity_tables.found(**document["data"], timed=document["facts"]["timed"])
+    found = maity_tables.found(**document["data"])
     assert [asdict(row) for row in found.rows] == document["rows"]
     assert {title: {"head": head, "rows": rows} for title, (head, rows) in found.tables.items()} == document["tables"]
     assert found.facts == document["facts"]
