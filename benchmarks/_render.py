@@ -20,9 +20,9 @@ from benchmarks._words import (
     INDIVIDUAL,
     INDIVIDUAL_DROPPED,
     INDIVIDUAL_LEARNED,
+    INDIVIDUAL_PAPER,
     INDIVIDUAL_PEOPLE,
     INDIVIDUAL_ROWS,
-    INDIVIDUAL_TABLES,
     INDIVIDUAL_WAYS,
     INEQUALITY,
     INTRODUCTION,
@@ -449,14 +449,6 @@ def individual(folder):
     ]  # fmt: skip
 
 
-def bound_text(figures):
-    """A lower bound with its spread over splits, and how often it was beyond the tolerance."""
-    if figures is None:
-        return "–"
-    mean, spread, rejected = figures
-    return f"{number(mean)} ± {number(spread)} ({rejected:.1f})"
-
-
 #: How one model is told to the test.
 TOLD = (
     "as fitted", "other units", "numbers for yes and no", "no penalty", "no penalty, first categories dropped",
@@ -481,37 +473,6 @@ def individual_people(folder):
     said = INDIVIDUAL_PEOPLE.format(file=path.name, people=people)
     header = ["", "fair model rejected", "unfair model rejected", *TOLD, "impossible values"]
     return ["### People in tables of text", "", said, "", *folded("Rejections and statistics", header, rows)]
-
-
-def individual_tables(folder):
-    """Show the paper's tables beside ours where they are."""
-    path = folder / "individual_tables.json"
-    if not path.exists():
-        return []
-    document = json.loads(path.read_text())
-    plain = {"balanced_accuracy": "balanced accuracy", "aod_sex": "AOD sex", "aod_race": "AOD race"}
-    bounds = {
-        "loss_ratio": "T_n", "error_rate_ratio": "T_n of error rates", "loss_ratio_cross_fit": "other folds' metric",
-        "loss_ratio_training_metric": "training metric", "loss_ratio_200_steps": "200 steps",
-    }  # fmt: skip
-    out = [
-        "### Adult and COMPAS", "",
-        INDIVIDUAL_TABLES.format(file=path.name, tolerance=document["tolerance"],
-                                 adult=document["flows"]["adult"]["n_steps"]), "",
-    ]  # fmt: skip
-    for source, title in (("adult", "Adult"), ("compas", "COMPAS")):
-        shown = {key: name for key, name in bounds.items() if key in document[source]["baseline"]["ours"]}
-        rows = [
-            [
-                model, whose,
-                *(f"{number(figures[key][0])} ± {number(figures[key][1])}" for key in plain),
-                *(bound_text(figures.get(key)) for key in shown),
-            ]
-            for model, both in document[source].items()
-            for whose, figures in (("published", both["published"]), ("ours", both["ours"]))
-        ]  # fmt: skip
-        out += folded(title, ["model", "", *plain.values(), *shown.values()], rows)
-    return out
 
 
 def render(cells, records, folder):
@@ -541,7 +502,7 @@ def render(cells, records, folder):
     out += adjusted(folder)
     out += individual(folder)
     out += individual_people(folder)
-    out += individual_tables(folder)
+    out += ["### Adult and COMPAS", "", INDIVIDUAL_PAPER, ""]
     out += ["## How it was run", "", _how(there, cells, records)]
     return "\n".join(out).rstrip() + "\n"
 

@@ -2,6 +2,7 @@
 
 import json
 import platform
+from importlib.metadata import version
 
 import numpy as np
 import scipy
@@ -9,19 +10,20 @@ import scipy
 import skfairtest
 
 
-def versions():
-    """Return the versions of what the figures were computed with."""
+def versions(libraries=()):
+    """Return the versions of what the figures were computed with, and of further libraries."""
     return {
         "skfairtest": skfairtest.__version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "python": platform.python_version(),
+        **{library: version(library) for library in libraries},
     }
 
 
-def write(path, what, seed, **figures):
+def write(path, what, seed, libraries=(), **figures):
     """Write figures with what they are, their seed and the versions."""
     path.parent.mkdir(exist_ok=True)
-    document = {"what": what, "seed": seed, "versions": versions(), **figures}
+    document = {"what": what, "seed": seed, "versions": versions(libraries), **figures}
     path.write_text(json.dumps(document, indent=1) + "\n")
     print(f"Written to {path.name}.")

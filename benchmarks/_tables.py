@@ -1,4 +1,4 @@
-"""Numbers and tables of the page of validity."""
+"""Numbers and tables of pages."""
 
 
 def number(value):
@@ -9,9 +9,20 @@ def number(value):
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
-def table(head, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(["---"] * 2 + ["--:"] * (len(head) - 2)) + "|"]
-    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+def text_of(value):
+    """Write a value of a table: numbers with four digits, and nothing where there is none."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def table(head, rows, *, left=2):
+    """Write a table; the columns after the first `left` are aligned right, as numbers are."""
+    alignment = ["---" if column < left else "--:" for column in range(len(head))]
+    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(alignment) + "|"]
+    return "\n".join(lines + ["| " + " | ".join(map(text_of, row)) + " |" for row in rows])
 
 
 def folded(title, head, rows):

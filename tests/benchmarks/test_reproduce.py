@@ -2,6 +2,10 @@
 
 import json
 import math
+import re
+from dataclasses import asdict
+from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import pytest
 
@@ -9,9 +13,11 @@ from skfairtest import FairnessTest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks.reproduce import __main__ as reproduce
-from benchmarks.reproduce import witness
+from benchmarks.reproduce import _summary, witness
 from benchmarks.reproduce._pages import index_page, source_page
+from benchmarks.reproduce._pictures import Picture, drawings
 from benchmarks.reproduce._rows import Found, Row
+from benchmarks.reproduce._summary import MARKS, comes_out, counted, off, readme_table, summary_page, with_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -22,6 +28,65 @@ def test_the_pages_are_those_of_the_stored_figures():
         written = source_page(reproduce.module_of(name), name, document)
         assert (reproduce.PAGES / f"{name}.md").read_text() == written
     assert (reproduce.PAGES / "index.md").read_text() == index_page(documents)
+    modules = {name: reproduce.module_of(name) for name in reproduce.SOURCES}
+    assert (reproduce.PAGES / "summary.md").read_text() == summary_page(documents, modules)
+    readme = reproduce.README.read_text()
+    assert readme == with_table(readme, documents)
+    assert readme_table(documents) in readme
+
+
+def shapes(svg):
+    """Every text of a drawing, and the ends of its lines and marks."""
+    root = ElementTree.fromstring(svg)
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    attributes = [element.get(name, "") for element in root.iter() for name in ("x", "y", "d")]
+    return texts, [float(number) for each in attributes for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", each)]
+
+
+@pytest.mark.parametrize("name", reproduce.SOURCES)
+def test_the_pictures_are_those_of_the_stored_figures(name):
+    document = reproduce.stored(name)
+    for file, text in drawings(reproduce.module_of(name), name, document).items():
+        (texts, ends), (old_texts, old_ends) = (shapes(each) for each in (text, (reproduce.STATIC / file).read_text()))
+        assert texts == old_texts
+        assert ends == pytest.approx(old_ends, abs=0.2)
+
+
+def test_a_picture_is_drawn_from_what_is_stored_and_stands_in_its_section(tmp_path, monkeypatch):
+    def paint(figure, figures):
+        ax = figure.add_axes((0.1, 0.1, 0.8, 0.8))
+        ax.pcolormesh(figures["heat"])
+        ax.set_title("a heat map of the witness")
+
+    module = reproduce.module_of("witness")
+    picture = Picture("Heat", "Heat", "A heat map of {tables} cells.", (4.0, 3.0), paint)
+    monkeypatch.setattr(module, "PICTURES", {"heat": picture}, raising=False)
+    monkeypatch.setattr(
+        module,
+        "run",
+        lambda *, quick: Found(
+            [Row("said", "more", "less")],
+            {"Heat": ([], [])},
+            {"source": "R", "tables": 4},
+            {"heat": {"heat": [[1, 2]] * 2}},
+        ),
+    )
+    for folder in ("RESULTS", "PAGES", "STATIC"):
+        monkeypatch.setattr(reproduce, folder, tmp_path)
+    monkeypatch.setattr(reproduce, "SOURCES", ("witness",))
+    monkeypatch.setattr(reproduce, "README", tmp_path / "README.md")
+    reproduce.README.write_text("Before\n\n{}\n\nold\n\n{}\n\nAfter\n".format(*MARKS))
+    assert reproduce.main(["witness"]) == 0
+    page, drawing = (tmp_path / "witness.md").read_text(), (tmp_path / "witness_heat.svg").read_text()
+    readme = reproduce.README.read_text()
+    assert readme.startswith(f"Before\n\n{MARKS[0]}\n\n| ")
+    assert readme.endswith(f" |\n\n{MARKS[1]}\n\nAfter\n")
+    assert "old" not in readme
+    assert "## Heat\n\n\n\n![A heat map of 4 cells.](../_static/witness_heat.svg)\n" in page
+    assert "a heat map of the witness" in shapes(drawing)[0]
+    assert "A heat map of 4 cells." in drawing
+    assert reproduce.main(["witness", "--render"]) == 0
+    assert (tmp_path / "witness_heat.svg").read_text() == drawing
 
 
 @pytest.mark.parametrize("name", ["fairlearn_metrics", "witness"])
@@ -74,6 +139,8 @@ def test_a_number_that_does_not_come_out_is_said_and_fails(monkeypatch, capsys, 
 def test_a_quick_run_checks_all_sources_and_writes_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr(reproduce, "RESULTS", tmp_path)
     monkeypatch.setattr(reproduce, "PAGES", tmp_path)
+    monkeypatch.setattr(reproduce, "STATIC", tmp_path)
+    monkeypatch.setattr(reproduce, "README", tmp_path / "README.md")
     assert reproduce.main(["all", "--quick"]) == 0
     assert not list(tmp_path.iterdir())
 
@@ -84,3 +151,57 @@ def test_the_example_of_fairlearn_is_that_of_its_page():
         page.Y_TRUE, page.Y_PRED, sensitive_features=page.GROUP, metric="selection_rate", random_state=0
     )
     assert test.by_group_["n"].tolist() == [4, 6, 8]
+
+
+def documented(*rows, what="A source"):
+    return {"what": what, "rows": [asdict(row) for row in rows], "facts": {}, "tables": {}}
+
+
+def test_the_summary_counts_what_comes_out_and_lists_what_does_not():
+    near, far = Row("near", 0.5, 0.504, 0.005), Row("far", 0.5, 0.6, 0.05, "why", known=True)
+    holds, fails, own = Row("holds", "yes", "yes"), Row("fails", "yes", "no"), Row("own", None, 0.3)
+    assert [comes_out(row) for row in (near, far, holds, fails, own)] == [True, False, True, False, None]
+    documents = {"one": documented(near, far, holds), "two": documented(own, fails)}
+    assert [counted(document) for document in documents.values()] == [[(1, 2), (1, 1)], [(0, 0), (0, 1)]]
+    assert [row[1:] for row in off(documents)] == [["far", 0.5, 0.6, "why"], ["fails", "yes", "no", ""]]
+    table = readme_table(documents)
+    assert "| [A source](doc/papers/one.md) | 2 numbers, 1 statement | 1 of 2 come out, 1 of 1 hold | – |" in table
+    assert "| [A source](doc/papers/two.md) | 1 statement | 0 of 1 hold | – |" in table
+
+
+def test_the_summary_shows_what_installed_packages_find():
+    name, title, design = _summary.PACKAGES
+    head = ["package", "version", design]
+    cells = [
+        ["skfairtest", "1", "0.041 (0.006)"],
+        ["a", "2", "0.31 (0.02)"],
+        ["a", "2", "0.9 (0.02)"],
+        ["b", "3", None],
+    ]
+    tables = {each: {"head": head, "rows": cells} for each in _summary.SHOWN[name]}
+    documents = {name: {**documented(), "tables": tables}}
+    page = summary_page(documents, {name: SimpleNamespace(TABLES={title: "By package."})})
+    assert f"## {title}\n\nBy package.\n\n| package | version | {design} |\n|---|---|---|\n| skfairtest |" in page
+    assert "share in which a difference is found | – | 0.041 | a 0.31 |" in readme_table(documents)
+    assert "share in which" not in readme_table({})
+
+
+@pytest.mark.parametrize("name", [name for name in _summary.SHOWN if name in reproduce.SOURCES])
+def test_tables_that_the_summary_names_are_stored(name):
+    tables = reproduce.stored(name)["tables"]
+    assert set(_summary.SHOWN[name]) <= set(tables)
+    assert _summary.PACKAGES[2] in tables[_summary.PACKAGES[1]]["head"]
+
+
+def test_the_sizes_of_the_summary_are_those_of_the_validity_benchmark():
+    """The default for rates never rejects too often; un-studentized permutation does, in the paper's simulation too."""
+    from benchmarks import validity
+
+    records = validity.load(validity.RESULTS)
+    page = summary_page({}, {})
+    exact = re.search(r"\| Rates and F1, two groups \| \*\*exact\*\* \| (\d+) of (\d+) \|", page)
+    assert exact[1] == "0"
+    assert int(exact[2]) > 50
+    paper = next(record for name, record in records.items() if name.startswith("paper/"))
+    raw = paper["methods"]["raw"]["size"]
+    assert f"| un-studentized | .1216 | {raw:.4f} |".replace(" 0.", " .") in page

@@ -1,6 +1,4 @@
-import json
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import asdict, replace
 
 import numpy as np
 import pandas as pd
@@ -10,7 +8,10 @@ from sklearn.linear_model import LogisticRegression
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 
-from benchmarks import _adult_compas, _fair_training, individual_tables
+from benchmarks import _adult_compas, _fair_training
+from benchmarks.reproduce import __main__ as reproduce
+from benchmarks.reproduce import maity_tables
+from benchmarks.reproduce._rows import Row
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +168,7 @@ def test_sensr_says_the_same_of_people_who_differ_in_the_sensitive_subspace(peop
 
 
 def test_projected_networks_do_not_see_the_subspace(people):
-    metric = individual_tables.fair_metric([2]).fit(people.X, sensitive_features=people.groups)
+    metric = maity_tables.fair_metric([2]).fit(people.X, sensitive_features=people.groups)
     model = _fair_training.project(people.X, people.y, 6, metric, steps=50)
     there = people.X + metric.directions_[0] - 3 * metric.directions_[1]
     assert model.predict_proba(there) == pytest.approx(model.predict_proba(people.X), abs=1e-9)
@@ -178,33 +179,96 @@ def test_average_odds_difference_of_a_table_counted_by_hand():
     y_true = np.array([1, 1, 0, 0, 0, 0, 1, 0, 0])
     y_pred = np.array([1, 0, 1, 0, 0, 0, 1, 1, 0])
     group = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1])
-    assert individual_tables.average_odds_difference(y_true, y_pred, group) == pytest.approx(-0.375)
+    assert maity_tables.average_odds_difference(y_true, y_pred, group) == pytest.approx(-0.375)
 
 
 @pytest.mark.slow
-def test_the_quick_benchmark_runs_as_a_command_and_reports_every_model(raw_data, quick):
-    for file in ("adult.csv.gz", "compas.csv"):
+def test_models_of_a_split_that_train_in_seconds_come_out_as_stored_and_as_published(raw_data):
+    raw_data("compas.csv")
+    stored = reproduce.stored("maity_tables")["data"]["splits"]["compas"]
+    again = maity_tables.figures_of("compas", maity_tables.SEED[:1], ["project", "reductions"])
+    for kind, (split,) in again.items():
+        before = stored[kind][0]
+        assert split["seeds"] == before["seeds"]
+        for key in ("balanced_accuracy", "aod_sex", "aod_race"):
+            assert split[key] == pytest.approx(before[key], abs=0.01)
+        for key, found in split["audits"].items():
+            assert found["lower_bound"] == pytest.approx(before["audits"][key]["lower_bound"], rel=0.02)
+    rows = maity_tables.run(quick=True).rows
+    assert len(rows) == 12
+    assert all(row.agrees for row in rows)
+
+
+@pytest.mark.slow
+def test_every_model_of_either_data_set_is_trained_and_audited(raw_data, monkeypatch):
+    """With little training and few people, so that all of it runs in seconds."""
+    for file in maity_tables.NEEDS:
         raw_data(file)
-    lines = quick("individual_tables", "individual_tables.json")
-    for name in ("adult", "compas"):
-        assert sum(line.startswith(f"  {name}") for line in lines) == 4
-    assert sum("published 0." in line for line in lines) >= 8
+    short = {name: replace(options, steps=50) for name, options in _fair_training.SENSR.items()}
+    monkeypatch.setattr(_fair_training, "SENSR", short)
+    monkeypatch.setattr(maity_tables, "AUDITED", dict.fromkeys(maity_tables.AUDITED, 300))
+    monkeypatch.setattr(maity_tables, "SEED", maity_tables.SEED[:2])
+    splits = {name: maity_tables.figures_of(name, maity_tables.SEED) for name in maity_tables.DATA}
+    angles = [maity_tables.angle_of(maity_tables.split_of("compas", seed)[3]) for seed, _ in maity_tables.SEED]
+    found = maity_tables.found(splits, angles)
+    assert len(found.rows) == 48
+    assert [len(table) for _, table in found.tables.values()] == [4, 4, 2, 0]
 
 
-def test_committed_figures_show_the_pattern_of_the_paper():
-    """Baseline and reductions are always rejected; SenSR never on Adult, nor by the fair metric it was trained with."""
-    path = Path(individual_tables.__file__).parent / "results" / "individual_tables.json"
-    document = json.loads(path.read_text())
+def test_what_is_shown_is_made_of_the_stored_splits():
+    document = reproduce.stored("maity_tables")
     assert document["seed"] == [list(pair) for pair in _adult_compas.SEEDS]
-    assert {"skfairtest", "numpy", "scipy", "python"} <= set(document["versions"])
-    for name in individual_tables.FLOWS:
-        models = document[name]
-        assert list(models) == individual_tables.MODELS
-        for model in models.values():
-            assert len(model["splits"]) == len(_adult_compas.SEEDS)
-            assert individual_tables.summary(model["splits"]) == model["ours"]
-        rejected = {kind: {key: found[2:] for key, found in model["ours"].items()} for kind, model in models.items()}
+    assert {"skfairtest", "numpy", "scipy", "python", *maity_tables.LIBRARIES} <= set(document["versions"])
+    found = maity_tables.found(**document["data"])
+    assert [asdict(row) for row in found.rows] == document["rows"]
+    assert {title: {"head": head, "rows": rows} for title, (head, rows) in found.tables.items()} == document["tables"]
+    assert found.facts == document["facts"]
+
+
+def test_what_does_not_come_out_is_what_the_page_explains():
+    """Two means; and the published row Project has the figures of our Baseline after 200 steps."""
+    rows = [Row(**row) for row in reproduce.stored("maity_tables")["rows"]]
+    off = [row.what for row in rows if not row.agrees]
+    assert off == ["Adult, Baseline: balanced accuracy", "Adult, SenSR: T_n"]
+    assert [row.what for row in rows if row.known] == off
+    splits = reproduce.stored("maity_tables")["data"]["splits"]["adult"]
+    baseline, sensr = (maity_tables.summary(splits[kind]) for kind in ("baseline", "sensr"))
+    published = maity_tables.PUBLISHED["adult"]
+    for ours, theirs in (
+        (baseline["balanced_accuracy"], published["project"]["balanced_accuracy"]),
+        (baseline["loss_ratio_200_steps"], published["project"]["loss_ratio"]),
+        (sensr["loss_ratio_200_steps"], published["sensr"]["loss_ratio"]),
+    ):
+        assert abs(ours[0] - theirs[0]) < maity_tables.standard_error(ours[1], theirs[1])
+        assert ours[2:] == list(theirs[2:])
+
+
+def test_rejections_have_the_pattern_of_the_paper():
+    """Baseline and reductions are always rejected; SenSR never on Adult, nor by the fair metric it was trained with."""
+    splits = reproduce.stored("maity_tables")["data"]["splits"]
+    for models in splits.values():
+        assert list(models) == maity_tables.MODELS
+        assert all(len(of_kind) == len(_adult_compas.SEEDS) for of_kind in models.values())
+        ours = {kind: maity_tables.summary(of_kind) for kind, of_kind in models.items()}
         for kind in ("baseline", "reductions"):
-            assert rejected[kind]["loss_ratio"] == [1.0]
-        assert rejected["sensr"]["loss_ratio_training_metric"] == [0.0]
-    assert document["adult"]["sensr"]["ours"]["loss_ratio"][2] == 0.0
+            assert ours[kind]["loss_ratio"][2] == 1.0
+        assert ours["sensr"]["loss_ratio_training_metric"][2] == 0.0
+    assert maity_tables.summary(splits["adult"]["sensr"])["loss_ratio"][2] == 0.0
+
+
+def test_a_number_known_not_to_come_out_fails_no_run_and_another_does():
+    known, other = Row("known", 0.5, 0.7, 0.1, "why", known=True), Row("other", 0.5, 0.7, 0.1)
+    assert not known.agrees
+    assert reproduce.wrong([known, other]) == [other]
+
+
+def test_a_papers_name_runs_all_its_pages():
+    assert reproduce.chosen("maity") == [name for name in reproduce.SOURCES if name.startswith("maity_")]
+    assert reproduce.chosen("all") == list(reproduce.SOURCES)
+    assert reproduce.chosen("hinnefeld") == ["hinnefeld"]
+
+
+def test_a_quick_run_says_which_data_are_missing(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("SKFAIRTEST_DATA", str(tmp_path))
+    assert reproduce.main(["maity_tables", "--quick"]) == 0
+    assert "SKIPPED, adult.csv.gz, compas.csv not found: set SKFAIRTEST_DATA" in capsys.readouterr().out
