@@ -353,7 +353,7 @@ def adjusted(folder):
         kind, design, people, *more = name.split(", ")
         shares = {method: count / found["runs"] for method, count in found["rejected"].items()}
         limit = document["level"] + 3 * np.sqrt(document["level"] * (1 - document["level"]) / found["runs"])
-        bold = {method for method, share in shares.items() if kind == "size" and share > limit}
+        bold = {method for method, share in shares.items() if kind.startswith("size") and share > limit}
         texts = [
             "–" if method not in shares else f"**{number(shares[method])}**" if method in bold - {"unadjusted"}
             else number(shares[method])

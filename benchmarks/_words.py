@@ -341,10 +341,10 @@ ADJUSTED = (
     "Measured by `python -m benchmarks.adjusted`, stored in `benchmarks/results/{file}`: how often "
     "`AdjustedFairnessTest` rejects at {level}. Outcome and group depend alike on four covariates, so that groups "
     "differ although nothing differs given the covariates: by smooth curves, by the product of two covariates, by "
-    "steps, or decisions of 0 and 1 by the smooth curves. Models are the default, or gradient boosted trees. "
-    "*Confounding that a model does not learn is left in the residuals, and no number of people removes it*: of steps "
-    "and of decisions of 0 and 1 by steep curves the default learns least, and its size is far above the level. Pass "
-    "models that suit the data. Power: a "
+    "steps, or decisions of 0 and 1 by the smooth curves. The default models are curves, then boosted trees of what "
+    "curves leave. *Confounding that a model does not learn is left in the residuals, and no number of people removes "
+    "it*: penalised curves alone do not learn steps, trees alone learn smooth curves slowly, and the size is then "
+    "above the level. Power: a "
     "difference that is the same for all, and one that changes its sign with a covariate and is 0 on average."
 )
 

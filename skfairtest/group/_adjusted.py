@@ -156,7 +156,8 @@ def measure_adjusted(
     comparisons, products = [], []
     for pair, both, own in zip(pairs, targets, of_splits.spawn(len(pairs)), strict=True):
         units = None if people.units is None else numbered(people.units[pair.rows])
-        residuals = Residuals(left[both[0].key], left[both[1].key], units)
+        outcome, member = (left[target.key] for target in both)
+        residuals = Residuals(outcome.residuals, member.residuals, units, outcome.varying + member.varying)
         group, n = labels[pair.contrast.first], int(pair.first.sum())
         reason = _undefined(both, residuals)
         if reason:

@@ -7,29 +7,34 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from numbers import Real
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin, clone, is_classifier
-from sklearn.linear_model import RidgeCV
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin, clone, is_classifier
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.parallel import in_parallel
 from skfairtest._utils.text import label, name_of
 from skfairtest._utils.typing import Floats, Positions
 from skfairtest.group._outcomes import numbers
-from skfairtest.inference.adjusted import Residuals, studentized_mean
+from skfairtest.inference.adjusted import Residuals, variance_of_predictions
 from skfairtest.readers import Column
 
-#: Where lines may bend, as shares of people; columns of which all pairs have products; strengths of the penalty.
+#: Where lines may bend, as shares of people; columns of which all pairs have products.
 KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 MOST_IN_PAIRS = 15
+#: Strengths of the penalty of a difference that is guessed.
 PENALTIES = tuple(np.logspace(-1, 4, 11).tolist())
+#: Of the trees that are boosted on what curves leave.
+TREES = {"max_iter": 60, "max_leaf_nodes": 4}
 #: Folds in which the people of one half are predicted, to guess how a difference depends on covariates.
 FOLDS_OF_A_HALF = 2
 
@@ -59,9 +64,44 @@ class BentLines(TransformerMixin, BaseEstimator):
         return np.stack([*out, *products], axis=1)
 
 
-def default_model() -> Any:
-    """Return what predicts if nothing else is asked for: penalised least squares on bent lines and products."""
-    return make_pipeline(BentLines(), StandardScaler(), RidgeCV(PENALTIES))
+def curves(model: Any) -> Any:
+    """Return a linear model of bent lines and products."""
+    return make_pipeline(BentLines(), StandardScaler(), model)
+
+
+class CurvesThenTrees(RegressorMixin, BaseEstimator):
+    """Curves of the columns, then boosted trees of what these leave: a number, or the probability of 1 of 0 and 1.
+
+    A part of the confounding stays in the products of residuals where it is missed by both models. Curves learn what is
+    smooth, of 0 and 1 as logits, from few people; trees learn steps. They are added up and not averaged by how well
+    they predict: an average hands a part of the steps back to the curves. The penalty is light because the variance of
+    predictions only costs power, and their bias costs the level.
+    """
+
+    def __init__(self, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit both, one after the other."""
+        y = np.asarray(y, dtype=float)
+        self.binary_ = set(np.unique(y).tolist()) == {0.0, 1.0}
+        model = LogisticRegression(max_iter=1000) if self.binary_ else Ridge()
+        # One thread: sums are the same, whatever processes the folds are divided among.
+        with threadpool_limits(1):
+            self.curves_ = curves(model).fit(X, y)
+            self.trees_ = HistGradientBoostingRegressor(**TREES, random_state=self.random_state)
+            self.trees_.fit(X, y - self._curves(X))
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Return the expectation."""
+        with threadpool_limits(1):
+            out = self._curves(X) + self.trees_.predict(X)
+        return np.asarray(np.clip(out, 0.0, 1.0) if self.binary_ else out)
+
+    def _curves(self, X: Any) -> Floats:
+        out = self.curves_.predict_proba(X)[:, 1] if self.binary_ else self.curves_.predict(X)
+        return np.asarray(out, dtype=float)
 
 
 def covariate_frame(columns: Sequence[Column]) -> pd.DataFrame:
@@ -132,6 +172,20 @@ def predicted(model: Any, X: Any, where: str) -> Floats:
     return out
 
 
+class Part(NamedTuple):
+    """Predictions of the people of a fold, and residuals of those whom their model was fitted to."""
+
+    predicted: Floats
+    seen: Floats
+
+
+class Left(NamedTuple):
+    """What predictions leave, and their variance as a share of that of the errors."""
+
+    residuals: Floats
+    varying: float
+
+
 @dataclass(frozen=True)
 class Target:
     """What is predicted from covariates: of which people (rows), by which model, named in messages as `where`."""
@@ -146,11 +200,11 @@ class Target:
         """What tells it from others."""
         return self.where, self.rows.tobytes(), self.values.tobytes()
 
-    def out_of_fold(self, X: pd.DataFrame, folds: Positions, fold: int, seed: np.random.SeedSequence) -> Floats:
+    def out_of_fold(self, X: pd.DataFrame, folds: Positions, fold: int, seed: np.random.SeedSequence) -> Part:
         """Predict the people of a fold by a model of the others."""
         own = folds[self.rows] == fold
         if not own.any():
-            return np.zeros(0)
+            return Part(np.zeros(0), np.zeros(0))
         y = self.values[~own]
         if is_classifier(self.model):
             if not set(np.unique(self.values)) <= {0.0, 1.0}:
@@ -160,33 +214,34 @@ class Target:
                 )
             y = y.astype(int)
         if len(np.unique(y)) == 1:  # nothing to learn, and no class for some classifiers
-            return np.full(int(own.sum()), float(y[0]))
+            return Part(np.full(int(own.sum()), float(y[0])), np.zeros(len(y)))
         model = seeded(self.model, seed).fit(X.iloc[self.rows[~own]], y)
-        return predicted(model, X.iloc[self.rows[own]], self.where)
+        seen = y - predicted(model, X.iloc[self.rows[~own]], self.where)
+        return Part(predicted(model, X.iloc[self.rows[own]], self.where), seen)
 
-    def residuals(self, folds: Positions, parts: Sequence[Floats]) -> Floats:
+    def left(self, folds: Positions, parts: Sequence[Part]) -> Left:
         """Put the predictions of all folds together, and return what they leave."""
         out = np.empty(len(self.rows))
         for fold, part in enumerate(parts):
-            out[folds[self.rows] == fold] = part
-        return self.values - out
+            out[folds[self.rows] == fold] = part.predicted
+        residuals = self.values - out
+        seen = float(np.mean(np.concatenate([part.seen for part in parts]) ** 2))
+        return Left(residuals, variance_of_predictions(float(np.mean(residuals**2)), seen))
 
 
 def cross_fitted(
     X: pd.DataFrame, targets: Sequence[Target], folds: Positions, seed: np.random.SeedSequence, n_jobs: int | None
-) -> list[Floats]:
+) -> list[Left]:
     """Return the residuals of several targets, each person's by models that have not seen this person."""
     n_folds = int(folds.max()) + 1
     pieces = [(target, fold) for target in targets for fold in range(n_folds)]
     seeds = seed.spawn(len(pieces))
-    call: Callable[..., Floats] = partial(_fold_of, X, folds)
+    call: Callable[..., Part] = partial(_fold_of, X, folds)
     found = list(in_parallel(call, ((*piece, own) for piece, own in zip(pieces, seeds, strict=True)), n_jobs))
-    return [
-        target.residuals(folds, found[n_folds * place : n_folds * (place + 1)]) for place, target in enumerate(targets)
-    ]
+    return [target.left(folds, found[n_folds * place : n_folds * (place + 1)]) for place, target in enumerate(targets)]
 
 
-def _fold_of(X: pd.DataFrame, folds: Positions, target: Target, fold: int, seed: np.random.SeedSequence) -> Floats:
+def _fold_of(X: pd.DataFrame, folds: Positions, target: Target, fold: int, seed: np.random.SeedSequence) -> Part:
     return target.out_of_fold(X, folds, fold, seed)
 
 
@@ -214,14 +269,15 @@ def projected(
         folds[rows[first]] = folds_of(inside, clusters, FOLDS_OF_A_HALF, of_folds)
         known = [Target(rows[first], one.values[first], one.model, one.where) for one in (outcome, group)]
         left = cross_fitted(X, known, folds, of_models, None)
-        guess = default_model().fit(X.iloc[rows[first]], left[0] * left[1])
+        guess = curves(RidgeCV(PENALTIES)).fit(X.iloc[rows[first]], left[0].residuals * left[1].residuals)
         weights = guess.predict(X.iloc[rows[second]])
         part = Residuals(
             residuals.outcome[second],
             residuals.group[second],
             None if own_units is None else numbered(own_units[second]),
+            residuals.varying,
         )
-        statistic = studentized_mean(part.sums(weights))
+        statistic = part.projected(weights)
         statistics.append(0.0 if np.isnan(statistic) else statistic)
     return float(np.mean(statistics))
 

@@ -21,7 +21,7 @@ from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, wri
 from skfairtest.comparisons.settings import Settings, check_settings
 from skfairtest.group._adjusted import Learning, People, measure_adjusted
 from skfairtest.group._outcomes import numbers, own_outcome
-from skfairtest.group._residuals import default_model
+from skfairtest.group._residuals import CurvesThenTrees
 from skfairtest.readers import (
     Column,
     check_rows,
@@ -79,9 +79,10 @@ class AdjustedFairnessTest(ReportPages):
         bootstrap of the largest statistic, with step-down.
     outcome_model, group_model : regressor or classifier, optional
         What predicts the outcome, and membership in a group, from the covariates: any of scikit-learn's; copies are
-        fitted. A classifier is asked for probabilities. None: penalised least squares (`RidgeCV`) on each covariate,
-        its parts above five quantiles, and the products of all pairs of at most 15. They are handed a frame: numbers as
-        they are, and of other covariates a column of zeros and ones for each value but the last.
+        fitted. A classifier is asked for probabilities. None: least squares, or for two labels logistic regression, on
+        each covariate, its parts above five quantiles, and the products of all pairs of at most 15; and then boosted
+        trees of what these leave. They are handed a frame: numbers as they are, and of other covariates a column of
+        zeros and ones for each value but the last.
     n_folds : int, default=5
         Parts of the people, each of which is predicted by models of the others.
     n_splits : int, default=5
@@ -141,6 +142,10 @@ class AdjustedFairnessTest(ReportPages):
     -----
     With the residuals e of the outcome and x of the group's indicator, the statistic is the mean of e x divided by its
     standard error, and the disparity is sum(e x) / sum(x^2): the group's coefficient in the partially linear model.
+    The standard error also counts that predictions vary with the people they are learned from, which matters with few
+    people (`skfairtest.inference.adjusted` has the formula): a model that reproduces the people it was fitted to, such
+    as a forest of full trees, has the larger one.
+
     Where the difference depends on the covariates, it is an average with the weights P(D = 1 | X) P(D = 0 | X), so that
     people count most whose covariates are found in both groups. Where covariates determine the group, there is nothing
     to compare, and the interval is infinite.
@@ -150,8 +155,8 @@ class AdjustedFairnessTest(ReportPages):
     what it finds.
 
     The test is as good as the models: confounding that they do not learn stays in the residuals, and no number of
-    people removes it. The default models learn smooth curves and products of pairs; with steps, or decisions of 0 and 1
-    that follow a steep curve, they leave so much that the test rejects far more often than its level says.
+    people removes it. The default models learn smooth curves, products of pairs and steps, and their predictions vary
+    more than those that predict best: what they vary by costs power, and what they miss would cost the level.
 
     An adjustment is as good as its reasons: a covariate that is itself unfair, such as a grade given by the same
     supervisor, explains a disparity away, and what is not recorded adjusts for nothing.
@@ -476,7 +481,7 @@ class AdjustedFairnessTest(ReportPages):
         people = People.of(sample, outcome, columns, self._kept(sample, excluded, settings))
         contrasts = list(contrasts_of(sample, people.kept, settings, excluded, 1))
         seed = seed_sequence(self.random_state)
-        outcome_model, group_model = (default_model() if model is None else model for model in self._learners)
+        outcome_model, group_model = (CurvesThenTrees() if model is None else model for model in self._learners)
         learning = Learning(outcome_model, group_model, self.n_folds, self.n_splits if self.method == "pcm" else 0)
         measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seed, excluded)
         (result,) = decide([measured], settings)

@@ -16,7 +16,7 @@ def residuals(seed, n=60, **more):
 
 
 def test_statistic_is_that_of_shah_and_peters_package():
-    """R's GeneralisedCovarianceMeasure 0.2.0, gcm.test: sqrt(n) * mean(R) / sqrt(mean(R^2) - mean(R)^2)."""
+    """Shah and Peters (2020), equation 3: sqrt(n) * mean(R) / sqrt(mean(R^2) - mean(R)^2)."""
     one = residuals(0)
     R = one.outcome * one.group
     expected = np.sqrt(60) * np.mean(R) / np.sqrt(np.mean(R**2) - np.mean(R) ** 2)
