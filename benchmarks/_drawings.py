@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.transforms import blended_transform_factory
 
 from benchmarks._cells import ALPHA
-from benchmarks._svg import drawn
+from benchmarks._svg import drawn, file_of
 from benchmarks._words import DRAWN, METHODS
 from skfairtest.displays._drawings import literal
 from skfairtest.displays._style import BLUE, GREY, ORANGE, PALE
@@ -38,11 +38,6 @@ SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 FONT, INCHES = 12.5, 5.6
 #: Where the axes begin and end, between the names of the methods and the numbers.
 LEFT, RIGHT = 0.47, 0.845
-FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif'
-DARK = (
-    "--paper: #14171b; --ink: #e6e8eb; --grey: #a5adb7; --rule: #2b3138; --pale: #353c45; --blue: #56b4e9; "
-    "--orange: #f58a3c"
-)
 
 
 @dataclass(frozen=True)
@@ -210,9 +205,4 @@ def drawing(kind, found):
         lambda figure, names: draw_panels(figure, names, found, kind), labels, kind, inches=(INCHES, height),
         title=DRAWN[kind]["title"], description=DRAWN[kind]["description"],
     )  # fmt: skip
-    style = (
-        f"<style>svg {{ font-family: {FAMILY}; background: var(--paper, #ffffff) }} "
-        f"@media (prefers-color-scheme: dark) {{ svg {{ {DARK} }} }}</style>"
-    )
-    head, _, rest = element.removeprefix("<svg").partition(">")
-    return f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"{head}>{style}{rest}\n'
+    return file_of(element)

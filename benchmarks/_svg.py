@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 from skfairtest._utils.text import display_width, printable, shorten
 from skfairtest.displays._style import BLUE, GREY, ORANGE, PALE
 
-__all__ = ["COLOURS", "drawn", "stand_ins"]
+__all__ = ["COLOURS", "drawn", "file_of", "stand_ins"]
 
 #: What a colour of a drawing is called in the page's style sheet, and how it looks without one.
 COLOURS = {
@@ -33,6 +33,11 @@ COLOURS = {
 }
 #: Widest name in a drawing; the tables beside it have all of it.
 WIDEST = 48
+FAMILY = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif'
+DARK = (
+    "--paper: #14171b; --ink: #e6e8eb; --grey: #a5adb7; --rule: #2b3138; --pale: #353c45; --blue: #56b4e9; "
+    "--orange: #f58a3c"
+)
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}\b")
 _DECIMAL = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
@@ -108,6 +113,16 @@ def drawn(
         canvas.print_svg(target, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))  # type: ignore[no-untyped-call]
     root = ElementTree.fromstring(target.getvalue())
     return _element(root, stands, prefix=prefix, title=title, description=description)
+
+
+def file_of(element: str) -> str:
+    """Return a drawn element as a file of its own, which follows a dark page."""
+    style = (
+        f"<style>svg {{ font-family: {FAMILY}; background: var(--paper, #ffffff) }} "
+        f"@media (prefers-color-scheme: dark) {{ svg {{ {DARK} }} }}</style>"
+    )
+    head, _, rest = element.removeprefix("<svg").partition(">")
+    return f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"{head}>{style}{rest}\n'
 
 
 def _element(root: ElementTree.Element, stands: Mapping[str, str], *, prefix: str, title: str, description: str) -> str:

@@ -14,12 +14,14 @@ from pathlib import Path
 
 from benchmarks._results import write
 from benchmarks.reproduce._pages import index_page, source_page
+from benchmarks.reproduce._pictures import drawings
 
 #: In the order of the page that lists them.
 SOURCES = ("fairlearn_metrics", "hinnefeld", "witness")
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/reproduce"
 PAGES = ROOT / "doc/papers"
+STATIC = ROOT / "doc/_static"
 
 
 def module_of(name):
@@ -40,16 +42,19 @@ def computed(name, quick):
     if not quick:
         figures = {"seconds": round(seconds, 1), "facts": found.facts, "rows": [asdict(row) for row in found.rows]}
         tables = {title: {"head": head, "rows": rows} for title, (head, rows) in found.tables.items()}
-        write(RESULTS / f"{name}.json", module.TITLE, module.SEED, **figures, tables=tables)
+        pictures = {"pictures": found.pictures} if found.pictures else {}
+        write(RESULTS / f"{name}.json", module.TITLE, module.SEED, **figures, tables=tables, **pictures)
     return found.rows
 
 
 def render():
-    """Write the pages from the stored figures."""
+    """Write the pages and their pictures from the stored figures."""
     PAGES.mkdir(exist_ok=True)
     documents = {name: stored(name) for name in SOURCES}
     for name, document in documents.items():
         (PAGES / f"{name}.md").write_text(source_page(module_of(name), name, document))
+        for file, text in drawings(module_of(name), name, document).items():
+            (STATIC / file).write_text(text)
     (PAGES / "index.md").write_text(index_page(documents))
 
 

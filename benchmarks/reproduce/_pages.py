@@ -1,5 +1,6 @@
 """The pages of the sources from their stored figures."""
 
+from benchmarks.reproduce._pictures import described, file_name, pictures_of
 from benchmarks.reproduce._rows import Row
 
 
@@ -22,20 +23,17 @@ def versions_of(document):
 
 
 def source_page(module, name, document):
-    """Write the page of a source: what it is, published beside ours, and the further tables."""
+    """Write the page of a source: what it is, published beside ours, and the further tables and pictures."""
     out = [f"# {module.TITLE}", "", module.INTRODUCTION.format_map(document["facts"]), "", "## Published and ours", ""]
     rows = [[row["what"], row["published"], row["ours"], row["why"]] for row in document["rows"]]
     out += [table(["result", "published", "ours", "how they compare"], rows), ""]
     seed = "" if document["seed"] is None else f"seed {document['seed']}, "
     for title, part in document["tables"].items():
-        out += [
-            f"## {title}",
-            "",
-            module.TABLES.get(title, "").format_map(document["facts"]),
-            "",
-            table(part["head"], part["rows"]),
-            "",
-        ]
+        out += [f"## {title}", "", module.TABLES.get(title, "").format_map(document["facts"]), ""]
+        out += [table(part["head"], part["rows"]), ""] if part["head"] else []
+        for key, picture in pictures_of(module).items():
+            if picture.section == title:
+                out += [f"![{described(picture, document)}](../_static/{file_name(name, key)})", ""]
     out += [
         "## Reproduce it",
         "",

@@ -24,8 +24,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Found:
-    """What a source's module found: its rows, further tables by their titles (heads and rows), and what it ran on."""
+    """What a source's module found: its rows, further tables by their titles (heads and rows), and what it ran on.
+
+    `pictures` are the figures that the module's `PICTURES` of the same names are drawn from, as JSON stores them. A
+    table without a head, ([], []), is a section with words and pictures only.
+    """
 
     rows: list[Row]
     tables: dict[str, tuple[list[str], list[list[str]]]] = field(default_factory=dict)
     facts: dict[str, object] = field(default_factory=dict)
+    pictures: dict[str, object] = field(default_factory=dict)

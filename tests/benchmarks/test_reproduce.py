@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+from xml.etree import ElementTree
 
 import pytest
 
@@ -11,6 +13,7 @@ pytest.importorskip("benchmarks", reason="the benchmarks are not part of an inst
 from benchmarks.reproduce import __main__ as reproduce
 from benchmarks.reproduce import witness
 from benchmarks.reproduce._pages import index_page, source_page
+from benchmarks.reproduce._pictures import Picture, drawings
 from benchmarks.reproduce._rows import Found, Row
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -22,6 +25,54 @@ def test_the_pages_are_those_of_the_stored_figures():
         written = source_page(reproduce.module_of(name), name, document)
         assert (reproduce.PAGES / f"{name}.md").read_text() == written
     assert (reproduce.PAGES / "index.md").read_text() == index_page(documents)
+
+
+def shapes(svg):
+    """Every text of a drawing, and the ends of its lines and marks."""
+    root = ElementTree.fromstring(svg)
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    attributes = [element.get(name, "") for element in root.iter() for name in ("x", "y", "d")]
+    return texts, [float(number) for each in attributes for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", each)]
+
+
+@pytest.mark.parametrize("name", reproduce.SOURCES)
+def test_the_pictures_are_those_of_the_stored_figures(name):
+    document = reproduce.stored(name)
+    for file, text in drawings(reproduce.module_of(name), name, document).items():
+        (texts, ends), (old_texts, old_ends) = (shapes(each) for each in (text, (reproduce.STATIC / file).read_text()))
+        assert texts == old_texts
+        assert ends == pytest.approx(old_ends, abs=0.2)
+
+
+def test_a_picture_is_drawn_from_what_is_stored_and_stands_in_its_section(tmp_path, monkeypatch):
+    def paint(figure, figures):
+        ax = figure.add_axes((0.1, 0.1, 0.8, 0.8))
+        ax.pcolormesh(figures["heat"])
+        ax.set_title("a heat map of the witness")
+
+    module = reproduce.module_of("witness")
+    picture = Picture("Heat", "Heat", "A heat map of {tables} cells.", (4.0, 3.0), paint)
+    monkeypatch.setattr(module, "PICTURES", {"heat": picture}, raising=False)
+    monkeypatch.setattr(
+        module,
+        "run",
+        lambda *, quick: Found(
+            [Row("said", "more", "less")],
+            {"Heat": ([], [])},
+            {"source": "R", "tables": 4},
+            {"heat": {"heat": [[1, 2]] * 2}},
+        ),
+    )
+    for folder in ("RESULTS", "PAGES", "STATIC"):
+        monkeypatch.setattr(reproduce, folder, tmp_path)
+    monkeypatch.setattr(reproduce, "SOURCES", ("witness",))
+    assert reproduce.main(["witness"]) == 0
+    page, drawing = (tmp_path / "witness.md").read_text(), (tmp_path / "witness_heat.svg").read_text()
+    assert "## Heat\n\n\n\n![A heat map of 4 cells.](../_static/witness_heat.svg)\n" in page
+    assert "a heat map of the witness" in shapes(drawing)[0]
+    assert "A heat map of 4 cells." in drawing
+    assert reproduce.main(["witness", "--render"]) == 0
+    assert (tmp_path / "witness_heat.svg").read_text() == drawing
 
 
 @pytest.mark.parametrize("name", ["fairlearn_metrics", "witness"])
@@ -74,6 +125,7 @@ def test_a_number_that_does_not_come_out_is_said_and_fails(monkeypatch, capsys, 
 def test_a_quick_run_checks_all_sources_and_writes_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr(reproduce, "RESULTS", tmp_path)
     monkeypatch.setattr(reproduce, "PAGES", tmp_path)
+    monkeypatch.setattr(reproduce, "STATIC", tmp_path)
     assert reproduce.main(["all", "--quick"]) == 0
     assert not list(tmp_path.iterdir())
 
