@@ -8,7 +8,8 @@ class Row:
     """A published result and ours.
 
     `within` is how far ours may be from the published one, and None where no number is claimed to come out: a statement
-    of the source, or a result of ours that it does not have.
+    of the source, or a result of ours that it does not have. `explained`: a larger distance is known, and the page says
+    in `why` what it comes from; a run does not fail because of it, but the number is not counted as one that comes out.
     """
 
     what: str
@@ -16,6 +17,7 @@ class Row:
     ours: float | str
     within: float | None = None
     why: str = ""
+    explained: bool = False
 
     @property
     def agrees(self):
