@@ -5,12 +5,12 @@ from benchmarks.reproduce._rows import Row
 
 
 def text_of(value):
-    """Write a value of a table: numbers with four digits, and nothing where there is none."""
+    """Write a value of a table: numbers with four digits, a dash where there is none, and no bar that ends a cell."""
     if value is None:
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value).replace("|", r"\|")
 
 
 def table(head, rows):
