@@ -31,7 +31,6 @@ from benchmarks._words import (
     MODEL_SELECTION,
     NOTES,
     PAPER,
-    PUBLISHED,
     SECTIONS,
     SEQUENTIAL,
     SEQUENTIAL_CHANGE,
@@ -124,11 +123,11 @@ def paper(cell, record):
         if method in record["methods"]:
             found = record["methods"][method]
             rows.append([METHODS[method], f"{found['size']:.4f}"[1:] if found["size"] < 1 else "1",
-                         f"{found['size_error']:.4f}"[1:], PUBLISHED.get(method, ""),
+                         f"{found['size_error']:.4f}"[1:],
                          number(found["coverage"]) if "coverage" in found else ""])  # fmt: skip
     text = PAPER.format(data_sets=f"{cell.data_sets:,}", resamples=cell.resamples)
     return ["## The simulation of the KDD'20 paper", "", text, "",
-            *folded("Size and coverage", ["method", "size", "error", "published", "coverage"], rows)]  # fmt: skip
+            *folded("Size and coverage", ["method", "size", "error", "coverage"], rows)]  # fmt: skip
 
 
 def kept(found):

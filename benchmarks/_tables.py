@@ -15,7 +15,7 @@ def text_of(value):
         return "–"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:.4g}" if isinstance(value, float) else str(value).replace("|", r"\|")
 
 
 def table(head, rows, *, left=2):

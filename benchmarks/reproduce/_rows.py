@@ -8,7 +8,7 @@ class Row:
     """A published result and ours.
 
     `within` is how far ours may be from the published one, and None where no number is claimed to come out: a statement
-    of the source, or a result of ours that it does not have. `known` is a number that is known not to come out, for
+    of the source, or a result of ours that it does not have. `explained` is a number that does not come out for
     reasons that `why` gives: it counts as one that does not, and fails no run.
     """
 
@@ -17,7 +17,7 @@ class Row:
     ours: float | str
     within: float | None = None
     why: str = ""
-    known: bool = False
+    explained: bool = False
 
     @property
     def agrees(self):

@@ -261,7 +261,7 @@ def rows_of(name, kind, ours):
             reason = KNOWN.get((name, kind, key)) if words == WORDS[key] else None
             what = f"{DATA[name]}, {LABELS[kind]}: {words}"
             why = f"{far}: {reason}" if reason else far
-            yield Row(what, theirs, mean, round(3 * error, 6), why, known=reason is not None)
+            yield Row(what, theirs, mean, round(3 * error, 6), why, explained=reason is not None)
 
 
 def bound_text(figures):

@@ -230,7 +230,7 @@ def test_what_does_not_come_out_is_what_the_page_explains():
     rows = [Row(**row) for row in reproduce.stored("maity_tables")["rows"]]
     off = [row.what for row in rows if not row.agrees]
     assert off == ["Adult, Baseline: balanced accuracy", "Adult, SenSR: T_n"]
-    assert [row.what for row in rows if row.known] == off
+    assert [row.what for row in rows if row.explained] == off
     splits = reproduce.stored("maity_tables")["data"]["splits"]["adult"]
     baseline, sensr = (maity_tables.summary(splits[kind]) for kind in ("baseline", "sensr"))
     published = maity_tables.PUBLISHED["adult"]
@@ -257,7 +257,7 @@ def test_rejections_have_the_pattern_of_the_paper():
 
 
 def test_a_number_known_not_to_come_out_fails_no_run_and_another_does():
-    known, other = Row("known", 0.5, 0.7, 0.1, "why", known=True), Row("other", 0.5, 0.7, 0.1)
+    known, other = Row("known", 0.5, 0.7, 0.1, "why", explained=True), Row("other", 0.5, 0.7, 0.1)
     assert not known.agrees
     assert reproduce.wrong([known, other]) == [other]
 

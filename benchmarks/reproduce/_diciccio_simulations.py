@@ -1,0 +1,207 @@
+"""The simulations of DiCiccio et al. (2020) of means (section 2.2) and of false negative rates (4.2)."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy.stats import binom, norm
+
+from skfairtest.inference import two_sides
+from skfairtest.inference.resampling import monte_carlo_p
+from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
+from skfairtest.inference.unconditional import unconditional_log_p
+from skfairtest.metrics.functionals import Mean
+
+ALPHA = 0.05
+#: Simulations behind each published share.
+PUBLISHED_DATA_SETS = 10_000
+
+
+def error_of(share, n):
+    """Return the Monte-Carlo error of a share of n data sets; never 0, as the true share is not 0 or 1."""
+    share = np.clip(share, 1 / n, 1 - 1 / n)
+    return float(np.sqrt(share * (1 - share) / n))
+
+
+def distance_allowed(published, ours, n):
+    """Return three standard errors of the difference between a published share and ours."""
+    return 3 * float(np.hypot(error_of(published, PUBLISHED_DATA_SETS), error_of(ours, n)))
+
+
+# Section 2.2 ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Means:
+    """Two normal groups with equal means: people and standard deviations of X and Y."""
+
+    people: tuple[int, int]
+    deviations: tuple[float, float]
+
+    @property
+    def sampling_variance(self):
+        """Variance of the statistic sqrt(n_X) (mean of X - mean of Y)."""
+        (n_x, n_y), (s_x, s_y) = self.people, self.deviations
+        return s_x**2 + n_x / n_y * s_y**2
+
+    @property
+    def permutation_variance(self):
+        """The limit of the variance of its permutation distribution."""
+        (n_x, n_y), (s_x, s_y) = self.people, self.deviations
+        p = n_x / (n_x + n_y)
+        return (p * s_x**2 + (1 - p) * s_y**2) * (1 + n_x / n_y)
+
+    @property
+    def limit(self):
+        """The limit of the un-studentized test's rejection rate at the level."""
+        ratio = self.permutation_variance / self.sampling_variance
+        return 2 * float(norm.sf(norm.isf(ALPHA / 2) * np.sqrt(ratio)))
+
+
+def means(design, data_sets, n_resamples, sequence):
+    """Return variances of the statistic and of its permutations, and the rejection rates of both tests."""
+    counts = np.stack([np.repeat([side, 1 - side], design.people) for side in (1, 0)])
+    block, weights = np.zeros(counts.shape[1], dtype=int), np.ones(1)
+    raw, studentized = Statistic("difference", weights, studentized=False), Statistic("difference", weights)
+    observed, variances, rejected = [], [], {"un-studentized": 0, "studentized": 0}
+    for child in sequence.spawn(data_sets):
+        own, theirs = child.spawn(2)
+        z = np.random.default_rng(own).normal(0.0, np.repeat(design.deviations, design.people))
+        stratum = Stratum(Mean(z), counts, block, rows=True)
+        moments, drawn = two_sides.columns([stratum.observed()]), draw_permutations([stratum], n_resamples, theirs)
+        observed.append(float(raw(moments)))
+        variances.append(float(np.var(raw(drawn))))
+        for name, statistic in (("un-studentized", raw), ("studentized", studentized)):
+            p = monte_carlo_p(statistic(drawn), float(statistic(moments)), "two-sided")[0]
+            rejected[name] += p <= ALPHA
+    n_x = design.people[0]
+    return {
+        "sampling": (n_x * float(np.var(observed)), n_x * float(np.var(observed)) * np.sqrt(2 / data_sets)),
+        "permutation": (n_x * float(np.mean(variances)), n_x * float(np.std(variances)) / np.sqrt(data_sets)),
+        **{name: times / data_sets for name, times in rejected.items()},
+    }
+
+
+# Section 4.2 ------------------------------------------------------------------------------------------------
+
+SIZE, BASES, FNR = 200, (0.8, 0.2), 0.1
+#: Ways to estimate the standard error of the difference of two false negative rates, from misses and positives.
+ERRORS = {
+    "none: the difference itself": lambda *_: 1.0,
+    "plug-in, as in the paper's formula": lambda *sides: _plug_in(0, 0, *sides),
+    "plug-in, over positives minus one": lambda *sides: _plug_in(0, -1, *sides),
+    "plug-in, half a miss and half a hit added": lambda *sides: _plug_in(0.5, 1, *sides),
+    "plug-in, a miss and a hit added": lambda *sides: _plug_in(1, 2, *sides),
+    "bootstrap of each permuted data set, as in Algorithm 1": lambda *sides: _bootstrapped(*sides),
+    "pooled, of two equal rates": lambda *sides: _pooled(*sides),
+}
+RAW, PLUG_IN, *_, POOLED = ERRORS
+SECTION_5 = "bootstrap for the data, spread of the permutations for these, as in section 5"
+BOOTSTRAP = "basic bootstrap"
+SIDES = ("both sides", "twice the smaller side", "A higher", "B higher")
+#: Differences closer than this are equal: fractions of small numbers differ by more.
+TIE = 1e-9
+
+
+def _plug_in(misses, positives, x1, d1, x2, d2):
+    rates = ((x + misses) / (d + max(positives, 0)) for x, d in ((x1, d1), (x2, d2)))
+    return np.sqrt(sum(rate * (1 - rate) / (d + positives) for rate, d in zip(rates, (d1, d2), strict=True)))
+
+
+def _pooled(x1, d1, x2, d2):
+    rate = (x1 + x2) / (d1 + d2)
+    return np.sqrt(rate * (1 - rate) * (1 / d1 + 1 / d2))
+
+
+@cache
+def _mean_reciprocals():
+    """Return E(1 / D) of binomial numbers of positives D > 0 among resampled people, by the share of positives."""
+    d = np.arange(1, SIZE + 1)
+    shares = np.arange(SIZE + 1) / SIZE
+    probabilities = binom.pmf(d, SIZE, shares[:, None])
+    with np.errstate(invalid="ignore"):
+        return (probabilities / d).sum(axis=1) / probabilities.sum(axis=1)
+
+
+def _bootstrapped(x1, d1, x2, d2):
+    """The limit of the bootstrap's variance for ever more bootstrap samples."""
+    reciprocal = _mean_reciprocals()
+    return np.sqrt(sum((x / d) * (1 - x / d) * reciprocal[d] for x, d in ((x1, d1), (x2, d2))))
+
+
+def statistic(error, x1, d1, x2, d2):
+    """Return the difference of two rates over a standard error; no difference is 0."""
+    difference = x1 / d1 - x2 / d2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(np.abs(difference) < TIE, 0.0, difference / ERRORS[error](x1, d1, x2, d2))
+
+
+def draw_groups(data_sets, rng):
+    """Return misses and positives of groups A and B in many data sets."""
+    positives = [rng.binomial(SIZE, base, data_sets) for base in BASES]
+    misses = [rng.binomial(d, FNR) for d in positives]
+    return misses[0], positives[0], misses[1], positives[1]
+
+
+class Tails:
+    """Counts of resampled statistics on either side of the observed ones, those at the same distance included."""
+
+    def __init__(self, observed):
+        self.observed, self.slack = observed, TIE * np.maximum(1.0, np.abs(observed))
+        self.higher, self.lower, self.farther, self.total = (np.zeros(len(observed)) for _ in range(4))
+
+    def add(self, drawn):
+        defined = ~np.isnan(drawn)
+        self.higher += defined & (drawn >= self.observed - self.slack)
+        self.lower += defined & (drawn <= self.observed + self.slack)
+        self.farther += defined & (np.abs(drawn) >= np.abs(self.observed) - self.slack)
+        self.total += defined
+
+    def p_values(self):
+        """P-values by side: shares of the resamples."""
+        higher, lower, farther = (times / self.total for times in (self.higher, self.lower, self.farther))
+        values = (farther, np.minimum(1.0, 2 * np.minimum(higher, lower)), higher, lower)
+        return dict(zip(SIDES, values, strict=True))
+
+
+def false_negative_rates(data_sets, n_resamples, rng):
+    """Return p-values (data_sets,) by method and side."""
+    x1, d1, x2, d2 = groups = draw_groups(data_sets, rng)
+    tails = {error: Tails(statistic(error, *groups)) for error in ERRORS}
+    misses, hits = x1 + x2, d1 + d2 - x1 - x2
+    permuted = np.empty((n_resamples, data_sets))
+    for place in range(n_resamples):
+        x = rng.hypergeometric(misses, 2 * SIZE - misses, SIZE)
+        d = x + rng.hypergeometric(hits, 2 * SIZE - misses - hits, SIZE - x)
+        sides = x, d, misses - x, misses + hits - d
+        for error, counted in tails.items():
+            counted.add(statistic(error, *sides))
+        permuted[place] = sides[0] / sides[1] - sides[2] / sides[3]
+    observed = x1 / d1 - x2 / d2
+    moved, resampled = Tails(observed), np.empty((n_resamples, data_sets))
+    for place in range(n_resamples):
+        times = [rng.binomial(SIZE, d / SIZE) for d in (d1, d2)]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            rates = [rng.binomial(n, x / d) / n for n, x, d in zip(times, (x1, x2), (d1, d2), strict=True)]
+        resampled[place] = rates[0] - rates[1]
+        moved.add(resampled[place] - observed)
+    found = {error: counted.p_values() for error, counted in tails.items()}
+    found[SECTION_5] = _section_5(observed, resampled, permuted)
+    return groups, found | {BOOTSTRAP: moved.p_values()}
+
+
+def _section_5(observed, resampled, permuted):
+    with np.errstate(invalid="ignore", divide="ignore"):
+        counted = Tails(observed / np.nanstd(resampled, axis=0, ddof=1))
+        counted.observed = np.where(np.abs(observed) < TIE, 0.0, counted.observed)
+        spread = permuted.std(axis=0, ddof=1)
+        for drawn in permuted:
+            counted.add(drawn / spread)
+    return counted.p_values()
+
+
+def exact_p_values(groups):
+    """Return the p-values of the package's default test of each data set."""
+    pairs, where = np.unique(np.stack(groups, axis=1), axis=0, return_inverse=True)
+    found = np.array([np.exp(unconditional_log_p(*map(int, pair))) for pair in pairs])
+    return found[where.reshape(-1)]

@@ -1,0 +1,218 @@
+"""The reproduction of DiCiccio et al. (2020): its statistics, limits and data, against other computations of them."""
+
+import json
+
+import numpy as np
+import pytest
+from fairlearn.metrics import MetricFrame, false_positive_rate, true_positive_rate
+from scipy import stats
+
+pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
+from benchmarks import _methods
+from benchmarks.reproduce import __main__ as reproduce
+from benchmarks.reproduce import _diciccio_data as data
+from benchmarks.reproduce import _diciccio_limits as limits
+from benchmarks.reproduce import _diciccio_simulations as simulations
+from benchmarks.reproduce import diciccio
+from benchmarks.reproduce._pages import index_page
+from benchmarks.reproduce._rows import Found, Row
+from skfairtest.inference.unconditional import unconditional_log_p
+
+needs_data = pytest.mark.skipif(bool(data.missing()), reason=f"the data folder lacks {data.missing()}")
+
+
+@pytest.mark.parametrize(
+    ("error", "variance"), [(simulations.RAW, None), (simulations.PLUG_IN, "delta"), (simulations.POOLED, "score")]
+)
+def test_statistics_of_rates_are_those_of_the_package(error, variance):
+    # Cells: true negative, false positive, false negative (a miss), true positive.
+    for x1, d1, x2, d2 in [(3, 160, 9, 40), (12, 150, 2, 51), (1, 9, 5, 60)]:
+        counts = np.array([[200 - d1, 0, x1, d1 - x1], [200 - d2, 0, x2, d2 - x2]])
+        table = _methods.RateTable(counts[None], *_methods.masks("false_negative_rate"), _methods.EVERYBODY)
+        expected = _methods.observed_statistics(table, _methods.PAIR, _methods.Scale(), variance)[0][0]
+        assert simulations.statistic(error, x1, d1, x2, d2) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_limit_of_the_bootstraps_variance_is_that_of_many_bootstrap_samples():
+    rng, n = np.random.default_rng(0), 200_000
+    x, d = np.array([12, 6]), np.array([150, 40])
+    positives = rng.binomial(simulations.SIZE, d / simulations.SIZE, (n, 2))
+    rates = rng.binomial(positives, x / d) / positives
+    drawn = np.var(rates[:, 0] - rates[:, 1])
+    error = simulations.ERRORS["bootstrap of each permuted data set, as in Algorithm 1"](x[0], d[0], x[1], d[1])
+    assert error**2 == pytest.approx(drawn, rel=4 * np.sqrt(2 / n))
+
+
+def test_p_values_count_resamples_on_either_side_and_those_at_the_observed_distance():
+    tails = simulations.Tails(np.array([1.0]))
+    for drawn in (-2.0, -1.0, 0.0, 1.0 + 1e-12, 3.0, np.nan):
+        tails.add(np.array([drawn]))
+    found = {side: float(p[0]) for side, p in tails.p_values().items()}
+    assert found == {
+        "both sides": 4 / 5, "twice the smaller side": 4 / 5, "A higher": 2 / 5, "B higher": 4 / 5
+    }  # fmt: skip
+
+
+def test_exact_p_values_are_those_of_the_default_test():
+    groups = [np.array([3, 12, 3]), np.array([160, 150, 160]), np.array([9, 2, 9]), np.array([40, 51, 40])]
+    expected = [np.exp(unconditional_log_p(*map(int, pair))) for pair in zip(*groups, strict=True)]
+    assert simulations.exact_p_values(groups) == pytest.approx(expected)
+
+
+def test_variances_of_two_means_are_those_of_section_2():
+    small_varies, large_varies = (simulations.Means((400, 100), deviations) for deviations in ((1, 3), (3, 1)))
+    assert (small_varies.sampling_variance, small_varies.permutation_variance) == pytest.approx((37, 13))
+    assert (large_varies.sampling_variance, large_varies.permutation_variance) == pytest.approx((13, 37))
+    assert small_varies.limit == pytest.approx(2 * stats.norm.sf(1.959964 * np.sqrt(13 / 37)), abs=1e-6)
+    assert simulations.Means((400, 100), (2, 2)).limit == pytest.approx(0.05)
+
+
+# Theorems ---------------------------------------------------------------------------------------------------
+
+
+def test_the_variance_of_an_area_is_that_of_normal_scores():
+    mean, spread, base = 1.5, 2.0, 0.3
+    law = limits.Law((1.0,), (base,), ((mean, spread),))
+
+    def both_above(shared, own):
+        covariance = [[shared + own, shared], [shared, shared + own]]
+        return stats.multivariate_normal([0, 0], covariance).cdf([mean, mean])
+
+    area = stats.norm.cdf(mean / np.hypot(1, spread))
+    one_positive, two_positives = both_above(spread**2, 1), both_above(1, spread**2)
+    expected = (one_positive - area**2) / base + (two_positives - area**2) / (1 - base)
+    assert law.variance() == pytest.approx(expected, abs=1e-5)
+    exchanged = one_positive / (1 - base) + two_positives / base - area**2 * (1 / base + 1 / (1 - base))
+    assert law.variance(exchanged=True) == pytest.approx(exchanged, abs=1e-5)
+
+
+def test_a_mixture_of_equal_groups_is_either_of_them():
+    alone = limits.Law((1.0,), (0.3,), ((1.0, 1.5),))
+    assert limits.Law((0.4, 0.6), (0.3, 0.3), ((1.0, 1.5),) * 2).variance() == pytest.approx(alone.variance())
+
+
+def test_the_distance_of_a_distribution_is_kolmogorovs():
+    values = np.random.default_rng(0).normal(scale=2, size=300)
+    expected = stats.kstest(values, stats.norm(scale=np.sqrt(3)).cdf).statistic
+    assert limits.distance(values, 3.0) == pytest.approx(expected, abs=1e-6)
+    assert limits.distance(np.array([0.0, 0.0, np.nan]), 1.0) == pytest.approx(0.5)
+
+
+def test_bars_have_the_area_of_a_distribution():
+    values = np.random.default_rng(0).uniform(-1, 1, 1000)
+    assert sum(limits.bars(values, 1.0)) * 2 * limits.REACH / limits.BARS == pytest.approx(1, abs=1e-4)
+
+
+@pytest.mark.parametrize("draw", [limits.many_areas, limits.many_rates])
+def test_permutations_are_of_the_data_sets_and_studentized_values_have_spread_one(draw):
+    observed, permuted = draw(400, 300, 200, 2, np.random.default_rng(1))
+    assert observed.shape == (2, 300)
+    assert [each.shape for each in permuted] == [(2, 200)] * 2
+    assert np.nanstd(observed[1]) == pytest.approx(1, abs=0.15)
+    assert np.nanstd(permuted[0][1]) == pytest.approx(1, abs=0.2)
+
+
+# Section 5 --------------------------------------------------------------------------------------------------
+
+
+def people(n=400):
+    rng = np.random.default_rng(3)
+    male, score = rng.random(n) < 0.6, rng.random(n)
+    return score, (rng.random(n) < score).astype(int), male
+
+
+def test_differences_at_a_threshold_are_those_of_fairlearn():
+    score, y, male = people()
+    found = data.differences(data.counted(score, y, male))
+    for place in (0, 7, 25, 49, 50):
+        y_pred = (score >= data.THRESHOLDS[place]).astype(int)
+        for row, metric in enumerate((false_positive_rate, true_positive_rate)):
+            rates = MetricFrame(metrics=metric, y_true=y, y_pred=y_pred, sensitive_features=male).by_group
+            assert found[row, place] == pytest.approx(rates[True] - rates[False])
+
+
+def test_the_test_of_section_5_is_that_of_lift():
+    """Against a port of LiFT that resamples people of both groups together, and counts larger statistics only."""
+    score, y, male = people()
+    counts = data.counted(score, y, male)
+    found = data.tested(counts, np.random.default_rng(0))
+    sample = _methods.competitors.Table(counts.reshape(2, -1))
+    for place in (10, 25):
+
+        def recall(cells, place=place):
+            own = cells.reshape(*cells.shape[:-1], 2, -1)[..., 1, :]
+            return own[..., place + 1 :].sum(axis=-1) / own.sum(axis=-1)
+
+        p, *_ = _methods.competitors.lift(sample, recall, 4000, np.random.default_rng(1))
+        assert found.p_value[1, place] == pytest.approx(p, abs=0.06)
+    assert found.p_value[:, 0].tolist() == [1.0, 1.0]
+    smallest = found.smallest_detected
+    for row in range(2):
+        detected = np.abs(found.difference[row])[found.p_value[row] <= 0.05]
+        assert (np.isnan(smallest[row]) and not len(detected)) or smallest[row] == detected.min()
+
+
+def test_the_exponent_of_the_people_is_found():
+    sizes = [1000, 2000, 4000]
+    rng = np.random.default_rng(0)
+    drawn = [n**-0.5 * np.exp(0.1 * rng.normal(size=20)) for n in sizes]
+    exponent, error = data.slope(sizes, drawn)
+    assert exponent == pytest.approx(-0.5, abs=3 * error)
+    expected = stats.linregress(np.log(np.repeat(sizes, 20)), np.log(np.concatenate(drawn)))
+    assert (exponent, error) == pytest.approx((expected.slope, expected.stderr))
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "columns"), [("compas", 399), ("adult", 100)])
+def test_the_records_are_as_many_as_published(name, columns):
+    found = data.load(name)
+    assert len(found.y) == len(found.male) == diciccio.AREAS_PUBLISHED[name][0]
+    assert found.encoded().shape == (len(found.y), columns)
+    assert not {"sex", "race", "decile_score", "fnlwgt"} & set(found.features)
+    train, test = data.split(len(found.y), np.random.default_rng(0))
+    assert not set(train) & set(test)
+    assert (len(train) / len(found.y), len(test) / len(found.y)) == pytest.approx((0.7, 0.15), abs=1e-3)
+
+
+def test_without_the_data_section_5_is_left_out_of_a_quick_run_with_a_reason(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("SKFAIRTEST_DATA", str(tmp_path))
+    few = {"means": 20, "resamples": 19, "table": 2, "rates": 50, "rates_resamples": 20, "exact": 5, "draws": 20,
+           "permuted": 2, "people": (100,)}  # fmt: skip
+    monkeypatch.setattr(diciccio, "QUICK", {**diciccio.QUICK, **few})
+    monkeypatch.setattr(diciccio, "FULL", {**diciccio.FULL, **few})
+    monkeypatch.setattr(diciccio.correlation, "N_PEARSON", 60)
+    monkeypatch.setattr(diciccio.correlation, "N_SPEARMAN", 60)
+    found = diciccio.run(quick=True)
+    assert "section 5 is left out, as the data folder (SKFAIRTEST_DATA) lacks compas.csv" in capsys.readouterr().out
+    assert diciccio.FIGURE_2 not in found.tables
+    with pytest.raises(FileNotFoundError, match=r"compas\.csv and adult\.csv\.gz: set SKFAIRTEST_DATA"):
+        diciccio.run(quick=False)
+
+
+# What is stored ---------------------------------------------------------------------------------------------
+
+
+def test_an_explained_distance_does_not_fail_a_run_and_is_not_counted_as_reached(monkeypatch, tmp_path):
+    rows = [Row("near", 0.5, 0.5, 0.1), Row("far", 0.5, 0.9, 0.1, "because", explained=True)]
+    monkeypatch.setattr(diciccio, "run", lambda *, quick: Found(rows))
+    monkeypatch.setattr(reproduce, "RESULTS", tmp_path)
+    assert reproduce.main(["diciccio", "--quick"]) == 0
+    document = {"what": "It", "rows": [vars(row) for row in rows]}
+    assert "| [It](it.md) | 1 of 2 | – |" in index_page({"it": document})
+
+
+def test_the_stored_figures_say_which_readings_of_the_paper_come_out():
+    document = json.loads((reproduce.RESULTS / "diciccio.json").read_text())
+    rows = {row["what"]: Row(**row) for row in document["rows"]}
+    assert all(row.agrees or row.explained for row in rows.values())
+    for wrong, right in [
+        ("4.2: studentized, with the paper's standard error", "4.2: studentized, with a pooled standard error"),
+        ("4.2: bootstrap, two-sided", "4.2: bootstrap, one-sided (A higher)"),
+        ("Theorem 1: v as printed", "Theorem 1: v with the denominators changed back"),
+        ("Theorem 1: w as printed", "Theorem 1: w with the denominators changed back"),
+        ("Proof of theorem 3: the same as printed", "3.3: variance of the permutation distribution"),
+    ]:
+        assert not rows[wrong].agrees
+        assert rows[right].agrees
+    assert list(document["tables"]) == list(diciccio.SECTIONS)
+    assert set(document["pictures"]) == set(diciccio.PICTURES)
