@@ -11,14 +11,13 @@ FONT, SMALL = 11, 10
 WIDTH = 5.6
 
 
-def panel(figure, column, row, size, *, top=0.07, bottom=0.12, right=0.03):
-    """Return axes of a grid of panels, each with room for its labels."""
+def panel(figure, column, row, size, *, bottom=0.05):
+    """Return axes of a grid of panels, each with room for its title above and its labels below."""
     columns, rows = size
-    left, between = 0.1, 0.09
-    width = (1 - left - right - between * (columns - 1)) / columns
-    whole = (1 - top - bottom) / rows
-    ax = figure.add_axes((left + column * (width + between), 1 - top - (row + 1) * whole + 0.1 / rows, width,
-                          whole - 0.16 / rows))  # fmt: skip
+    left, right, between = 0.1, 0.03, 0.11
+    width, height = (1 - left - right - between * (columns - 1)) / columns, (1 - bottom) / rows
+    low = bottom + (rows - 1 - row) * height
+    ax = figure.add_axes((left + column * (width + between), low + 0.14 * height, width, 0.72 * height))
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     for side in ("bottom", "left"):
@@ -80,7 +79,7 @@ def odds(figure, figures):
 def smallest(figure, figures):
     """Draw the smallest detected difference against the number of people."""
     for column, (name, found) in enumerate(figures.items()):
-        ax = panel(figure, column, 0, (2, 1), top=0.1, bottom=0.1)
+        ax = panel(figure, column, 0, (2, 1))
         for metric, colour, line in zip(RATES, (BLUE, ORANGE), ("-", "--"), strict=True):
             ax.fill_between(found["people"], found[metric]["low"], found[metric]["high"], color=colour, alpha=0.2,
                             linewidth=0)  # fmt: skip
@@ -99,7 +98,7 @@ def distributions(figure, figures):
         ("studentized", 1.0, ("sampling, studentized", "permutation, studentized"), (1.0, 1.0)),
     )
     for column, (title, scale, names, variances) in enumerate(panels):
-        ax = panel(figure, column, 0, (2, 1), top=0.1, bottom=0.1)
+        ax = panel(figure, column, 0, (2, 1))
         edges = scale * np.linspace(-REACH, REACH, BARS + 1)
         x = np.linspace(edges[0], edges[-1], 161)
         looks = ((BLUE, "-"), (ORANGE, "--"))
