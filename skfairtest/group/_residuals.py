@@ -33,10 +33,22 @@ KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
 MOST_IN_PAIRS = 15
 #: Strengths of the penalty of a difference that is guessed.
 PENALTIES = tuple(np.logspace(-1, 4, 11).tolist())
-#: Of the trees that are boosted on what curves leave.
-TREES = {"max_iter": 60, "max_leaf_nodes": 4}
+#: Of the trees that are boosted on what curves leave, and how many: more of them learn steps better, and need people.
+TREES = {"max_leaf_nodes": 4, "learning_rate": 0.3}
+TREES_OF, FEWEST_TREES, MOST_TREES = 400, 60, 300
 #: Folds in which the people of one half are predicted, to guess how a difference depends on covariates.
 FOLDS_OF_A_HALF = 2
+
+
+def n_trees(n: int) -> int:
+    """Return how many trees are boosted with n people: as their square root.
+
+    Examples
+    --------
+    >>> n_trees(100), n_trees(400), n_trees(4000), n_trees(10**6)
+    (60, 60, 189, 300)
+    """
+    return int(min(max(FEWEST_TREES, FEWEST_TREES * np.sqrt(n / TREES_OF)), MOST_TREES))
 
 
 class BentLines(TransformerMixin, BaseEstimator):
@@ -89,7 +101,9 @@ class CurvesThenTrees(RegressorMixin, BaseEstimator):
         # One thread: sums are the same, whatever processes the folds are divided among.
         with threadpool_limits(1):
             self.curves_ = curves(model).fit(X, y)
-            self.trees_ = HistGradientBoostingRegressor(**TREES, random_state=self.random_state)
+            self.trees_ = HistGradientBoostingRegressor(
+                **TREES, max_iter=n_trees(len(y)), early_stopping=False, random_state=self.random_state
+            )
             self.trees_.fit(X, y - self._curves(X))
         return self
 

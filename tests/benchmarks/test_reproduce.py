@@ -89,54 +89,6 @@ def test_a_picture_is_drawn_from_what_is_stored_and_stands_in_its_section(tmp_pa
     assert (tmp_path / "witness_heat.svg").read_text() == drawing
 
 
-def shapes(svg):
-    """Every text of a drawing, and the ends of its lines and marks."""
-    root = ElementTree.fromstring(svg)
-    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    attributes = [element.get(name, "") for element in root.iter() for name in ("x", "y", "d")]
-    return texts, [float(number) for each in attributes for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", each)]
-
-
-@pytest.mark.parametrize("name", reproduce.SOURCES)
-def test_the_pictures_are_those_of_the_stored_figures(name):
-    document = reproduce.stored(name)
-    for file, text in drawings(reproduce.module_of(name), name, document).items():
-        (texts, ends), (old_texts, old_ends) = (shapes(each) for each in (text, (reproduce.STATIC / file).read_text()))
-        assert texts == old_texts
-        assert ends == pytest.approx(old_ends, abs=0.2)
-
-
-def test_a_picture_is_drawn_from_what_is_stored_and_stands_in_its_section(tmp_path, monkeypatch):
-    def paint(figure, figures):
-        ax = figure.add_axes((0.1, 0.1, 0.8, 0.8))
-        ax.pcolormesh(figures["heat"])
-        ax.set_title("a heat map of the witness")
-
-    module = reproduce.module_of("witness")
-    picture = Picture("Heat", "Heat", "A heat map of {tables} cells.", (4.0, 3.0), paint)
-    monkeypatch.setattr(module, "PICTURES", {"heat": picture}, raising=False)
-    monkeypatch.setattr(
-        module,
-        "run",
-        lambda *, quick: Found(
-            [Row("said", "more", "less")],
-            {"Heat": ([], [])},
-            {"source": "R", "tables": 4},
-            {"heat": {"heat": [[1, 2]] * 2}},
-        ),
-    )
-    for folder in ("RESULTS", "PAGES", "STATIC"):
-        monkeypatch.setattr(reproduce, folder, tmp_path)
-    monkeypatch.setattr(reproduce, "SOURCES", ("witness",))
-    assert reproduce.main(["witness"]) == 0
-    page, drawing = (tmp_path / "witness.md").read_text(), (tmp_path / "witness_heat.svg").read_text()
-    assert "## Heat\n\n\n\n![A heat map of 4 cells.](../_static/witness_heat.svg)\n" in page
-    assert "a heat map of the witness" in shapes(drawing)[0]
-    assert "A heat map of 4 cells." in drawing
-    assert reproduce.main(["witness", "--render"]) == 0
-    assert (tmp_path / "witness_heat.svg").read_text() == drawing
-
-
 @pytest.mark.parametrize("name", ["fairlearn_metrics", "witness"])
 def test_what_is_stored_is_what_comes_out(name):
     stored = reproduce.stored(name)
