@@ -16,7 +16,7 @@ from benchmarks._results import write
 from benchmarks.reproduce._pages import index_page, source_page
 
 #: In the order of the page that lists them.
-SOURCES = ("fairlearn_metrics", "hinnefeld", "witness")
+SOURCES = ("fairlearn_metrics", "hinnefeld", "competitors", "witness")
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/reproduce"
 PAGES = ROOT / "doc/papers"
