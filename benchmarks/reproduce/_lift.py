@@ -50,7 +50,7 @@ def precision(rows):
 
 
 def precision_at_5(rows):
-    """Mean over queries of the share of relevant rows up to rank 5: 0 for a query that has none, NaN without queries."""
+    """Mean over queries of the share of relevant rows up to rank 5: 0 for a query without any, NaN without queries."""
     queries = {}
     for row in rows:
         queries.setdefault(row["query"], []).extend([row["label"]] if row["rank"] <= 5 else [])

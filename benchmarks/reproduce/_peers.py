@@ -1,9 +1,9 @@
-"""Other packages, called as their documentation calls them, on counts of two groups: python -m benchmarks.reproduce._peers.
+"""Other packages, called as their documentation calls them, on counts of two groups.
 
 A call turns true labels, predictions and groups into a decision: whether a user of the package would say that the rate
 differs between the groups. Nothing of skfairtest is imported here, so that a package which cannot be installed beside
-it runs in an interpreter of its own: this module reads the data sets as JSON from standard input, and writes the
-decisions and the seconds as JSON.
+it runs in an interpreter of its own, by python -m benchmarks.reproduce._peers: the data sets are read as JSON from
+standard input, and the decisions and seconds are written as JSON.
 """
 
 import contextlib
@@ -98,13 +98,10 @@ def _metric_frame(y_true, y_pred, group, metric):
     )  # fmt: skip
 
 
-def fairlearn_difference(*data):
-    return _metric_frame(*data).difference_ci()[0] > 0
-
-
-def fairlearn_overlap(*data):
-    low, high = _metric_frame(*data).by_group_ci
-    return bool(low.max() > high.min())
+def fairlearn_intervals(*data):
+    frame = _metric_frame(*data)
+    low, high = frame.by_group_ci
+    return frame.difference_ci()[0] > 0, low.max() > high.min()
 
 
 def aequitas_significance(y_true, y_pred, group, metric):
@@ -189,31 +186,34 @@ def equiboots_bootstrap(*data):
 
 @dataclass(frozen=True)
 class Call:
-    """A decision of a package: its name, what is called, how a user reads it, and on how many data sets it is run."""
+    """A call of a package, what its user reads as a difference, and on how many data sets it is run.
+
+    `decide` returns one decision for each way of reading its result.
+    """
 
     package: str
     what: str
-    decide: Callable[..., bool]
-    reads: str
-    data_sets: int = 1000
+    decide: Callable[..., object]
+    reads: tuple[str, ...] = ("p at most .05",)
+    data_sets: int = 200
 
 
 CALLS = (
-    Call("scipy", "fisher_exact", scipy_fisher, "p at most .05"),
-    Call("scipy", "barnard_exact", scipy_barnard, "p at most .05", 40),
-    Call("scipy", "permutation_test, difference of means", scipy_permutation, "p at most .05", 100),
-    Call("statsmodels", "proportions_ztest", statsmodels_z, "p at most .05"),
-    Call("statsmodels", "test_proportions_2indep", statsmodels_two, "p at most .05"),
-    Call("fairlearn", "MetricFrame.difference_ci", fairlearn_difference, "0 is not in the interval", 8),
-    Call("fairlearn", "MetricFrame.by_group_ci", fairlearn_overlap, "the intervals do not overlap", 8),
-    Call("aequitas", "Bias, check_significance", aequitas_significance, "p at most .05", 50),
+    Call("scipy", "fisher_exact", scipy_fisher),
+    Call("scipy", "barnard_exact", scipy_barnard, data_sets=20),
+    Call("scipy", "permutation_test, difference of means", scipy_permutation, data_sets=50),
+    Call("statsmodels", "proportions_ztest", statsmodels_z),
+    Call("statsmodels", "test_proportions_2indep", statsmodels_two),
+    Call("fairlearn", "MetricFrame", fairlearn_intervals,
+         ("difference_ci without 0", "by_group_ci that do not overlap"), 4),
+    Call("aequitas", "Bias, check_significance", aequitas_significance, data_sets=25),
     Call("aif360", "disparate_impact_ratio, equal_opportunity_difference", aif360_range,
-         "outside of .8 to 1.25, more than .1 from 0; no test", 200),
+         ("outside of the usual range; no test",), 200),
     Call("vfairness", "permutation_test_equal_opportunity, ..._demographic_parity", vfairness_permutation,
-         "p at most .05", 40),
-    Call("vfairness", "test_equalized_odds_chi_square, contingency_test", vfairness_contingency, "p at most .05"),
-    Call("equiboots", "chi_square", equiboots_chi_square, "is_significant", 50),
-    Call("equiboots", "bootstrap_test with its defaults", equiboots_bootstrap, "is_significant", 20),
+         data_sets=20),
+    Call("vfairness", "test_equalized_odds_chi_square, contingency_test", vfairness_contingency),
+    Call("equiboots", "chi_square", equiboots_chi_square, ("is_significant",), 40),
+    Call("equiboots", "bootstrap_test, its defaults", equiboots_bootstrap, ("is_significant",), 10),
 )  # fmt: skip
 PACKAGES = tuple(dict.fromkeys(call.package for call in CALLS))
 
@@ -227,9 +227,9 @@ def version_here(package):
 
 
 def decided(decide, data, metric):
-    """Return the decision of a call, or None where it raises: a package without an answer decides nothing."""
+    """Return the decisions of a call, or None where it raises: a package without an answer decides nothing."""
     try:
-        return bool(decide(*data, metric))
+        return [bool(each) for each in np.atleast_1d(decide(*data, metric))]
     except Exception:
         return None
 

@@ -5,7 +5,7 @@ data sets of a design, and returns the decisions of the scheme and of this packa
 """
 
 import numpy as np
-from scipy.stats import beta, binomtest, norm, ttest_ind
+from scipy.stats import beta, binomtest, norm
 
 from benchmarks import _competitors as competitors
 from benchmarks._methods import exact_p, rate_value
@@ -160,15 +160,7 @@ def all_pairs(events, people):
 
 
 def fairaudit_interval(events, people):
-    """fairaudit's p-value of type "interval" for each group against everybody, 1 - 2 Phi(|z|), which is never above 0."""
+    """fairaudit's p-value of type "interval" of each group against everybody, 1 - 2 Phi(|z|): never above 0."""
     overall = events.sum() / people.sum()
     z = (events / people - overall) / np.sqrt(overall * (1 - overall) / people)
     return 1 - 2 * norm.cdf(np.abs(z))
-
-
-def aequitas_of(counts, which):
-    """Aequitas' significance of a false positive rate (0) or true positive rate (1), made among those predicted so."""
-    about = PREDICTED == (0 if which == "true_positive_rate" else 1)
-    event = about & (TRUE == (1 if which == "true_positive_rate" else 0))
-    samples = [np.repeat([1.0, 0.0], [g[event].sum(), g[about & ~event].sum()]) for g in counts]
-    return ttest_ind(*samples, equal_var=False).pvalue

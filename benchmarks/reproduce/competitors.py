@@ -7,6 +7,8 @@ package that none of them has keeps its row without figures.
 import json
 import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -231,7 +233,7 @@ def default_test(y_true, y_pred, group, metric):
     return FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, metric=metric).rejected_
 
 
-OWN = _peers.Call("skfairtest", "FairnessTest", default_test, "rejected_", 100)
+OWN = _peers.Call("skfairtest", "FairnessTest", default_test, ("rejected_",), 50)
 
 
 def interpreters():
@@ -259,66 +261,72 @@ def compared(limit, sequence):
         name: (metric, _schemes.counts_of(*design, limit, np.random.default_rng(child)).tolist())
         for (name, (metric, *design)), child in zip(COMPARED.items(), sequence.spawn(len(COMPARED)), strict=True)
     }
-    entries = [(OWN, skfairtest.__version__, _peers.run_call(OWN, designs, limit))]
-    for package in _peers.PACKAGES:
-        version = _peers.version_here(package)
-        found = (
-            {"version": version, "calls": _peers.run(package, designs, limit)}
-            if version
-            else elsewhere(package, designs, limit)
-        )
-        calls = [call for call in _peers.CALLS if call.package == package]
-        entries += [(call, found["version"], found["calls"].get(call.what)) for call in calls]
+    versions = {package: _peers.version_here(package) for package in _peers.PACKAGES}
+    with ThreadPoolExecutor() as pool:  # other interpreters work meanwhile
+        others = {
+            package: pool.submit(elsewhere, package, designs, limit)
+            for package, version in versions.items()
+            if not version
+        }
+        entries = [(OWN, skfairtest.__version__, _peers.run_call(OWN, designs, limit))]
+        for package, version in versions.items():
+            if version:
+                found = {"version": version, "calls": _peers.run(package, designs, limit)}
+            else:
+                found = others[package].result()
+            calls = [call for call in _peers.CALLS if call.package == package]
+            entries += [(call, found["version"], found["calls"].get(call.what)) for call in calls]
     return entries
 
 
 def figures_of(entries):
-    """One figure for each call, version and design; no figures where a package is not installed."""
+    """One figure for each reading of each call and design; no figures where a package is not installed."""
     own, out = entries[0][2], []
     for call, version, found in entries:
-        for name, (metric, *_, rates) in COMPARED.items():
-            shown = {"package": call.package, "version": version, "call": call.what, "metric": metric, "design": name}
-            shown["measures"] = "size" if rates[0] == rates[1] else "power"
+        for (name, (metric, *_, rates)), (place, reads) in product(COMPARED.items(), enumerate(call.reads)):
+            shown = {
+                "package": call.package, "version": version, "call": call.what, "reads": reads, "metric": metric,
+                "design": name, "measures": "size" if rates[0] == rates[1] else "power",
+            }  # fmt: skip
             if found is not None:
-                answers = [x for x in found[name]["rejected"] if x is not None]
-                share, error = _schemes.share(answers) if answers else (None, None)
-                ratio = np.median(found[name]["seconds"]) / np.median(own[name]["seconds"])
-                shown |= {
-                    "rejected": share, "error": error, "data_sets": len(found[name]["rejected"]),
-                    "no_answer": len(found[name]["rejected"]) - len(answers), "times_ours": float(ratio),
-                    "milliseconds": 1000 * float(np.median(found[name]["seconds"])),
-                }  # fmt: skip
+                shown |= figure(found[name], place, own[name])
             out.append(shown)
     return out
 
 
+def figure(found, place, own):
+    """Share of differences, with its error, and CPU time in units of ours."""
+    answers = [each[place] for each in found["rejected"] if each is not None]
+    share, error = _schemes.share(answers) if answers else (None, None)
+    seconds, ours = (float(np.median(each["seconds"])) for each in (found, own))
+    return {
+        "rejected": share, "error": error, "data_sets": len(found["rejected"]),
+        "no_answer": len(found["rejected"]) - len(answers), "milliseconds": 1000 * seconds,
+        "times_ours": seconds / ours,
+    }  # fmt: skip
+
+
 def compared_table(metric, figures):
-    """The figures of one metric, one row for each call."""
+    """The figures of one metric, one row for each reading of each call."""
     designs = [name for name, (of, *_) in COMPARED.items() if of == metric]
+    timed = list(dict.fromkeys([designs[0], max(designs, key=lambda name: sum(COMPARED[name][1]))]))
     head = [
         "package", "version", "call", "a difference is", "data sets", *designs,
-        *(f"time, {sum(COMPARED[name][1]):,} people" for name in timed(designs)),
+        *(f"time, {sum(COMPARED[name][1]):,} people" for name in timed),
     ]  # fmt: skip
+    readings = {}
+    for each in figures:
+        if each["metric"] == metric:
+            readings.setdefault((each["package"], each["call"], each["reads"]), {})[each["design"]] = each
     rows = []
-    for call in (OWN, *_peers.CALLS):
-        own = {
-            figure["design"]: figure
-            for figure in figures
-            if (figure["package"], figure["call"], figure["metric"]) == (call.package, call.what, metric)
-        }
-        version = own[designs[0]]["version"] or "not installed here"
-        if "rejected" not in own[designs[0]]:
-            rows.append([call.package, version, call.what, call.reads, *[None] * (len(head) - 4)])
-            continue
-        shares = [decided(own[name]) for name in designs]
-        times = [f"{own[name]['times_ours']:.2g}" for name in timed(designs)]
-        rows.append([call.package, version, call.what, call.reads, own[designs[0]]["data_sets"], *shares, *times])
+    for (package, call, reads), own in readings.items():
+        first = own[designs[0]]
+        figures_there = "rejected" in first
+        shares = [decided(own[name]) if figures_there else None for name in designs]
+        times = [f"{own[name]['times_ours']:.2g}" if figures_there else None for name in timed]
+        version = first["version"] or "not installed here"
+        rows.append([package, version, call, reads, first.get("data_sets"), *shares, *times])
     return head, rows
-
-
-def timed(designs):
-    """The first and the largest design of a table."""
-    return list(dict.fromkeys([designs[0], max(designs, key=lambda name: sum(COMPARED[name][1]))]))
 
 
 def decided(figure):
@@ -328,7 +336,7 @@ def decided(figure):
 
 
 def run(*, quick):
-    size, resamples, fairtest_sets, limit = (20, 99, 3, 2) if quick else (500, 299, 60, 400)
+    size, resamples, fairtest_sets, limit = (20, 99, 3, 1) if quick else (300, 199, 30, 400)
     seeds = np.random.SeedSequence(SEED).spawn(4)
     rows, lift = lift_rows()
     sized, sizes = size_rows(size, resamples, seeds[0])
