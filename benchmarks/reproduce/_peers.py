@@ -34,7 +34,7 @@ def people(counts):
     return (*(np.repeat(each, counts) for each in (label, predicted)), np.repeat(np.repeat(GROUPS, 4), counts))
 
 
-def asked(y_true, y_pred, group, metric):
+def those_meant(y_true, y_pred, group, metric):
     """Return predictions and groups of those whom the metric is about: all, or the true positives."""
     about = y_true == 1 if metric == TPR else np.ones(len(y_true), dtype=bool)
     return y_pred[about], group[about]
@@ -42,7 +42,7 @@ def asked(y_true, y_pred, group, metric):
 
 def two_by_two(y_true, y_pred, group, metric):
     """Return events and people of each group."""
-    predicted, group = asked(y_true, y_pred, group, metric)
+    predicted, group = those_meant(y_true, y_pred, group, metric)
     here = [predicted[group == name] for name in GROUPS]
     return np.array([each.sum() for each in here]), np.array([len(each) for each in here])
 
@@ -67,7 +67,7 @@ def scipy_barnard(*data):
 def scipy_permutation(*data):
     from scipy.stats import permutation_test
 
-    predicted, group = asked(*data)
+    predicted, group = those_meant(*data)
 
     def difference(first, second, axis):
         return first.mean(axis=axis) - second.mean(axis=axis)

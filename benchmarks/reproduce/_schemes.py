@@ -118,7 +118,7 @@ def fairlens_bootstrap(first, second, resamples, rng):
 
 
 def fairlens_binomial(events, people):
-    """FairLens' BinomialDistance: the second group's rate is taken for known."""
+    """FairLens' BinomialDistance: the second group's rate is assumed known."""
     return binomtest(int(events[0]), int(people[0]), events[1] / people[1]).pvalue
 
 

@@ -41,8 +41,9 @@ counts calls that raise. AIF360 has no test; its row shows what the usual ranges
 0) flag. inFairness audits individuals and says nothing about two groups."""
 TABLES = {
     "What LiFT's four examples show": """\
-LiFT's p-value has no bound for its error: with no difference at all the largest p-value, 1, is the valid one. Ours is
-that of `FairnessTest` for precision; the ranking has three queries of both groups, which no test here can resolve.""",
+LiFT's p-value is a share of permutations, without the data themselves; where the groups do not differ at all, the valid
+p-value is 1. Ours is that of `FairnessTest` for precision. The ranking, whose rows LiFT permutes across queries, is not
+tested here.""",
     "Sizes of permutation tests of true positive rates": """\
 Labels permuted among everybody and the difference of the rates divided by nothing ("raw": the scheme of vfairness), by
 its standard error in each permutation, and by LiFT's two deviations; then permuted among the positives; and this
@@ -194,7 +195,7 @@ SCHEMES = {
         "FairLens, its default: differences of resampled groups": lambda x, n, rng: (
             _schemes.fairlens_bootstrap(*samples_of(x, n), 99, rng) <= _peers.ALPHA
         ),
-        "FairLens, BinomialDistance: the other rate taken for known": lambda x, n, _: (
+        "FairLens, BinomialDistance: the other rate assumed known": lambda x, n, _: (
             _schemes.fairlens_binomial(x, n) <= _peers.ALPHA
         ),
         "HolisticAI, zscore_diff beyond 2": lambda x, n, _: abs(_schemes.holisticai_z(*samples_of(x, n))) > 2,
