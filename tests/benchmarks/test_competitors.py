@@ -1,0 +1,113 @@
+"""Other packages: LiFT's constants, schemes against references, and packages that run here, elsewhere or nowhere."""
+
+import sys
+
+import numpy as np
+import pytest
+from scipy.stats import hypergeom
+from statsmodels.stats.proportion import proportions_ztest
+
+from skfairtest import FairnessTest
+
+pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
+from benchmarks.reproduce import _lift, _peers, _schemes, competitors
+
+TABLE = [[80, 20, 20, 80], [80, 20, 45, 55]]
+DESIGNS = {"different": (_peers.TPR, [TABLE] * 2)}
+
+
+@pytest.mark.parametrize("name", _lift.CASES)
+def test_lift_gives_its_constants_to_the_last_digits(name):
+    people, groups, metric, constants = _lift.CASES[name]
+    found = _lift.permutation_test(people, *groups, metric, _lift.TRIALS, _lift.SEED)
+    assert list(found.values()) == pytest.approx(constants, abs=1e-12)
+
+
+def test_what_is_drawn_below_a_bound_is_evenly_spread():
+    random = _lift.JavaRandom(7)
+    for bound in (6, 8):
+        counts = np.bincount([random.below(bound) for _ in range(6000)], minlength=bound)
+        assert abs(counts - 6000 / bound).max() < 5 * np.sqrt(6000 / bound)
+        assert len(counts) == bound
+
+
+def test_the_pooled_statistic_is_that_of_the_z_test():
+    counts = np.array(TABLE)
+    z = float(_schemes.studentized(counts)["pooled"])
+    assert abs(z) == pytest.approx(abs(proportions_ztest([80, 55], [100, 100])[0]), rel=1e-12)
+    assert _schemes.z_of_two(np.array([80, 55]), np.array([100, 100])) == pytest.approx(
+        proportions_ztest([80, 55], [100, 100])[1], rel=1e-9
+    )
+
+
+def test_permutation_within_the_positives_has_the_hypergeometric_distribution():
+    counts, rng = np.array([[5, 5, 3, 7], [5, 5, 7, 3]]), np.random.default_rng(0)
+    x = np.arange(11)
+    exact = hypergeom.pmf(x, 20, 10, 10)[np.abs(x - 5) >= 2].sum()
+    assert exact > _peers.ALPHA
+    assert not _schemes.permuted_within(counts, 999, rng)
+    assert _schemes.permuted_within(np.array([[5, 5, 0, 10], [5, 5, 8, 2]]), 999, rng)
+
+
+@pytest.mark.parametrize(("events", "people"), [((30, 45), (100, 100)), ((30, 42), (100, 100)), ((0, 5), (30, 40))])
+def test_ours_is_the_decision_of_the_default_test(events, people):
+    y_pred = np.concatenate([np.repeat([1, 0], [x, n - x]) for x, n in zip(events, people, strict=True)])
+    test = FairnessTest.from_predictions(
+        None, y_pred, sensitive_features=np.repeat(["a", "b"], people), metric="selection_rate"
+    )
+    assert _schemes.ours(events, people) == test.rejected_
+    assert (_schemes.all_pairs(np.array(events), np.array(people)) <= _peers.ALPHA) == test.rejected_
+
+
+def test_the_schemes_do_what_their_packages_do():
+    people = np.array([200, 200])
+    assert (_schemes.fairaudit_interval(np.array([60, 61, 59]), np.array([200] * 3)) <= 0).all()
+    assert not _schemes.jfa_excludes((60, 60), people)
+    assert _schemes.jfa_excludes((60, 80), people)
+    assert _schemes.fairlens_binomial((60, 60), people) == pytest.approx(1.0)
+    first, second = competitors.samples_of((60, 100), people)
+    # Differences of resampled groups lie around the difference observed, however large it is.
+    for other in (first, second, np.ones(200)):
+        assert _schemes.fairlens_bootstrap(first, other, 999, np.random.default_rng(0)) > 0.4
+    # In deviations, not in standard errors: two hundred or two million people alike.
+    z = _schemes.holisticai_z(first, second)
+    assert z == pytest.approx(_schemes.holisticai_z(np.tile(first, 100), np.tile(second, 100)))
+    assert competitors.without_zero((60, 60), people, np.random.default_rng(0))
+
+
+def test_a_package_elsewhere_decides_as_it_does_here(monkeypatch):
+    monkeypatch.setenv("SKFAIRTEST_PEERS", sys.executable)
+    here = _peers.run("statsmodels", DESIGNS, 2)
+    there = competitors.elsewhere("statsmodels", DESIGNS, 2)
+    assert there["version"] == _peers.version_here("statsmodels")
+    for what, found in here.items():
+        assert found["different"]["rejected"] == there["calls"][what]["different"]["rejected"] == [[True], [True]]
+
+
+def test_a_package_that_is_nowhere_keeps_its_row_without_figures(monkeypatch):
+    monkeypatch.delenv("SKFAIRTEST_PEERS", raising=False)
+    monkeypatch.setattr(_peers, "version_here", lambda package: "1.0" if package == "scipy" else None)
+    figures = competitors.figures_of(competitors.compared(1, np.random.SeedSequence(0)))
+    for metric in (_peers.TPR, _peers.SELECTION):
+        head, rows = competitors.compared_table(metric, figures)
+        assert {len(row) for row in rows} == {len(head)}
+        absent = [row for row in rows if row[1] == "not installed here"]
+        assert {row[0] for row in absent} == set(_peers.PACKAGES) - {"scipy"}
+        assert {value for row in absent for value in row[4:]} == {None}
+        assert all(row[4] == 1 for row in rows if row[0] in ("scipy", "skfairtest"))
+
+
+def test_a_call_that_raises_has_no_answer_and_decides_nothing():
+    def broken(*_):
+        raise ZeroDivisionError
+
+    found = _peers.run_call(_peers.Call("none", "broken", broken), DESIGNS, 2)["different"]
+    shown = competitors.figure(found, 0, {"seconds": [1.0]})
+    assert shown["no_answer"] == shown["data_sets"] == 2
+    assert shown["rejected"] is None
+    assert competitors.decided(shown) == "–, no answer 2"
+
+
+def test_the_distance_allowed_is_four_monte_carlo_errors():
+    assert competitors.allowed(0.5, 100, 400) == pytest.approx(4 * np.sqrt(0.25 * (1 / 100 + 1 / 400)))
+    assert competitors.allowed(0.0, 100, 400) > 0
