@@ -39,7 +39,9 @@ def shapes(svg):
     """Every text of a drawing, and the ends of its lines and marks."""
     root = ElementTree.fromstring(svg)
     texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    attributes = [element.get(name, "") for element in root.iter() for name in ("x", "y", "d")]
+    # Where a text begins depends on its font, and so on the version of matplotlib.
+    drawn = [element for element in root.iter() if not element.tag.endswith("text")]
+    attributes = [element.get(name, "") for element in drawn for name in ("x", "y", "d")]
     return texts, [float(number) for each in attributes for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", each)]
 
 
