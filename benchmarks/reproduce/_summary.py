@@ -137,13 +137,14 @@ def packages(documents):
     if name not in documents:
         return
     part = documents[name]["tables"][title]
-    column, found = part["head"].index(design), {}
+    column, sets, found = part["head"].index(design), part["head"].index("data sets"), {}
     for row in part["rows"]:
         if row[column] is not None:  # the first call of each package that is installed
-            found.setdefault(row[0], row[column].partition(" ")[0])
+            share = float(row[column].partition(" ")[0])
+            found.setdefault(row[0], f"{share * row[sets]:.0f} of {row[sets]}")
     ours = found.pop("skfairtest")
     others = "; ".join(f"{package} {share}" for package, share in found.items())
-    yield [f"equal true positive rates, {design}: share in which a difference is found", None, ours, others]
+    yield [f"equal true positive rates, {design}: data sets in which a difference is found", None, ours, others]
 
 
 def readme_table(documents):

@@ -234,7 +234,7 @@ def default_test(y_true, y_pred, group, metric):
     return FairnessTest.from_predictions(y_true, y_pred, sensitive_features=group, metric=metric).rejected_
 
 
-OWN = _peers.Call("skfairtest", "FairnessTest", default_test, ("rejected_",), 50)
+OWN = _peers.Call("skfairtest", "FairnessTest", default_test, ("rejected_",), 400)
 
 
 def interpreters():
