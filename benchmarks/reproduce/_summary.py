@@ -139,9 +139,9 @@ def packages(documents):
     part = documents[name]["tables"][title]
     column, sets, found = part["head"].index(design), part["head"].index("data sets"), {}
     for row in part["rows"]:
-        if row[column] is not None:  # the first call of each package that is installed
-            share = float(row[column].partition(" ")[0])
-            found.setdefault(row[0], f"{share * row[sets]:.0f} of {row[sets]}")
+        share = (row[column] or "–").partition(" ")[0]
+        if row[0] not in found and not share.startswith("–"):  # the first call of each package that answers
+            found[row[0]] = f"{float(share) * row[sets]:.0f} of {row[sets]}"
     ours = found.pop("skfairtest")
     others = "; ".join(f"{package} {share}" for package, share in found.items())
     yield [f"equal true positive rates, {design}: data sets in which a difference is found", None, ours, others]
