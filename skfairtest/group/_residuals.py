@@ -82,10 +82,10 @@ def curves(model: Any) -> Any:
 
 
 class CurvesThenTrees(RegressorMixin, BaseEstimator):
-    """Curves of the columns, then boosted trees of what these leave: a number, or the probability of 1 of 0 and 1.
+    """Curves of the columns, then boosted trees of what these leave: a number, or one of two by their probabilities.
 
     A part of the confounding stays in the products of residuals where it is missed by both models. Curves learn what is
-    smooth, of 0 and 1 as logits, from few people; trees learn steps. They are added up and not averaged by how well
+    smooth, of two values by logits, from few people; trees learn steps. They are added up and not averaged by how well
     they predict: an average hands a part of the steps back to the curves. The penalty is light because the variance of
     predictions only costs power, and their bias costs the level.
     """
@@ -96,11 +96,15 @@ class CurvesThenTrees(RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Fit both, one after the other."""
         y = np.asarray(y, dtype=float)
-        self.binary_ = set(np.unique(y).tolist()) == {0.0, 1.0}
+        low, *between, high = [*np.unique(y).tolist(), float(y.max())]
+        # Two values in any unit are predicted alike.
+        self.binary_ = len(between) == 1
+        self.low_, self.unit_ = (low, high - low) if self.binary_ else (0.0, 1.0)
+        y = (y - self.low_) / self.unit_
         model = LogisticRegression(max_iter=1000) if self.binary_ else Ridge()
         # One thread: sums are the same, whatever processes the folds are divided among.
         with threadpool_limits(1):
-            self.curves_ = curves(model).fit(X, y)
+            self.curves_ = curves(model).fit(X, y.astype(int) if self.binary_ else y)
             self.trees_ = HistGradientBoostingRegressor(
                 **TREES, max_iter=n_trees(len(y)), early_stopping=False, random_state=self.random_state
             )
@@ -111,7 +115,7 @@ class CurvesThenTrees(RegressorMixin, BaseEstimator):
         """Return the expectation."""
         with threadpool_limits(1):
             out = self._curves(X) + self.trees_.predict(X)
-        return np.asarray(np.clip(out, 0.0, 1.0) if self.binary_ else out)
+        return np.asarray(self.low_ + self.unit_ * (np.clip(out, 0.0, 1.0) if self.binary_ else out))
 
     def _curves(self, X: Any) -> Floats:
         out = self.curves_.predict_proba(X)[:, 1] if self.binary_ else self.curves_.predict(X)

@@ -183,7 +183,8 @@ def with_parameter(name: str) -> str | BuiltIn | None:
     quantile = _QUANTILE.fullmatch(name)
     if quantile is not None:
         share = float(quantile[1])
-        return "median_prediction" if share == HALF else quantile_of(share)
+        number = np.format_float_positional(share, trim="-")
+        return "median_prediction" if share == HALF else quantile_of(f"quantile_prediction_{number}", share)
     found = _F_BETA.fullmatch(name)
     return None if found is None else _of_classes("f1", "f1", beta=float(found[1]), average=found[2] or "binary")
 

@@ -162,9 +162,56 @@ def _check_seen(context: Context, label: Any) -> None:
         raise ParameterError(f"pos_label={label!r} is not among the labels of y_true and y_pred: {listed(seen)}")
 
 
-def mean_of(z: Callable[[Context], Floats], bounds: tuple[float, float]) -> Callable[[Context], Functional]:
-    """Declare the mean of a value of each person."""
-    return lambda context: Mean(z(context), bounds)
+@dataclass(frozen=True)
+class OfMean:
+    """The mean of a value of each person."""
+
+    z: Callable[[Context], Floats]
+    bounds: tuple[float, float]
+
+    def __call__(self, context: Context) -> Functional:
+        """Return the mean of these kinds of people."""
+        return Mean(self.z(context), self.bounds)
+
+
+def _prediction(context: Context) -> Floats:
+    return numbers(context, "y_pred")
+
+
+def _residual(context: Context) -> Floats:
+    return numbers(context, "y_true") - numbers(context, "y_pred")
+
+
+def _error(context: Context) -> Floats:
+    return -_residual(context)
+
+
+def _squared_error(context: Context) -> Floats:
+    return np.asarray(_residual(context) ** 2)
+
+
+def _absolute_error(context: Context) -> Floats:
+    return np.abs(_residual(context))
+
+
+def _score_residual(context: Context) -> Floats:
+    return np.asarray(_truth(context) - probabilities(context))
+
+
+def _squared_score_error(context: Context) -> Floats:
+    return np.asarray(_score_residual(context) ** 2)
+
+
+def _matthews(context: Context) -> Functional:
+    return Matthews(*_codes(context))
+
+
+def _average_precision(context: Context) -> Functional:
+    return AveragePrecision(_truth(context) > 0, _scores(context))
+
+
+def _determination(context: Context) -> Functional:
+    return Determination(numbers(context, "y_true"), numbers(context, "y_pred"))
 
 
 def _cross_entropy(context: Context) -> Floats:
@@ -394,22 +441,13 @@ class OfQuantile:
         return Quantile(numbers(context, "y_pred"), self.share)
 
 
-def quantile_of(share: float) -> BuiltIn:
-    """Declare a quantile of predictions.
-
-    Examples
-    --------
-    >>> quantile_of(0.5).name, quantile_of(0.9).name
-    ('median_prediction', 'quantile_prediction_0.9')
-    """
+def quantile_of(name: str, share: float) -> BuiltIn:
+    """Declare a quantile of predictions."""
     if not 0 < share < 1:
-        raise ParameterError(
-            f"metric='quantile_prediction_{share:g}' must name a share between 0 and 1, such as "
-            "'quantile_prediction_0.9'"
-        )
+        raise ParameterError(f"metric={name!r} must name a share between 0 and 1, such as 'quantile_prediction_0.9'")
     number = np.format_float_positional(share, trim="-")
     return BuiltIn(
-        "median_prediction" if share == HALF else f"quantile_prediction_{number}",
+        name,
         OfQuantile(share),
         bounds=ANY,
         describes="the median prediction" if share == HALF else f"the prediction below which a share of {number} lies",
@@ -436,13 +474,13 @@ def _mean(
     name: str, z: Callable[[Context], Floats], columns: tuple[str, ...], describes: str, bounds: tuple[float, float],
     power: int = 1,
 ) -> BuiltIn:  # fmt: skip
-    return BuiltIn(name, mean_of(z, bounds), bounds=bounds, describes=describes, columns=columns, power=power)
+    return BuiltIn(name, OfMean(z, bounds), bounds=bounds, describes=describes, columns=columns, power=power)
 
 
 def _scored(name: str, z: Callable[[Context], Floats], describes: str, bounds: tuple[float, float]) -> BuiltIn:
     columns = ("y_true", "y_score")
     return BuiltIn(
-        name, mean_of(z, bounds), None, PROBABILITY, None, bounds, describes, columns=columns, positive="always"
+        name, OfMean(z, bounds), None, PROBABILITY, None, bounds, describes, columns=columns, positive="always"
     )
 
 
@@ -452,24 +490,24 @@ _NO_CLASS = "nobody is predicted to have, or nobody truly has, one of the labels
 SCORES: dict[str, BuiltIn] = {
     metric.name: metric
     for metric in (
-        _mean("mean_prediction", lambda c: numbers(c, "y_pred"), ("y_pred",), "the mean prediction", ANY),
+        _mean("mean_prediction", _prediction, ("y_pred",), "the mean prediction", ANY),
         _mean(
-            "mean_residual", lambda c: numbers(c, "y_true") - numbers(c, "y_pred"), ("y_true", "y_pred"),
+            "mean_residual", _residual, ("y_true", "y_pred"),
             "the mean of true value minus prediction", ANY,
         ),
         _mean(
-            "mean_squared_error", lambda c: (numbers(c, "y_true") - numbers(c, "y_pred")) ** 2, ("y_true", "y_pred"),
+            "mean_squared_error", _squared_error, ("y_true", "y_pred"),
             "the mean squared error", LOSS, 2,
         ),
         _mean(
-            "mean_absolute_error", lambda c: np.abs(numbers(c, "y_true") - numbers(c, "y_pred")),
+            "mean_absolute_error", _absolute_error,
             ("y_true", "y_pred"), "the mean absolute error", LOSS,
         ),
-        quantile_of(HALF),
+        quantile_of("median_prediction", HALF),
         _scored("log_loss", _cross_entropy, "the mean negative log-probability of the true label", LOSS),
-        _scored("brier_score", lambda c: (_truth(c) - probabilities(c)) ** 2, "the mean squared error of scores", UNIT),
+        _scored("brier_score", _squared_score_error, "the mean squared error of scores", UNIT),
         _scored(
-            "calibration", lambda c: _truth(c) - probabilities(c),
+            "calibration", _score_residual,
             "the share of truly positive people minus the mean score", SIGNED,
         ),
         BuiltIn(
@@ -487,7 +525,7 @@ SCORES: dict[str, BuiltIn] = {
             "the mean of the true and the false positive rate", positive="always", undefined=_ONE_CLASS,
         ),
         BuiltIn(
-            "matthews_corrcoef", lambda c: Matthews(*_codes(c)), None, "predict", None, SIGNED,
+            "matthews_corrcoef", _matthews, None, "predict", None, SIGNED,
             "the correlation of true and predicted label (Matthews)", positive="never",
             undefined="all people have one true, or one predicted, label",
         ),
@@ -501,12 +539,12 @@ SCORES: dict[str, BuiltIn] = {
         ),
         _agreement("cohen_kappa"), _agreement("cohen_kappa_linear"), _agreement("cohen_kappa_quadratic"),
         BuiltIn(
-            "average_precision", lambda c: AveragePrecision(_truth(c) > 0, _scores(c)), None, EITHER, None, UNIT,
+            "average_precision", _average_precision, None, EITHER, None, UNIT,
             "the mean, over truly positive people, of the precision among all who score as high (average precision)",
             columns=("y_true", "y_score"), positive="always", undefined="nobody is truly positive",
         ),
         BuiltIn(
-            "r2", lambda c: Determination(numbers(c, "y_true"), numbers(c, "y_pred")), None, bounds=(-np.inf, 1.0),
+            "r2", _determination, None, bounds=(-np.inf, 1.0),
             describes="the share of the variance of true values that predictions explain (R squared)",
             undefined="all people have one true value", power=2,
         ),
@@ -525,7 +563,7 @@ HINNEFELD_MEANS: dict[str, BuiltIn] = {
         replace(
             SCORES["mean_residual"],
             name="difference_in_residuals",
-            evaluate=mean_of(lambda c: numbers(c, "y_pred") - numbers(c, "y_true"), ANY),
+            evaluate=OfMean(_error, ANY),
             describes="the mean of prediction minus true value",
             positive="if two labels",
         ),

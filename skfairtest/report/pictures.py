@@ -249,7 +249,7 @@ def models_figure(
             first = [f"{label(row['group'])} minus {label(row['other'])}"]
             first += [label(row["stratum"])] if row["stratum"] else []
             for value, name, what in [("value_a", names[0], "few"), ("value_b", names[1], "other")]:
-                titles.append(joined([*first, label(name)], [], WIDEST))
+                titles.append(joined([*first, label(name)], [", "] * len(first), WIDEST))
                 nothing = {"ci_low": np.nan, "ci_high": np.nan}
                 marks.append(_mark(scale, {"value": row[value], **nothing}, "value", what))
             titles.append(joined([f"difference: {label(names[1])} minus {label(names[0])}"], [], WIDEST))

@@ -77,13 +77,13 @@ def test_a_picture_is_drawn_from_what_is_stored_and_stands_in_its_section(tmp_pa
         monkeypatch.setattr(reproduce, folder, tmp_path)
     monkeypatch.setattr(reproduce, "SOURCES", ("witness",))
     monkeypatch.setattr(reproduce, "README", tmp_path / "README.md")
-    reproduce.README.write_text("Before\n\n{}\n\nold\n\n{}\n\nAfter\n".format(*MARKS))
+    reproduce.README.write_text("Before\n\n{}\n\nwhat was here\n\n{}\n\nAfter\n".format(*MARKS))
     assert reproduce.main(["witness"]) == 0
     page, drawing = (tmp_path / "witness.md").read_text(), (tmp_path / "witness_heat.svg").read_text()
     readme = reproduce.README.read_text()
     assert readme.startswith(f"Before\n\n{MARKS[0]}\n\n| ")
     assert readme.endswith(f" |\n\n{MARKS[1]}\n\nAfter\n")
-    assert "old" not in readme
+    assert "what was here" not in readme
     assert "## Heat\n\n\n\n![A heat map of 4 cells.](../_static/witness_heat.svg)\n" in page
     assert "a heat map of the witness" in shapes(drawing)[0]
     assert "A heat map of 4 cells." in drawing
@@ -173,19 +173,26 @@ def test_the_summary_counts_what_comes_out_and_lists_what_does_not():
 
 def test_the_summary_shows_what_installed_packages_find():
     name, title, design = _summary.PACKAGES
-    head = ["package", "version", design]
+    head = ["package", "version", "data sets", design]
     cells = [
-        ["skfairtest", "1", "0.041 (0.006)"],
-        ["a", "2", "0.31 (0.02)"],
-        ["a", "2", "0.9 (0.02)"],
-        ["b", "3", None],
+        ["skfairtest", "1", 1000, "0.041 (0.006)"],
+        ["a", "2", 200, "0.31 (0.02)"],
+        ["a", "2", 200, "0.9 (0.02)"],
+        ["b", "3", None, None],
+        ["c", "3", 10, "–, no answer 10"],
+        ["c", "3", 10, "1.000 (0.000)"],
     ]
     tables = {each: {"head": head, "rows": cells} for each in _summary.SHOWN[name]}
     documents = {name: {**documented(), "tables": tables}}
     page = summary_page(documents, {name: SimpleNamespace(TABLES={title: "By package."})})
-    assert f"## {title}\n\nBy package.\n\n| package | version | {design} |\n|---|---|---|\n| skfairtest |" in page
-    assert "share in which a difference is found | – | 0.041 | a 0.31 |" in readme_table(documents)
-    assert "share in which" not in readme_table({})
+    assert (
+        f"## {title}\n\nBy package.\n\n| package | version | data sets | {design} |\n|---|---|---|---|\n| skfairtest |"
+        in page
+    )
+    assert "data sets in which a difference is found | – | 41 of 1000 | a 62 of 200; c 10 of 10 |" in readme_table(
+        documents
+    )
+    assert "data sets in which" not in readme_table({})
 
 
 @pytest.mark.parametrize("name", [name for name in _summary.SHOWN if name in reproduce.SOURCES])
