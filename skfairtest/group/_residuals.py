@@ -96,10 +96,10 @@ class CurvesThenTrees(RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Fit both, one after the other."""
         y = np.asarray(y, dtype=float)
-        low, *between, high = [*np.unique(y).tolist(), float(y.max())]
+        values = np.unique(y).tolist()
         # Two values in any unit are predicted alike.
-        self.binary_ = len(between) == 1
-        self.low_, self.unit_ = (low, high - low) if self.binary_ else (0.0, 1.0)
+        self.binary_ = len(values) == 2
+        self.low_, self.unit_ = (values[0], values[1] - values[0]) if self.binary_ else (0.0, 1.0)
         y = (y - self.low_) / self.unit_
         model = LogisticRegression(max_iter=1000) if self.binary_ else Ridge()
         # One thread: sums are the same, whatever processes the folds are divided among.
