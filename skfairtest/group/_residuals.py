@@ -96,7 +96,7 @@ class CurvesThenTrees(RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Fit both, one after the other."""
         y = np.asarray(y, dtype=float)
-        values = np.unique(y).tolist()
+        values: list[float] = np.unique(y).tolist()
         # Two values in any unit are predicted alike.
         self.binary_ = len(values) == 2
         self.low_, self.unit_ = (values[0], values[1] - values[0]) if self.binary_ else (0.0, 1.0)
