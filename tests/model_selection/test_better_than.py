@@ -141,20 +141,20 @@ def test_a_scorer_says_that_it_has_a_baseline(baseline):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("n_folds", [1, 3])
-def test_candidates_that_are_not_fairer_qualify_in_at_most_five_percent_of_searches(n_folds):
-    """Six candidates have the baseline's disparity, and change other people's predictions: nobody is fairer."""
-    rng, runs, wrong = np.random.default_rng([21, n_folds]), 100, 0
+@pytest.mark.parametrize(("n_folds", "runs"), [(1, 60), (3, 20)])
+def test_candidates_that_are_not_fairer_qualify_in_at_most_five_percent_of_searches(n_folds, runs):
+    """Three candidates have the baseline's disparity, and change other people's predictions: nobody is fairer."""
+    rng, wrong = np.random.default_rng([21, n_folds]), 0
     choose = select_fair("accuracy", significantly_better_than="production")
     for _ in range(runs):
-        p = np.empty((6, n_folds))
+        p = np.empty((3, n_folds))
         for fold in range(n_folds):
             group = rng.integers(0, 2, 240)
             a = rng.random(240) < np.where(group == 0, 0.3, 0.5)
             # A share of all predictions is drawn anew at the same rates: disparities stay.
-            again = rng.random((6, 240)) < np.where(group == 0, 0.3, 0.5)
-            b = np.where(rng.random((6, 240)) < 0.3, again, a)
-            for candidate in range(6):
+            again = rng.random((3, 240)) < np.where(group == 0, 0.3, 0.5)
+            b = np.where(rng.random((3, 240)) < 0.3, again, a)
+            for candidate in range(3):
                 p[candidate, fold] = PairedFairnessTest.from_predictions(
                     None, a.astype(int), b[candidate].astype(int), sensitive_features=group, metric="selection_rate",
                     alternative="fairer",
