@@ -339,8 +339,7 @@ ADJUSTED = (
     "differ although nothing differs given the covariates: by smooth curves, by the product of two covariates, by "
     "steps, or decisions of 0 and 1 by the smooth curves. The default models are curves, then boosted trees of what "
     "curves leave. *Confounding that a model does not learn is left in the residuals, and no number of people removes "
-    "it*: penalised curves alone do not learn steps, trees alone learn smooth curves slowly, and the size is then "
-    "above the level. Power: a "
+    "it*: penalised curves alone do not learn steps, and the size is then far above the level. Power: a "
     "difference that is the same for all, and one that changes its sign with a covariate and is 0 on average."
 )
 

@@ -5,7 +5,7 @@ given the covariates. How they depend is what a case is called by: "smooth" (a s
 covariates), "steps" (of one covariate, and of two together), and "decisions" (0 or 1, with the probability that the
 smooth curve gives). Counted are rejections at 5 % of the test of means without adjustment, of the test with the default
 models, and of the test with models of one kind for smooth curves and for steps: penalised least squares on bent lines,
-and boosted trees. Of these each leaves a part of the confounding that it is not made for.
+and boosted trees.
 
 Power: a difference of the same size for all ("same for all"), and one that changes its sign with a covariate.
 
