@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from skfairtest.cli import options
-from skfairtest.cli.complete import columns_of_file
 from skfairtest.cli.errors import BadInput, check_level
 from skfairtest.cli.header import UTF_8, check_encoding
+from skfairtest.cli.options import OUTPUT, TEST, column, exit_status, option
 from skfairtest.cli.output import check_outputs, deliver, watched, write_out
 from skfairtest.cli.status import Status
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COMPARE_HELP", "compare"]
 
-COMPARE_HELP = """Compare the disparities of two or more models on the same people.
+COMPARE_HELP = f"""Compare the disparities of two or more models on the same people.
 
 FILE has one row per person, and a column of predictions for each model. The first --y-pred is the baseline, such as the
 model in production; each other one is a candidate. The null hypothesis is that a disparity between groups is the same
@@ -40,73 +40,37 @@ Examples:
   skfairtest compare people.csv --y-true repaid --y-pred today \\
       --y-pred candidate --sensitive sex --margin 0.02
 
-\b
-Exit status:
-  0  no disparity differs significantly (with --margin: all are certified)
-  1  a disparity differs significantly (with --margin: one is not certified)
-  2  bad input, or the output could not be written
-  3  an internal error"""
+{exit_status("no disparity differs significantly (with --margin: all are certified)",
+             "a disparity differs significantly (with --margin: one is not certified)")}"""  # fmt: skip
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A CSV (.csv, .csv.gz, .tsv) or Parquet file.")]
-_COLUMNS, _TEST, _OUTPUT = "Columns", "The test", "Output"
 Predictions = Annotated[
     list[str] | None,
-    typer.Option(
-        "--y-pred",
-        rich_help_panel=_COLUMNS,
-        metavar="COLUMN",
-        help="The predictions of a model: once for the baseline, then once for each candidate.",
-        autocompletion=columns_of_file,
-    ),
+    column("--y-pred", "The predictions of a model: once for the baseline, then once for each candidate."),
 ]
-Scores = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--y-score",
-        rich_help_panel=_COLUMNS,
-        metavar="COLUMN",
-        help="In place of --y-pred, their scores, for metrics of scores.",
-        autocompletion=columns_of_file,
-    ),
-]
-Groups = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--sensitive",
-        rich_help_panel=_COLUMNS,
-        metavar="COLUMN",
-        help="The groups. Repeat it to cross several columns.",
-        autocompletion=columns_of_file,
-    ),
-]
+Scores = Annotated[list[str] | None, column("--y-score", "In place of --y-pred, their scores, for metrics of scores.")]
+Groups = Annotated[list[str] | None, column("--sensitive", "The groups. Repeat it to cross several columns.")]
 Against = Annotated[
     Literal["between_groups", "to_overall", "to_rest"],
-    typer.Option("--compare", rich_help_panel=_TEST, help="What a group is compared with."),
+    option("--compare", panel=TEST, help="What a group is compared with."),
 ]
 Margin = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--margin",
-        rich_help_panel=_TEST,
+        panel=TEST,
         metavar="SIZE",
         help="Certify that a candidate's disparity is not larger in size by this or more: 0.02 is 2 points; 0: it is "
         "smaller.",
     ),
 ]
 Alpha = Annotated[
-    float,
-    typer.Option("--alpha", rich_help_panel=_TEST, metavar="LEVEL", help="The significance level for all candidates."),
+    float, option("--alpha", panel=TEST, metavar="LEVEL", help="The significance level for all candidates.")
 ]
 Resamples = Annotated[
-    int,
-    typer.Option(
-        "--n-resamples", rich_help_panel=_TEST, metavar="NUMBER", help="Resamples where a p-value is sampled."
-    ),
+    int, option("--n-resamples", panel=TEST, metavar="NUMBER", help="Resamples where a p-value is sampled.")
 ]
-Json = Annotated[
-    str | None,
-    typer.Option("--json", rich_help_panel=_OUTPUT, metavar="FILE", help="Also write what was found as JSON."),
-]
+Json = Annotated[str | None, option("--json", panel=OUTPUT, metavar="FILE", help="Also write what was found as JSON.")]
 
 
 def compare(
@@ -195,9 +159,9 @@ def compare(
         deliver(lambda _: found._document(), output, no_color=no_color)
     else:
         write_out(makers[f"--{format_}"]() or "", output)
-    for option, path in reports.items():
+    for name, path in reports.items():
         if path is not None:
-            write_out(makers[option]() or "", path, option=option)
+            write_out(makers[name]() or "", path, option=name)
     return Status.SIGNIFICANT if found.concern_ else Status.DONE
 
 

@@ -22,7 +22,7 @@ How many people such a test needs:
 'skfairtest COMMAND -h' shows the options of a command, and examples."""
 
 
-def _status(zero: str, one: str | None = None) -> str:
+def exit_status(zero: str, one: str | None = None) -> str:
     """Say what the exit status means."""
     said = {0: zero, 1: one, 2: "bad input, or the output could not be written", 3: "an internal error"}
     lines = (f"\n  {status}  {meaning}" for status, meaning in said.items() if meaning is not None)
@@ -36,7 +36,7 @@ DEMO_HELP = """Audit the COMPAS scores, an example that comes with the package.
 The scores are tested by race, by sex and by both. The report is also written as a page for the browser:
 skfairtest-demo.html in this folder."""
 
-DEMO_EPILOG = _status("done, although there are significant disparities")
+DEMO_EPILOG = exit_status("done, although there are significant disparities")
 
 AUDIT_HELP = """Test predictions for disparities between groups of people.
 
@@ -76,7 +76,7 @@ Examples:
       --sensitive sex --scan age --scan education
   skfairtest audit table.json
 
-{_status(*_DETECTED)}"""
+{exit_status(*_DETECTED)}"""
 
 REPORT_HELP = """Write the reports of an audit that was saved as JSON.
 
@@ -88,7 +88,7 @@ Examples:
   skfairtest report audit.json
   skfairtest report audit.json --html audit.html --csv comparisons.csv
 
-{_status(*(f"of the saved audit: {meaning}" for meaning in _DETECTED))}"""
+{exit_status(*(f"of the saved audit: {meaning}" for meaning in _DETECTED))}"""
 
 COUNT_HELP = """Count the people in files, for audits that do not need the files.
 
@@ -107,7 +107,7 @@ Examples:
   skfairtest count monday.json tuesday.json --output both.json
   skfairtest count table.json --minimum-cell 10 --output shared.json
 
-{_status("done")}
+{exit_status("done")}
 
 If some files cannot be read, they are listed at the end and the exit status is 2; the table of the others is
 written."""
@@ -127,7 +127,7 @@ Examples:
   skfairtest scan admitted.csv --y-pred admitted --sensitive sex \\
       --feature department --compare in_context --metric selection_rate
 
-{_status("no subgroup was found to differ", "at least one subgroup differs significantly")}"""
+{exit_status("no subgroup was found to differ", "at least one subgroup differs significantly")}"""
 
 POWER_HELP = """Compute how many people a test needs, or what a test can detect.
 
@@ -145,18 +145,20 @@ Examples:
       the smallest disparity that a test of 60 and 200 people is
       likely to detect
 
-{_status("done")}"""
+{exit_status("done")}"""
 
-_COLUMNS, _READING, _TEST, _OUTPUT = "Columns", "Reading", "The test", "Output"
+COLUMNS, _READING, TEST, OUTPUT = "Columns", "Reading", "The test", "Output"
 _METRIC, _ASSUMED = "Metric", "Assumptions"
 
 
-def _option(*declared: str, panel: str, **settings: Any) -> Any:
+def option(*declared: str, panel: str, **settings: Any) -> Any:
+    """Declare an option that stands under a heading of the help."""
     return typer.Option(*declared, rich_help_panel=panel, **settings)
 
 
-def _column(option: str, text: str) -> Any:
-    return _option(option, panel=_COLUMNS, metavar="COLUMN", help=text, autocompletion=columns_of_file)
+def column(name: str, text: str) -> Any:
+    """Declare an option that names a column of the file."""
+    return option(name, panel=COLUMNS, metavar="COLUMN", help=text, autocompletion=columns_of_file)
 
 
 Version = Annotated[bool, typer.Option("--version", help="Show the version and exit.")]
@@ -170,39 +172,39 @@ Files = Annotated[
         help="CSV (.csv, .csv.gz, .tsv) or Parquet files, by name or as a quoted pattern; or tables of 'count'.",
     ),
 ]
-Truth = Annotated[str | None, _column("--y-true", "The true labels; some metrics need none.")]
-Prediction = Annotated[str | None, _column("--y-pred", "The predictions or decisions.")]
-Score = Annotated[str | None, _column("--y-score", "The scores of the positive label.")]
+Truth = Annotated[str | None, column("--y-true", "The true labels; some metrics need none.")]
+Prediction = Annotated[str | None, column("--y-pred", "The predictions or decisions.")]
+Score = Annotated[str | None, column("--y-score", "The scores of the positive label.")]
 Sensitive = Annotated[
-    list[str] | None, _column("--sensitive", "The groups. Repeat it to test several columns and their intersections.")
+    list[str] | None, column("--sensitive", "The groups. Repeat it to test several columns and their intersections.")
 ]
 Scan = Annotated[
     list[str] | None,
-    _column("--scan", "Also search subgroups of this column and the groups, that nobody named. May be repeated."),
+    column("--scan", "Also search subgroups of this column and the groups, that nobody named. May be repeated."),
 ]
 Impact = Annotated[
     bool,
-    _option(
+    option(
         "--impact",
-        panel=_TEST,
+        panel=TEST,
         help="Also make the impact tables: rates of positive predictions beside the highest one, of each sensitive "
         "column and their intersections.",
     ),
 ]
 Production = Annotated[
     str | None,
-    _column("--baseline", "The predictions of the model in production, with which these are compared."),
+    column("--baseline", "The predictions of the model in production, with which these are compared."),
 ]
 Control = Annotated[
-    list[str] | None, _column("--control", "Compare only people with the same value here. May be repeated.")
+    list[str] | None, column("--control", "Compare only people with the same value here. May be repeated.")
 ]
-Weight = Annotated[str | None, _column("--weight", "How many people each row counts for.")]
+Weight = Annotated[str | None, column("--weight", "How many people each row counts for.")]
 Cluster = Annotated[
-    str | None, _column("--cluster", "Which rows belong together, such as several decisions on one person.")
+    str | None, column("--cluster", "Which rows belong together, such as several decisions on one person.")
 ]
 Missing = Annotated[
     Literal["raise", "exclude", "group", "bounds"],
-    _option(
+    option(
         "--missing",
         panel=_READING,
         help="What becomes of people whose group is an empty field: an error; they are left out and counted; they are "
@@ -211,7 +213,7 @@ Missing = Annotated[
 ]
 Encoding = Annotated[
     str,
-    _option(
+    option(
         "--encoding",
         panel=_READING,
         metavar="NAME",
@@ -220,7 +222,7 @@ Encoding = Annotated[
 ]
 Threshold = Annotated[
     float | None,
-    _option(
+    option(
         "--threshold",
         panel=_READING,
         metavar="SCORE",
@@ -229,7 +231,7 @@ Threshold = Annotated[
 ]
 ScoreBins = Annotated[
     str | None,
-    _option(
+    option(
         "--score-bins",
         panel=_READING,
         metavar="BINS",
@@ -238,11 +240,11 @@ ScoreBins = Annotated[
 ]
 EngineName = Annotated[
     Literal["polars", "duckdb", "spark"] | None,
-    _option("--engine", panel=_READING, help="Count people with this engine: files may be larger than memory."),
+    option("--engine", panel=_READING, help="Count people with this engine: files may be larger than memory."),
 ]
 Cache = Annotated[
     str | None,
-    _option(
+    option(
         "--cache",
         panel=_READING,
         metavar="FOLDER",
@@ -251,9 +253,9 @@ Cache = Annotated[
 ]
 Metric = Annotated[
     list[str] | None,
-    _option(
+    option(
         "--metric",
-        panel=_TEST,
+        panel=TEST,
         metavar="NAME",
         help="A rate, a criterion or another metric. May be repeated.  [default: standard]",
         autocompletion=metrics_of_audit,
@@ -261,116 +263,112 @@ Metric = Annotated[
 ]
 PosLabel = Annotated[
     str | None,
-    _option(
+    option(
         "--pos-label",
-        panel=_TEST,
+        panel=TEST,
         metavar="VALUE",
         help="The positive label.  [default: 1 where labels are 0 and 1 or -1 and 1; True]",
     ),
 ]
 Alpha = Annotated[
-    float, _option("--alpha", panel=_TEST, metavar="LEVEL", help="The significance level of the whole audit.")
+    float, option("--alpha", panel=TEST, metavar="LEVEL", help="The significance level of the whole audit.")
 ]
 PositiveMeans = Annotated[
     str | None,
-    _option(
+    option(
         "--positive-means",
-        panel=_TEST,
+        panel=TEST,
         metavar="WORDS",
         help='What happens to people who are predicted positive, such as "denied": sentences say it.',
     ),
 ]
 Favorable = Annotated[
     bool | None,
-    _option(
+    option(
         "--favorable/--unfavorable",
-        panel=_TEST,
+        panel=TEST,
         help="Whether a positive prediction is good for people: the report then says who is worse off.",
     ),
 ]
 Compare = Annotated[
     Literal["between_groups", "to_overall", "to_rest", "to_highest", "to_lowest"],
-    _option("--compare", panel=_TEST, help="What a group of one column is compared with."),
+    option("--compare", panel=TEST, help="What a group of one column is compared with."),
 ]
 CompareIntersections = Annotated[
     Literal["to_rest", "between_groups", "to_parents"],
-    _option(
+    option(
         "--compare-intersections",
-        panel=_TEST,
+        panel=TEST,
         help="What a group of several columns is compared with; to_parents: with the people who differ from it in one "
         "column only.",
     ),
 ]
 Disparity = Annotated[
     Literal["difference", "ratio", "odds_ratio"],
-    _option("--disparity", panel=_TEST, help="How two values are compared."),
+    option("--disparity", panel=TEST, help="How two values are compared."),
 ]
 Margin = Annotated[
     float | None,
-    _option(
+    option(
         "--margin",
-        panel=_TEST,
+        panel=TEST,
         metavar="SIZE",
         help="A disparity to tolerate: 0.05 is 5 points; as a ratio, 0.8 is 0.8 to 1.25.",
     ),
 ]
 Adjust = Annotated[
     Literal["auto", "holm", "bonferroni", "fdr_bh", "fdr_by", "none"],
-    _option("--adjust", panel=_TEST, help="How p-values are adjusted for the number of comparisons."),
+    option("--adjust", panel=TEST, help="How p-values are adjusted for the number of comparisons."),
 ]
 Intersection = Annotated[
     bool,
-    _option("--intersections/--no-intersections", panel=_TEST, help="Test intersections of sensitive columns as well."),
+    option("--intersections/--no-intersections", panel=TEST, help="Test intersections of sensitive columns as well."),
 ]
 Resamples = Annotated[
     str,
-    _option(
+    option(
         "--n-resamples",
-        panel=_TEST,
+        panel=TEST,
         metavar="NUMBER",
         help='Resamples where a p-value is sampled; "adaptive" stops early where it can.',
     ),
 ]
-Seed = Annotated[int, _option("--seed", panel=_TEST, metavar="NUMBER", help="The seed of p-values that are sampled.")]
+Seed = Annotated[int, option("--seed", panel=TEST, metavar="NUMBER", help="The seed of p-values that are sampled.")]
 Jobs = Annotated[
     int | None,
-    _option(
-        "--jobs", panel=_TEST, metavar="NUMBER", help="Parallel processes; -1 for one per processor.  [default: 1]"
-    ),
+    option("--jobs", panel=TEST, metavar="NUMBER", help="Parallel processes; -1 for one per processor.  [default: 1]"),
 ]
 
 # Reports -------------------------------------------------------------------------------------
 
 Format = Annotated[
-    Literal["table", "json", "csv", "markdown"], _option("--format", panel=_OUTPUT, help="How the result is written.")
+    Literal["table", "json", "csv", "markdown"], option("--format", panel=OUTPUT, help="How the result is written.")
 ]
 Output = Annotated[
     str | None,
-    _option("--output", panel=_OUTPUT, metavar="FILE", help="Write it to this file.  [default: standard output]"),
+    option("--output", panel=OUTPUT, metavar="FILE", help="Write it to this file.  [default: standard output]"),
 ]
 Details = Annotated[
     bool,
-    _option(
-        "--details", panel=_OUTPUT, help="Show every comparison, in tables and in sentences; --html prints all of it."
+    option(
+        "--details", panel=OUTPUT, help="Show every comparison, in tables and in sentences; --html prints all of it."
     ),
 ]
-Html = Annotated[
-    str | None, _option("--html", panel=_OUTPUT, metavar="FILE", help="Also write a page for the browser.")
-]
+Html = Annotated[str | None, option("--html", panel=OUTPUT, metavar="FILE", help="Also write a page for the browser.")]
 Json = Annotated[
-    str | None, _option("--json", panel=_OUTPUT, metavar="FILE", help="Also write the record that 'report' reads.")
+    str | None, option("--json", panel=OUTPUT, metavar="FILE", help="Also write the record that 'report' reads.")
 ]
 Markdown = Annotated[
-    str | None, _option("--markdown", panel=_OUTPUT, metavar="FILE", help="Also write a section for a model card.")
+    str | None, option("--markdown", panel=OUTPUT, metavar="FILE", help="Also write a section for a model card.")
 ]
 Csv = Annotated[
-    str | None, _option("--csv", panel=_OUTPUT, metavar="FILE", help="Also write every comparison as a table.")
+    str | None, option("--csv", panel=OUTPUT, metavar="FILE", help="Also write every comparison as a table.")
 ]
 NoColor = Annotated[
-    bool, _option("--no-color", panel=_OUTPUT, help="No colours, as with the environment variable NO_COLOR.")
+    bool, option("--no-color", panel=OUTPUT, help="No colours, as with the environment variable NO_COLOR.")
 ]
 SignedBy = Annotated[
-    str | None, _option("--signed-by", panel=_OUTPUT, metavar="NAME", help="Who signs the report; with today's date.")
+    str | None, option("--signed-by", panel=OUTPUT, metavar="NAME", help="Who signs the report; with today's date.")
 ]
 Record = Annotated[str, typer.Argument(metavar="RECORD", help="The JSON file of an audit.")]
 
@@ -378,15 +376,13 @@ Record = Annotated[str, typer.Argument(metavar="RECORD", help="The JSON file of 
 
 Table = Annotated[
     str,
-    _option(
-        "--output", "-o", panel=_OUTPUT, metavar="FILE", help="Where to write the table: a .json or .parquet file."
-    ),
+    option("--output", "-o", panel=OUTPUT, metavar="FILE", help="Where to write the table: a .json or .parquet file."),
 ]
 MinimumCell = Annotated[
     int | None,
-    _option(
+    option(
         "--minimum-cell",
-        panel=_OUTPUT,
+        panel=OUTPUT,
         metavar="PEOPLE",
         help="Write no number of people that is smaller than this.",
         min=1,
@@ -397,17 +393,17 @@ MinimumCell = Annotated[
 
 _SEARCH = "The search"
 ScanFile = Annotated[str, typer.Argument(metavar="FILE", help="A CSV (.csv, .csv.gz, .tsv) or Parquet file.")]
-ScanSensitive = Annotated[list[str] | None, _column("--sensitive", "Columns that describe subgroups. May be repeated.")]
+ScanSensitive = Annotated[list[str] | None, column("--sensitive", "Columns that describe subgroups. May be repeated.")]
 Feature = Annotated[
     list[str] | None,
-    _column("--feature", "Further columns that describe subgroups, or their contexts. May be repeated."),
+    column("--feature", "Further columns that describe subgroups, or their contexts. May be repeated."),
 ]
 MaxDepth = Annotated[
-    int, _option("--max-depth", panel=_SEARCH, metavar="COLUMNS", help="The most columns that describe a subgroup.")
+    int, option("--max-depth", panel=_SEARCH, metavar="COLUMNS", help="The most columns that describe a subgroup.")
 ]
 MinGroupSize = Annotated[
     int,
-    _option(
+    option(
         "--min-group-size",
         panel=_SEARCH,
         metavar="PEOPLE",
@@ -415,16 +411,16 @@ MinGroupSize = Annotated[
     ),
 ]
 Bins = Annotated[
-    int, _option("--n-bins", panel=_SEARCH, metavar="NUMBER", help="Into how many intervals numbers are cut.")
+    int, option("--n-bins", panel=_SEARCH, metavar="NUMBER", help="Into how many intervals numbers are cut.")
 ]
 MaxSubgroups = Annotated[
-    int, _option("--max-subgroups", panel=_SEARCH, metavar="NUMBER", help="The most subgroups that are searched.")
+    int, option("--max-subgroups", panel=_SEARCH, metavar="NUMBER", help="The most subgroups that are searched.")
 ]
 ScanMetric = Annotated[
     list[str] | None,
-    _option(
+    option(
         "--metric",
-        panel=_TEST,
+        panel=TEST,
         metavar="NAME",
         help="A rate, a criterion or a mean. May be repeated.  [default: equalized_odds]",
         autocompletion=metrics_of_audit,
@@ -432,47 +428,47 @@ ScanMetric = Annotated[
 ]
 ScanCompare = Annotated[
     Literal["to_rest", "in_context"],
-    _option(
+    option(
         "--compare",
-        panel=_TEST,
+        panel=TEST,
         help="What a subgroup is compared with: everyone else, or the others with its values of --feature.",
     ),
 ]
 Guarantee = Annotated[
     Literal["familywise", "split", "fdr", "fdr_bh"],
-    _option(
+    option(
         "--guarantee",
-        panel=_TEST,
+        panel=TEST,
         help="What --alpha bounds: the probability of any false positive (split: searched on one half of the people, "
         "tested on the other), or the expected share of false positives (fdr, fdr_bh).",
     ),
 ]
 ScanAlpha = Annotated[
-    float, _option("--alpha", panel=_TEST, metavar="LEVEL", help="The significance level of the whole scan.")
+    float, option("--alpha", panel=TEST, metavar="LEVEL", help="The significance level of the whole scan.")
 ]
 Permutations = Annotated[
-    int, _option("--n-resamples", panel=_TEST, metavar="NUMBER", help="Permutations of people, for means.")
+    int, option("--n-resamples", panel=TEST, metavar="NUMBER", help="Permutations of people, for means.")
 ]
 ScanSeed = Annotated[
-    int, _option("--seed", panel=_TEST, metavar="NUMBER", help="The seed of halves and of permutations.")
+    int, option("--seed", panel=TEST, metavar="NUMBER", help="The seed of halves and of permutations.")
 ]
 ScanJson = Annotated[
-    str | None, _option("--json", panel=_OUTPUT, metavar="FILE", help="Also write what was found as JSON.")
+    str | None, option("--json", panel=OUTPUT, metavar="FILE", help="Also write what was found as JSON.")
 ]
 
 # demo ----------------------------------------------------------------------------------------
 
 DemoHtml = Annotated[
     str | None,
-    _option("--html", panel=_OUTPUT, metavar="FILE", help="Where to write the page.  [default: skfairtest-demo.html]"),
+    option("--html", panel=OUTPUT, metavar="FILE", help="Where to write the page.  [default: skfairtest-demo.html]"),
 ]
-NoHtml = Annotated[bool, _option("--no-html", panel=_OUTPUT, help="Write no page.")]
+NoHtml = Annotated[bool, option("--no-html", panel=OUTPUT, help="Write no page.")]
 
 # power ---------------------------------------------------------------------------------------
 
 PowerMetric = Annotated[
     str,
-    _option(
+    option(
         "--metric",
         panel=_METRIC,
         metavar="NAME",
@@ -482,23 +478,23 @@ PowerMetric = Annotated[
 ]
 Rate = Annotated[
     list[str] | None,
-    _option("--rate", panel=_ASSUMED, metavar="VALUE", help="The true value in a group: once per group."),
+    option("--rate", panel=_ASSUMED, metavar="VALUE", help="The true value in a group: once per group."),
 ]
 People = Annotated[
     list[int] | None,
-    _option("--n", panel=_ASSUMED, metavar="PEOPLE", help="People in a group: once per group, or once for all."),
+    option("--n", panel=_ASSUMED, metavar="PEOPLE", help="People in a group: once per group, or once for all."),
 ]
 Baseline = Annotated[
     str | None,
-    _option("--baseline", panel=_ASSUMED, metavar="VALUE", help="The value in all groups but the first."),
+    option("--baseline", panel=_ASSUMED, metavar="VALUE", help="The value in all groups but the first."),
 ]
 Power = Annotated[
     float | None,
-    _option("--power", panel=_ASSUMED, metavar="SHARE", help="The chance of detecting the disparity.  [default: 0.8]"),
+    option("--power", panel=_ASSUMED, metavar="SHARE", help="The chance of detecting the disparity.  [default: 0.8]"),
 ]
 Share = Annotated[
     list[float] | None,
-    _option(
+    option(
         "--share",
         panel=_ASSUMED,
         metavar="SHARE",
@@ -507,7 +503,7 @@ Share = Annotated[
 ]
 BaseRate = Annotated[
     list[float] | None,
-    _option(
+    option(
         "--base-rate",
         panel=_ASSUMED,
         metavar="SHARE",
@@ -516,22 +512,22 @@ BaseRate = Annotated[
     ),
 ]
 PowerAlpha = Annotated[
-    float, _option("--alpha", panel=_TEST, metavar="LEVEL", help="The significance level of the test.")
+    float, option("--alpha", panel=TEST, metavar="LEVEL", help="The significance level of the test.")
 ]
 PowerCompare = Annotated[
     Literal["between_groups", "to_overall", "to_rest", "to_reference"],
-    _option("--compare", panel=_TEST, help="What a group is compared with; the reference is the last group."),
+    option("--compare", panel=TEST, help="What a group is compared with; the reference is the last group."),
 ]
 Alternative = Annotated[
     Literal["two-sided", "greater", "less", "equivalence"],
-    _option(
+    option(
         "--alternative",
-        panel=_TEST,
+        panel=TEST,
         help='What the test looks for; "equivalence": that groups are alike within --margin.',
     ),
 ]
 Direction = Annotated[
     Literal["auto", "up", "down"],
-    _option("--direction", panel=_TEST, help="Whether the value looked for is above or below --baseline."),
+    option("--direction", panel=TEST, help="Whether the value looked for is above or below --baseline."),
 ]
-PowerFormat = Annotated[Literal["table", "json"], _option("--format", panel=_OUTPUT, help="How the answer is written.")]
+PowerFormat = Annotated[Literal["table", "json"], option("--format", panel=OUTPUT, help="How the answer is written.")]
