@@ -40,7 +40,8 @@ def test_a_cluster_is_sent_its_share_at_once(monkeypatch):
         assert list(in_parallel(square, PIECES, None)) == [number**2 for (number,) in PIECES]
         assert list(in_parallel(square, PIECES[:1], None)) == [0]
         assert list(in_parallel(square, [], None)) == []
-    assert several == [3, 2, 2, 1]
+    # Threads begin in any order.
+    assert [sorted(several[:3]), several[3:]] == [[2, 2, 3], [1]]
 
 
 @pytest.mark.slow
