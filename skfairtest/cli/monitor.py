@@ -15,6 +15,7 @@ import typer
 from skfairtest.cli import options
 from skfairtest.cli.errors import BadInput, check_level
 from skfairtest.cli.header import UTF_8, check_encoding
+from skfairtest.cli.options import exit_status, option
 from skfairtest.cli.output import check_outputs, watched, write_out
 from skfairtest.cli.status import Status
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MONITOR_HELP", "monitor"]
 
-MONITOR_HELP = """Test a stream, batch by batch, valid however often one looks.
+MONITOR_HELP = f"""Test a stream, batch by batch, valid however often one looks.
 
 STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however often
 it is looked at: a fair stream is ever called unfair with a probability of at most --alpha. What is tested is decided by
@@ -40,9 +41,8 @@ Examples:
   skfairtest monitor loans.json --batch may_labels.csv --name may \\
       --y-pred approved --y-true repaid --sensitive sex
 
-\b
-Exit status: 0 no significant disparity so far, 1 there was one at some look,
-or the change detector raised an alarm, 2 bad input, 3 an internal failure."""
+{exit_status("no significant disparity so far",
+             "there was one at some look, or the change detector raised an alarm")}"""  # fmt: skip
 
 State = Annotated[str, typer.Argument(metavar="STATE", help="The JSON file of the stream.")]
 Batch = Annotated[
@@ -66,36 +66,34 @@ Time = Annotated[
 _TEST = "The test (decided by the first run)"
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--metric",
-        rich_help_panel=_TEST,
+        panel=_TEST,
         metavar="NAME",
         help="A rate, a criterion or a bounded mean. May be repeated.  [default: selection_rate]",
     ),
 ]
 Groups = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
         "--group",
-        rich_help_panel=_TEST,
+        panel=_TEST,
         metavar="NAME",
         help="A group that can come, of one sensitive column; repeat it for all.  [default: those of the first batch]",
     ),
 ]
 Alpha = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--alpha",
-        rich_help_panel=_TEST,
+        panel=_TEST,
         metavar="LEVEL",
         help="The probability of ever finding a disparity where there is none.  [default: 0.05]",
     ),
 ]
 Margin = Annotated[
     float | None,
-    typer.Option(
-        "--margin", rich_help_panel=_TEST, metavar="SIZE", help="The difference that is tolerated.  [default: 0]"
-    ),
+    option("--margin", panel=_TEST, metavar="SIZE", help="The difference that is tolerated.  [default: 0]"),
 ]
 
 
@@ -151,9 +149,9 @@ def monitor(
         except OSError as error:
             raise BadInput(f"STATE {state}: {error.strerror or error}") from error
     write_out(f"{clock.strftime('%Y-%m-%d')} {Path(state).name}: {test.summary()}\n")
-    for option, path, written in (("--html", html, test.to_html), ("--markdown", markdown, test.to_markdown)):
+    for typed, path, written in (("--html", html, test.to_html), ("--markdown", markdown, test.to_markdown)):
         if path is not None:
-            write_out(written(), path, option=option)
+            write_out(written(), path, option=typed)
     return Status.SIGNIFICANT if test.concern_ or test.changed_ else Status.DONE
 
 
@@ -216,9 +214,9 @@ def _continued(state: str, asked: dict[str, Any]) -> SequentialFairnessTest:
         if key == "pos_label":
             known = str(known)
         if value != known:
-            option = {"groups": "--group"}.get(key, f"--{key.replace('_', '-')}")
+            typed = {"groups": "--group"}.get(key, f"--{key.replace('_', '-')}")
             raise BadInput(
-                f"{option} {value}: {state} was begun with {known}, which cannot change: leave the option out, or "
+                f"{typed} {value}: {state} was begun with {known}, which cannot change: leave the option out, or "
                 "begin another state"
             )
     return test
