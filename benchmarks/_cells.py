@@ -7,7 +7,7 @@ scores); negatives are standard normal before the shift. Losses: the name of a l
 """
 
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 from scipy.integrate import quad
@@ -543,10 +543,11 @@ def highest_cells():
                    bound="level", quick=people == (100,) * 5)  # fmt: skip
 
 
+@cache
 def all_cells():
     """Every design, in the order in which they are shown."""
     makers = (
         rate_cells, grid_cells, family_cells, table_cells, class_cells, area_cells, number_cells, loss_cells, row_cells,
         share_cells, highest_cells,
     )  # fmt: skip
-    return [cell for maker in makers for cell in maker()]
+    return tuple(cell for maker in makers for cell in maker())

@@ -21,13 +21,14 @@ def prose_of(path):
     text = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
         return text
-    lines = [[" "] * len(line) for line in text.splitlines()]
+    written = text.splitlines()
+    lines = [[" "] * len(line) for line in written]
     kept = {tokenize.OP, tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type in kept and (token.type != tokenize.OP or token.string == ","):  # what separates strings
             (first, start), (last, end) = token.start, token.end
             for row in range(first, last + 1):
-                own = text.splitlines()[row - 1]
+                own = written[row - 1]
                 a, b = (start if row == first else 0), (end if row == last else len(own))
                 lines[row - 1][a:b] = own[a:b]
     # What stands in braces is code.

@@ -170,6 +170,7 @@ def test_a_report_is_printed_on_five_pages(browser, pages, name, inches):
     assert 2 <= pages_of(browser.pdf(inches)) <= 5
 
 
+@pytest.mark.slow
 @paper
 def test_a_report_of_adult_by_three_features_is_printed_on_five_pages(browser, adult_record, tmp_path, inches):
     path = tmp_path / "adult.html"
@@ -308,7 +309,7 @@ def test_keys_sort_and_filter(browser, pages):
     assert browser.run("return document.querySelectorAll('table.long thead th:not(:has(button))').length") == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_a_sorted_and_filtered_page_is_accessible(browser, pages, scheme):
     browser.open(pages["three"], width=390, scheme=scheme)
     browser.run(TYPE, "race", True)

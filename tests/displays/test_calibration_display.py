@@ -26,6 +26,7 @@ def test_bins_are_shares_with_clopper_and_pearsons_limits():
     assert bins["score"][0] == pytest.approx(first.mean())
 
 
+@pytest.mark.slow
 def test_all_bands_hold_together_at_least_as_often_as_they_say():
     held, (_, ax) = 0, plt.subplots()
     for seed in range(100):

@@ -75,6 +75,7 @@ def test_size_with_confounding_is_the_nominal_one(method, data_sets):
     assert rejected <= data_sets * (0.05 + 3 * np.sqrt(0.05 * 0.95 / data_sets))
 
 
+@pytest.mark.slow
 def test_the_interval_covers_the_effect_and_the_estimate_is_near_it():
     found = [asked(people(500, 0.5, seed, np.sin)) for seed in range(20)]
     low, high = np.array([test.confidence_interval_ for test in found]).T

@@ -116,6 +116,7 @@ def test_it_is_part_of_the_record():
     assert test.to_dict()["homogeneity"] == test.homogeneity_.to_dict("records")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["selection_rate", "mean_prediction"])
 def test_size_where_every_department_has_one_disparity(metric):
     """300 samples of five departments in which women are ahead by .1: rejected no more often than .05 + 3 s.e."""

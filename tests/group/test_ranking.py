@@ -51,6 +51,7 @@ def rejections(question, role, n=120, **params):
     return rejected / n
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # queries of one group are left out and listed
 @pytest.mark.parametrize("question", ["among the first k", "exposure"])
 def test_rankings_that_do_not_depend_on_the_group_are_rejected_as_often_as_the_level_says(question):

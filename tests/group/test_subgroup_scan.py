@@ -217,6 +217,7 @@ def test_means_of_numbers_are_searched():
     assert found.results_["ci_low"].iloc[0] < 0.5 < found.results_["ci_high"].iloc[0]
 
 
+@pytest.mark.slow
 def test_skewed_values_of_small_subgroups_have_the_adjustment_of_permutations():
     """Welch's p-values alone would report something in 40 % of such data (benchmarks/scan.py, before permuting)."""
     data, _ = people(1500, seed=6)
