@@ -106,8 +106,8 @@ def run(n, runs, rng, *, shape, effect=None, models="default", methods=("gcm", "
 def cases(*, quick):
     """Return what is computed, by name."""
     out = {}
-    for n, runs in {500: (4, 2, 2) if quick else (200, 60, 40), **({} if quick else {5000: (80, 20, 20)})}.items():
-        many, some, few = runs
+    many, some, few = (4, 2, 2) if quick else (200, 60, 40)
+    for n in (500,) if quick else (500, 5000):
         common = {"n": n, "methods": ("gcm",)}
         for shape in SHAPES:
             runs = MOST.get((shape, n), many) if not quick else many

@@ -19,7 +19,10 @@ from benchmarks.reproduce._pictures import drawings
 from benchmarks.reproduce._summary import PAGE, summary_page, with_table
 
 #: In the order of the page that lists them.
-SOURCES = ("diciccio", "fairlearn_metrics", "hinnefeld", "maity_simulation", "maity_tables", "competitors", "witness")
+SOURCES = (
+    "diciccio", "fairlearn_metrics", "hinnefeld", "maity_simulation", "maity_tables", "maity_stopping", "competitors",
+    "witness",
+)  # fmt: skip
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks/results/reproduce"
 PAGES = ROOT / "doc/papers"

@@ -200,20 +200,19 @@ class Call:
 
 CALLS = (
     Call("scipy", "fisher_exact", scipy_fisher),
-    Call("scipy", "barnard_exact", scipy_barnard, data_sets=20),
-    Call("scipy", "permutation_test, difference of means", scipy_permutation, data_sets=50),
+    Call("scipy", "barnard_exact", scipy_barnard),
+    Call("scipy", "permutation_test, difference of means", scipy_permutation),
     Call("statsmodels", "proportions_ztest", statsmodels_z),
     Call("statsmodels", "test_proportions_2indep", statsmodels_two),
     Call("fairlearn", "MetricFrame", fairlearn_intervals,
-         ("difference_ci without 0", "by_group_ci that do not overlap"), 4),
-    Call("aequitas", "Bias, check_significance", aequitas_significance, data_sets=25),
+         ("difference_ci without 0", "by_group_ci that do not overlap"), 100),
+    Call("aequitas", "Bias, check_significance", aequitas_significance),
     Call("aif360", "disparate_impact_ratio, equal_opportunity_difference", aif360_range,
-         ("outside of the usual range; no test",), 200),
-    Call("vfairness", "permutation_test_equal_opportunity, ..._demographic_parity", vfairness_permutation,
-         data_sets=20),
+         ("outside of the usual range; no test",)),
+    Call("vfairness", "permutation_test_equal_opportunity, ..._demographic_parity", vfairness_permutation),
     Call("vfairness", "test_equalized_odds_chi_square, contingency_test", vfairness_contingency),
-    Call("equiboots", "chi_square", equiboots_chi_square, ("is_significant",), 40),
-    Call("equiboots", "bootstrap_test, its defaults", equiboots_bootstrap, ("is_significant",), 10),
+    Call("equiboots", "chi_square", equiboots_chi_square, ("is_significant",)),
+    Call("equiboots", "bootstrap_test, its defaults", equiboots_bootstrap, ("is_significant",)),
 )  # fmt: skip
 PACKAGES = tuple(dict.fromkeys(call.package for call in CALLS))
 

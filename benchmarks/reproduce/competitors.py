@@ -12,11 +12,12 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from scipy.optimize import brentq
 
 import skfairtest
 from benchmarks import _competitors, correlation
 from benchmarks._methods import rate_value
-from benchmarks.reproduce import _lift, _peers, _schemes
+from benchmarks.reproduce import _individuals, _lift, _peers, _schemes, maity_simulation
 from benchmarks.reproduce._peers import SELECTION, TPR
 from benchmarks.reproduce._rows import Found, Row
 from skfairtest import FairnessTest
@@ -38,7 +39,7 @@ Share of data sets where the call, read as its column says, finds a difference, 
 median CPU time of a call over that of `FairnessTest` on the same arrays. A package that resamples draws
 {permutations} permutations or {bootstrap} bootstrap samples here, and takes longer in proportion with more. "No answer"
 counts calls that raise. AIF360 has no test; its row shows what the usual ranges of its metrics (.8 to 1.25, and .1 from
-0) flag. inFairness audits individuals and says nothing about two groups."""
+0) flag."""
 TABLES = {
     "What LiFT's four examples show": """\
 LiFT's p-value is a share of permutations, without the data themselves; where the groups do not differ at all, the valid
@@ -57,6 +58,17 @@ people with rates of .3, or .3 and .5; five groups of 200 with rates of .3, or o
 data.""",
     "True positive rates by installed packages": CALLED,
     "Selection rates by installed packages": "The same for shares of people predicted positive.",
+    "Individual fairness by inFairness": """\
+The simulated people of [Maity et al.](maity_simulation.md), new ones in each of {individual_sets} data sets; logistic
+models of the two features, the first of which the fair metric ignores. A model has the coefficients (t, 1): a
+fair one does not use that feature (t = 0), and t of the others is chosen so that the mean ratio of losses in the
+population is the one in the column's head, when the flow has {steps} steps of {step_size} and a penalty of
+{regularization:g}; {tolerance} is the tolerance. The table shows how often a model is called unfair, with the
+Monte-Carlo error. inFairness divides the step by the number
+of people, so that by default it moves hardly anybody, and begins at a random point near each person. With the step
+multiplied by that number and no random start it follows the paper's flow, as `IndividualFairnessTest.as_published`
+does. Adam goes farther than the flow, so its ratios are larger ones; SenSeI looks for people with other predictions,
+not with higher losses.""",
 }
 
 #: People, base rates and true positive rates of the two groups: equal true positive rates.
@@ -96,6 +108,10 @@ COMPARED = {
     "200 and 200: .5 against .375": (SELECTION, (200, 200), (0.5, 0.5), (0.8, 0.55)),
 }
 ROOT = Path(__file__).parents[2]
+#: Mean ratios of losses in the population (None: those of a fair model), people audited, and people who stand for the
+#: population.
+INDIVIDUAL = ((None, 400), (_individuals.TOLERANCE, 400), (_individuals.TOLERANCE, 2000), (1.255, 400), (1.5, 400))
+POPULATION = 100_000
 
 
 def written(design):
@@ -242,13 +258,13 @@ def interpreters():
     return [path for path in os.environ.get("SKFAIRTEST_PEERS", "").split(os.pathsep) if path]
 
 
-def elsewhere(package, designs, limit):
-    """Run a package in the first listed interpreter that has it; its version is None where none has."""
+def elsewhere(module, asked):
+    """Ask a module in the first listed interpreter that has its package; the version is None where none has."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
     for python in interpreters():
         done = subprocess.run(
-            [python, "-m", _peers.__name__], input=json.dumps([package, designs, limit]), capture_output=True,
-            text=True, check=True, cwd=ROOT, env=environment,
+            [python, "-m", module.__name__], input=asked, capture_output=True, text=True, check=True, cwd=ROOT,
+            env=environment,
         )  # fmt: skip
         found = json.loads(done.stdout)
         if found["version"]:
@@ -265,7 +281,7 @@ def compared(limit, sequence):
     versions = {package: _peers.version_here(package) for package in _peers.PACKAGES}
     with ThreadPoolExecutor() as pool:  # other interpreters work meanwhile
         others = {
-            package: pool.submit(elsewhere, package, designs, limit)
+            package: pool.submit(elsewhere, _peers, json.dumps([package, designs, limit]))
             for package, version in versions.items()
             if not version
         }
@@ -336,9 +352,63 @@ def decided(figure):
     return share + none
 
 
+# Individuals ------------------------------------------------------------------------------------------------
+
+
+def as_published(design, X, y):
+    """Whether our test of individual fairness, with the settings of its source, rejects a model."""
+    return individual(design.theta, X, y).rejected_
+
+
+def individual(theta, X, y):
+    return maity_simulation.audited(theta, 0.0, X, y, flow={})
+
+
+def slope_of(ratio, X, y):
+    """Return the coefficient of the feature that the metric ignores, by the mean ratio of losses of these people.
+
+    A fair model, whose ratio is None, does not use the feature.
+    """
+    if ratio is None:
+        return 0.0
+    return float(brentq(lambda slope: individual((slope, 1.0), X, y).statistic_ - ratio, 0.0, 1.0, xtol=1e-7))
+
+
+def design_name(ratio, people):
+    return f"{'fair' if ratio is None else f'{ratio:g}'}, {people:,} people"
+
+
+def individual_table(size, population, sequence):
+    """Return how often each call finds a model unfair."""
+    X, y, _ = _individuals.simulated(np.random.default_rng(sequence), population)
+    seeds = sequence.generate_state(len(INDIVIDUAL)).tolist()
+    slopes = {ratio: slope_of(ratio, X, y) for ratio in dict.fromkeys(ratio for ratio, _ in INDIVIDUAL)}
+    designs = {
+        design_name(ratio, people): _individuals.Design((slopes[ratio], 1.0), people, seed)
+        for (ratio, people), seed in zip(INDIVIDUAL, seeds, strict=True)
+    }
+    ours = {name: _individuals.timed(as_published, design, size) for name, design in designs.items()}
+    there = elsewhere(_individuals, _individuals.as_json(designs, size))
+    calls = {what: there["calls"].get(what) for what in _individuals.CALLS}
+    rows = [individual_row("skfairtest", skfairtest.__version__, "IndividualFairnessTest.as_published", ours, ours)]
+    rows += [individual_row(_individuals.PACKAGE, there["version"], what, call, ours) for what, call in calls.items()]
+    return ["package", "version", "call", *designs, "time, 400 people"], rows
+
+
+def individual_row(package, version, what, found, ours):
+    """Shares of rejected models and CPU time in units of ours; no figures where the package is not installed."""
+    if found is None:
+        return [package, "not installed here", what, *[None] * len(ours), None]
+    shares = [with_error(*_schemes.share(np.ravel(each["rejected"]))) for each in found.values()]
+    first = next(iter(ours))
+    times = [np.median(each[first]["seconds"]) for each in (found, ours)]
+    return [package, version, what, *shares, f"{times[0] / times[1]:.2g}"]
+
+
 def run(*, quick):
-    size, resamples, fairtest_sets, limit = (20, 99, 3, 1) if quick else (300, 199, 30, 400)
-    seeds = np.random.SeedSequence(SEED).spawn(4)
+    size, resamples, fairtest_sets, limit = (20, 99, 3, 1) if quick else (2000, 199, 600, 400)
+    individual_sets, population = (2, 500) if quick else (200, POPULATION)
+    seeds = np.random.SeedSequence(SEED).spawn(5)
     rows, lift = lift_rows()
     sized, sizes = size_rows(size, resamples, seeds[0])
     correlated, correlations = fairtest_rows(fairtest_sets, seeds[1])
@@ -350,9 +420,12 @@ def run(*, quick):
         "Other schemes": scheme_table(size // 2, seeds[2]),
         "True positive rates by installed packages": compared_table(TPR, figures),
         "Selection rates by installed packages": compared_table(SELECTION, figures),
+        "Individual fairness by inFairness": individual_table(individual_sets, population, seeds[4]),
     }
     facts = {
         "data_sets": size, "fairtest_sets": fairtest_sets, "size_error": 0.5 / np.sqrt(size),
         "permutations": _peers.N_PERMUTATIONS, "bootstrap": _peers.N_BOOTSTRAP, "peers": figures,
+        "individual_sets": individual_sets, "steps": _individuals.N_STEPS, "step_size": _individuals.STEP_SIZE,
+        "regularization": _individuals.REGULARIZATION, "tolerance": _individuals.TOLERANCE,
     }  # fmt: skip
     return Found([*rows, *sized, *correlated], tables, facts)

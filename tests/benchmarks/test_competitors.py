@@ -1,5 +1,6 @@
 """Other packages: LiFT's constants, schemes against references, and packages that run here, elsewhere or nowhere."""
 
+import json
 import sys
 
 import numpy as np
@@ -10,7 +11,8 @@ from statsmodels.stats.proportion import proportions_ztest
 from skfairtest import FairnessTest
 
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
-from benchmarks.reproduce import _lift, _peers, _schemes, competitors
+from benchmarks.reproduce import __main__ as reproduce
+from benchmarks.reproduce import _individuals, _lift, _peers, _schemes, competitors
 
 TABLE = [[80, 20, 20, 80], [80, 20, 45, 55]]
 DESIGNS = {"different": (_peers.TPR, [TABLE] * 2)}
@@ -78,7 +80,7 @@ def test_the_schemes_do_what_their_packages_do():
 def test_a_package_elsewhere_decides_as_it_does_here(monkeypatch):
     monkeypatch.setenv("SKFAIRTEST_PEERS", sys.executable)
     here = _peers.run("statsmodels", DESIGNS, 2)
-    there = competitors.elsewhere("statsmodels", DESIGNS, 2)
+    there = competitors.elsewhere(_peers, json.dumps(["statsmodels", DESIGNS, 2]))
     assert there["version"] == _peers.version_here("statsmodels")
     for what, found in here.items():
         assert found["different"]["rejected"] == there["calls"][what]["different"]["rejected"] == [[True], [True]]
@@ -111,3 +113,44 @@ def test_a_call_that_raises_has_no_answer_and_decides_nothing():
 def test_the_distance_allowed_is_four_monte_carlo_errors():
     assert competitors.allowed(0.5, 100, 400) == pytest.approx(4 * np.sqrt(0.25 * (1 / 100 + 1 / 400)))
     assert competitors.allowed(0.0, 100, 400) > 0
+
+
+def test_the_slope_is_that_of_the_mean_ratio_in_the_population():
+    X, y, _ = _individuals.simulated(np.random.default_rng(0), 300)
+    slope = competitors.slope_of(1.25, X, y)
+    assert competitors.individual((slope, 1.0), X, y).statistic_ == pytest.approx(1.25, abs=1e-4)
+    assert competitors.slope_of(None, X, y) == 0
+    assert competitors.individual((0.0, 1.0), X, y).statistic_ < 1.01
+
+
+def test_data_sets_of_individuals_are_those_of_their_seed():
+    design = _individuals.Design((0.5, 1.0), 50, 3)
+    first, again = ([X for X, _ in _individuals.data_sets(design, 2)] for _ in range(2))
+    assert all((a == b).all() for a, b in zip(first, again, strict=True))
+    assert not (first[0] == first[1]).all()
+    found = _individuals.timed(competitors.as_published, design, 2)
+    assert found["rejected"] == [[True], [True]]
+    assert len(found["seconds"]) == 2
+
+
+def test_individuals_without_infairness_keep_rows_without_figures(monkeypatch):
+    monkeypatch.setenv("SKFAIRTEST_PEERS", sys.executable)
+    if _peers.version_here(_individuals.PACKAGE):
+        pytest.skip("inFairness is installed")
+    head, rows = competitors.individual_table(1, 300, np.random.SeedSequence(0))
+    assert {len(row) for row in rows} == {len(head)}
+    assert [row[2] for row in rows[1:]] == list(_individuals.CALLS)
+    assert all(row[1] == "not installed here" and set(row[3:]) == {None} for row in rows[1:])
+
+
+def test_infairness_with_the_paper_s_step_decides_as_ours_and_by_default_finds_nobody():
+    table = reproduce.stored("competitors")["tables"]["Individual fairness by inFairness"]
+    head, rows = table["head"], table["rows"]
+    shares = {row[2]: [float(share.partition(" ")[0]) for share in row[3:-1]] for row in rows}
+    assert head[3:-1] == [competitors.design_name(*each) for each in competitors.INDIVIDUAL]
+    ours = shares["IndividualFairnessTest.as_published"]
+    assert shares["SenSRAuditor, step times the number of people, no noise"] == pytest.approx(ours, abs=0.011)
+    assert shares["SenSRAuditor, its defaults"] == [0.0] * len(ours)
+    assert ours[0] == 0
+    assert max(ours[1:3]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
+    assert min(ours[3:]) > 0.5

@@ -71,22 +71,29 @@ def test_the_stored_maps_come_out():
         np.testing.assert_allclose(values, stored[picture]["maps"]["5"], rtol=0, atol=1e-3)
 
 
-def test_from_how_many_steps_on_a_model_is_rejected():
-    rising = {"n_steps": [1, 10, 100, 1000], "lower_bound": [1.3, 1.1, 1.3, 1.4]}
-    assert maity_stopping.rejected_from(rising) == 100
-    assert maity_stopping.rejected_from({**rising, "lower_bound": [1.3, 1.3, 1.4, 1.5]}) == 1
-    assert maity_stopping.rejected_from({**rising, "lower_bound": [1.0, 1.3, 1.2, 1.1]}) is None
+def test_what_is_said_of_stopping_follows_from_the_curves():
+    low, high = [1.0, 1.1, 1.2], [1.0, 1.2, 1.3]
+    curves = {"baseline": [high, high], "project": [high, low], "sensr": [low, high]}
+    said = [(row.ours, row.why) for row in maity_stopping.statements([10, 500, 2560], curves)]
+    assert said == [
+        ("holds in 1 of 2 splits", "else from 2,560 steps on"),
+        ("holds in 1 of 2 splits", ""),
+        ("holds", ""),
+    ]
+    head, rows = maity_stopping.table_of([10, 500, 2560], curves)
+    assert head[1] == "10 steps"
+    assert [row[-1] for row in rows] == ["1.300 (2)", "1.250 (1)", "1.250 (1)"]
 
 
-@pytest.mark.skipif("maity_stopping" not in reproduce.SOURCES, reason="its figures are not stored yet")
 def test_what_is_said_of_stopping_is_made_of_the_stored_curves():
     document = reproduce.stored("maity_stopping")
-    curves = document["pictures"]["figure_2"]
+    steps, curves = (document["pictures"]["figure_2"][key] for key in ("steps", "curves"))
     assert list(curves) == maity_tables.MODELS
-    assert [[row.what, row.ours] for row in maity_stopping.statements(curves)] == [
-        [row["what"], row["ours"]] for row in document["rows"]
+    assert {np.shape(values) for values in curves.values()} == {(len(maity_stopping.SEED), len(steps))}
+    assert [[row.what, row.ours, row.why] for row in maity_stopping.statements(steps, curves)] == [
+        [row["what"], row["ours"], row["why"]] for row in document["rows"]
     ]
-    head, rows = maity_stopping.table_of(curves)
+    head, rows = maity_stopping.table_of(steps, curves)
     assert document["tables"]["Figure 2"] == {"head": head, "rows": rows}
 
 
