@@ -18,9 +18,9 @@ NEEDS = ("adult.csv.gz",)
 LIBRARIES = maity_tables.LIBRARIES
 INTRODUCTION = """\
 S. Maity, S. Xue, M. Yurochkin and Y. Sun (2021), "Statistical inference for individual fairness", Figure 2: T_n of the
-four models of Adult, of [its tables](maity_tables.md), by the number of steps of the flow. Which models the published
-curves are of is not said. Here they are those of all {splits} splits, each audited on the {people:,} people left out;
-the median over splits is drawn boldly."""
+four models of Adult, of [its tables](maity_tables.md), by the number of steps of the flow. The paper does not say which
+split its curves are of. Here all {splits} are drawn, each audited on the {people:,} people left out, and the median over
+splits in bold."""
 TABLES = {
     "Figure 2": """\
 Both axes are logarithmic. The table has T_n, the median over splits (and in how many of {splits} splits the model is
@@ -65,7 +65,7 @@ def curves_of(models, longest, seeds, n_people=None):
 def statements(steps, curves):
     """Return what the paper says about Figure 2 beside what holds here."""
     above = (np.array(curves["sensr"]) > TOLERANCE).any(axis=0)
-    whys = {"SenSR": f"else from {steps[int(np.argmax(above))]:,} steps on" if above.any() else ""}
+    whys = {"SenSR": f"in the others it is after {steps[int(np.argmax(above))]:,} steps" if above.any() else ""}
     unfair = [kind for kind in curves if kind != "sensr"]
     held = {
         "SenSR is not rejected whenever the flow is stopped": np.max(curves["sensr"], axis=1) <= TOLERANCE,

@@ -76,7 +76,7 @@ def test_what_is_said_of_stopping_follows_from_the_curves():
     curves = {"baseline": [high, high], "project": [high, low], "sensr": [low, high]}
     said = [(row.ours, row.why) for row in maity_stopping.statements([10, 500, 2560], curves)]
     assert said == [
-        ("holds in 1 of 2 splits", "else from 2,560 steps on"),
+        ("holds in 1 of 2 splits", "in the others it is after 2,560 steps"),
         ("holds in 1 of 2 splits", ""),
         ("holds", ""),
     ]
