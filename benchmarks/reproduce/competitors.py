@@ -60,15 +60,14 @@ data.""",
     "Selection rates by installed packages": "The same for shares of people predicted positive.",
     "Individual fairness by inFairness": """\
 The simulated people of [Maity et al.](maity_simulation.md), new ones in each of {individual_sets} data sets; logistic
-models of the two features, the first of which the fair metric ignores. A model has the coefficients (t, 1): a
-fair one does not use that feature (t = 0), and t of the others is chosen so that the mean ratio of losses in the
-population is the one in the column's head, when the flow has {steps} steps of {step_size} and a penalty of
-{regularization:g}; {tolerance} is the tolerance. The table shows how often a model is called unfair, with the
-Monte-Carlo error. inFairness divides the step by the number
-of people, so that by default it moves hardly anybody, and begins at a random point near each person. With the step
-multiplied by that number and no random start it follows the paper's flow, as `IndividualFairnessTest.as_published`
-does. Adam goes farther than the flow, so its ratios are larger ones; SenSeI looks for people with other predictions,
-not with higher losses.""",
+models of the two features, the first of which the fair metric ignores. A model has the coefficients (t, 1): a fair one
+does not use that feature (t = 0), and t of the others is chosen so that the mean ratio of losses in the population is
+the one in the column's head, when the flow has {n_steps} steps of {step_size} and a penalty of {regularization:g};
+{tolerance} is the tolerance. The table shows how often a model is called unfair, with the Monte-Carlo error. inFairness
+divides the step by the number of people, so that by default it moves hardly anybody, and begins at a random point near
+each person. With the step multiplied by that number and no random start it follows the paper's flow, as
+`IndividualFairnessTest.as_published` does. Adam goes farther than the flow, so its ratios are larger ones; SenSeI looks
+for people with other predictions, not with higher losses.""",
 }
 
 #: People, base rates and true positive rates of the two groups: equal true positive rates.
@@ -361,7 +360,7 @@ def as_published(design, X, y):
 
 
 def individual(theta, X, y):
-    return maity_simulation.audited(theta, 0.0, X, y, flow={})
+    return maity_simulation.audited(theta, 0.0, X, y, flow=_individuals.FLOW)
 
 
 def slope_of(ratio, X, y):
@@ -425,7 +424,6 @@ def run(*, quick):
     facts = {
         "data_sets": size, "fairtest_sets": fairtest_sets, "size_error": 0.5 / np.sqrt(size),
         "permutations": _peers.N_PERMUTATIONS, "bootstrap": _peers.N_BOOTSTRAP, "peers": figures,
-        "individual_sets": individual_sets, "steps": _individuals.N_STEPS, "step_size": _individuals.STEP_SIZE,
-        "regularization": _individuals.REGULARIZATION, "tolerance": _individuals.TOLERANCE,
+        "individual_sets": individual_sets, **_individuals.FLOW, "tolerance": _individuals.TOLERANCE,
     }  # fmt: skip
     return Found([*rows, *sized, *correlated], tables, facts)

@@ -64,21 +64,17 @@ def curves_of(models, longest, seeds, n_people=None):
 
 def statements(steps, curves):
     """Return what the paper says about Figure 2 beside what holds here."""
-    above = (np.array(curves["sensr"]) > TOLERANCE).any(axis=0)
-    whys = {"SenSR": f"in the others it is after {steps[int(np.argmax(above))]:,} steps" if above.any() else ""}
-    unfair = [kind for kind in curves if kind != "sensr"]
-    held = {
-        "SenSR is not rejected whenever the flow is stopped": np.max(curves["sensr"], axis=1) <= TOLERANCE,
-        "the other models are rejected if the flow is long enough": np.all(
-            [np.array(curves[kind])[:, -1] > TOLERANCE for kind in unfair], axis=0
-        ),
-        "a short flow does not reject them": np.all(
-            [np.array(curves[kind])[:, 0] <= TOLERANCE for kind in unfair], axis=0
-        ),
-    }
-    for what, splits in held.items():
+    rejected = {kind: np.array(values) > TOLERANCE for kind, values in curves.items()}  # by split and steps
+    fair = rejected.pop("sensr")
+    unfair = np.array(list(rejected.values()))
+    first = f"in the others it is after {steps[int(np.argmax(fair.any(axis=0)))]:,} steps" if fair.any() else ""
+    for what, splits, why in (
+        ("SenSR is not rejected whenever the flow is stopped", ~fair.any(axis=1), first),
+        ("the other models are rejected if the flow is long enough", unfair[..., -1].all(axis=0), ""),
+        ("a short flow does not reject them", ~unfair[..., 0].any(axis=0), ""),
+    ):
         ours = "holds" if splits.all() else f"holds in {splits.sum()} of {len(splits)} splits"
-        yield Row(what, "holds", ours, why=whys.get(what.split()[0], ""))
+        yield Row(what, "holds", ours, why=why)
 
 
 def table_of(steps, curves):
