@@ -23,7 +23,7 @@ from skfairtest.inference.rate_draws import (
     observed_statistics,
 )
 from skfairtest.inference.rates import Pair, Scale, limits_of_all
-from skfairtest.inference.resampling import monte_carlo_p
+from skfairtest.inference.resampling import monte_carlo_p, reference_log_p
 from skfairtest.inference.two_sides import Statistic, Stratum, draw_permutations
 from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.metrics import Context, resolve_metrics
@@ -221,8 +221,11 @@ class PlugIn(Functional):
         self.parts, self.bounds = functional.parts, functional.bounds
 
 
-def studentized(stratum, size, rng):
-    """Default p-value and interval of a studentized permutation, and the raw difference's p-value on the same draws."""
+def studentized(stratum, size, rng, published=False):
+    """Default p-value and interval of a studentized permutation, and the raw difference's p-value on the same draws.
+
+    As `published` the p-value is that of the permutations alone.
+    """
     weights, seed = np.ones(1), np.random.SeedSequence(int(rng.integers(2**63)))
     observed = two_sides.columns([stratum.observed()])
     drawn = draw_permutations([stratum], size, seed)
@@ -234,10 +237,15 @@ def studentized(stratum, size, rng):
     error, bounds = float(statistic.distance(observed)[1]), stratum.functional.bounds
     if not error > 0:  # all alike: as if one person more were at the other end
         error = (bounds[1] - bounds[0]) / (min(stratum.people) + 1) if np.isfinite(bounds[1]) else 0.0
-    critical = two_sides.critical_values(statistics, "two-sided", ALPHA)
+    variances = np.concatenate([observed.first_variance, observed.second_variance])
+    is_mean = stratum.functional.is_mean
+    freedom = two_sides.welch_freedom(variances, np.array(stratum.people)) if is_mean else np.inf
+    critical = two_sides.critical_values(statistics, "two-sided", ALPHA, freedom=freedom)
     ends = (bounds[0] - bounds[1], bounds[1] - bounds[0])
     interval = two_sides.limits(estimate, error, ends, critical)
     p = monte_carlo_p(statistics, s, "two-sided")[0]
+    if not published:
+        p = max(p, float(np.exp(reference_log_p(s, "two-sided", freedom))))
     return (p, *interval), monte_carlo_p(raw(drawn), estimate, "two-sided")[0]
 
 
@@ -262,7 +270,7 @@ def judge_tables(cell, population, size, rng):
             continue
         default, _ = studentized(Stratum(functional, counts, block), cell.resamples, rng)
         out.add("permutation", *default)
-        plain, raw = studentized(Stratum(PlugIn(functional), counts, everywhere), cell.resamples, rng)
+        plain, raw = studentized(Stratum(PlugIn(functional), counts, everywhere), cell.resamples, rng, published=True)
         out.add("kdd", plain[0])
         out.add("raw", raw)
         if cell.competitors:
@@ -306,7 +314,7 @@ def judge_areas(cell, population, size, rng):
         moments = two_sides.columns([stratum.observed()])
         out.add("delong", *competitors.z_test(*(float(v) for v in statistic.distance(moments))))
         everywhere = Stratum(functional, counts, np.zeros(len(truth), dtype=int), rows=True)
-        plain, raw = studentized(everywhere, cell.resamples, rng)
+        plain, raw = studentized(everywhere, cell.resamples, rng, published=True)
         out.add("kdd", plain[0])
         out.add("raw", raw)
         if cell.competitors:

@@ -8,7 +8,7 @@ from benchmarks._bounds import promises
 from benchmarks._cells import ALPHA
 from benchmarks._drawings import KINDS, counts, file_name, panels
 from benchmarks._render_scans import calibration, scans
-from benchmarks._run import default_of
+from benchmarks._run import default_of, p_value_of
 from benchmarks._tables import folded, number, share_text, table
 from benchmarks._two_models import two_models
 from benchmarks._words import (
@@ -30,6 +30,7 @@ from benchmarks._words import (
     MID_P,
     MODEL_SELECTION,
     NOTES,
+    OLDER,
     PAPER,
     SECTIONS,
     SEQUENTIAL,
@@ -80,6 +81,11 @@ def coverage_text(figures, key):
     return f"**{text}**" if figures[key] < 1 - ALPHA - 3 * error else text
 
 
+def is_older(cell, records):
+    """Whether the cell was computed when the default's p-value was that of the permutations alone."""
+    return records[cell.name].get("p_value") != p_value_of(cell)
+
+
 def block(cells, records, key, title, text_of, note=""):
     """One table: a row per cell, a column per method; nothing where no cell has this figure."""
     methods = methods_in(cells, records, key)
@@ -90,7 +96,8 @@ def block(cells, records, key, title, text_of, note=""):
     for cell in chosen:
         found = records[cell.name]["methods"]
         figures = [text_of(found[m], cell) if key in found.get(m, {}) else "" for m in methods]
-        rows.append([*design_of(cell), *figures])
+        design, people = design_of(cell)
+        rows.append([design + " °" * is_older(cell, records), people, *figures])
     head = ["design", "people", *(METHODS[m] for m in methods)]
     return folded(f"{title}{note}", head, rows)
 
@@ -102,7 +109,9 @@ def section(cells, records):
     note = f" ({many} data sets; Monte-Carlo error at 5 % {errors})"
     enumerated = any(cell.kind == "grid" for cell in cells)
     plain = any(cell.kind in ("grid", "family") for cell in cells)
-    out = block(cells, records, "size", "Size", size_text, note)
+    older = sum(is_older(cell, records) for cell in cells)
+    out = [OLDER.format(older=older, designs=len(cells)), ""] if older else []
+    out += block(cells, records, "size", "Size", size_text, note)
     power = "Power" if plain else "Power at equal size (at .05)"
     out += block(cells, records, "power", power, lambda figures, cell: power_text(figures))
     if not enumerated:
@@ -190,6 +199,13 @@ def mid_p(folder):
     ]
     head = ["people", "method", "level, mean", "largest", "coverage, mean", "smallest"]
     return ["## Odds ratios: exact and mid-p", "", MID_P, "", *folded("Levels and coverages", head, rows)]
+
+
+def gauntlet(folder):
+    """Show every kind of test in every design of the gauntlet, between markers."""
+    from benchmarks._gauntlet_table import section  # which uses the cells of this page's benchmark
+
+    return "\n".join(section(folder / "gauntlet.json"))
 
 
 def inequality(folder):
@@ -306,6 +322,15 @@ def sequential(folder):
     rows = [
         [name, f"{found['looks']:,}", *(number(found["ever"].get(method)) for method in methods)]
         for name, found in fair.items()
+    ]
+    rows += [
+        [
+            f"two sites together: {name}",
+            f"{found['looks']:,}",
+            *(number(found["two_sites"].get(method)) for method in methods),
+        ]
+        for name, found in fair.items()
+        if "two_sites" in found
     ]
     rows += [
         [f"three groups, {name}", f"{three['looks']:,}", number(found["false"]), *["–"] * (len(methods) - 1)]
@@ -480,7 +505,8 @@ def render(cells, records, folder):
     if not there:
         raise SystemExit("no results are stored yet: run python -m benchmarks.validity")
     methods = [["; ".join(METHODS[method] for method in named), note] for named, note in NOTES]
-    out = [INTRODUCTION.format(drawings=pictures(there, records), methods=table(["method", "what it is"], methods))]
+    drawn, explained = pictures(there, records), table(["method", "what it is"], methods)
+    out = [INTRODUCTION.format(gauntlet=gauntlet(folder), drawings=drawn, methods=explained)]
     out += kept(promises(there, records))
     for cell in there:
         if cell.section == "paper":

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 
 from benchmarks._cells import ALPHA
-from benchmarks._families import judge_family, judge_highest, true_nulls
+from benchmarks._families import has_permuted_pairs, judge_family, judge_highest, true_nulls
 from benchmarks._methods import JUDGES, counted_events, draw_tables, expects_five, masks, true_values
 from benchmarks._rows import NULL, SHARES, judge_rows, judge_shares
 from skfairtest.inference.conditional import conditional_log_p
@@ -18,8 +18,18 @@ SEED = 20201120
 DEFAULTS = {"rate": "exact", "grid": "exact", "family": "shaffer", "highest": "to_highest", "margin": "asymptotic"}
 
 
+#: The p-value of a studentized permutation: records without it have that of the permutations alone.
+P_VALUE = "the larger of that of the permutations and that of t or the normal distribution"
+
+
 def default_of(kind):
     return DEFAULTS.get(kind, "permutation")
+
+
+def p_value_of(cell):
+    """Return what the default's p-value is where it comes from permutations, None elsewhere."""
+    permuted = default_of(cell.kind) == "permutation"
+    return P_VALUE if permuted or (cell.kind == "family" and has_permuted_pairs(cell)) else None
 
 
 def seeds_of(cell):
@@ -52,6 +62,8 @@ def run(cell):
     if cell.kind == "grid":
         figures = _enumerated(cell, third) | figures
     found = {"seconds": round(time.process_time() - started, 1), "methods": figures}
+    if (p_value := p_value_of(cell)) is not None:
+        found["p_value"] = p_value
     if cell.kind in ("rate", "grid"):
         found["five_expected"] = expects_five(cell, cell.null)
         if cell.effect is not None:

@@ -1,12 +1,13 @@
 """How often a fair stream is ever rejected, and how soon an unfair one: ``python -m benchmarks.sequential [--quick]``.
 
 Streams of batches are tables of counts, so that thousands are simulated together. A stream is looked at after every
-batch.
+batch, and a stream of single samples after every one.
 
 - False alarms: the share of 10,000 streams in which the hypothesis is true that is ever rejected at 5 % by bets on
   every sample ("blocks") and by bets on differences of batch means ("betting"); and of 2,000 of them by what is done
   otherwise: the exact test of all data so far at each look, the exact test of each batch, and the first of these with
   Bonferroni's level over all looks.
+- Single samples, compared by queues: who comes next follows the outcomes before.
 - Delay: looks until rejection, beside the looks of a fixed sample whose exact test has a power of 80 %, Bonferroni over
   all looks, and the published betting recursion on pairs (online Newton steps).
 - Change: looks from the beginning of a disparity until the detector's alarm, and until the test's; and run lengths
@@ -29,15 +30,7 @@ from scipy.stats import hypergeom
 from benchmarks._bounds import Promise
 from benchmarks._results import write
 from skfairtest import required_sample_size
-from skfairtest.inference.e_process import (
-    BETS,
-    both_sides,
-    first_payoffs,
-    log_payoffs,
-    log_payoffs_of_means,
-    mixed,
-    newton_stakes,
-)
+from skfairtest.inference.e_process import EProcess, e_holm, fisher, mixed, newton_stakes
 
 SEED = 20261122
 RESULTS = Path(__file__).parent / "results" / "sequential.json"
@@ -47,6 +40,7 @@ STREAMS, COMPARED, DELAYED = 10_000, 2_000, 1_000
 QUICK = (
     "fair: 100 and 100 a week, 30 %",
     "fair: a group is often missing",
+    "fair: single samples, one group until an event, then one of the other",
     "fair: at the margin of 5 points",
     "coverage",
 )
@@ -65,7 +59,8 @@ class Stream:
     looks : int
         Batches.
     sizes : callable
-        Of look, number of streams and generator: samples of both groups, (n_streams, 2).
+        Of look, number of streams, generator and the share of events in the batch before: samples of both groups,
+        (n_streams, 2).
     rates : callable
         Of the look: both rates.
     margin : float
@@ -79,20 +74,22 @@ class Stream:
 
     def batches(self, n_streams, rng):
         """Yield counts (n_streams, 2 groups, 2 values) of every look."""
+        last = np.zeros(n_streams)
         for look in range(self.looks):
-            n = self.sizes(look, n_streams, rng)
+            n = self.sizes(look, n_streams, rng, last)
             x = rng.binomial(n, self.rates(look))
+            last = x.sum(axis=1) / n.sum(axis=1)
             yield np.stack([n - x, x], axis=-1).astype(float)
 
 
 def fixed(*sizes):
-    return lambda look, n_streams, rng: np.broadcast_to(sizes, (n_streams, 2))
+    return lambda look, n_streams, rng, last: np.broadcast_to(sizes, (n_streams, 2))
 
 
 def shares(of_look, n):
     """Return batches of n samples, each of the first group with a probability that depends on the look."""
 
-    def sizes(look, n_streams, rng):
+    def sizes(look, n_streams, rng, last):
         first = rng.binomial(n, of_look(look), n_streams)
         return np.stack([first, n - first], axis=1)
 
@@ -103,10 +100,16 @@ def constant(*rates):
     return lambda look: np.array(rates)
 
 
-def missing(look, n_streams, rng):
+def missing(look, n_streams, rng, last):
     """Return batches of 60, of both groups in every third week and of one of them otherwise."""
     kinds = np.array([[60, 0], [0, 60], [40, 20]])
     return kinds[rng.integers(3, size=n_streams)]
+
+
+def following(look, n_streams, rng, last):
+    """Return batches of 60 whose mix follows the outcomes of the batch before."""
+    first = rng.binomial(60, np.where(last > 0.3, 0.1, 0.6))
+    return np.stack([first, 60 - first], axis=1)
 
 
 FAIR = {
@@ -115,7 +118,7 @@ FAIR = {
     "rates drift from 10 % to 60 %": Stream(52, fixed(50, 50), lambda look: np.full(2, 0.1 + 0.5 * look / 51)),
     "rates and mixes drift": Stream(52, shares(lambda look: 0.05 + 0.55 * look / 51, 100),
                                     lambda look: np.full(2, 0.1 + 0.5 * look / 51)),
-    "one sample at a time": Stream(500, shares(lambda look: 0.4, 1), constant(0.3, 0.3)),
+    "the mix follows the outcomes of the batch before": Stream(52, following, constant(0.3, 0.3)),
     "a group is often missing": Stream(52, missing, constant(0.2, 0.2)),
     "at the margin of 5 points": Stream(52, fixed(100, 100), constant(0.35, 0.30), 0.05),
 }  # fmt: skip
@@ -128,54 +131,86 @@ UNFAIR = {
 }
 
 
-class Evidence:
-    """The wealth of many streams at once, as `EProcess` has it of one: the same payoffs, the same waiting."""
-
-    def __init__(self, n_streams, method, difference=0.0, values=BITS):
-        self.method, self.values, self.differences = method, values, np.array([difference, -difference])
-        self.wealth = np.zeros((n_streams, 2, len(BETS)))
-        self.detected = np.full_like(self.wealth, -np.inf)
-        self.waiting = np.zeros((n_streams, 2, len(values)))
-        self.n, self.total = np.zeros(n_streams), np.zeros(n_streams)
-
-    def take(self, counts):
-        self.waiting += counts
-        ready = (self.waiting.sum(axis=-1) > 0).all(axis=-1)
-        block = np.where(ready[:, None, None], self.waiting, 0.0)
-        self.waiting -= block
-        centre = (self.total + 0.5) / (self.n + 1.0)
-        gained = []
-        for side, difference in zip((block, block[:, ::-1]), self.differences, strict=True):
-            each = np.array([difference])
-            if self.method == "blocks":
-                later = log_payoffs(self.values, side, centre, each)[:, 0]
-                first = ready & (self.n == 0)
-                if first.any():
-                    later = np.where(first[:, None], first_payoffs(self.values, side, each)[:, 0], later)
-                gained.append(later)
-            else:
-                gained.append(log_payoffs_of_means(self.values, side, each)[:, 0])
-        paid = np.stack(gained, axis=1)
-        self.wealth += paid
-        self.detected = np.where(ready[:, None, None], np.logaddexp(self.detected, 0.0) + paid, self.detected)
-        self.n += block.sum(axis=(1, 2))
-        self.total += block.sum(axis=1) @ self.values
-        return self
-
-    @property
-    def log_e(self):
-        return both_sides(self.wealth)
-
-    @property
-    def log_detector(self):
-        return both_sides(self.detected)
+#: Who comes next, of single samples: the group, the outcome and how many events in a row it had (0 or 1, 0 or 1, 0 to
+#: 2), and a random group; whether the group changes.
+ARRIVALS = {
+    "one group until an event, then one of the other": lambda group, event, row, chance: (1 - group) & event,
+    "one group until a 0, then one of the other": lambda group, event, row, chance: (1 - group) & (1 - event),
+    "the group changes after each event": lambda group, event, row, chance: group ^ event,
+    "the group changes after two events": lambda group, event, row, chance: group ^ (row == 2),
+    "at random": lambda group, event, row, chance: chance,
+}
+ROWS = 1_000
 
 
-def tolerant(n_streams, method, margin):
-    """Return the evidence against differences within a margin, on either side."""
-    found = Evidence(n_streams, method)
-    found.differences = np.array([margin, margin])
-    return found
+def begun(n_streams, method, margin=0.0, differences=()):
+    """Return the evidence about many streams at once; limits are not followed where no difference is given."""
+    return EProcess.begun(n_streams, margin, method, np.array(differences, dtype=float))
+
+
+def take(process, counts, values=BITS):
+    """Take in a batch of each stream, counts (n_streams, 2, K), where it has both groups; return the evidence."""
+    both = np.flatnonzero((counts.sum(axis=-1) > 0).all(axis=-1))
+    process.update(both, values, counts[both, None])
+    return process.log_e
+
+
+def single(arrival, rates, n_streams, rng, rows):
+    """Return the row (from 1) at which each block of one sample of each group is complete; nan where it is not.
+
+    Each group's outcomes are drawn before anybody comes: (n_streams, n_blocks, 2) is returned too.
+    """
+    values = (rng.random((n_streams, rows, 2)) < rates).astype(float)
+    group, in_a_row = np.zeros(n_streams, dtype=int), np.zeros(n_streams, dtype=int)
+    come, complete = np.zeros((n_streams, 2), dtype=int), np.full((n_streams, rows // 2), np.nan)
+    everyone = np.arange(n_streams)
+    for row in range(rows):
+        event = values[everyone, come[everyone, group], group].astype(int)
+        come[everyone, group] += 1
+        done = come.min(axis=1)
+        new = (done > 0) & (come[everyone, group] == done)
+        complete[everyone[new], done[new] - 1] = row + 1
+        in_a_row = np.where(event, in_a_row + 1, 0)
+        then = ARRIVALS[arrival](group, event, np.minimum(in_a_row, 2), rng.integers(2, size=n_streams))
+        group, in_a_row = then, np.where(then == group, in_a_row, 0)
+    return complete, values[:, : rows // 2]
+
+
+def looked_at_single(arrival, rates, n_streams, rng, method, rows=ROWS):
+    """Return the row at which each stream is rejected, nan where it never is, and its largest evidence."""
+    complete, values = single(arrival, rates, n_streams, rng, rows)
+    process, most, first = begun(n_streams, method), np.zeros(n_streams), np.full(n_streams, np.nan)
+    for block, counts in enumerate(np.broadcast_to(np.eye(2), (values.shape[1], 1, 1, 2, 2))):
+        there = np.flatnonzero(~np.isnan(complete[:, block]))
+        process.update(there, values[there, block, None], np.broadcast_to(counts, (len(there), 1, 2, 2)))
+        most[there] = np.maximum(most[there], process.log_e[there])
+        first = np.where(np.isnan(first) & (most >= -np.log(LEVEL)), complete[:, block], first)
+    return first, most
+
+
+def false_alarms_of_single(arrival, n_streams, rng):
+    """Return false alarms of single samples, and of two such sites of different rates together."""
+    looks = {
+        name: [looked_at_single(arrival, (rate, rate), n_streams, rng, name) for rate in (0.3, 0.1)]
+        for name in ("blocks", "betting")
+    }
+    ever = {name: round(float(np.isfinite(one[0]).mean()), 4) for name, (one, _) in looks.items()}
+    sites = {name: (fisher(one[1], two[1]) >= -np.log(LEVEL)).mean() for name, (one, two) in looks.items()}
+    return {
+        "looks": ROWS,
+        "streams": n_streams,
+        "ever": ever,
+        "two_sites": {name: round(float(share), 4) for name, share in sites.items()},
+    }
+
+
+def delay_of_single(arrival, n_streams, rng):
+    """Return rows until rejection at rates of 30 % and 50 %."""
+    wanted = required_sample_size(metric="selection_rate", rates=(0.3, 0.5), power=0.8)
+    found = {
+        name: summary(looked_at_single(arrival, (0.3, 0.5), n_streams, rng, name)[0]) for name in ("blocks", "betting")
+    }
+    return {"streams": n_streams, "looks": ROWS, "fixed_80": float(sum(wanted)), "delay": found}
 
 
 def exact_p(counts):
@@ -194,12 +229,12 @@ def first_look(rejected):
 
 def looked_at(stream, n_streams, rng):
     """Return by method the first look at which each stream is rejected."""
-    evidence = {name: tolerant(n_streams, name, stream.margin) for name in ("blocks", "betting")}
+    evidence = {name: begun(n_streams, name, stream.margin) for name in ("blocks", "betting")}
     few = min(COMPARED, n_streams)
     so_far, found = np.zeros((few, 2, 2)), {}
     for counts in stream.batches(n_streams, rng):
         for name, process in evidence.items():
-            found.setdefault(name, []).append(process.take(counts).log_e >= -np.log(LEVEL))
+            found.setdefault(name, []).append(take(process, counts) >= -np.log(LEVEL))
         if not stream.margin:
             so_far += counts[:few]
             p = exact_p(so_far)
@@ -218,12 +253,12 @@ def false_alarms(name, n_streams, rng):
 
 def false_alarms_of_losses(n_streams, rng):
     """Return false alarms where two groups' losses have equal means and different distributions."""
-    evidence = {name: Evidence(n_streams, name, values=LOSSES) for name in ("blocks", "betting")}
+    evidence = {name: begun(n_streams, name) for name in ("blocks", "betting")}
     ever = {name: np.zeros(n_streams, dtype=bool) for name in evidence}
     for _ in range(52):
         counts = np.stack([rng.multinomial(n, p, n_streams) for n, p in zip((30, 60), SHARES, strict=True)], axis=1)
         for name, process in evidence.items():
-            ever[name] |= process.take(counts.astype(float)).log_e >= -np.log(LEVEL)
+            ever[name] |= take(process, counts.astype(float), LOSSES) >= -np.log(LEVEL)
     return {
         "looks": 52,
         "streams": n_streams,
@@ -231,25 +266,19 @@ def false_alarms_of_losses(n_streams, rng):
     }
 
 
-def closed(log_e):
-    """Adjust three e-values of each stream, (n_streams, 3), as `e_holm` does one stream's."""
-    with_least = np.logaddexp(log_e, log_e.min(axis=1, keepdims=True)) - np.log(2)
-    return np.minimum(np.minimum(log_e, with_least), np.logaddexp.reduce(log_e, axis=1)[:, None] - np.log(3))
-
-
 def false_alarms_of_three_groups(n_streams, rng):
     """Return how often any true pair is rejected with e-Holm, where two of three groups are alike and where all are."""
     pairs, found = ((0, 1), (0, 2), (1, 2)), {}
     for words, rates in (("all alike", (0.3, 0.3, 0.3)), ("two alike, one not", (0.3, 0.3, 0.5))):
-        evidence = [Evidence(n_streams, "blocks") for _ in pairs]
+        evidence = [begun(n_streams, "blocks") for _ in pairs]
         true = [rates[a] == rates[b] for a, b in pairs]
         ever, correct = np.zeros(n_streams, dtype=bool), np.zeros(n_streams, dtype=bool)
         for _ in range(52):
             x = rng.binomial(50, rates, (n_streams, 3))
             counts = np.stack([50 - x, x], axis=-1).astype(float)
             taken = zip(evidence, pairs, strict=True)
-            log_e = np.stack([process.take(counts[:, list(pair)]).log_e for process, pair in taken], axis=1)
-            rejected = closed(log_e) >= -np.log(0.9 * LEVEL)  # a tenth is kept for late groups
+            log_e = np.stack([take(process, counts[:, list(pair)]) for process, pair in taken], axis=1)
+            rejected = np.apply_along_axis(e_holm, 1, log_e) >= -np.log(0.9 * LEVEL)  # a tenth is kept for late groups
             ever |= (rejected & true).any(axis=1)
             correct |= (rejected & ~np.array(true)).any(axis=1)
         found[words] = {"false": round(float(ever.mean()), 4)}
@@ -300,9 +329,9 @@ def change(n_streams, rng):
     out = {}
     for words, after in (("10 points", 0.40), ("5 points", 0.35)):
         stream = Stream(400, fixed(50, 50), lambda look, after=after: np.array([after if look >= 20 else 0.3, 0.3]))
-        process, looks = Evidence(n_streams, "blocks"), {"detector": [], "test": []}
+        process, looks = begun(n_streams, "blocks"), {"detector": [], "test": []}
         for counts in stream.batches(n_streams, rng):
-            process.take(counts)
+            take(process, counts)
             looks["detector"].append(process.log_detector >= np.log(RUN_LENGTH))
             looks["test"].append(process.log_e >= -np.log(LEVEL))
         out[words] = {}
@@ -310,9 +339,10 @@ def change(n_streams, rng):
             first = first_look(np.array(passed))
             before = first <= 20
             out[words][name] = {"before": round(float(before.mean()), 4), **summary(first[~before] - 20)}
-    process, first, horizon = Evidence(n_streams // 4, "blocks"), np.full(n_streams // 4, np.nan), 2 * RUN_LENGTH
+    process, first, horizon = begun(n_streams // 4, "blocks"), np.full(n_streams // 4, np.nan), 2 * RUN_LENGTH
     for look, counts in enumerate(Stream(horizon, fixed(20, 20), constant(0.3, 0.3)).batches(n_streams // 4, rng)):
-        alarm = process.take(counts).log_detector >= np.log(RUN_LENGTH)
+        take(process, counts)
+        alarm = process.log_detector >= np.log(RUN_LENGTH)
         first = np.where(alarm & np.isnan(first), look + 1, first)
     length = float(np.fmin(first, horizon).mean())
     out["run_length"] = {"stated": RUN_LENGTH, "at_least": round(length, 1), "horizon": horizon}
@@ -323,10 +353,12 @@ def coverage(n_streams, rng):
     """Return how often a confidence sequence ever excludes the true difference, by threshold 2 / level a side."""
     out = {}
     for words, (p_a, p_b) in {"difference 10 points": (0.4, 0.3), "difference 0, rare": (0.05, 0.05)}.items():
-        process = Evidence(n_streams, "blocks", difference=p_a - p_b)
+        process = begun(n_streams, "blocks", differences=(p_a - p_b, p_b - p_a))
         missed = np.zeros(n_streams, dtype=bool)
         for counts in Stream(52, fixed(50, 50), constant(p_a, p_b)).batches(n_streams, rng):
-            sides = mixed(process.take(counts).wealth)
+            take(process, counts)
+            # Both directions, each at the true difference.
+            sides = mixed(process.followed[:, [0, 1], [0, 1]])
             missed |= (sides >= np.log(2 / LEVEL)).any(axis=1)
         out[words] = {"streams": n_streams, "looks": 52, "ever_missed": round(float(missed.mean()), 4)}
     return out
@@ -337,8 +369,17 @@ def cases(quick):
     n, m = (300, 100) if quick else (STREAMS, DELAYED)
     fair = {f"fair: {name}": lambda rng, name=name: false_alarms(name, n, rng) for name in FAIR}
     unfair = {f"delay: {name}": lambda rng, name=name: delay(name, m, rng) for name in UNFAIR}
+    single = {
+        f"fair: single samples, {name}": lambda rng, name=name: false_alarms_of_single(name, n, rng)
+        for name in ARRIVALS
+    }
+    unfair |= {
+        f"delay: single samples, {name}, 30 % and 50 %": lambda rng, name=name: delay_of_single(name, m, rng)
+        for name in ARRIVALS
+    }
     return {
         **fair,
+        **single,
         "fair: losses of equal means": lambda rng: false_alarms_of_losses(n, rng),
         "three groups": lambda rng: false_alarms_of_three_groups(n, rng),
         **unfair,
@@ -356,8 +397,9 @@ def problems(figures):
     for name, found in figures.items():
         if name.startswith("fair"):
             for method in ("blocks", "betting"):
-                if found["ever"][method] > bound(LEVEL, found["streams"]):
-                    yield f"{name}: {method} rejects {found['ever'][method]}"
+                for words, ever in found.items():
+                    if words in ("ever", "two_sites") and ever[method] > bound(LEVEL, found["streams"]):
+                        yield f"{name}: {method} rejects {ever[method]} ({words})"
         elif name == "three groups":
             for words, one in found["found"].items():
                 if one["false"] > bound(LEVEL, found["streams"]):

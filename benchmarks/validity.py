@@ -25,7 +25,7 @@ from benchmarks._cells import ALPHA, all_cells
 from benchmarks._drawings import drawings
 from benchmarks._render import render
 from benchmarks._results import versions
-from benchmarks._run import SEED, default_of, run
+from benchmarks._run import SEED, default_of, p_value_of, run
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "validity.json"
@@ -39,11 +39,11 @@ def load(path):
     return json.loads(path.read_text())["cells"] if path.exists() else {}
 
 
-def store(path, records, cells, what="size, power and coverage; see benchmarks/validity.py"):
+def store(path, records, cells, what="size, power and coverage; see benchmarks/validity.py", seed=SEED):
     """Write the records of the present designs, a line each, in the designs' order; never half a file."""
     path.parent.mkdir(exist_ok=True)
     known = [cell.name for cell in cells if cell.name in records]
-    head = {"what": what, "seed": SEED, "level": ALPHA}
+    head = {"what": what, "seed": seed, "level": ALPHA}
     lines = [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
     body = ",\n".join(f"  {json.dumps(name)}: {json.dumps(records[name])}" for name in known)
     text = "{\n" + "\n".join(lines) + '\n "cells": {\n' + body + "\n }\n}\n"
@@ -57,7 +57,9 @@ def is_finished(cell, records):
     return (
         record is not None
         and record["parameters"] == cell.parameters
-        and default_of(cell.kind) in record["methods"]  # what is run by default may have changed
+        # What is run by default, and what its p-value is, may have changed.
+        and default_of(cell.kind) in record["methods"]
+        and record.get("p_value") == p_value_of(cell)
     )
 
 

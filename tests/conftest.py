@@ -3,8 +3,13 @@
 import inspect
 import json
 import os
+import sys
+import tempfile
+import time
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 # Tests share the processors among processes; threads of their own would only be in each other's way.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -15,13 +20,25 @@ from hypothesis import settings
 
 import skfairtest
 from skfairtest import CountTable, FairnessAudit, Rate
+from skfairtest._utils import parallel
 from skfairtest._utils.errors import ParameterError
 from skfairtest.datasets import load_berkeley, load_compas
 
+try:
+    from joblib.externals import cloudpickle
+except ImportError:  # joblib 1.6 depends on it instead
+    import cloudpickle
+
+#: Pages whose examples fit many models: among the slow tests.
+LONG = ("adjusted", "calibration", "scale", "subgroups", "two_models", "unknown_groups")
+LONG_PAGES = ("doc/reports.md", "doc/scikit_learn.md", *(f"doc/guide/{name}.md" for name in LONG))
+#: Whether tests ran here before.
+COMPILED = any((Path(__file__).parent / "__pycache__").glob("test_*-pytest-*.pyc"))
+
 # Property tests ask for this number of examples, or a multiple of it: few at every change, many with
 # --hypothesis-profile=thorough, as .ci/run does.
-settings.register_profile("quick", max_examples=25)
-settings.register_profile("thorough", max_examples=100)
+settings.register_profile("quick", max_examples=10)
+settings.register_profile("thorough", max_examples=50)
 settings.load_profile("quick")
 
 #: Names that some reader takes for something else than a name.
@@ -81,6 +98,74 @@ def pytest_xdist_auto_num_workers(config):
     return 0 if alone else None
 
 
+def pytest_sessionstart():
+    """Send what tests define whole to other processes: there another package may be called "tests"."""
+    cloudpickle.register_pickle_by_value(sys.modules[__name__.partition(".")[0]])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for doctests in the package and in documents alone: tests have none."""
+    return [each for each in (yield) if type(each) is pytest.Module]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Where nothing is compiled yet, let one process rewrite all assertions: the others read what it has written."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or sys.dont_write_bytecode or COMPILED:
+        return (yield)
+    done = Path(tempfile.gettempdir()) / f"skfairtest-{worker['testrunuid']}"
+    if worker["workerid"] == "gw0":
+        session.config.add_cleanup(lambda: done.unlink(missing_ok=True))
+        try:
+            return (yield)
+        finally:
+            done.touch()
+    for _ in range(600):
+        if done.exists():
+            break
+        time.sleep(0.2)
+    return (yield)
+
+
+def values_of(item):
+    """The values of a test's parameters; of those that are parametrized together, the tuple of them."""
+    params = dict(getattr(item, "callspec", SimpleNamespace(params={})).params)
+    found = set()
+    for mark in item.iter_markers("parametrize"):
+        names = mark.args[0] if mark.args else mark.kwargs["argnames"]
+        names = [name.strip() for name in names.split(",")] if isinstance(names, str) else names
+        found.add((*names, *(id(params.pop(name)) for name in names)))
+    return found | {(name, id(value)) for name, value in params.items()}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Try every value of every parameter once; other combinations of values are slow, and so are long pages."""
+    cases = defaultdict(list)
+    for item in items:
+        if item.nodeid.startswith(LONG_PAGES):
+            item.add_marker(pytest.mark.slow)
+        if not item.get_closest_marker("slow"):
+            cases[item.nodeid.partition("[")[0]].append((item, values_of(item)))
+    for combinations in cases.values():
+        missing = set().union(*(values for _, values in combinations))
+        while missing:
+            best = max(combinations, key=lambda each: len(each[1] & missing))
+            missing -= best[1]
+            combinations.remove(best)
+        for item, values in combinations:
+            if values:
+                item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(params=[pytest.param(False, id="quick"), pytest.param(True, id="thorough", marks=pytest.mark.slow)])
+def thorough(request):
+    """Whether a test of chances or of a whole grid takes its time, which it does among the slow tests."""
+    return request.param
+
+
 def parameters_of_the_package():
     """Return the names of all parameters of what the package exports, and of its public methods."""
     found = set()
@@ -104,6 +189,14 @@ def errors_are_about_parameters_of_the_package():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ParameterError, "__init__", checked)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def any_work_is_worth_a_process():
+    """Work of tests is short; with ``n_jobs=2`` it is shared among processes all the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parallel, "STARTING", 0.0)
         yield
 
 

@@ -239,6 +239,9 @@ CHECKED = {
     SequentialFairnessTest: [SequentialFairnessTestOfModel(metric="accuracy")],
     CorrelationFairnessTest: [CorrelationFairnessTestOfModel(LinearRegression(), **DRAWN)],
     AdjustedFairnessTest: [
+        AdjustedFairnessTestOfModel(
+            LinearRegression(), outcome_model=LinearRegression(), group_model=LinearRegression(), n_folds=2
+        ),
         AdjustedFairnessTestOfModel(LinearRegression(), n_folds=2),
     ],
     IndividualFairnessTest: [
@@ -263,11 +266,18 @@ CHECKED = {
 
 
 def every_check():
-    """Parametrize with a list: up to scikit-learn 1.8 it would be a generator, which pytest 9.1 deprecates."""
-    estimators = [estimator for several in CHECKED.values() for estimator in several]
-    made = parametrize_with_checks(estimators)
+    """Parametrize with all checks of all estimators; of those of one class, the first is checked at every change.
+
+    With a list: up to scikit-learn 1.8 it would be a generator, which pytest 9.1 deprecates.
+    """
+    made = parametrize_with_checks([estimator for several in CHECKED.values() for estimator in several])
     names, values = made.mark.args
-    return pytest.mark.parametrize(names, list(values), **made.mark.kwargs)
+    others = [estimator for several in CHECKED.values() for estimator in several[1:]]
+    marked = [
+        pytest.param(*pair, marks=pytest.mark.slow if any(pair[0] is other for other in others) else ())
+        for pair in values
+    ]
+    return pytest.mark.parametrize(names, marked, **made.mark.kwargs)
 
 
 # Small groups and few resamples are warned of, as they should be; the checks ask for neither to be otherwise.

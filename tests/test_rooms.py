@@ -1,6 +1,7 @@
 """The rooms of the package: what import-linter's layers do not see."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import skfairtest
@@ -8,12 +9,15 @@ import skfairtest
 ROOT = Path(skfairtest.__file__).parent
 
 
+@cache
 def _imports():
-    """Yield (file, module, imported names) of each import of the package's own modules."""
-    for path in sorted(ROOT.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skfairtest."):
-                yield path.relative_to(ROOT), node.module.split(".")[1:], [alias.name for alias in node.names]
+    """Return (file, module, imported names) of each import of the package's own modules."""
+    return [
+        (path.relative_to(ROOT), node.module.split(".")[1:], [alias.name for alias in node.names])
+        for path in sorted(ROOT.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skfairtest.")
+    ]
 
 
 def test_no_room_imports_what_is_private_to_another():

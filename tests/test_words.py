@@ -31,8 +31,9 @@ def prose_of(path):
                 own = written[row - 1]
                 a, b = (start if row == first else 0), (end if row == last else len(own))
                 lines[row - 1][a:b] = own[a:b]
-    # What stands in braces is code.
-    return re.sub(r"\{[^{}\n]*\}", lambda found: "_" * len(found[0]), "\n".join("".join(line) for line in lines))
+    # What stands in braces is code; most of a file is blank now.
+    prose = re.sub(r"\{[^{}\n]*\}", "_", "\n".join("".join(line) for line in lines))
+    return re.sub(" {2,}", " ", prose)
 
 
 def files():

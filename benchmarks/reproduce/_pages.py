@@ -23,7 +23,9 @@ def seed_of(document):
 
 def time_of(document):
     seconds = document["seconds"]
-    return "" if seconds is None else f" in {seconds:.0f} seconds on the machine that wrote this page"
+    if seconds is None:
+        return ""
+    return f" in {seconds:.0f} second{'s' * (round(seconds) != 1)} on the machine that wrote this page"
 
 
 def source_page(module, name, document):

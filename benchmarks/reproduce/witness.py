@@ -24,6 +24,7 @@ WHY = {
     "fisher.test, odds ratio": "R's search for the root stops at a tolerance of about 1e-4",
     "fisher.test, 95 % interval": "the same tolerance, in the reciprocal of a large odds ratio",
     "epi.2by2, Breslow-Day statistic": "ours has Tarone's correction",
+    "homogeneity": "ours is Zelen's exact test, not the chi-squared distribution of large strata",
     "tails": "at a limit of the interval the exact tail is half of 5 %: the smaller distance is the better limit",
 }
 GOLDEN = Path(__file__).parents[2] / "tests/golden/r.json"
@@ -102,5 +103,8 @@ def run(*, quick):
         Row(f"{name}: largest relative distance of {len(pairs)}", 0.0, largest(pairs), within, WHY.get(name, ""))
         for name, (pairs, within) in compared.items()
     ]
+    for t, r in many:
+        what = f"epi.2by2, Breslow-Day p-value of {len(r['strata'])} departments"
+        rows.append(Row(what, r["breslow_day_p"], float(t.homogeneity_["p_value"].iloc[0]), why=WHY["homogeneity"]))
     rows.append(Row("a tail at a limit, distance from .025: ours and R's largest", theirs, ours, why=WHY["tails"]))
     return Found(rows, facts={"source": said["source"].split(";")[0], "tables": len(two)})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -12,12 +13,16 @@ from sklearn.utils.parallel import Parallel, delayed
 
 T = TypeVar("T")
 
+#: Seconds of work from which on processes are worth starting: they import the package before they begin.
+STARTING = 2.0
+
 
 def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:
     """Call a function with each piece of work; give the results in the order of the pieces, as they come.
 
-    The processes of one machine share large arrays, and take one piece after the other. What a cluster's workers are
-    to know has to be sent: each gets all of its pieces at once, and the function with its data once.
+    The processes of one machine share large arrays, and take one piece after the other; they are started only for work
+    that the first piece announces to take longer than starting them. What a cluster's workers are to know has to be
+    sent: each gets all of its pieces at once, and the function with its data once.
 
     Parameters
     ----------
@@ -29,11 +34,17 @@ def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_job
         Processes; None: as joblib is configured.
     """
     backend, _ = get_active_backend()
-    if type(backend).__module__ == "joblib._parallel_backends":
-        yield from _parallel(n_jobs)(delayed(call)(*piece) for piece in pieces)
-        return
     listed = list(pieces)
     workers: int = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured
+    if type(backend).__module__ == "joblib._parallel_backends":
+        if listed and workers > 1:
+            began, (first, *listed) = time.perf_counter(), listed
+            yield call(*first)
+            if len(listed) * (time.perf_counter() - began) >= STARTING:
+                yield from _parallel(n_jobs)(delayed(call)(*piece) for piece in listed)
+                return
+        yield from (call(*piece) for piece in listed)
+        return
     shares = [share for share in np.array_split(np.arange(len(listed)), workers) if len(share)]
     for results in _parallel(n_jobs)(delayed(_several)(call, [listed[i] for i in share]) for share in shares):
         yield from results

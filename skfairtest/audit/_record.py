@@ -34,8 +34,9 @@ def record_of(
     not_compared: Sequence[tuple[str, str]],
     provenance: Provenance,
     impact: ImpactRecord | None = None,
+    said: Sequence[str] = (),
 ) -> AuditRecord:
-    """Return the record of an audit, made now."""
+    """Return the record of an audit, made now; `said` is what makes the predictions doubtful."""
     verdict, settings = results[0].verdict, results[0].measured.settings
     findings = [finding for result in results for finding in result.findings]
     part, row = verdict.leading
@@ -60,7 +61,7 @@ def record_of(
         leading=verdict.leading,
         null_distribution=null_histogram_of(results[part].findings[row]),
         not_compared=tuple(not_compared),
-        warnings=tuple(dict.fromkeys(caution for result in results for caution in cautions(result.measured))),
+        warnings=tuple(dict.fromkeys([*said, *(one for result in results for one in cautions(result.measured))])),
         homogeneity=tuple(line for result in results for line in _homogeneity(result)),
         impact=impact,
         provenance=provenance,

@@ -623,6 +623,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
                 not_compared=not_compared,
                 provenance=provenance_of(whole, self.estimator, from_table=subject == FROM_TABLE),
                 impact=impact,
+                said=self._cautions,
             )
         )
         if scan is not None and subject == FROM_TABLE:

@@ -85,7 +85,7 @@ def impact_frame(
     if not is_number(smallest_share) or not 0 <= smallest_share < 1:
         raise ParameterError(f"smallest_share must be at least 0 and below 1; found {smallest_share!r}")
     known = sum(one.n for one in categories if not one.unknown)
-    compared = [one for one in categories if not one.unknown and one.n >= max(2, smallest_share * known)]
+    compared = [one for one in categories if not one.unknown and one.n >= 2 and one.n / known >= smallest_share]
     if len(compared) < 2:
         found = ", ".join(f"{one.name!r} ({one.n:,})" for one in compared) or "none"
         raise GroupsMissing(

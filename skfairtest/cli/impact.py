@@ -103,28 +103,33 @@ def impact(
     from skfairtest.audit.impact import impact_table
     from skfairtest.cli.auditing import audited
     from skfairtest.cli.files import Columns, cast_pos_label, read_people
+    from skfairtest.readers import resolve_pos_label
     from skfairtest.report import markdown as written
     from skfairtest.report.export import to_csv
     from skfairtest.report.impact import impact_document
 
     columns = Columns(None, y_pred, tuple(sensitive), y_score=y_score, encoding=check_encoding(encoding), unknown=True)
 
-    def work() -> tuple[pd.DataFrame, int]:
+    def work() -> tuple[pd.DataFrame, int, str]:
         people = read_people(file, columns)
+        asked = None if pos_label is None else cast_pos_label(pos_label, people.labels)
         table = impact_table(
             people.y_pred,
             y_score=people.y_score,
             sensitive_features=people.sensitive,
-            pos_label=None if pos_label is None else cast_pos_label(pos_label, people.labels),
+            pos_label=asked,
             intersections=intersections,
             smallest_share=smallest_share,
             confidence_level=1 - alpha,
         )
-        return table, people.n_samples
+        what = f"scores in {label(y_score)}"
+        if y_score is None:
+            positive = resolve_pos_label(people.labels, asked)
+            what = f"predictions in {label(y_pred)}, of which {label(positive)} is the positive label"
+        return table, people.n_samples, what
 
     with watched(no_color):
-        (table, n_samples), said = audited(work)
-    what = f"predictions in {label(y_pred)}" if y_score is None else f"scores in {label(y_score)}"
+        (table, n_samples, what), said = audited(work)
     blocks = impact_document(
         table,
         title=f"Impact table of {label(file)}",

@@ -28,10 +28,12 @@ __all__ = ["MONITOR_HELP", "monitor"]
 MONITOR_HELP = f"""Test a stream, batch by batch, valid however often one looks.
 
 STATE is a JSON file with all that is known of earlier batches; the first run makes it. The test is valid however often
-it is looked at: a fair stream is ever called unfair with a probability of at most --alpha. What is tested is decided by
-the first run; later ones may repeat these options and not change them. A batch that was taken in already changes
-nothing. STATE is replaced as a whole: after a failure it is as it was. One line is written. While a run works on STATE,
-there is a file STATE.lock beside it, and another run on the same STATE is an error.
+it is looked at, if who is in a batch does not follow the outcomes in it (with --blocks queues: if samples are in the
+order in which they came, and nobody's coming followed their own outcome): a fair stream is ever called unfair with a
+probability of at most --alpha. What is tested is decided by the first run; later ones may repeat these options and not
+change them. A batch that was taken in already changes nothing. STATE is replaced as a whole: after a failure it is as
+it was. One line is written. While a run works on STATE, there is a file STATE.lock beside it, and another run on the
+same STATE is an error.
 
 \b
 Examples:
@@ -91,6 +93,16 @@ Alpha = Annotated[
         help="The probability of ever finding a disparity where there is none.  [default: 0.05]",
     ),
 ]
+Blocks = Annotated[
+    str | None,
+    option(
+        "--blocks",
+        panel=_TEST,
+        metavar="WHAT",
+        help="What is compared: samples of both groups in a batch (batches), or the next ones of each group's own "
+        "queue (queues).  [default: queues if the first batch is a single sample, batches otherwise]",
+    ),
+]
 Margin = Annotated[
     float | None,
     option("--margin", panel=_TEST, metavar="SIZE", help="The difference that is tolerated.  [default: 0]"),
@@ -113,6 +125,7 @@ def monitor(
     pos_label: options.PosLabel = None,
     alpha: Alpha = None,
     margin: Margin = None,
+    blocks: Blocks = None,
     html: options.Html = None,
     markdown: options.Markdown = None,
 ) -> Status:
@@ -128,7 +141,8 @@ def monitor(
     from skfairtest.cli.files import Columns, read_people
 
     columns = Columns(y_true, y_pred, tuple(sensitive), (), y_score, encoding=check_encoding(encoding))
-    given = {"metric": metric, "groups": group, "pos_label": pos_label, "alpha": alpha, "margin": margin}
+    test_parameters = (metric, group, pos_label, alpha, margin, blocks)
+    given = dict(zip(("metric", "groups", "pos_label", "alpha", "margin", "blocks"), test_parameters, strict=True))
     asked = {key: value for key, value in given.items() if value is not None}
 
     def work() -> SequentialFairnessTest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
@@ -16,22 +17,26 @@ from skfairtest.metrics import Rate
 
 def warn_about_people(measured: Measured) -> None:
     """Warn of undefined values, small groups, and doubtful standard errors."""
-    if (undefined := _undefined(measured)) is not None:
+    for undefined in _undefined(measured):
         warnings.warn(undefined, UndefinedMetricWarning, stacklevel=find_stack_level())
     for caution in cautions(measured):
         warnings.warn(caution, UserWarning, stacklevel=find_stack_level())
 
 
-def _undefined(measured: Measured) -> str | None:
-    """Say which values are undefined; None if none is."""
-    undefined = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
-    if not undefined:
-        return None
-    first = undefined[0]
-    where = label(first.group) + (f" ({label(first.stratum)})" if first.stratum is not None else "")
-    more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
-    says = " is" if first.other is None else f" against {label(first.other)}:"
-    return f"{first.metric} of {where}{says} {first.reason}{more}: these comparisons are left out, see excluded_"
+def _undefined(measured: Measured) -> Iterator[str]:
+    """Say which values and which disparities are undefined."""
+    left_out = [e for e in measured.excluded if e.metric is not None and e.n and e.comparisons]
+    so = "these comparisons are left out, see excluded_"
+    ratio = f"{measured.settings.question.disparity.replace('_', ' ')} is undefined"
+    kept = f"their {ratio}, and each counts as a hypothesis with p = 1"
+    for undefined, then in ((left_out, so), (measured.undefined, kept)):
+        if not undefined:
+            continue
+        first = undefined[0]
+        where = label(first.group) + (f" ({label(first.stratum)})" if first.stratum is not None else "")
+        more = f", and {len(undefined) - 1} more" if len(undefined) > 1 else ""
+        says = " is" if first.other is None else f" against {label(first.other)}:"
+        yield f"{first.metric} of {where}{says} {first.reason}{more}: {then}"
 
 
 def cautions(measured: Measured) -> list[str]:

@@ -27,6 +27,10 @@ from skfairtest.tables import Sample
 
 #: A group's value is flagged when it rests on fewer people than this.
 SMALL = 10
+#: Skewness of a difference's error from which on it is too far from normal (that of six events is .4).
+SKEWED = 0.4
+#: Why a comparison is only approximate.
+FEW, EXTREME = "rests on few people, too few to say how uncertain it is", "depends on a few extreme people"
 #: A group takes part in comparisons from this many people on.
 SMALLEST_GROUP = 2
 #: Comparisons of one table that are made at the most.
@@ -106,7 +110,7 @@ class Design:
     def what_is_equal(self, rate: Rate, question: Question, *, scored: bool) -> tuple[Hashable, bool]:
         """Return what is equal where a rate is, and whether that is its complement.
 
-        `scored` statistics are of the rate, whatever the disparity and whichever function of the rate is shown.
+        `scored` statistics of equality are of the rate, whatever the disparity and whichever function of it is shown.
         Others are the same for the complement, but for their sign, where differences of the rate itself are compared;
         otherwise tests of one hypothesis differ, and each counts.
         """
@@ -114,17 +118,17 @@ class Design:
         disparity = rate.disparity or question.disparity
         if disparity == "odds_ratio":  # tested exactly by Fisher's test, the complement alike
             return (what, disparity), complement
-        if scored or (disparity == "difference" and rate.value is None):
+        if (scored and question.margin_bounds is None) or (disparity == "difference" and rate.value is None):
             return what, complement
         return (what, complement, disparity, rate.value), False
 
     def hypothesis(
         self, question: Question, contrast: Contrast, what: tuple[Hashable, bool], strata: Sequence[int]
     ) -> tuple[Equality | None, int]:
-        """Return the hypothesis of a comparison, if it is that two sides have one value, and the sign of its statistic.
+        """Return the hypothesis of a comparison, unless it is one-sided, and the sign of its statistic.
 
-        Tests against margins and one-sided tests stay hypotheses of their own: swapped sides and complements ask
-        something else there, and one does not follow from others.
+        One-sided tests stay hypotheses of their own: swapped sides and complements ask something else there. That two
+        values are within a margin is one hypothesis whichever comes first, which does not follow from other pairs'.
 
         Parameters
         ----------
@@ -137,15 +141,17 @@ class Design:
         strata : sequence of int
             Strata in which both sides are defined. Averages over different strata are not transitive.
         """
-        if question.alternative != "two-sided" or question.margin_bounds is not None:
+        if question.alternative in ("greater", "less"):
             return None, 1
-        if question.method == "bootstrap" and contrast.overall:  # samples of everyone, of whom groups are parts
-            return None, 1
+        if contrast.overall and (question.method == "bootstrap" or question.margin_bounds is not None):
+            return None, 1  # everyone's samples, or margins, depend on how many of them the group is
         first = self.sets[contrast.first]
         others = np.flatnonzero(contrast.others(len(self.sets))).tolist()
         second = reduce(xor, (self.sets[group] for group in others))
         place = 0 if len(self.sample.strata) == 1 else contrast.stratum
-        equality = Equality((what[0], place, tuple(strata)), frozenset({first, second}))
+        sides = frozenset({first, second})
+        own = question.margin_bounds and (question.margin_bounds, sides)  # sides that no other hypothesis shares
+        equality = Equality((what[0], place, tuple(strata), own), sides)
         return equality, (1 if first < second else -1) * (-1 if what[1] else 1)
 
 

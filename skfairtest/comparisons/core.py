@@ -40,7 +40,8 @@ class Estimate:
 
     Of a test without groups, `metric` is what is tested, and the values are NaN. `hypothesis` is that two sides have
     one value, where other comparisons can have it too; `sign` is that of the statistic beside theirs. `strata` are the
-    labels of those in which both sides are defined, where there are several.
+    labels of those in which both sides are defined, where there are several. `undefined` says why the disparity is not
+    defined: outcomes must not decide how many hypotheses there are, so it is one with a p-value of 1.
     """
 
     metric: str
@@ -57,6 +58,7 @@ class Estimate:
     hypothesis: Equality | None = None
     sign: int = 1
     strata: tuple[Any, ...] = ()
+    undefined: str = ""
 
     @property
     def is_pooled(self) -> bool:
@@ -71,7 +73,7 @@ class Evidence:
     `oriented_statistic` is the larger the stronger the evidence against the null hypothesis; `draws` are what the
     p-value counts, and `joint_draws` what the maximum over comparisons is taken of where these are others.
     `n_extreme` of `n_defined` draws are at least as extreme as the data, and the p-value of these is multiplied by
-    `n_tails`.
+    `n_tails`; it is at least exp(`least_log_p`), whatever is drawn.
     """
 
     log_p: float
@@ -85,6 +87,7 @@ class Evidence:
     n_defined: int = 0
     n_undefined: int = 0
     n_tails: int = 1
+    least_log_p: float = -np.inf
 
     def mirrored(self, sign: int, standard_error: float) -> Self:
         """Return the evidence of a comparison with the same hypothesis, whose statistic differs in its sign."""
@@ -135,8 +138,8 @@ class NullDistribution:
         return False
 
     def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
-        """Return how far below and above the estimate a disparity may lie at an error, or at a joint critical value."""
-        return _where_finite(joint, quantiles(self.question.alternative, error))
+        """Critical values below and above the estimate, at an error and a joint critical value."""
+        return _at_least(joint, quantiles(self.question.alternative, error))
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the disparities that are not rejected at critical values below and above the estimate."""
@@ -181,25 +184,29 @@ class NullDistribution:
         return None
 
 
-def _where_finite(joint: float | None, critical: tuple[float, float]) -> tuple[float, float]:
-    if joint is None:
-        return critical
-    return (joint if np.isfinite(critical[0]) else np.inf), (joint if np.isfinite(critical[1]) else np.inf)
+def _at_least(joint: float | None, critical: tuple[float, float]) -> tuple[float, float]:
+    return critical if joint is None else (max(critical[0], joint), max(critical[1], joint))
 
 
 @dataclass(frozen=True)
 class DrawnNull(NullDistribution):
-    """A null distribution whose critical values are those of resamples, where the p-value counts resamples."""
+    """A null distribution whose critical values are those of resamples, where the p-value counts resamples.
+
+    In large samples its statistic has a t distribution with some degrees of `freedom`.
+    """
 
     adaptive: bool = field(default=False, kw_only=True)
+    freedom: float = field(default=np.inf, kw_only=True)
 
     def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
-        """Return critical values of the draws; normal ones of bootstrap samples, whose limits follow from `samples`."""
+        """Return critical values of the draws, at least those of t; of bootstrap samples limits follow themselves."""
         if evidence.method == "bootstrap" and np.isfinite(evidence.statistic):
             return quantiles(self.question.alternative, error)
         draws = evidence.draws if evidence.method in RESAMPLED and not self.adaptive else None
-        alternative, studentized = self.question.alternative, self.studentized
-        return _where_finite(joint, two_sides.critical_values(draws, alternative, error, studentized=studentized))
+        own = two_sides.critical_values(
+            draws, self.question.alternative, error, studentized=self.studentized, freedom=self.freedom
+        )
+        return _at_least(joint, own)
 
 
 @dataclass(frozen=True)
@@ -209,6 +216,15 @@ class Comparison:
     estimate: Estimate
     null: NullDistribution
     evidence: Evidence
+
+    @property
+    def in_family(self) -> Comparison:
+        """The comparison as its family counts it: an undefined disparity keeps its place, and is no evidence."""
+        if not self.estimate.undefined:
+            return self
+        found, method = self.evidence, f"undefined: {self.estimate.undefined}"
+        nothing = Evidence(0.0, method, np.nan, np.nan, -np.inf, found.draws, found.joint_draws)
+        return replace(self, evidence=nothing)
 
     @property
     def max_t_draws(self) -> Floats:
@@ -316,6 +332,17 @@ class Measured:
     metrics: tuple[Metric, ...] = ()
     pos_label: Any = None
     by_metric: Mapping[str, Measurement] = field(default_factory=dict)
+
+    @property
+    def undefined(self) -> list[Exclusion]:
+        """The comparisons whose disparity is undefined, with the reason, although their hypotheses count."""
+        found = [(one.estimate, one.null) for one in self.comparisons if one.estimate.undefined]
+        return [
+            Exclusion(
+                one.metric, one.group, one.other, one.stratum, one.undefined, one.n_group, null.n_effective(one), 1
+            )
+            for one, null in found
+        ]
 
 
 @dataclass(frozen=True)

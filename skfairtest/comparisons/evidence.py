@@ -9,7 +9,7 @@ from skfairtest.comparisons.core import Evidence, NullDistribution
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.linear_form import Resampled
 from skfairtest.inference.rates import Question
-from skfairtest.inference.resampling import monte_carlo_p, oriented
+from skfairtest.inference.resampling import monte_carlo_p, oriented, reference_log_p
 from skfairtest.inference.sequential import sequential_p, stopped_p
 
 
@@ -19,9 +19,20 @@ def orient(statistic: float, side: str) -> float:
 
 
 def evidence_of_draws(
-    draws: Floats, statistic: float, side: str, settings: Settings, method: str, standard_error: float
+    draws: Floats,
+    statistic: float,
+    side: str,
+    settings: Settings,
+    method: str,
+    standard_error: float,
+    freedom: float | None = None,
 ) -> Evidence:
-    """Count the draws that are at least as extreme as the data; with adaptive draws those until the answer is known."""
+    """Count the draws that are at least as extreme as the data; with adaptive draws those until the answer is known.
+
+    Permuted labels mix the values of both sides. Where a small group has many that are not 0 and a large one hardly
+    any, the permuted small groups have hardly any, and the statistic varies less than in the data: the p-value of a
+    studentized one is therefore not below that of t with some degrees of `freedom`.
+    """
     found = sequential_p(draws, statistic, side, settings.n_decisive) if settings.adaptive else None
     if found is None:
         _, n_extreme, n_defined = monte_carlo_p(draws, statistic, side)
@@ -34,9 +45,12 @@ def evidence_of_draws(
         # What was drawn for other comparisons after this one had its answer is not part of it.
         draws = np.where(number <= n_defined, draws, np.nan)
     beyond = orient(statistic, side)
+    least = -np.inf if freedom is None or settings.published else reference_log_p(statistic, side, freedom)
+    log_p, undefined = max(float(np.log(p)), least), n_undefined
     return Evidence(
-        float(np.log(p)), method, statistic, standard_error, beyond, draws, None, n_extreme, n_defined, n_undefined
-    )
+        log_p, method, statistic, standard_error, beyond, draws, None, n_extreme, n_defined, undefined,
+        least_log_p=least,
+    )  # fmt: skip
 
 
 def evidence_of_samples(null: NullDistribution, standard_error: float, least_log_p: float = -np.inf) -> Evidence:
@@ -56,8 +70,9 @@ def evidence_of_samples(null: NullDistribution, standard_error: float, least_log
     log_p = max(min(0.0, float(np.log(p) + np.log(tails))), least_log_p)
     undefined = int(np.isnan(draws).sum())
     return Evidence(
-        log_p, "bootstrap", statistic, standard_error, beyond, draws, None, n_extreme, n_defined, undefined, tails
-    )
+        log_p, "bootstrap", statistic, standard_error, beyond, draws, None, n_extreme, n_defined, undefined, tails,
+        least_log_p,
+    )  # fmt: skip
 
 
 def farthest_beyond(samples: Resampled, question: Question) -> tuple[Floats, float]:

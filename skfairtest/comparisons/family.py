@@ -19,7 +19,6 @@ from skfairtest.comparisons.rates import enumerable, joint_log_p
 from skfairtest.comparisons.settings import Settings
 from skfairtest.inference.max_t import max_t_extreme, max_t_p, max_t_quantile
 from skfairtest.inference.multiplicity import ADJUSTMENTS, FAMILYWISE, are_tied, distinct, holm, shaffer
-from skfairtest.inference.rates import quantiles
 from skfairtest.inference.resampling import p_value_limits
 
 #: The smallest p-value a float can hold: what an enumerated distribution says when its logarithm is below that.
@@ -49,7 +48,7 @@ def decide(measured: Sequence[Measured], settings: Settings, *, together: bool =
     NothingDefined
         If every comparison was excluded.
     """
-    comparisons = [comparison for part in measured for comparison in part.comparisons]
+    comparisons = [comparison.in_family for part in measured for comparison in part.comparisons]
     deciding = [together or comparison.estimate.is_pooled for comparison in comparisons]
     if not any(deciding):
         reasons = sorted({e.reason for part in measured for e in part.excluded})
@@ -124,25 +123,33 @@ def _findings(
     places = [(place, value) for same, value in zip(tested, adjusted.tolist(), strict=True) for place in same]
     family = [comparisons[place] for place, _ in places]
     out = {}
-    for (place, value), one, (low, high) in zip(places, family, _intervals(family, error, critical), strict=True):
+    for (place, value), one, (low, high) in zip(
+        places, family, _intervals(family, error, critical, alpha), strict=True
+    ):
         concern, question = at_most(value, alpha), one.null.question
         rejected = concern if joint else at_most(one.evidence.log_p, error)
         if question.margin_bounds is None and not rejected:  # nor is equality rejected by the interval
             low, high = min(low, question.null), max(high, question.null)
         bounds = one.estimate.bounds
+        if one.estimate.undefined:
+            low, high = bounds
         interval = (low, high) if np.isnan(low) else (max(bounds[0], low), min(bounds[1], high))
         out[place] = Finding(one.estimate, one.null, one.evidence, value, interval, concern, error)
     return out
 
 
-def _intervals(family: Sequence[Comparison], error: float, critical: float | None) -> list[tuple[float, float]]:
-    """Return confidence limits, at an error or at a joint critical value; NaN where the disparity has none."""
+def _intervals(
+    family: Sequence[Comparison], error: float, critical: float | None, alpha: float
+) -> list[tuple[float, float]]:
+    """Return confidence limits, at an error and at a joint critical value; NaN where the disparity has none."""
     out: list[tuple[float, float]] = [(np.nan, np.nan)] * len(family)
     known = [one.has_samples and not one.null.alike for one in family]
     for kind in dict.fromkeys(type(one.null) for one in family):
         places = [place for place, one in enumerate(family) if type(one.null) is kind and not known[place]]
         of_kind = [family[place] for place in places]
-        values = [one.null.critical_values(one.evidence, error, critical) for one in of_kind]
+        # Beyond a joint critical value a comparison has to be significant by itself, too.
+        own = error if critical is None else alpha
+        values = [one.null.critical_values(one.evidence, own, critical) for one in of_kind]
         bounds = [one.estimate.bounds for one in of_kind]
         for place, limits in zip(
             places, kind.limits_of_all([one.null for one in of_kind], values, bounds), strict=True
@@ -171,8 +178,8 @@ def _sample_limits(comparison: Comparison, alternative: str, error: float) -> tu
 
 def equivalence_interval(finding: Finding, settings: Settings) -> tuple[float, float]:
     """Return the interval at level 1 - 2 alpha that two one-sided tests at alpha invert."""
-    z, _ = quantiles("greater", settings.alpha)
-    asymptotic = finding.null.limits((z, z), finding.estimate.bounds)
+    critical = finding.null.critical_values(finding.evidence, 2 * settings.alpha, None)
+    asymptotic = finding.null.limits(critical, finding.estimate.bounds)
     if not finding.has_samples:
         return asymptotic
     low, high = _sample_limits(finding, "equivalence", 2 * settings.alpha)
@@ -225,7 +232,7 @@ def _monte_carlo_limits(
 ) -> tuple[float, float] | None:
     """Limits of the global p-value with infinitely many resamples; None where no single count decides."""
     evidence = main[leading].evidence
-    counts, times = (evidence.n_extreme, evidence.n_defined), evidence.n_tails
+    counts, times, others = (evidence.n_extreme, evidence.n_defined), evidence.n_tails, 1
     if settings.adjust == "max_t":
         joint = _joint(main, blocks)
         together = [main[place] for place in next(places for places in joint if leading in places)]
@@ -233,11 +240,12 @@ def _monte_carlo_limits(
         if len(together) > 1 and not _are_enumerable(together):
             counts, times = max_t_extreme(_draws(together), evidence.oriented_statistic), len(joint)
     elif settings.question.alternative != "equivalence":
-        times *= len(main)
+        times, others = times * len(main), len(main)
     if counts[0] is None:
         return None
     low, high = p_value_limits(counts[0], counts[1])
-    return min(1.0, times * low), min(1.0, times * high)
+    least = p_of(evidence.least_log_p + np.log(others)) if np.isfinite(evidence.least_log_p) else 0.0
+    return min(1.0, max(times * low, least)), min(1.0, max(times * high, least))
 
 
 def _leading(main: Sequence[Comparison], tied: np.ndarray, *, worst: bool) -> int:
@@ -276,7 +284,7 @@ def _verdict(
         drawn = (
             one.evidence.n_defined + one.evidence.n_undefined for one in main if one.evidence.n_extreme is not None
         )
-        n_resamples = max(drawn)
+        n_resamples = max(drawn, default=0)
     return leading, Verdict(
         log_p=float(target),
         limits=(min(p, limits[0]), max(p, limits[1])),

@@ -42,18 +42,18 @@ VALUE_COLUMNS = [field.name for field in fields(GroupValues)]
 LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "feature"})
 
 
-def _frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+def _frame(columns: Mapping[str, Any]) -> pd.DataFrame:
     """Return a frame that keeps labels as they are: tuples stay tuples, None stays None."""
-    return pd.DataFrame(
-        {name: _objects(values) if name in LABELS else list(values) for name, values in columns.items()},
-        columns=list(columns),
-    )
+    # Columns that share one index need not be aligned.
+    index = pd.RangeIndex(len(next(iter(columns.values()))))
+    arrays = {name: _objects(values, index) if name in LABELS else values for name, values in columns.items()}
+    return pd.DataFrame(arrays, index=index)
 
 
-def _objects(values: Sequence[Any]) -> pd.Series:
+def _objects(values: Sequence[Any], index: pd.Index) -> pd.Series:
     column = np.empty(len(values), dtype=object)
     column[:] = values
-    return pd.Series(column, dtype=object)
+    return pd.Series(column, index=index, dtype=object)
 
 
 def comparisons_frame(
@@ -115,8 +115,9 @@ def bounds_frame(findings: Iterable[Finding]) -> pd.DataFrame:
     found = [(one.estimate, one.null) for one in findings if isinstance(one.null, UnknownNull)]
     rows = [
         (
-            estimate.metric, estimate.group, estimate.other, null.unknown.events + null.unknown.others,
-            null.unknown.events, *null.disparities(), p_of(null.found.low), p_of(null.found.high), null.found.attained,
+            estimate.metric, estimate.group, estimate.other, null.unknown.events.both[1] + null.unknown.others.both[1],
+            null.unknown.events.both[1], *null.disparities(), p_of(null.found.low), p_of(null.found.high),
+            null.found.attained,
         )
         for estimate, null in found
     ]  # fmt: skip
@@ -135,8 +136,8 @@ def excluded_frame(
     """What was left out, with the reason and the counts; empty when nothing was."""
     named = columns if isinstance(columns, Mapping) else dict(zip(columns, columns, strict=True))
     rows = list(excluded)
-    frame = _frame({name: [getattr(row, source) for row in rows] for name, source in named.items()})
-    return frame.astype({name: int for name in named if name not in LABELS})
+    cells = {name: [getattr(row, source) for row in rows] for name, source in named.items()}
+    return _frame({name: col if name in LABELS else np.array(col, dtype=int) for name, col in cells.items()})
 
 
 def by_group_frame(measured: Measured) -> pd.DataFrame | None:
@@ -243,6 +244,7 @@ def method_of(result: Result) -> str:
     found = {
         one.evidence.method if one.evidence.method in RESAMPLED else one.evidence.method.split()[0]
         for one in result.findings
-    }
+        if not one.estimate.undefined
+    } or {"undefined"}
     found |= {"bootstrap"} if any(one.evidence.joint_draws is not None for one in result.findings) else set()
     return "+".join(sorted(found | ({"permutation"} if result.verdict.drawn else set())))

@@ -63,13 +63,15 @@ def _drawn(finding: Finding) -> NullHistogram | None:
     sides, times = _sides(finding)
     shares = {side: monte_carlo_p(evidence.draws, evidence.statistic, side) for side in sides}
     side = _nearest({side: share[0] for side, share in shares.items()}, times, evidence.log_p)
+    is_other = times * shares[side][0] < np.exp(evidence.least_log_p)
     found = null_distribution.drawn(evidence.draws, evidence.statistic, side)
     if found is None:
         return None
     note = (
         f"The statistic in {found.n_defined:,} {RESAMPLES[evidence.method]}, of which {shares[side][1]:,} are at least "
-        f"as extreme as the data{'; twice this share gives' if times == 2 else ', which gives'} the p-value, "
-        f"{p_text(p_of(evidence.log_p))}"
+        f"as extreme as the data{'; twice this share' if times == 2 else ', which'} gives "
+        f"{p_text(times * shares[side][0]) + ', less than ' if is_other else ''}the p-value, "
+        f"{p_text(p_of(evidence.log_p))}{', of the distribution in large samples' if is_other else ''}"
     )
     if found.n_infinite:
         note += f"; {found.n_infinite:,} of them are infinite and not drawn"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -55,6 +56,22 @@ class ChangeNull(DrawnNull):
         """Invert the score test."""
         low, high = limits(self.changes, critical, (bounds[0] / self.times, bounds[1] / self.times))
         return self.times * low, self.times * high
+
+    @classmethod
+    def limits_of_all(
+        cls,
+        nulls: Sequence[Self],
+        critical: Sequence[tuple[float, float]],
+        bounds: Sequence[tuple[float, float]],
+    ) -> list[tuple[float, float]]:
+        """Return the limits of several comparisons, once for all with the same counts: small strata are often alike."""
+        known: dict[tuple[object, ...], tuple[float, float]] = {}
+        found = []
+        for null, values, ends in zip(nulls, critical, bounds, strict=True):
+            key = (null.changes.counts.tobytes(), null.times, values, ends)
+            known[key] = known[key] if key in known else null.limits(values, ends)
+            found.append(known[key])
+        return found
 
     def error(self, estimate: Estimate) -> float:
         """Return the standard error."""

@@ -10,7 +10,7 @@ from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.settings import Settings
 from skfairtest.metrics import Calibration, Metric, ScoreMetric
-from skfairtest.readers import check_rows, one_column, predict, predictions_from_X, scores
+from skfairtest.readers import check_rows, one_column, predict, predictions_from_X, scores, unknown_groups
 from skfairtest.report.mixin import ReportMixin
 from skfairtest.tables import CountTable, Sample
 
@@ -82,7 +82,8 @@ class GroupsTest(ReportMixin):
             Who belongs together, such as the repeated decisions on one person. The null hypothesis is still about the
             groups' values; to test disparities within clusters, pass them as `control_features`.
         predict_params : dict, optional
-            Further arguments of the estimator's ``predict``.
+            Further arguments of the estimator's ``predict``. A model that predicts from groups, such as fairlearn's
+            ``ThresholdOptimizer``, gets those that are compared, or ``predict_params={"sensitive_features": ...}``.
 
         Returns
         -------
@@ -341,6 +342,7 @@ class GroupsTest(ReportMixin):
             "predict_params": predict_params,
             "random_state": seed,
         }
+        self._cautions = cautions_of([self.estimator], columns["sensitive_features"], predict_params)
         y_pred = y_score = None
         if "y_pred" in needed or "y_score" not in needed:
             y_pred = predict(self.estimator, X, **common)
@@ -359,6 +361,12 @@ def _check_cells(sample: Sample, metrics: Sequence[Metric], needed: Set[str]) ->
         raise ParameterError(
             f"table has no {' and no '.join(missing)}, which {names} needs; its cells are {', '.join(sample.columns)}"
         )
+
+
+def cautions_of(models: Sequence[Any], sensitive_features: Any, predict_params: Any) -> tuple[str, ...]:
+    """Say which models that predict from groups do not know the groups of all people."""
+    said = (unknown_groups(model, sensitive_features, predict_params) for model in models)
+    return tuple(dict.fromkeys(filter(None, said)))
 
 
 def responses_asked(metrics: Sequence[Metric]) -> tuple[tuple[str, ...], str]:

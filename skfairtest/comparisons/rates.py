@@ -87,7 +87,7 @@ class RateNull(NullDistribution):
         """Return the only stratum's table; a margin of a function of the rate has no power that is known."""
         pair, equality = self.pair, self.question.margin_bounds is None
         known = equality or (self.scale.is_identity and self.question.disparity != "odds_ratio")
-        if len(pair.x1) > 1 or not known or self.question.method == "mid-p":
+        if len(pair.x1) > 1 or not known:
             return None
         d1, d2 = float(pair.d1[0]), float(pair.d2[0])
         return TwoRates(float(pair.x2[0]) / d2, d1, d2, pair.share, self.scale.value)
@@ -197,6 +197,8 @@ def count(
     counts, event, given, _ = table
     events, denominators = counts[:, :, event].sum(axis=2), counts[:, :, given].sum(axis=2)
     question, scale = design.question(rate), scale_of(rate)
+    if not design.settings.tested and question.method == "auto" and design.settings.adjust != "max_t":
+        question = replace(question, method="asymptotic")
     if question.disparity == "odds_ratio" and not scale.is_identity:
         raise ParameterError(
             f"disparity='odds_ratio' compares rates, and {rate.name} is a function of one: use 'ratio'"
@@ -209,11 +211,12 @@ def count(
     excluded: list[Exclusion] = []
     made = list(_estimates(design, rate, question, what, events, denominators, excluded))
     contrasts, estimates, nulls = zip(*made, strict=True) if made else ((), (), ())
-    shown = _values(events, denominators, scale, design.settings)
+    shown = group_values(events, denominators, scale, design.settings)
     return Counted(rate, *table, question, contrasts, estimates, nulls, tuple(excluded), shown)
 
 
-def _values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> GroupValues:
+def group_values(events: np.ndarray, denominators: np.ndarray, scale: Scale, settings: Settings) -> GroupValues:
+    """Return a metric in every stratum and group, with Wilson limits."""
     z, _ = quantiles("two-sided", settings.alpha)
     low, high = wilson(events, denominators, z)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -241,7 +244,7 @@ def _estimates(
         for base, other in design.contrasts:
             contrast = replace(base, stratum=place)
             pair, people = pair_of(events, denominators, contrast), pair_of(sizes, sizes, contrast)
-            group, n_group, reason = design.group(base), int(people.x1.sum()), ""
+            group, n_group, reason, undefined = design.group(base), int(people.x1.sum()), "", ""
             defined = pair.defined()
             if not defined.any():
                 totals = ((base.first, pair.d1.sum()), (base.second, pair.d2.sum()))
@@ -254,8 +257,7 @@ def _estimates(
                 first, second = (float(v) for v in values(pair, scale))
                 disparity = pair_disparity(pair, np.asarray(first), np.asarray(second), question.disparity)
                 if np.isnan(disparity):
-                    alike = "0, or both 1" if question.disparity == "odds_ratio" else "0"
-                    reason = f"both values are {alike}: their ratio is undefined (their difference is not)"
+                    undefined = "both values are 0" + " or 1" * (question.disparity == "odds_ratio")
             if reason:
                 n = n_group, int(pair.d1.sum())
                 excluded.append(Exclusion(rate.name, group, other, design.stratum(place), reason, *n, 1))
@@ -265,7 +267,7 @@ def _estimates(
                     rate.name, group, other, design.stratum(place), contrast, n_group,
                     int(people.x2.sum() + (people.x1.sum() if base.overall else 0)), first, second, disparity,
                     disparity_bounds((0.0, 1.0), question.disparity),
-                    *design.hypothesis(question, contrast, what, strata), design.strata(strata),
+                    *design.hypothesis(question, contrast, what, strata), design.strata(strata), undefined,
                 )  # fmt: skip
                 yield contrast, estimate, RateNull(question, pair, scale)
     among = rate.among or (f"who meet {rate.given!r}" if isinstance(rate.given, str) else "who meet the condition")
@@ -350,7 +352,9 @@ def test_rate(
         ]
     elif draw:
         draws = _permute(made, table, contrasts, settings, seed, new)
-    answers = {} if method in ("permutation", "bootstrap") else _answers(made, nulls, settings, new, enumerated)
+    # A margin's test has a statistic for each order of the sides.
+    asked = new if question.margin_bounds is None else list(range(len(nulls)))
+    answers = {} if method in ("permutation", "bootstrap") else _answers(made, nulls, settings, asked, enumerated)
     comparisons = []
     for place, (estimate, null) in enumerate(zip(made.estimates, nulls, strict=True)):
         sign, first = known.get(estimate.hypothesis, (1, None)) if estimate.hypothesis is not None else (1, None)

@@ -12,13 +12,13 @@ import numpy as np
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Positions
-from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL, Design
 from skfairtest.comparisons.measure import check_numbers, missing_message, positive_for
 from skfairtest.comparisons.rates import scale_of
 from skfairtest.inference.multiplicity import fdr_bh, fdr_by, holm_discrete
 from skfairtest.inference.rates import Scale
 from skfairtest.inference.scan import MeanSums, RateSums, Sums, of_score
-from skfairtest.metrics import CRITERIA, RATES, SCORES, BuiltIn, Context, Mean, Metric, Rate, Share
+from skfairtest.metrics import CRITERIA, RATES, SCORES, BuiltIn, Calibration, Context, Mean, Metric, Rate, Share
 from skfairtest.readers import read_column
 from skfairtest.tables import Values
 from skfairtest.tables.subgroups import Cells, Subgroups, added, distinct_subgroups
@@ -98,7 +98,7 @@ def means() -> list[str]:
 
 
 def _cannot_be_scanned(metric: Metric) -> ParameterError:
-    if "calibration" in metric.name:
+    if isinstance(metric, Calibration):
         return ParameterError(
             f"metric: {metric.name!r} follows the whole curve of a group's scores, which is no sum over its people. A "
             "scan compares calibration by metric='mean_residual': within intervals of scores if they are one of "
@@ -211,17 +211,33 @@ def adjusted(tested: Sequence[Scanned], guarantee: str) -> list[Floats]:
 def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSequence) -> Floats:
     """Return logarithms of the p-values of means, adjusted by the smallest one of each permutation of people.
 
-    People's values are permuted within strata and contexts, and every subgroup is tested anew; the adjusted p-value is
-    the share of permutations whose smallest p-value is at most as large. It is exact where nothing differs, whatever
-    the values' distribution, which Welch's p-values of small subgroups are not; see Westfall and Young (1993).
+    People's values are permuted within strata, and every subgroup is tested anew; the adjusted p-value is the share of
+    permutations whose smallest p-value is at most as large. It is exact where nothing differs, whatever the values'
+    distribution, which Welch's p-values of small subgroups are not; see Westfall and Young (1993). Subgroups that are
+    compared in contexts of the same features are a family of their own, whose values are permuted within these
+    contexts: where contexts differ, the others' p-values are small in every such permutation. Families are combined by
+    Bonferroni's inequality.
     """
-    cells, measure = scanned.subgroups.cells, scanned.measure
+    families, out = scanned.subgroups.contexts, np.zeros(len(scanned.log_p))
+    for (features, rows), own in zip(families.items(), seed.spawn(len(families)), strict=True):
+        found = _smallest_permuted(scanned, rows, features, n_resamples, own)
+        extreme = np.searchsorted(np.sort(found), scanned.log_p[rows] + 1e-9, side="right")
+        out[rows] = np.log((1 + extreme) / (1 + n_resamples)) + np.log(len(families))
+    return out
+
+
+def _smallest_permuted(
+    scanned: Scanned, rows: Positions, features: Sequence[int], n_resamples: int, seed: np.random.SeedSequence
+) -> Floats:
+    """Return the smallest log p-value of some subgroups in each permutation within strata and values of features."""
+    subgroups, measure = scanned.subgroups.take(rows), scanned.measure
+    cells = subgroups.cells
     times = np.ones(len(cells.of_row), dtype=np.int64) if cells.counts is None else cells.counts
     # An order that does not depend on that of rows.
     order = np.lexsort((measure.rows[:, 1], cells.of_row))
     order = order.repeat(times[order])
     cell, value = cells.of_row[order], measure.rows[order, 1]
-    fixed = [cells.codes[:, f] for f, is_fixed in enumerate(cells.contextual) if is_fixed]
+    fixed = [cells.codes[:, f] for f in features]
     block = np.unique(np.stack([cells.stratum, *fixed]), axis=1, return_inverse=True)[1].reshape(-1)[cell]
     sorted_places, together, rng = np.argsort(block, kind="stable"), not block.any(), np.random.default_rng(seed)
     n_cells, n_strata = len(cells.codes), scanned.own.shape[1]
@@ -235,11 +251,22 @@ def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSeque
         parts = [np.bincount(cell, weights, minlength=n_cells) for weights in (mixed, mixed * mixed)]
         sums = np.stack([cells.people, *parts], axis=1)
         # All at once: most of the time of a test goes into calling it.
-        sides = [(own, rest) for _, own, rest in scanned.subgroups.sides(sums, cells.stratum, n_strata)]
+        sides = [(own, rest) for _, own, rest in subgroups.sides(sums, cells.stratum, n_strata)]
         own, rest = (np.concatenate(side) for side in zip(*sides, strict=True))
         smallest[place] = measure.sums.log_p(own, rest, scanned.alternative)[0].min()
-    extreme = np.searchsorted(np.sort(smallest), scanned.log_p + 1e-9, side="right")
-    return np.asarray(np.log((1 + extreme) / (1 + n_resamples)))
+    return smallest
+
+
+def doubtful(scanned: Scanned, row: int) -> str:
+    """Return why Welch's test of a subgroup's mean is only approximate; empty where it is not."""
+    (inside, context), cells = scanned.subgroups.members(row), scanned.subgroups.cells
+    sides = np.stack([inside, context & ~inside])[:, cells.of_row]
+    counts = sides * (np.ones(len(cells.of_row)) if cells.counts is None else cells.counts)
+    mean = Mean(scanned.measure.rows[:, 1])
+    if mean.informative(counts).min() < SMALL:
+        return FEW
+    third, spread = mean.third_moment(counts), mean.moments(counts)[1].sum()
+    return EXTREME if abs(third[0] - third[1]) > SKEWED * spread**1.5 else ""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ CHOICES: dict[str, tuple[object, ...]] = {
     "compare": ("between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"),
     "disparity": ("difference", "ratio", "odds_ratio"),
     "alternative": ("two-sided", "greater", "less", "equivalence"),
-    "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic", "mid-p"),
+    "method": ("auto", "exact", "permutation", "bootstrap", "asymptotic", "mid-p", "diciccio"),
     "variance": ("auto", "score", "delta", "jackknife", "bootstrap", None),
     "within": ("auto", None, "y_true", "y_pred"),
     "adjust": ("auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None),
@@ -49,8 +49,12 @@ class Settings:
     n_decisive: int | None = None
     #: Whether groups are the intersections of an audit, for which `compare` may be "to_parents" as well.
     crossed: bool = False
+    #: Whether p-values count permutations alone, as published by DiCiccio et al. (2020).
+    published: bool = False
     #: What becomes of people whose group is not known.
     missing: str = "raise"
+    #: Whether p-values are wanted; limits alone take rates' score tests, which are the same with every method.
+    tested: bool = True
 
 
 def check_settings(
@@ -103,6 +107,10 @@ def check_settings(
             else "the data choose the group, and with it the direction: use alternative='two-sided'"
         )
         raise ParameterError(f"alternative={alternative!r} has no test with compare={compare!r}; {instead}")
+    published = method == "diciccio"
+    if published:  # their algorithm 1
+        method, variance = "permutation", "bootstrap" if variance == "auto" else variance
+        within = None if within == "auto" else within
     if disparity == "odds_ratio":
         _check_odds_ratio(compare, method)
     if method == "mid-p" and (disparity != "odds_ratio" or margin is not None):
@@ -145,6 +153,7 @@ def check_settings(
         asked_variance,
         adaptive,
         int(verbose),
+        published=published,
         missing=_check_missing(missing, compare, method, adjust),
     )
 

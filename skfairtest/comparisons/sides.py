@@ -100,6 +100,15 @@ class TwoSides:
         third = np.array([part.third_moment for part in self.parts])
         return float((share**3 * third).sum()) / spread**1.5 if spread > 0 else 0.0
 
+    @cached_property
+    def freedom(self) -> float:
+        """Degrees of freedom of a difference of means (Welch and Satterthwaite); infinite where no mean is measured."""
+        if not all(part.stratum.functional.is_mean for part in self.parts):
+            return np.inf
+        share = self.balanced / self.balanced.sum()
+        variances = np.stack([self.tested.first_variance, self.tested.second_variance], axis=1) * share[:, None] ** 2
+        return two_sides.welch_freedom(variances, np.array([part.people for part in self.parts]))
+
     def form(self, disparity: str) -> Form:
         """Return the disparity at any size of it."""
         weights, own = self.weights, self.own

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from skfairtest._utils.checks import is_integer, is_number
 from skfairtest._utils.errors import ParameterError
-from skfairtest._utils.typing import Floats, Positions
+from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.measure import positive_label
 from skfairtest.comparisons.scan import means, measure_of
-from skfairtest.comparisons.stream import Values
 from skfairtest.inference.scan import MeanSums
 from skfairtest.metrics import RATES, BuiltIn, Metric, Rate
 from skfairtest.readers import is_label
@@ -62,8 +61,8 @@ def bounds_of(metric: Metric) -> tuple[float, float]:
     return (-1.0 if np.isinf(low) and len(metric.reads) > 1 else 0.0), 1.0
 
 
-def values_of(design: Design, metric: Metric) -> dict[Any, Values]:
-    """Return by group the values of samples, scaled to 0 and 1, and how many samples have them.
+def values_of(design: Design, metric: Metric) -> dict[Any, Floats]:
+    """Return by group the values of samples, scaled to 0 and 1, in their order.
 
     Raises
     ------
@@ -83,14 +82,11 @@ def values_of(design: Design, metric: Metric) -> dict[Any, Values]:
     else:
         event, given = measured.rows.T
         values = np.where(given > 0, event, np.nan)
-    return dict(_by_group(values, sample.group_codes, sample.group_labels))
-
-
-def _by_group(values: Floats, group: Positions, labels: Sequence[Any]) -> Iterator[tuple[Any, Values]]:
-    for place, label in enumerate(labels):
-        own = values[group == place]
-        found, counts = np.unique(own[~np.isnan(own)], return_counts=True)
-        yield label, (found, counts.astype(float))
+    return {
+        label: own[~np.isnan(own)]
+        for place, label in enumerate(sample.group_labels)
+        for own in (values[sample.group_codes == place],)
+    }
 
 
 def plain_time(time: Any) -> str | float | int | None:

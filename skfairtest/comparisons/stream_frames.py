@@ -2,65 +2,85 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from skfairtest.comparisons.stream import RECORD, Stream
+from skfairtest._utils.typing import Positions
+from skfairtest.comparisons.stream import NUMBERS, Stream
+from skfairtest.readers import sort_levels
 
 #: Logarithm of the largest e-value that is written.
 LARGEST = 700.0
 COLUMNS = (
-    "metric", "group", "other", "n_group", "n_other", "n_waiting", "value_group", "value_other", "disparity", "ci_low",
-    "ci_high", "e_value", "p_value", "e_value_adjusted", "p_value_adjusted", "rejected_at", "changed_at", "concern",
+    "metric", "group", "other", "n_group", "n_other", "n_uncompared", "value_group", "value_other", "disparity",
+    "ci_low", "ci_high", "e_value", "p_value", "e_value_adjusted", "p_value_adjusted", "rejected_at", "changed_at",
+    "concern",
 )  # fmt: skip
 
 
-def as_e(log_e: float) -> float:
-    """Return an e-value; the largest number there is in place of larger ones."""
-    return float(np.exp(min(log_e, LARGEST)))
+def as_e(log_e: Any) -> Any:
+    """Return e-values; the largest number there is in place of larger ones."""
+    return np.exp(np.minimum(log_e, LARGEST))
+
+
+def _order(stream: Stream) -> Positions:
+    """Return the places of pairs in the order of their groups."""
+    places = {group: place for place, group in enumerate(sort_levels(stream.arrivals))}
+    codes = np.reshape([[places[group] for group in pair] for pair in stream.pairs], (-1, 2))
+    return np.lexsort(codes.T[::-1])
 
 
 def pairs_frame(stream: Stream) -> pd.DataFrame:
     """Return what is known of every pair now."""
-    rows = []
-    for pair, adjusted in zip(stream.pairs, stream.adjusted(stream.plan.adjust), strict=True):
-        process, width = pair.process, stream.plan.width(pair.metric)
-        (n, total), (n_other, total_other) = (
-            stream.totals.get((pair.metric, group), (0.0, 0.0)) for group in (pair.group, pair.other)
-        )
-        rows.append(
-            {
-                "metric": pair.metric,
-                "group": pair.group,
-                "other": pair.other,
-                "n_group": int(n),
-                "n_other": int(n_other),
-                "n_waiting": sum(process.n_waiting),
-                "value_group": total / n if n else np.nan,
-                "value_other": total_other / n_other if n_other else np.nan,
-                "disparity": process.difference * width,
-                "ci_low": process.low * width,
-                "ci_high": process.high * width,
-                "e_value": as_e(process.log_e),
-                "p_value": float(np.exp(-pair.log_most)),
-                "e_value_adjusted": as_e(float(adjusted)),
-                "p_value_adjusted": float(np.exp(-pair.log_adjusted)),
-                "rejected_at": pair.rejected_at,
-                "changed_at": pair.changed_at,
-                "concern": pair.rejected_at is not None,
-            }
-        )
-    frame = pd.DataFrame(rows, columns=COLUMNS)
-    return frame.astype({"rejected_at": "Int64", "changed_at": "Int64", "concern": bool})
+    order, frames = _order(stream), []
+    pairs = [stream.pairs[place] for place in order]
+    adjusted = stream.adjusted(stream.plan.adjust)
+    for place, (metric, process) in enumerate(stream.evidence.items()):
+        totals = [[stream.totals.get((metric, group), (0.0, np.nan)) for group in pair] for pair in pairs]
+        n, sums = np.moveaxis(np.reshape(totals, (-1, 2, 2)), -1, 0)
+        value = np.divide(sums, n, out=np.full_like(sums, np.nan), where=n > 0)
+        limits = np.stack([process.difference, process.low, process.high])[:, order] * stream.plan.width(metric)
+        log_p = -stream.log_most[place, order], -stream.log_adjusted[place, order]
+        columns: dict[str, Any] = {
+            "metric": metric,
+            "group": [group for group, _ in pairs],
+            "other": [other for _, other in pairs],
+            "n_group": n[:, 0].astype(int),
+            "n_other": n[:, 1].astype(int),
+            "n_uncompared": (n - process.seen[order, :, 0]).sum(axis=1).astype(int),
+            "value_group": value[:, 0],
+            "value_other": value[:, 1],
+            **dict(zip(("disparity", "ci_low", "ci_high"), limits, strict=True)),
+            "e_value": as_e(process.log_e[order]),
+            "p_value": np.exp(log_p[0]),
+            "e_value_adjusted": as_e(adjusted[place, order]),
+            "p_value_adjusted": np.exp(log_p[1]),
+            "rejected_at": stream.rejected_at[place, order],
+            "changed_at": stream.changed_at[place, order],
+            "concern": ~np.isnan(stream.rejected_at[place, order]),
+        }
+        frames.append(pd.DataFrame(columns, index=range(len(pairs)), columns=COLUMNS))
+    return pd.concat(frames, ignore_index=True).astype({"rejected_at": "Int64", "changed_at": "Int64", "concern": bool})
 
 
 def looks_frame(stream: Stream) -> pd.DataFrame:
-    """Return what every pair was at every look."""
-    frame = pd.DataFrame(stream.records, columns=list(RECORD))
-    frame = frame.rename(columns={"difference": "disparity", "low": "ci_low", "high": "ci_high"})
+    """The states of pairs at every look that compared them."""
+    rank = np.argsort(_order(stream))
+    told: list[tuple[Any, ...]] = []
+    numbers = [np.zeros((0, len(NUMBERS)))]
+    for look, batch, time, metric, pairs, own in stream.records:
+        order = np.argsort(rank[pairs])
+        told += [(look, batch, time, metric, *stream.pairs[place]) for place in pairs[order]]
+        numbers.append(own[order])
+    frame = pd.DataFrame(told, columns=["look", "batch", "time", "metric", "group", "other"])
+    found = dict(zip(NUMBERS, np.concatenate(numbers).T, strict=True))
+    for name, column in (("disparity", "difference"), ("ci_low", "low"), ("ci_high", "high")):
+        found[name] = found.pop(column)
     for name, log in (("wealth", "log_e"), ("e_value_adjusted", "log_adjusted"), ("detector", "log_detector")):
-        frame[name] = [as_e(value) for value in frame.pop(log)]
-    return frame
+        found[name] = as_e(found.pop(log))
+    return frame.assign(**found).astype({"n_group": int, "n_other": int})
 
 
 def groups_frame(stream: Stream) -> pd.DataFrame:

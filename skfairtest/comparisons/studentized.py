@@ -14,6 +14,9 @@ from joblib import effective_n_jobs
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Floats, Moments
 from skfairtest.comparisons.contrasts import (
+    EXTREME,
+    FEW,
+    SKEWED,
     SMALL,
     SMALLEST_GROUP,
     Design,
@@ -36,16 +39,16 @@ from skfairtest.inference import two_sides
 from skfairtest.inference.draws import MOST_PEOPLE
 from skfairtest.inference.homogeneity import Homogeneity
 from skfairtest.inference.linear_form import Form, resampled
-from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
+from skfairtest.inference.resampling import reference_log_p
 from skfairtest.inference.sequential import sequential_p
 from skfairtest.inference.standardized import standardized_moments
 from skfairtest.inference.two_sides import Sides, Statistic
 from skfairtest.metrics import Bootstrap, BuiltIn, Functional, Mean, Rate
 
-#: Skewness of a difference's error from which on it is too far from normal (that of six events is .4).
-SKEWED = 0.4
+#: What makes a p-value that counts permutations alone doubtful.
+_FEWER = "is significant by permutations in which the statistic varies less than in large samples"
 
 
 @dataclass(frozen=True)
@@ -124,12 +127,21 @@ def measure_studentized(design: Design, made: Evaluation, known: Known, seed: np
         if family:
             families.append(Family(sides, family))
             if made.variance is not None and abs(sides.skewness()) > SKEWED:
-                doubtful.append((family[0].estimate.group, "depends on a few extreme people"))
+                doubtful.append((family[0].estimate.group, EXTREME))
     excluded += design.undefined(made.name, missing, _why_undefined(made))
     tested = _test(made, families, design, known, seed, announced=announced)
+    if design.settings.published:
+        doubtful += [(c.estimate.group, _FEWER) for c in tested if _undercuts(c, design.settings.alpha)]
     # Pooled comparisons come before those within strata.
     tested.sort(key=lambda c: -1 if c.estimate.is_pooled else c.estimate.contrast.stratum)  # type: ignore[arg-type,return-value]
     return Measurement(tuple(tested), tuple(excluded), values, error, tuple(doubtful))
+
+
+def _undercuts(comparison: Comparison, alpha: float) -> bool:
+    """Whether permutations make a comparison significant that is not so by its distribution in large samples."""
+    evidence, null = comparison.evidence, comparison.null
+    assert isinstance(null, FormNull)
+    return evidence.log_p <= float(np.log(alpha)) < reference_log_p(evidence.statistic, null.side, null.freedom)
 
 
 def _why_undefined(made: Evaluation) -> str:
@@ -183,7 +195,7 @@ def _values(
         n_effective[place] = float(functional.effective(masses)[0])
         informative = float(functional.informative(masses)[0])
         if made.variance is not None and informative < SMALL and not (sample.control_names or np.isnan(found[0])):
-            doubtful.append((name, "rests on few people, too few to say how uncertain it is"))
+            doubtful.append((name, FEW))
     low, high = (np.full(shape, np.nan) for _ in range(2))
     z, _ = quantiles("two-sided", settings.alpha)
     for at in map(tuple, np.argwhere(~(np.isnan(value) | np.isnan(error))).tolist()):
@@ -224,13 +236,14 @@ def _compared(
     group = design.group(base)
     what = (made.name, False)
     if isinstance(made.metric, Rate):
-        # The statistic is that of the difference, whatever is shown.
-        asked = question if question.method == "bootstrap" else replace(question, disparity="difference")
+        # The statistic of equality is that of the difference, whatever is shown.
+        own = question.method == "bootstrap" or question.margin_bounds is not None
+        asked = question if own else replace(question, disparity="difference")
         what = design.what_is_equal(made.metric, asked, scored=False)  # type: ignore[assignment]
     for place in design.places:
         here = slice(None) if place is None else slice(place, place + 1)
         n_group, n_second = int(sizes[here, first].sum()), int(sizes[here, second].sum())
-        sides, reason, n_effective = whole.within(place), "", n_group
+        sides, reason, no_ratio, n_effective = whole.within(place), "", "", n_group
         if not sides.parts:
             flags = list(undefined.values()) if place is None else [undefined[place]] if place in undefined else []
             sought = (base.first, base.second)
@@ -244,10 +257,10 @@ def _compared(
                 reason = f"{_why_undefined(made)}, in those it is compared with"
         else:
             values, disparity, spread = _shown(sides, question.disparity)
-            if np.isnan(disparity):
-                reason = "a value below 0, or both are 0: their ratio has no meaning (their difference has)"
-                if question.disparity == "difference":
-                    reason = _why_undefined(made)
+            if np.isnan(disparity) and question.disparity == "difference":
+                reason = _why_undefined(made)
+            elif np.isnan(disparity):
+                no_ratio = "a value is below 0" if min(values) < 0 else "both values are 0"
         if reason:
             excluded.append(Exclusion(made.name, group, other, design.stratum(place), reason, n_group, n_effective, 1))
             continue
@@ -257,11 +270,14 @@ def _compared(
             made.name, group, other, design.stratum(place), contrast, n_group,
             n_second + (n_group if base.overall else 0), *values, disparity,
             disparity_bounds(made.bounds, question.disparity), *design.hypothesis(question, contrast, what, strata),
-            design.strata(strata),
+            design.strata(strata), no_ratio,
         )  # fmt: skip
         form, studentized = sides.form(question.disparity), made.variance is not None
         known = float(form.at(0.0)[1]) if question.disparity == "difference" and not spread > 0 else spread
-        null = FormNull(question, form, known, sides, studentized=studentized, adaptive=design.settings.adaptive)
+        null = FormNull(
+            question, form, known, sides, studentized=studentized, adaptive=design.settings.adaptive,
+            freedom=sides.freedom,
+        )  # fmt: skip
         yield Compared(estimate, null, spread if studentized else np.nan)
 
 
@@ -368,7 +384,8 @@ def _permuted(
             else:
                 assert draws is not None
                 column, observed = draws[:, place], test.observed[place]
-                evidence = evidence_of_draws(column, observed, alternative, settings, method, error)
+                freedom = null.freedom if null.studentized else None
+                evidence = evidence_of_draws(column, observed, alternative, settings, method, error, freedom)
                 if hypothesis is not None:
                     known[hypothesis] = one.estimate.sign, evidence
             found.append((null, evidence))
@@ -411,7 +428,7 @@ class _Permutations:
 
 
 def _asymptotic(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:
-    """Test by the normal distribution, at equality or at a margin."""
+    """Test by the distribution in large samples, t of means and else normal, at equality or at a margin."""
     question, null, sides = made.question, one.null, one.sides
     if question.margin_bounds is None and not made.has_effective_people:
         tested = sides.spread_out(sides.tested)
@@ -425,7 +442,7 @@ def _asymptotic(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:
     results = [
         (0.0, 0.0)
         if sides.has_no_spread or not 0 < error < np.inf
-        else (normal_log_p(distance / error, side), distance / error)
+        else (reference_log_p(distance / error, side, null.freedom), distance / error)
         for distance, error, side in tests
     ]
     choose = max if question.alternative == "equivalence" else min

@@ -1,40 +1,42 @@
-"""Rates in groups that are known by their probabilities, with bootstrap samples of people."""
+"""Rates in groups that are known by their probabilities: score tests, and outcomes drawn with the rates they test."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import seed_sequence
-from skfairtest._utils.typing import Floats, Integers, Moments
+from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, kept_groups, numbers_of
 from skfairtest.comparisons.core import (
     Comparison,
     Estimate,
+    Evidence,
     Exclusion,
-    GroupValues,
     Measured,
     Measurement,
     NullDistribution,
 )
-from skfairtest.comparisons.evidence import evidence_of_samples
+from skfairtest.comparisons.evidence import orient
 from skfairtest.comparisons.measure import positive_label
-from skfairtest.comparisons.rates import scale_of
+from skfairtest.comparisons.rates import group_values, scale_of
 from skfairtest.comparisons.settings import Settings
-from skfairtest.inference.linear_form import resampled
-from skfairtest.inference.rate_draws import Contrast, pair_of
-from skfairtest.inference.rates import Scale, disparity_of, values
+from skfairtest.comparisons.sides import groups_of
+from skfairtest.inference.rate_draws import pair_of
+from skfairtest.inference.rates import disparity_of, values
+from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, upper_quantile
 from skfairtest.inference.uncertain import (
-    Kinds,
-    bootstrap_tables,
-    events_and_denominators,
+    Rows,
+    UncertainRates,
+    effective_people,
     expected_table,
-    kinds_of,
-    thresholded,
+    rows_of,
+    uncertain_rates,
 )
 from skfairtest.metrics import Metric, Rate
 from skfairtest.tables import UncertainSample
@@ -46,21 +48,80 @@ ASSUMPTIONS = {
     "likelihood": "within each group, the outcome is independent of what the probabilities were made from",
 }
 
+#: How often a limit is refined.
+REFINED = 4
+
 
 @dataclass(frozen=True)
 class UncertainNull(NullDistribution):
-    """Bootstrap samples of a disparity whose groups are known by their probabilities."""
+    """The statistics of outcomes that are drawn with the most likely rates at a disparity.
 
-    spread: float
+    `drawn` are those at the disparities that are tested; `value` is the estimate, which every interval contains.
+    """
+
+    rates: UncertainRates
+    drawn: dict[float, Floats]
+    value: float
     effective: int
+    seed: np.random.SeedSequence
 
     def error(self, estimate: Estimate) -> float:
-        """Return the standard deviation of the disparity in bootstrap samples."""
-        return self.spread
+        """Return the standard error if both values are equal, of a ratio's logarithm."""
+        error = float(self.rates.at(self.question.null)[1])
+        return error if self.question.disparity == "difference" else error / float(self.rates.values.mean())
 
     def n_effective(self, estimate: Estimate) -> int:
         """Return the effective number of people of the group who meet the condition."""
         return self.effective
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Return the disparities that are not rejected at the levels of normal quantiles, and the estimate.
+
+        The way from the estimate begins at the last tested disparity before the first that is rejected, and ends at
+        that one, so that the interval contains what is not rejected. Critical values are those of draws at that end
+        and at limits, which are found in steps; between, they lie on a line. Draws where the way begins are left out:
+        with hardly any event they are all alike there, and say nothing of the next disparities.
+        """
+        question, found = self.question, []
+        two_sided = question.alternative == "two-sided" and question.margin_bounds is None
+        for side, (z, end) in enumerate(zip(critical, bounds, strict=True)):
+            if np.isinf(z):
+                found.append(end)
+                continue
+            alternative = "two-sided" if two_sided else ("greater", "less")[side]
+            level = float(ndtr(-z)) * (2 if two_sided else 1)
+            start, stop, drawn = self._way(side, end, alternative, level)
+            near = self.rates.limit(z, start, stop)
+            for step in range(REFINED):
+                if np.isinf(near) or (step and near in drawn):
+                    break
+                if near not in drawn:  # else it is the end of the way, which draws reject and the normal quantile not
+                    drawn[near] = self._drawn_at(near)
+                near = self.rates.limit(self._critical(drawn, alternative, level), start, stop)
+            found.append(near)
+        return min(found[0], self.value), max(found[1], self.value)
+
+    def _way(self, side: int, end: float, alternative: str, level: float) -> tuple[float, float, dict[float, Floats]]:
+        """Return where a limit is sought: from what is not rejected to what is, with the draws there, or to the end."""
+        start, sign = self.rates.disparity_of_values, 2 * side - 1
+        for edge in sorted((edge for edge in self.drawn if sign * (edge - start) > 0), key=lambda edge: sign * edge):
+            known = {edge: self.drawn[edge]}
+            size = abs(self.rates.statistic(edge)) if alternative == "two-sided" else -sign * self.rates.statistic(edge)
+            if size > self._critical(known, alternative, level)(edge):
+                return start, edge, known
+            start = edge
+        return start, end, {}
+
+    def _drawn_at(self, edge: float) -> Floats:
+        n_resamples = len(next(iter(self.drawn.values())))
+        return self.rates.draws(edge, n_resamples, np.random.default_rng(self.seed))
+
+    def _critical(self, drawn: dict[float, Floats], alternative: str, level: float) -> Callable[[Any], Floats]:
+        """Return critical values as a function of the disparity; slightly larger, so that ties are not rejected."""
+        scale = np.arctan if self.question.disparity == "ratio" else np.asarray
+        edges = sorted(drawn)
+        most = [(1 + 10 * TOLERANCE) * upper_quantile(drawn[edge], alternative, level) for edge in edges]
+        return lambda edge: np.interp(scale(edge), scale(np.array(edges)), most)
 
 
 def measure_uncertain(
@@ -73,7 +134,7 @@ def measure_uncertain(
     classes: tuple[Any, ...] | None,
     random_state: Any,
 ) -> Measured:
-    """Estimate rates and compare them, each with bootstrap samples of its own.
+    """Estimate rates and compare them.
 
     Parameters
     ----------
@@ -82,9 +143,11 @@ def measure_uncertain(
     metrics : sequence of Rate
         What is compared.
     settings : Settings
-        How; the method is the bootstrap.
-    estimate, n_reference
-        As in `bootstrap_tables`.
+        How.
+    estimate : {"weighted", "likelihood"}
+        What the rates of groups are.
+    n_reference
+        As in `uncertain_rates`.
     pos_label, classes, random_state
         As in `measure`.
 
@@ -106,23 +169,17 @@ def measure_uncertain(
     design = Design(
         sample, settings, tuple(kept), contrasts, positive, pos_label, tuple(numbers_of(len(sample.groups)))
     )
-    by_metric = {}
-    # Samples of the same people for every rate, so that those of different rates are joint.
     seed = seed_sequence(random_state)
-    for rate in rates:
-        kinds = _kinds(sample, rate, positive)
-        tables = (
-            expected_table(kinds, estimate),
-            bootstrap_tables(kinds, estimate, settings.n_resamples, n_reference, np.random.default_rng(seed)),
-        )
-        by_metric[rate.name] = _measured(design, rate, kinds, *tables, estimate)
+    by_metric = {
+        rate.name: _measured(design, rate, _rows(sample, rate, positive), estimate, n_reference, seed) for rate in rates
+    }
     comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
     excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
     blocks = {rate.name: number for number, rate in enumerate(rates)}
     return Measured(settings, comparisons, tuple(excluded), blocks, sample, tuple(metrics), positive, by_metric)
 
 
-def _kinds(sample: UncertainSample, rate: Rate, positive: Any) -> Kinds:
+def _rows(sample: UncertainSample, rate: Rate, positive: Any) -> Rows:
     """Return people by what they have to do with a rate, and by their probabilities."""
     assert sample.probabilities is not None
     labels = {name: sample.labels_of(name) for name in sorted(rate.reads)}
@@ -136,74 +193,63 @@ def _kinds(sample: UncertainSample, rate: Rate, positive: Any) -> Kinds:
         for name, column in labels.items()
     }
     event, given = rate.masks(cells, codes)
-    return kinds_of(np.where(event, 0, np.where(given, 1, 2)), sample.probabilities.values)
+    return rows_of(np.where(event, 0, np.where(given, 1, 2)), sample.probabilities.values)
 
 
-def _measured(design: Design, rate: Rate, kinds: Kinds, table: Floats, drawn: Floats, estimate: str) -> Measurement:
+def _measured(
+    design: Design, rate: Rate, rows: Rows, estimate: str, n_reference: float | None, seed: np.random.SeedSequence
+) -> Measurement:
     scale, question, sizes = scale_of(rate), design.question(rate), design.sample.sizes[0]
-    effective = _effective(kinds, estimate)
-    everyone = np.arange(len(sizes))
+    table = expected_table(rows, estimate)
+    effective = effective_people(rows, table, estimate)
+    events, denominators = table[None, :, 0], table[None, :, :2].sum(axis=2)
     comparisons, excluded = [], []
     for contrast, other in design.contrasts:
-        observed, samples = (_values_of(tables, contrast, scale) for tables in (table, drawn))
-        disparity = float(disparity_of(*observed, question.disparity))
-        group, n, n_effective = design.group(contrast), int(sizes[contrast.first]), int(effective[contrast.first])
-        if np.isnan(disparity):
-            reason = "undefined: nobody is expected to meet the condition, or both values are 0"
+        group, n, n_effective = design.group(contrast), int(sizes[contrast.first]), round(effective[contrast.first])
+        first, second = (float(v) for v in values(pair_of(events, denominators, contrast), scale))  # type: ignore[arg-type]  # no whole numbers
+        disparity = float(disparity_of(np.asarray(first), np.asarray(second), question.disparity))
+        own, rest = groups_of(len(sizes), contrast)
+        others = rest | (contrast.overall & own)
+        undefined = "both values are 0" if first == second == 0 and np.isnan(disparity) else ""
+        reason, compared = "undefined: nobody is expected to meet the condition", None
+        if not np.isnan(disparity) or undefined:
+            reason = f"not identified: the probabilities do not tell {group!r} and {other!r} apart"
+            compared = uncertain_rates(
+                rows, table, np.stack([own, others]),
+                estimate=estimate, scale=scale, disparity=question.disparity, n_reference=n_reference,
+            )  # fmt: skip
+        if compared is None:
             excluded.append(Exclusion(rate.name, group, other, None, reason, n, n_effective, 1))
             continue
-        none = np.zeros(())
-        seen, of_samples = (Moments(first, none, second, none, none) for first, second in (observed, samples))
-        kept = resampled(seen, of_samples, question.disparity, studentized=False)
-        null = UncertainNull(
-            question, _spread(samples, question.disparity), n_effective, studentized=False, samples=kept
-        )
-        others = contrast.others(len(sizes)) | (contrast.overall & (everyone == contrast.first))
+        edges = dict.fromkeys(edge for edge, _ in question.tests)
+        # The same seed: outcomes of the same people are drawn for every comparison and every disparity.
+        drawn = {e: compared.draws(e, design.settings.n_resamples, np.random.default_rng(seed)) for e in edges}
+        null = UncertainNull(question, compared, drawn, disparity, n_effective, seed)
         what = design.what_is_equal(rate, question, scored=False)
-        compared = Estimate(
-            rate.name, group, other, None, contrast, n, int(sizes[others].sum()), float(observed[0]),
-            float(observed[1]), disparity, disparity_bounds((0.0, 1.0), question.disparity),
-            *design.hypothesis(question, contrast, what, []),
+        estimated = Estimate(
+            rate.name, group, other, None, contrast, n, int(sizes[others].sum()), first, second, disparity,
+            disparity_bounds((0.0, 1.0), question.disparity), *design.hypothesis(question, contrast, what, []),
+            undefined=undefined,
         )  # fmt: skip
-        comparisons.append(Comparison(compared, null, evidence_of_samples(null, null.spread)))
-    shown = _group_values(table, drawn, scale, effective, design.settings.alpha)
-    return Measurement(tuple(comparisons), tuple(excluded), shown, "bootstrap")
+        comparisons.append(Comparison(estimated, null, _evidence(null)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = events / denominators
+    shown = group_values(effective * shares, effective[None], scale, design.settings)
+    whole = replace(shown, n_effective=np.rint(shown.n_effective).astype(np.int64))
+    return Measurement(tuple(comparisons), tuple(excluded), whole, "score")
 
 
-def _values_of(tables: Floats, contrast: Contrast, scale: Scale) -> tuple[Floats, Floats]:
-    """Return the metric on both sides of a comparison, (...,) each, of tables (..., G, 3)."""
-    events, denominators = events_and_denominators(tables)
-    return values(pair_of(events, denominators, contrast), scale)  # type: ignore[arg-type]  # no whole numbers
-
-
-def _spread(samples: tuple[Floats, Floats], disparity: str) -> float:
-    """Return the standard deviation of a difference, or of the logarithm of a ratio; NaN where that is infinite."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = disparity_of(*samples, disparity)
-        found = np.log(found) if disparity == "ratio" else found
-    found = found[~np.isnan(found)]
-    return float(found.std()) if len(found) and np.isfinite(found).all() else np.nan
-
-
-def _effective(kinds: Kinds, estimate: str) -> Integers:
-    """Return Kish's effective numbers of people of each group who meet the condition, rounded."""
-    inside = kinds.role < 2
-    counts, p = kinds.counts[inside, None], kinds.p[inside]
-    p = thresholded(p) if estimate == "thresholded" else p
-    total, squares = (counts * p).sum(axis=0), (counts * p**2).sum(axis=0)
-    found = np.divide(total**2, squares, out=np.zeros_like(total), where=squares > 0)
-    return np.asarray(np.rint(found), dtype=np.int64)
-
-
-def _group_values(table: Floats, drawn: Floats, scale: Scale, effective: Integers, alpha: float) -> GroupValues:
-    """Return each group's metric, with the standard deviation and the basic bootstrap's interval."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value, samples = (
-            scale.value(np.divide(*events_and_denominators(tables)))[..., 0, :] for tables in (table, drawn)
-        )
-    defined = ~np.isnan(samples).all(axis=0) & ~np.isnan(value)
-    spread, low, high = np.full((3, len(value)), np.nan)
-    spread[defined] = np.nanstd(samples[:, defined], axis=0)
-    reach = np.nanquantile(np.abs(samples[:, defined] - value[defined]), 1 - alpha, axis=0)
-    low[defined], high[defined] = np.maximum(value[defined] - reach, 0.0), np.minimum(value[defined] + reach, 1.0)
-    return GroupValues(*(array[None] for array in (effective, value, spread, low, high)))
+def _evidence(null: UncertainNull) -> Evidence:
+    """Count draws at equality, or at the margin."""
+    question, found = null.question, []
+    for edge, side in question.tests:
+        statistic = null.rates.statistic(edge)
+        found.append((*monte_carlo_p(null.drawn[edge], statistic, side), statistic, edge, side))
+    choose = max if question.alternative == "equivalence" else min
+    p, n_extreme, n_defined, statistic, edge, side = choose(found, key=lambda test: test[0])
+    tails = 2 if len(found) == 2 and question.alternative == "two-sided" else 1
+    draws = null.drawn[edge]
+    return Evidence(
+        min(0.0, float(np.log(tails * p))), "parametric bootstrap", statistic, float(null.rates.at(edge)[1]),
+        orient(statistic, side), draws, None, n_extreme, n_defined, len(draws) - n_defined, tails,
+    )  # fmt: skip

@@ -7,8 +7,9 @@ groups they belong to, and what is made of p-values (adjustment, verdict, report
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, Self
 
 import numpy as np
@@ -22,7 +23,7 @@ from skfairtest.comparisons.rates import RateNull
 from skfairtest.inference.detectable import TwoRates
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import Pair, pair_disparity, values
-from skfairtest.inference.unknown import PValueBounds, Unknown, corner_pairs, extreme_pairs, p_value_bounds
+from skfairtest.inference.unknown import PValueBounds, Reach, Unknown, corner_pairs, extreme_pairs, p_value_bounds
 from skfairtest.metrics import Rate
 from skfairtest.tables import Sample
 
@@ -59,7 +60,8 @@ class UnknownNull(RateNull):
             return pair_disparity(pair, first, second, self.question.disparity)
 
         low, high = map(of, extreme_pairs(self.pair, self.unknown))
-        return low, high
+        # Where one of them is undefined, all assignments that define the disparity have that of the other.
+        return (high if np.isnan(low) else low), (low if np.isnan(high) else high)
 
     def table(self) -> TwoRates | None:
         """Return None: the power over all assignments is not known."""
@@ -102,16 +104,22 @@ def with_unknown(measured: Measured) -> Measured:
 def _bounded(measured: Measured, sample: Sample) -> list[Comparison]:
     _check(measured, sample)
     rates = {metric.name: metric for metric in measured.metrics if isinstance(metric, Rate)}
-    counted = {name: _counted(sample.unknown, rate, measured.pos_label) for name, rate in rates.items()}
+    people, known = sample.unknown() or (None, [])
+    counted = {name: _counted(people, rate, measured.pos_label) for name, rate in rates.items()}
+    sides: dict[Contrast, list[tuple[bool, bool, bool]]] = {}
     out = []
     for one in measured.comparisons:
-        events, others = counted[one.estimate.metric]
-        unknown = Unknown(events, others, _may_be_elsewhere(one.estimate.contrast, sample))
-        null = one.null
+        contrast, null = one.estimate.contrast, one.null
+        if contrast not in sides:
+            sides[contrast] = [_sides(own, contrast, sample) for own in known]
         assert isinstance(null, RateNull)
+        unknown = Unknown(*(_reach(numbers, sides[contrast]) for numbers in counted[one.estimate.metric]))
         found = p_value_bounds(null.pair, unknown, null.scale, null.question)
         bounded = UnknownNull(null.question, null.pair, null.scale, unknown, found, studentized=null.studentized)
-        out.append(Comparison(one.estimate, bounded, replace(one.evidence, log_p=found.high, method=found.method)))
+        # A ratio that is undefined among the others is tested where an assignment defines it.
+        undefined = one.estimate.undefined if np.isnan(bounded.disparities()).all() else ""
+        evidence = replace(one.evidence, log_p=found.high, method=found.method)
+        out.append(Comparison(replace(one.estimate, undefined=undefined), bounded, evidence))
     return out
 
 
@@ -130,19 +138,46 @@ def _check(measured: Measured, sample: Sample) -> None:
             )
 
 
-def _counted(people: Sample | None, rate: Rate, positive: Any) -> tuple[int, int]:
-    """Return how many people of unknown group show the event, and how many others meet its condition."""
+def _counted(people: Sample | None, rate: Rate, positive: Any) -> tuple[list[int], list[int]]:
+    """The numbers of people of whom the same is known: who show the event, and others who meet its condition."""
     if people is None:
-        return 0, 0
+        return [], []
     counts, cells, labels = label_table(people, set(rate.reads), positive)
     event, given = rate.masks(cells, labels)
-    events = int(counts[..., event].sum())
-    return events, int(counts[..., given].sum()) - events
+    events = counts[0][:, event].sum(axis=1)
+    return events.tolist(), (counts[0][:, given].sum(axis=1) - events).tolist()
 
 
-def _may_be_elsewhere(contrast: Contrast, sample: Sample) -> bool:
-    """Whether there are groups on neither side of a comparison."""
-    return len(sample.groups) > 2 if contrast.second is not None else contrast.among is not None
+def _sides(known: Mapping[int, Any], contrast: Contrast, sample: Sample) -> tuple[bool, bool, bool]:
+    """Whether people with these values of some features may be on the first side, on the second, and on neither.
+
+    Of the other features they may have any value that somebody has, also where nobody is known to have all of these.
+    """
+    assert sample.everyone is not None
+    levels = [len(np.unique(column.codes[column.codes >= 0])) for column in sample.everyone.sensitive]
+
+    def ways(values: Mapping[int, Any]) -> int:
+        """Count the groups with certain values to which they may belong."""
+        free = prod(n for i, n in enumerate(levels) if i not in known and i not in values)
+        return free * all(values[i] == value for i, value in known.items() if i in values)
+
+    first = ways(dict(enumerate(sample.groups[contrast.first])))
+    if contrast.second is not None:
+        second = ways(dict(enumerate(sample.groups[contrast.second])))
+    else:  # everyone else, or those of them who share the values of a parent group
+        among = [sample.groups[group] for group in contrast.among or ()]
+        shared = {i: values[0] for i, values in enumerate(zip(*among, strict=True)) if len(set(values)) == 1}
+        second = ways(shared) - first
+    return first > 0, second > 0, ways({}) > first + second
+
+
+def _reach(numbers: Sequence[int], sides: Sequence[tuple[bool, bool, bool]]) -> Reach:
+    """The numbers of people who may be on the two sides, given how many may be on the same."""
+    reaches = (
+        Reach.of(n, first=first, second=second, elsewhere=elsewhere)
+        for n, (first, second, elsewhere) in zip(numbers, sides, strict=True)
+    )
+    return sum(reaches, Reach.of(0))
 
 
 def disparities_of(one: Comparison) -> tuple[float, float]:

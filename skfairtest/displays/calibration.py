@@ -17,7 +17,7 @@ from skfairtest.displays._axes import axes
 from skfairtest.displays._drawings import legend_below, literal
 from skfairtest.displays._style import BLUE, GREY, ORANGE, styled
 from skfairtest.displays._tested import finish, fitted_name
-from skfairtest.readers import as_numbers, check_rows, classes_of, one_column, resolve_pos_label, scores
+from skfairtest.readers import as_numbers, check_rows, one_column, resolve_pos_label, scores
 from skfairtest.tables import Sample
 
 #: Colours and marks of groups, which differ without colour too.
@@ -117,9 +117,6 @@ class CalibrationDisplay:
             estimator, X, ("predict_proba",), metric=cls.__name__, pos_label=pos_label, y_true=y,
             sensitive_features=sensitive_features, predict_params=predict_params,
         )  # fmt: skip
-        if pos_label is None:
-            classes = classes_of(estimator)
-            pos_label = None if classes is None else classes[1]
         return cls.from_predictions(
             y, y_score, sensitive_features=sensitive_features, n_bins=n_bins, confidence_level=confidence_level,
             pos_label=pos_label, ax=ax,

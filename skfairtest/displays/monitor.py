@@ -23,7 +23,7 @@ MOST_TIMES, WIDEST_TIME = 8, 12
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class MonitorDisplay:
-    """Evidence about a stream at every look, above the confidence sequence of one pair of groups.
+    """Evidence about a stream at every look that compared groups, above the confidence sequence of one pair of groups.
 
     Where the evidence of a pair crosses the dashed line its disparity is significant. The band is the confidence
     sequence: if the disparity is constant, it lies within the band at all looks together with probability at least

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,8 +14,16 @@ from skfairtest._utils.typing import Booleans, Floats, Positions
 from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measured, NullDistribution
 from skfairtest.comparisons.evidence import orient
 from skfairtest.comparisons.settings import Settings
-from skfairtest.group._residuals import Target, covariate_frame, cross_fitted, folds_of, numbered, projected
-from skfairtest.inference.adjusted import Residuals, joint_normal, normal_log_p
+from skfairtest.group._residuals import (
+    Target,
+    covariate_frame,
+    cross_fitted,
+    folds_of,
+    neighbours,
+    numbered,
+    projected,
+)
+from skfairtest.inference.adjusted import Residuals, joint_normal, normal_log_p, studentized_mean
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.readers import Column
 from skfairtest.tables import Sample
@@ -25,11 +34,37 @@ NOTHING = 1e-10
 CLUSTERS_OF_A_FOLD = 2
 
 
+#: From how many standard errors on what neighbours predict goes together with what a model leaves.
+MISSED = 1.28
+
+
+@dataclass(frozen=True)
+class Missed:
+    """Shares of the variance of an outcome or a group that a model and neighbours explain.
+
+    `left_over`: what the model leaves goes together with what neighbours predict, by more than noise.
+    """
+
+    what: str
+    explained: float
+    by_neighbours: float
+    left_over: bool
+
+    @property
+    def is_doubt(self) -> bool:
+        """Whether the model may have missed how it depends on covariates.
+
+        Of a group, models that explain nothing are right where it does not depend on covariates.
+        """
+        return self.left_over or (self.what == "outcome" and self.explained <= 0)
+
+
 @dataclass(frozen=True)
 class AdjustedNull(NullDistribution):
     """The normal distribution of a studentized product of residuals."""
 
     residuals: Residuals
+    doubts: tuple[Missed, ...] = ()
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the generalised covariance measure."""
@@ -148,13 +183,14 @@ def measure_adjusted(
     folds = folds_of(people.group, people.units, learning.n_folds, of_folds)
     pairs = [people.pair(*contrast) for contrast in contrasts]
     targets = [_targets(people, pair, learning) for pair in pairs]
+    second = [tuple(_by_neighbours(target, learning) for target in both) for both in targets]
     # Where everyone is compared, the outcome is predicted once.
-    once = {target.key: target for both in targets for target in both}
+    once = {target.key: target for both in (*targets, *second) for target in both}
     left = dict(
         zip(once, cross_fitted(people.covariates, [*once.values()], folds, of_models, settings.n_jobs), strict=True)
     )
     comparisons, products = [], []
-    for pair, both, own in zip(pairs, targets, of_splits.spawn(len(pairs)), strict=True):
+    for pair, both, unlike, own in zip(pairs, targets, second, of_splits.spawn(len(pairs)), strict=True):
         units = None if people.units is None else numbered(people.units[pair.rows])
         outcome, member = (left[target.key] for target in both)
         residuals = Residuals(outcome.residuals, member.residuals, units, outcome.varying + member.varying)
@@ -171,7 +207,12 @@ def measure_adjusted(
         splits = own.spawn(learning.n_splits)
         projections = [projected(people.covariates, *both, residuals, people.units, split) for split in splits]
         evidence = _evidence(residuals, projections, settings.question.alternative)
-        comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals), evidence))
+        missed = tuple(
+            _missed(what, target.values, left[target.key].residuals, left[other.key].residuals, units)
+            for what, target, other in zip(("outcome", "group"), both, unlike, strict=True)
+        )
+        doubts = tuple(one for one in missed if one.is_doubt)
+        comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals, doubts), evidence))
         products.append(people.of_everyone(pair, residuals))
     if settings.adjust == "max_t" and len(comparisons) > 1:
         drawn = joint_normal(products, settings.n_resamples, np.random.default_rng(of_draws))
@@ -186,6 +227,32 @@ def _targets(people: People, pair: Pair, learning: Learning) -> tuple[Target, Ta
     """Return what is predicted of the people of a comparison: their outcome and their group."""
     of_group = Target(pair.rows, pair.first.astype(float), learning.group_model, "group_model")
     return Target(pair.rows, people.outcome[pair.rows], learning.outcome_model, "outcome_model"), of_group
+
+
+def _by_neighbours(target: Target, learning: Learning) -> Target:
+    n = len(target.rows) * (learning.n_folds - 1) // learning.n_folds
+    return replace(target, model=neighbours(n), where=f"neighbours beside {target.where}")
+
+
+def _missed(what: str, values: Floats, own: Floats, unlike: Floats, units: Positions | None) -> Missed:
+    """Compare what a model leaves with what neighbours predict, which go together where the model misses something.
+
+    Otherwise both have only the noise of the same people in common, whose product is not above 0.
+    """
+    near = values - unlike
+    together = own * (near - near.mean())
+    by = studentized_mean(together if units is None else np.asarray(np.bincount(units, together), dtype=float))
+    return Missed(what, _explained(values, own), _explained(values, unlike), by > MISSED)
+
+
+def doubts_of(comparisons: Sequence[Comparison]) -> list[tuple[Any, Any, str, float, float]]:
+    """Return what models may have missed: in which comparison, of what, and the shares explained by both learners."""
+    found = []
+    for comparison in comparisons:
+        assert isinstance(comparison.null, AdjustedNull)
+        pair = comparison.estimate.group, comparison.estimate.other
+        found += [(*pair, doubt.what, doubt.explained, doubt.by_neighbours) for doubt in comparison.null.doubts]
+    return found
 
 
 def _evidence(residuals: Residuals, projections: list[float], alternative: str) -> Evidence:

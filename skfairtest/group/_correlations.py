@@ -8,10 +8,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from skfairtest._utils.typing import Floats
-from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measured, NullDistribution
+from skfairtest.comparisons.core import Comparison, DrawnNull, Estimate, Exclusion, Measured
 from skfairtest.comparisons.evidence import evidence_of_draws
 from skfairtest.comparisons.measure import undefined_draws
 from skfairtest.comparisons.resample import resample
@@ -28,7 +27,6 @@ from skfairtest.inference.correlation import (
     permuted,
 )
 from skfairtest.inference.rate_draws import Contrast
-from skfairtest.inference.resampling import critical_value
 from skfairtest.inference.sequential import sequential_p
 
 #: Columns of frames, and what they are called in a test of groups.
@@ -46,28 +44,15 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class CorrelationNull(NullDistribution):
+class CorrelationNull(DrawnNull):
     """The distribution of a correlation when the outcome is permuted.
 
     `variance` holds the coefficients of the correlation's variance as a function of the true correlation (see
-    `Estimates`);
-    `freedom` are the degrees of freedom of its t distribution.
+    `Estimates`).
     """
 
     correlation: float
     variance: Floats
-    freedom: int
-
-    def critical_values(self, evidence: Evidence, error: float, joint: float | None) -> tuple[float, float]:
-        """Return critical values of the permutations, or of t if there are too few permutations to reject anything."""
-        side = self.question.alternative
-        assert evidence.draws is not None
-        critical = critical_value(evidence.draws, side, error) if joint is None else joint
-        if critical is None:
-            critical = float(student.isf(error / 2 if side == "two-sided" else error, self.freedom))
-        # One-sided, of very skewed values hardly any permutation has a positive statistic.
-        critical = max(0.0, critical)
-        return (np.inf if side == "less" else critical), (np.inf if side == "greater" else critical)
 
     def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
         """Invert the test with the variance at each correlation; a function has no interval."""
@@ -105,13 +90,14 @@ def measure_correlations(
         stratum, contrast = (
             (strata[place - 1], Contrast(0, None, stratum=place - 1)) if place else (None, Contrast(0, None))
         )
+        studentized = not callable(correlation)
+        null = CorrelationNull(question, value, found.variance[at], studentized=studentized, freedom=n - 1 - len(kept))
+        freedom = null.freedom if studentized else None
         comparisons.append(
             Comparison(
                 Estimate(features[feature], None, None, stratum, contrast, n, n, np.nan, np.nan, value, (-1.0, 1.0)),
-                CorrelationNull(
-                    question, value, found.variance[at], n - 1 - len(kept), studentized=not callable(correlation)
-                ),
-                evidence_of_draws(drawn[:, feature, place], statistic, side, settings, "permutation", error),
+                null,
+                evidence_of_draws(drawn[:, feature, place], statistic, side, settings, "permutation", error, freedom),
             )
         )
     return comparisons

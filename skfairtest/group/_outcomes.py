@@ -14,7 +14,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
 from skfairtest.inference.correlation import KEPT, SMALLEST_STRATUM, Pairs
-from skfairtest.readers import Column, as_floats, classes_of, predict, scores
+from skfairtest.readers import Column, as_floats, predict, scores
 
 #: More single strata than this, over all features, are refused.
 MOST_STRATA = 1000
@@ -59,27 +59,28 @@ def feature_values(columns: tuple[Column, ...], data: Any) -> list[Floats]:
     return out
 
 
-def zero_one(column: Column, classes: tuple[Any, ...]) -> Floats:
-    """Return 1 for the second class and 0 for the first."""
+def zero_one(column: Column, classes: tuple[Any, ...], pos_label: Any) -> Floats:
+    """Return 1 for the positive class and 0 for the other."""
     strange = next((level for level in column.levels if level not in classes), None)
     if strange is not None:
         raise ParameterError(
             f"{column.name} holds {strange!r}, which is neither of the estimator's classes {classes[0]!r} and "
             f"{classes[1]!r}"
         )
-    return np.array([float(level == classes[1]) for level in column.levels])[column.codes]
+    return np.array([float(level == pos_label) for level in column.levels])[column.codes]
 
 
-def response(estimator: Any, X: Any, sensitive_features: Any, predict_params: Any, random_state: Any) -> Any:
-    """Return probabilities of the second of two classes where there are any, else predictions."""
+def response(
+    estimator: Any, X: Any, sensitive_features: Any, predict_params: Any, random_state: Any, pos_label: Any
+) -> Any:
+    """Return probabilities of the positive one of two classes where there are any, else predictions."""
     common = {
         "sensitive_features": sensitive_features,
         "predict_params": predict_params,
         "random_state": random_state,
     }
-    classes = classes_of(estimator)
-    if classes is not None and len(classes) == 2 and hasattr(estimator, "predict_proba"):
-        return scores(estimator, X, ["predict_proba"], metric="of", pos_label=classes[1], **common)
+    if pos_label is not None and hasattr(estimator, "predict_proba"):
+        return scores(estimator, X, ["predict_proba"], metric="of", pos_label=pos_label, **common)
     return predict(estimator, X, **common)
 
 

@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin, clone,
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
@@ -36,6 +37,8 @@ PENALTIES = tuple(np.logspace(-1, 4, 11).tolist())
 #: Of the trees that are boosted on what curves leave, and how many: more of them learn steps better, and need people.
 TREES = {"max_leaf_nodes": 4, "learning_rate": 0.3}
 TREES_OF, FEWEST_TREES, MOST_TREES = 400, 60, 300
+#: Of whom averages predict, at the least: half the square root of the number of people.
+FEWEST_NEIGHBOURS = 5
 #: Folds in which the people of one half are predicted, to guess how a difference depends on covariates.
 FOLDS_OF_A_HALF = 2
 
@@ -120,6 +123,11 @@ class CurvesThenTrees(RegressorMixin, BaseEstimator):
     def _curves(self, X: Any) -> Floats:
         out = self.curves_.predict_proba(X)[:, 1] if self.binary_ else self.curves_.predict(X)
         return np.asarray(out, dtype=float)
+
+
+def neighbours(n: int) -> Any:
+    """Return a learner unlike the others, which learns any shape from enough people: averages of those most alike."""
+    return make_pipeline(StandardScaler(), KNeighborsRegressor(max(FEWEST_NEIGHBOURS, round(np.sqrt(n) / 2))))
 
 
 def covariate_frame(columns: Sequence[Column]) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,14 +13,16 @@ from sklearn.utils.validation import check_is_fitted
 from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
+from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import name_of
 from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.cautions import warn_about_resamples
 from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
 from skfairtest.comparisons.core import Exclusion
 from skfairtest.comparisons.family import decide, p_of
 from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, written_labels
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.group._adjusted import Learning, People, measure_adjusted
+from skfairtest.group._adjusted import Learning, People, doubts_of, measure_adjusted
 from skfairtest.group._outcomes import numbers, own_outcome
 from skfairtest.group._residuals import CurvesThenTrees
 from skfairtest.readers import (
@@ -35,7 +38,7 @@ from skfairtest.readers import (
     resolve_pos_label,
     scores,
 )
-from skfairtest.report.adjusted import OUTCOMES, AdjustedSetup, adjusted_document
+from skfairtest.report.adjusted import OUTCOMES, AdjustedSetup, adjusted_document, caution
 from skfairtest.report.document import Block
 from skfairtest.report.mixin import ReportPages
 from skfairtest.tables import Sample
@@ -93,7 +96,7 @@ class AdjustedFairnessTest(ReportPages):
     n_resamples : int, default=9999
         Of the multiplier bootstrap.
     pos_label : label, optional
-        The positive label. None: 1 of {0, 1} or {-1, 1}, True, or the estimator's ``classes_[1]``.
+        The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
     random_state : int, RandomState, Generator or None
         Seed of the folds, of models that draw random numbers, and of the multiplier bootstrap.
     n_jobs : int, optional
@@ -103,8 +106,15 @@ class AdjustedFairnessTest(ReportPages):
     ----------
     p_value_ : float
         The global p-value: the smallest familywise-adjusted one.
+    p_value_interval_ : tuple of float
+        95 % limits of `p_value_` with infinitely many resamples; `p_value_` twice where there are none.
     rejected_, concern_ : bool
         ``p_value_ <= 1 - confidence_level``.
+    caution_ : str
+        What the models may have missed: they explain nothing of the outcome, or what they leave of the outcome or of
+        the group goes together with what a learner unlike them predicts (averages of the people with the most similar
+        covariates). Then a disparity may be confounding that was not learned. Empty where there is no such sign; also
+        in the report, and a warning if the test rejects.
     statistic_, disparity_ : float
         Of the comparison that sets `p_value_`.
     confidence_interval_ : tuple of float
@@ -155,8 +165,9 @@ class AdjustedFairnessTest(ReportPages):
     what it finds.
 
     The test is as good as the models: confounding that they do not learn stays in the residuals, and no number of
-    people removes it. The default models learn smooth curves, products of pairs and steps, and their predictions vary
-    more than those that predict best: what they vary by costs power, and what they miss would cost the level.
+    people removes it; `caution_` shows signs of it. The default models learn smooth curves, products of pairs and
+    steps, and their predictions vary more than those that predict best: what they vary by costs power, and what they
+    miss would cost the level.
 
     An adjustment is as good as its reasons: a covariate that is itself unfair, such as a grade given by the same
     supervisor, explains a disparity away, and what is not recorded adjusts for nothing.
@@ -199,8 +210,9 @@ class AdjustedFairnessTest(ReportPages):
         "predict_params": True,
     }
     _reported: ClassVar[tuple[str, ...]] = (
-        "p_value", "rejected", "concern", "statistic", "disparity", "confidence_interval", "comparisons", "excluded",
-        "method", "adjust", "n_resamples", "groups", "pos_label", "n_samples",
+        "p_value", "p_value_interval", "rejected", "concern", "caution", "statistic", "disparity",
+        "confidence_interval", "comparisons", "excluded", "method", "adjust", "n_resamples", "groups", "pos_label",
+        "n_samples",
     )  # fmt: skip
 
     def __init__(
@@ -397,14 +409,16 @@ class AdjustedFairnessTest(ReportPages):
         check_is_fitted(self)
         return written_labels(self.comparisons_)
 
-    def _document(self) -> list[Block]:
+    def _blocks(self) -> list[Block]:
         return adjusted_document(
             self._setup,
             comparisons=self.comparisons_,
             excluded=self.excluded_,
             p_value=self.p_value_,
+            p_value_interval=self.p_value_interval_,
             concern=self.concern_,
             leading=self._leading,
+            caution=self.caution_,
         )
 
     def _check(self) -> Settings:
@@ -454,7 +468,8 @@ class AdjustedFairnessTest(ReportPages):
         classes = classes_of(self.estimator) if self.estimator is not None else None
         used = [y_pred] if y_true is None or not self._needs_truth else [y_true, y_pred]
         if self.of == "score":
-            return None, numbers(y_pred, "y_pred")
+            pos_label = resolve_pos_label(classes, self.pos_label) if classes else self.pos_label
+            return pos_label, numbers(y_pred, "y_pred")
         levels = {level for column in used for level in column.levels}
         labelled = (
             self.pos_label is not None
@@ -486,7 +501,7 @@ class AdjustedFairnessTest(ReportPages):
         measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seed, excluded)
         (result,) = decide([measured], settings)
         verdict, leading = result.verdict, result.leading
-        self.p_value_ = p_of(verdict.log_p)
+        self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
         self.rejected_ = self.concern_ = verdict.rejected
         self.statistic_, self.disparity_ = leading.evidence.statistic, leading.estimate.disparity
         self.confidence_interval_ = leading.interval
@@ -499,6 +514,10 @@ class AdjustedFairnessTest(ReportPages):
         self.excluded_ = excluded_frame(measured.excluded)
         self.method_, self.adjust_, self.n_resamples_ = self.method, verdict.adjust, verdict.n_resamples
         self.groups_ = sample.group_labels
+        self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not leading)))
+        warn_about_resamples(verdict, settings)
+        if self.concern_ and self.caution_:
+            warnings.warn(self.caution_, UserWarning, stacklevel=find_stack_level())
         self._leading = verdict.leading[1]
         self._setup = AdjustedSetup(
             outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",

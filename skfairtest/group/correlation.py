@@ -39,6 +39,7 @@ from skfairtest.readers import (
     predictions_from_X,
     read_column,
     read_columns,
+    resolve_pos_label,
 )
 from skfairtest.report.correlation import CORRELATIONS, OUTCOMES, CorrelationSetup, correlation_document
 from skfairtest.report.document import Block
@@ -57,11 +58,11 @@ class CorrelationFairnessTest(ReportMixin):
     Parameters
     ----------
     estimator : fitted estimator, optional
-        The test never fits it. The prediction of a classifier of two classes is the probability of ``classes_[1]`` if
+        The test never fits it. The prediction of a classifier of two classes is the probability of `pos_label` if
         it has ``predict_proba``; otherwise it is what ``predict`` returns. None: the `X` of `fit` is the predictions.
     of : {"absolute_error", "residual", "prediction"} or callable, default="absolute_error"
         The outcome: the absolute difference of y_true and y_pred, y_true - y_pred, y_pred, or ``of(y_true, y_pred)``,
-        which returns one number per person. The labels of a classifier of two classes become 1 (``classes_[1]``) and 0.
+        which returns one number per person. The labels of a classifier of two classes become 1 (`pos_label`) and 0.
     correlation : {"pearson", "spearman"} or callable, default="pearson"
         Pearson's r; Spearman's rho, with midranks for ties; or ``correlation(x, e)``, which returns one number; it must
         be larger, the more `x` and `e` depend on each other. A callable is not studentized.
@@ -75,6 +76,8 @@ class CorrelationFairnessTest(ReportMixin):
     n_resamples : int or "adaptive", default=9999
         Number of permutations. "adaptive": permute until 20 are at least as extreme as the data, for every comparison,
         but at most 9999 times; not with "max_t".
+    pos_label : label, optional
+        The positive one of a classifier's two classes. None: 1 of {0, 1} or {-1, 1}, or True; other classes need one.
     random_state : int, RandomState, Generator or None
         Seed of the permutations.
     n_jobs : int, optional
@@ -176,6 +179,7 @@ class CorrelationFairnessTest(ReportMixin):
         adjust: str | None = "auto",
         confidence_level: float = 0.95,
         n_resamples: int | str = 9999,
+        pos_label: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -187,6 +191,7 @@ class CorrelationFairnessTest(ReportMixin):
         self.adjust = adjust
         self.confidence_level = confidence_level
         self.n_resamples = n_resamples
+        self.pos_label = pos_label
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -245,14 +250,21 @@ class CorrelationFairnessTest(ReportMixin):
         y = one_column(y, warned=True)
         y_true = None if y is None else read_column(y, "y_true", name="y_true")
         people = {"y_true": y_true, "sensitive_features": features, "control_features": controls}
+        classes = classes_of(self.estimator) or ()
+        pos_label = resolve_pos_label(classes, self.pos_label) if len(classes) == 2 else None
+        if pos_label is None and self.pos_label is not None:
+            raise ParameterError(
+                f"pos_label={self.pos_label!r} is a label of a classifier of two classes, and the estimator is none: "
+                "leave it out"
+            )
         if self.estimator is None:
             predicted: Any = predictions_from_X(X)
         else:
             check_rows(X, **people)
-            predicted = response(self.estimator, X, sensitive_features, predict_params, self.random_state)
+            predicted = response(self.estimator, X, sensitive_features, predict_params, self.random_state, pos_label)
         y_pred = read_column(predicted, "y_pred", name="y_pred")
         check_same_people({"y_true": y_true, "y_pred": y_pred, **people})
-        pos_label, e = self._outcome(y_true, y_pred)
+        e = self._outcome(y_true, y_pred, classes, pos_label)
         strata, labels = crossed(controls)
         # Between people of equal outcome features decide in the order of their names, not of their columns.
         names = [column.name for column in features]
@@ -331,7 +343,7 @@ class CorrelationFairnessTest(ReportMixin):
         check_is_fitted(self)
         return written_labels(self.comparisons_)
 
-    def _document(self) -> list[Block]:
+    def _blocks(self) -> list[Block]:
         return correlation_document(
             self._setup,
             comparisons=self.comparisons_,
@@ -355,9 +367,8 @@ class CorrelationFairnessTest(ReportMixin):
         # What is not studentized has no critical value on the scale of others.
         return replace(settings, variance=None) if callable(self.correlation) else settings
 
-    def _outcome(self, y_true: Column | None, y_pred: Column) -> tuple[Any, Floats]:
-        """Return the class counted as 1, and each person's outcome."""
-        classes = (classes_of(self.estimator) or ()) if self.estimator is not None else ()
+    def _outcome(self, y_true: Column | None, y_pred: Column, classes: tuple[Any, ...], pos_label: Any) -> Floats:
+        """Return each person's outcome."""
         if y_true is None and self.of != "prediction":
             raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
         if len(classes) > 2:
@@ -367,19 +378,18 @@ class CorrelationFairnessTest(ReportMixin):
                     "of=lambda y_true, y_pred: ..., which returns a number per person"
                 )
             labels = [np.array(column.levels)[column.codes] for column in (y_true, y_pred) if column is not None]
-            return None, own_outcome(self.of, *labels)
+            return own_outcome(self.of, *labels)
         binary = len(classes) == 2
         labelled = binary and not hasattr(self.estimator, "predict_proba")
-        predicted = zero_one(y_pred, classes) if labelled else numbers(y_pred, "y_pred")
-        pos_label = classes[1] if binary else None
+        predicted = zero_one(y_pred, classes, pos_label) if labelled else numbers(y_pred, "y_pred")
         if y_true is None:
-            return pos_label, predicted
-        true = zero_one(y_true, classes) if binary else numbers(y_true, "y_true")
+            return predicted
+        true = zero_one(y_true, classes, pos_label) if binary else numbers(y_true, "y_true")
         if callable(self.of):
-            return pos_label, own_outcome(self.of, true, predicted)
+            return own_outcome(self.of, true, predicted)
         if self.of == "prediction":
-            return pos_label, predicted
-        return pos_label, np.abs(true - predicted) if self.of == "absolute_error" else true - predicted
+            return predicted
+        return np.abs(true - predicted) if self.of == "absolute_error" else true - predicted
 
     def _test(
         self, pairs: Pairs, names: list[str], labels: list[Any], settings: Settings, setup: CorrelationSetup

@@ -31,6 +31,8 @@ class Explanation:
     by_stratum : DataFrame
         A row for each stratum: ``share_group``, ``share_other``, ``value_group``, ``value_other``, ``composition``,
         ``treatment`` and its ``standard_error``. Sums are those of `parts`.
+    pos_label : object
+        The positive label, where there is one.
     """
 
     metric: str
@@ -40,6 +42,7 @@ class Explanation:
     controls: str = field(repr=False)
     parts: pd.DataFrame = field(repr=False)
     by_stratum: pd.DataFrame = field(repr=False)
+    pos_label: Any = None
 
     def __str__(self) -> str:
         """Return sentences, then both tables."""
@@ -57,6 +60,7 @@ class Explanation:
             f"{with_interval('difference')}.",
             f"{with_interval('composition')} of it is composition by {self.controls}, and {with_interval('treatment')} "
             f"is different values within {self.controls}{lost if value['no_counterpart'] else ''}.",
+            *([] if self.pos_label is None else [f"The positive label is {label(self.pos_label)}."]),
             "",
             self.parts.to_string(float_format="{:.4f}".format),
             "",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import pandas as pd
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.core import Measured, Result
 from skfairtest.comparisons.detectable import Supposed
 from skfairtest.comparisons.engine import check_question, compare
 from skfairtest.comparisons.family import equivalence_interval, p_of
@@ -24,7 +25,7 @@ from skfairtest.comparisons.frames import (
     values_frame,
     written_labels,
 )
-from skfairtest.comparisons.measure import cells_read, permuted_within, shared
+from skfairtest.comparisons.measure import cells_read, measure, permuted_within, shared
 from skfairtest.comparisons.null_histogram import null_histogram_of
 from skfairtest.comparisons.people import GroupsTest
 from skfairtest.comparisons.settings import Settings
@@ -60,12 +61,13 @@ class FairnessTest(GroupsTest):
         ``median_prediction``, ``quantile_prediction_0.9``, ``mean_squared_error``, ``mean_absolute_error``, ``r2``,
         ``f1_macro``, ``f1_weighted``, ``f2``, ``precision_macro``, ``recall_macro``, ``balanced_accuracy``,
         ``geometric_mean``, ``matthews_corrcoef``, ``cohen_kappa``, ``average_odds``, ``generalized_entropy``,
-        ``theil_index``, ``atkinson_index``, ``gini_index``, ``kuiper_calibration``, ``calibration_within_groups``,
-        ``normalized_mutual_info``, ``hinnefeld``); other names of these, such as those of scikit-learn's scorers,
-        fairlearn's functions and the literature (``disparate_impact``); a `Rate` or `ScoreMetric`; scorers, and
-        fairlearn's and scikit-learn's functions, also as ``functools.partial`` (a function that computes a built-in
-        metric has its test); any ``f(y_true, y_pred)``, preferably with ``sample_weight``; and any function that takes
-        ``sensitive_features``, for which the null hypothesis is that groups are independent of truth and prediction.
+        ``theil_index``, ``atkinson_index``, ``gini_index``, ``calibration_slope``, ``calibration_intercept``,
+        ``kuiper_calibration``, ``calibration_within_groups``, ``normalized_mutual_info``, ``hinnefeld``); other names
+        of these, such as those of scikit-learn's scorers, fairlearn's functions and the literature
+        (``disparate_impact``); a `Rate` or `ScoreMetric`; scorers, and fairlearn's and scikit-learn's functions, also
+        as ``functools.partial`` (a function that computes a built-in metric has its test); any ``f(y_true, y_pred)``,
+        preferably with ``sample_weight``; and any function that takes ``sensitive_features``, for which the null
+        hypothesis is that groups are independent of truth and prediction.
         The keys of a dict are the names in the results.
     compare : {"between_groups", "to_overall", "to_rest", "to_reference", "to_highest", "to_lowest"}
         All pairs of groups, or each group against everyone, against everyone else, against `reference_group`, or
@@ -85,12 +87,15 @@ class FairnessTest(GroupsTest):
         margin.
     margin : float, optional
         Tolerated disparity: a difference of at least 0, or a ratio in (0, 1] that means [margin, 1/margin].
-    method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "mid-p"}, default="auto"
+    method : {"auto", "exact", "asymptotic", "permutation", "bootstrap", "mid-p", "diciccio"}, default="auto"
         How the p-value is computed. "auto": exact for rates if the null distribution can be enumerated, otherwise the
         score test; permutation for other metrics (with `margin` "asymptotic"), for people with weights or clusters, and
         if `variance` or `within` requires a null distribution that cannot be enumerated. The row's ``method`` says
         which was used. "mid-p", of odds ratios: the exact conditional p-value and limits with half the probability of
-        the data; both are closer, but they are approximate: the level and the coverage are not guaranteed.
+        the data; both are closer, but they are approximate: the level and the coverage are not guaranteed. The p-value
+        of permutations is not below that of Welch's t (means) or of the normal distribution (other metrics), which
+        permutations of sparse values undercut. "diciccio": algorithm 1 of DiCiccio et al. (2020) as published, without
+        that: everybody's labels are permuted, with bootstrap standard errors unless `variance` says otherwise.
     variance : {"auto", "score", "delta", "jackknife", "bootstrap", None}, default="auto"
         Standard error that studentizes a resampled disparity: of rates with both values equal ("score"), linearized
         (DeLong's for AUC), leaving out one person of each of at most 64 kinds, from 50 bootstrap samples of each
@@ -117,7 +122,7 @@ class FairnessTest(GroupsTest):
         assign them to the groups, so that the test is valid whichever they belong to. In tables and in frames that an
         engine counts, no group is missing.
     pos_label : label, optional
-        The positive label. None: 1 of {0, 1} or {-1, 1}, True, or the estimator's ``classes_[1]``.
+        The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
     random_state : int, RandomState, Generator or None
         Seed of the resampled methods, and of the predictions of a randomised model.
     n_jobs : int, optional
@@ -148,16 +153,18 @@ class FairnessTest(GroupsTest):
         looks at all groups at once.
     comparisons_ : DataFrame
         One row per comparison; ``n_group`` and ``n_other`` are people, ``stratum`` is None where strata are pooled.
-        ``standard_error`` is that of the difference, or of the logarithm of the ratio: NaN where that is infinite.
+        ``standard_error`` is that of the difference, or of the logarithm of the ratio: NaN where that is infinite. A
+        ratio that is undefined (0 to 0) has a p-value of 1, counts as a hypothesis, and says why in ``method``.
     excluded_ : DataFrame
-        What was left out, with the reason and the counts.
+        What was left out, with the reason and the counts: too few people, or nobody who meets the condition.
     homogeneity_ : DataFrame
         With control features, one row for each pooled comparison: whether its disparity is the same in every stratum.
         ``statistic`` is the sum of the squared distances of the strata from the disparity that they would share,
         ``common``, in standard errors there (score statistics of a rate; Cochran's Q of other metrics); ``p_value``
         and ``p_value_adjusted`` (Holm over the rows) follow from the chi-square distribution with ``df`` degrees of
-        freedom. ``stratum`` is the one farthest from ``common``, by ``distance`` standard errors. A disparity to
-        everyone is tested as that to everyone else. Without rows where there are no strata.
+        freedom, and of odds ratios from the tables with the same margins, enumerated or sampled (``method``).
+        ``stratum`` is the one farthest from ``common``, by ``distance`` standard errors. A disparity to everyone is
+        tested as that to everyone else. Without rows where there are no strata.
     standardized_differences_ : DataFrame
         Of metrics that are means of numbers (``mean_prediction``, ``mean_residual``, mean errors and losses,
         ``calibration``), one row for each comparison of two sides that share nobody, within one stratum, of people who
@@ -193,9 +200,9 @@ class FairnessTest(GroupsTest):
         comparison both are attained, unless ``attained`` in `bounds_` says otherwise.
     bounds_ : DataFrame
         With ``missing="bounds"`` only, a row for each comparison: ``n_unknown`` people of unknown group who meet the
-        rate's condition, ``n_unknown_event`` of them with its event; ``disparity_low``, ``disparity_high``,
-        ``p_value_low`` and ``p_value_high`` (not adjusted) over all assignments; and whether both p-values are
-        ``attained``, or there were too many assignments to try and they lie outside of all.
+        rate's condition and may be in one of the groups, ``n_unknown_event`` of them with its event; ``disparity_low``,
+        ``disparity_high``, ``p_value_low`` and ``p_value_high`` (not adjusted) over all assignments; and whether both
+        p-values are ``attained``, or there were too many assignments to try and they lie outside of all.
 
     See Also
     --------
@@ -417,14 +424,15 @@ class FairnessTest(GroupsTest):
         {'difference': -0.142, 'composition': -0.178, 'treatment': 0.036, 'no_counterpart': 0.0}
         """
         check_is_fitted(self)
-        return explain(
+        found = explain(
             self._values, self._setup, self.variance_, metric=metric, group=group, other=other, standard=standard
         )
+        return replace(found, pos_label=self.pos_label_)
 
     def _found(self) -> dict[str, Any]:
         return {**super()._found(), "by_group": self._values}
 
-    def _document(self) -> list[Block]:
+    def _blocks(self) -> list[Block]:
         return group_document(
             self._setup,
             by_group=self._values,
@@ -441,8 +449,28 @@ class FairnessTest(GroupsTest):
         )
 
 
-def result_of(test: FairnessTest, X: Any, y: Any, columns: dict[str, Any]) -> Result:
-    """Return the results of a test without fitting it; `columns` are the groups and the other arguments of `fit`."""
-    sample, settings, metrics, seed, _ = test._people(X, y, None, columns)
+def measured_of(
+    test: FairnessTest, X: Any, y: Any, columns: dict[str, Any], predict_params: dict[str, Any] | None = None
+) -> Measured:
+    """Return the estimates of a test without fitting it; p-values of rates mean nothing."""
+    sample, settings, metrics, seed, _ = test._people(X, y, None, columns, predict_params)
     assert metrics is not None
-    return test._compare(sample, settings, metrics, seed)
+    return measure(sample, metrics, replace(settings, tested=False), test.pos_label, classes_of(test.estimator), seed)
+
+
+def result_of(
+    test: FairnessTest,
+    X: Any,
+    y: Any,
+    columns: dict[str, Any],
+    predict_params: dict[str, Any] | None = None,
+    *,
+    tested: bool = True,
+) -> Result:
+    """Return the results of a test without fitting it; `columns` are the groups and the other arguments of `fit`.
+
+    Not `tested`, its limits hold, and its p-values mean nothing.
+    """
+    sample, settings, metrics, seed, _ = test._people(X, y, None, columns, predict_params)
+    assert metrics is not None
+    return test._compare(sample, replace(settings, tested=tested), metrics, seed)

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.group.fairness import FairnessTest
-from skfairtest.metrics.inequality import Entropy, between_and_within
+from skfairtest.metrics.inequality import BENEFITS, ONE_MORE, Entropy, between_and_within
 from skfairtest.readers import resolve_pos_label
 from skfairtest.tables import CountTable
 
@@ -27,19 +27,23 @@ class InequalityDecomposition:
         Of the generalized entropy.
     parts : DataFrame
         Rows ``total``, ``between`` and ``within``; ``value``, ``share`` of the total, ``standard_error``, ``ci_low``
-        and ``ci_high``. The part between groups has no interval: near 0 none is valid.
+        and ``ci_high``, with one more of either error, so that people without an error do not look certain. The part
+        between groups has no interval: near 0 none is valid.
     by_group : DataFrame
         ``n``, ``mean_benefit``, ``value`` (the group's own entropy), ``weight`` and ``contribution``, their product;
         the contributions add up to ``within``.
     p_value : float
         P-value of the null hypothesis that all groups have the same mean benefit, so that no inequality is between
         them.
+    pos_label : object
+        The positive label.
     """
 
     alpha: float
     parts: pd.DataFrame = field(repr=False)
     by_group: pd.DataFrame = field(repr=False)
     p_value: float
+    pos_label: Any
 
     def __str__(self) -> str:
         """Return sentences, then both tables."""
@@ -54,6 +58,7 @@ class InequalityDecomposition:
                 f"The inequality of benefits is {value['total']:.4g} (generalized entropy, alpha {self.alpha:g}): "
                 f"{between} lies between groups and {within} within them.",
                 f"Mean benefits go from {extremes} (p = {self.p_value:.3g}; null hypothesis: all the same).",
+                f"The positive label is {label(self.pos_label)}.",
                 "",
                 self.parts.to_string(float_format="{:.4g}".format, na_rep="-"),
                 "",
@@ -138,13 +143,16 @@ def inequality_decomposition(
         raise ParameterError(f"y_true and y_pred must hold two labels, found {found}: benefits need a positive label")
     positive = resolve_pos_label(table.labels, pos_label)
     true, predicted = np.array([[value == positive for value in cell] for cell in table.cells], dtype=float).T
-    benefit, counts = 1 + predicted - true, table.counts[0].astype(float)
-    if not (counts @ benefit).any():
+    counts = table.counts[0] @ ((1 + predicted - true)[:, None] == BENEFITS).astype(float)
+    if not (counts @ BENEFITS).any():
         raise ParameterError("y_pred is negative for everybody and y_true positive: all benefits are 0")
     test = FairnessTest.from_table(
         table, metric="mean_residual", pos_label=positive, n_resamples=n_resamples, random_state=random_state
     )
-    value, covariance = between_and_within(alpha, benefit, counts)
+    value, _ = between_and_within(alpha, BENEFITS, counts)
+    people = counts.sum(axis=1)
+    # As in a test: no error in the data does not mean that there is none.
+    _, covariance = between_and_within(alpha, BENEFITS, counts + people[:, None] / people.sum() * ONE_MORE)
     error, z = np.sqrt(np.diag(covariance)), float(ndtri((1 + confidence_level) / 2))
     shown = np.array([1.0, np.nan, 1.0])
     parts = pd.DataFrame(
@@ -157,11 +165,10 @@ def inequality_decomposition(
         },
         index=["total", "between", "within"],
     )
-    people = counts.sum(axis=1)
-    mean = counts @ benefit / people
-    weight = people / people.sum() * (mean / (counts.sum(axis=0) @ benefit / people.sum())) ** alpha
+    mean = counts @ BENEFITS / people
+    weight = people / people.sum() * (mean / (counts.sum(axis=0) @ BENEFITS / people.sum())) ** alpha
     with np.errstate(invalid="ignore"):
-        own = np.nan_to_num(Entropy(alpha)(benefit, counts / people[:, None])[0])
+        own = np.nan_to_num(Entropy(alpha)(BENEFITS, counts / people[:, None])[0])
     index = pd.Index(table.group_labels, name=" x ".join(table.sensitive_names), tupleize_cols=False)
     by_group = pd.DataFrame(
         {
@@ -173,4 +180,4 @@ def inequality_decomposition(
         },
         index=index,
     )
-    return InequalityDecomposition(alpha, parts, by_group, test.p_value_)
+    return InequalityDecomposition(alpha, parts, by_group, test.p_value_, positive)

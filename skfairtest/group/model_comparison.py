@@ -19,7 +19,7 @@ from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.inference.multiplicity import holm
 from skfairtest.report.document import Block, Heading
 from skfairtest.report.markdown import markdown
-from skfairtest.report.mixin import write_text
+from skfairtest.report.mixin import below_verdict, positive_label, write_text
 from skfairtest.report.paired import models_document
 from skfairtest.report.paired_record import PairedRecord
 from skfairtest.report.record import plain_value
@@ -141,12 +141,15 @@ class ModelComparison:
         """Return the verdict and sentences, then the tables."""
         return plain(self._document()).rstrip("\n")
 
-    def _document(self) -> list[Block]:
-        return models_document(
+    def _document(self) -> Sequence[Block]:
+        title, *blocks = models_document(
             self._records, self.results, self.baseline, level=self.confidence_level, fairer=self._is_fairer,
             concern=self.concern_,
             documents={name: test._document_of((self.baseline, name)) for name, test in self.tests.items()},
         )  # fmt: skip
+        tests = list(self.tests.values())
+        cautions = dict.fromkeys(f"Caution: {caution}" for test in tests for caution in test._cautions)
+        return [title, *below_verdict(blocks, [*positive_label(tests[0].pos_label_), *cautions])]
 
 
 def compare_models(
@@ -158,6 +161,7 @@ def compare_models(
     sensitive_features: Any,
     control_features: Any = None,
     clusters: Any = None,
+    predict_params: dict[str, Any] | None = None,
     confidence_level: float = 0.95,
     **params: Any,
 ) -> ModelComparison:
@@ -181,6 +185,8 @@ def compare_models(
         The name of the model that the others are compared with; None: the first.
     sensitive_features, control_features, clusters : array-like, frame or mapping
         As of `PairedFairnessTest`.
+    predict_params : dict, optional
+        Further arguments of the models' ``predict``, as of `FairnessTest.fit`.
     confidence_level : float, default=0.95
         Of all intervals together; one minus it is the familywise level.
     **params
@@ -236,7 +242,9 @@ def compare_models(
         if X is None:
             tests[name] = PairedFairnessTest.from_predictions(y, named[first], named[name], **columns, **params)
         else:
-            tests[name] = PairedFairnessTest(named[first], named[name], **params).fit(X, y, **columns)
+            tests[name] = PairedFairnessTest(named[first], named[name], **params).fit(
+                X, y, **columns, predict_params=predict_params
+            )
     rows = [_row(test) for test in tests.values()]
     results = pd.DataFrame(rows, index=pd.Index(candidates, name="candidate"))
     adjusted = np.exp(holm(np.log([test.p_value_ for test in tests.values()])))

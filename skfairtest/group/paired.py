@@ -17,7 +17,7 @@ from skfairtest.comparisons.engine import compare, settings_of
 from skfairtest.comparisons.frames import by_model_frame, disparities_frame
 from skfairtest.comparisons.measure import cells_read
 from skfairtest.comparisons.one_group import compare_in_one_group
-from skfairtest.comparisons.people import responses_asked
+from skfairtest.comparisons.people import cautions_of, responses_asked
 from skfairtest.comparisons.settings import Settings
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.metrics import Metric, Paired, Rate, paired, resolve_metrics
@@ -357,6 +357,7 @@ class PairedFairnessTest(ReportPages, FairnessTest):
             "predict_params": predict_params,
             "random_state": seed,
         }
+        self._cautions = cautions_of(list(models.values()), columns["sensitive_features"], predict_params)
         said = {}
         for model, estimator in models.items():
             if f"y_pred_{model}" in needed or f"y_score_{model}" not in needed:
@@ -438,7 +439,7 @@ class PairedFairnessTest(ReportPages, FairnessTest):
             setup, setup.models, names, self._shares, people, self.p_value_, self.concern_, tuple(found)
         )
 
-    def _document(self) -> list[Block]:
+    def _blocks(self) -> list[Block]:
         return self._document_of(("model A", "model B"))
 
     def _document_of(self, names: tuple[str, str]) -> list[Block]:

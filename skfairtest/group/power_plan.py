@@ -258,7 +258,8 @@ def _contrasts(plan: Plan, groups: int) -> tuple[tuple[int, int | None], ...]:
     if compare == "to_reference":
         reference = plan.settings.reference_group % groups
         return tuple((g, reference) for g in range(groups) if g != reference)
-    if groups == 2 and question.alternative == "two-sided" and question.margin_bounds is None:
+    to_everyone = plan.overall and question.margin_bounds is not None
+    if groups == 2 and question.alternative not in ("greater", "less") and not to_everyone:
         return ((0, None),)  # against each other both ask the same
     return tuple((g, None) for g in range(groups))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -20,7 +20,7 @@ from skfairtest._utils.files import replaced
 from skfairtest._utils.text import enumerated, label
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.settings import Settings, check_settings
-from skfairtest.comparisons.stream import Plan, Stream
+from skfairtest.comparisons.stream import BLOCKS, VERSION, Plan, Stream
 from skfairtest.comparisons.stream_batches import bounds_of, check_bounded, plain_time, positive_of, values_of
 from skfairtest.comparisons.stream_frames import as_e, groups_frame, looks_frame, pairs_frame
 from skfairtest.inference.e_process import METHODS
@@ -37,11 +37,16 @@ FORMAT = "skfairtest.SequentialFairnessTest"
 
 
 class SequentialFairnessTest(ReportPages):
-    """Test batch by batch whether groups are treated alike, valid at every look.
+    """Test a stream for differences between groups, valid however often you look, if samples come as `blocks` assumes.
 
-    Null hypothesis of each pair of groups: in every batch, the metric differs between them by no more than `margin`.
-    Whatever the rates are in a batch, how they drift, and which groups it has how many samples of: the probability
-    that a true null hypothesis is ever rejected, at any look, is at most `alpha` for all pairs and metrics together.
+    With ``blocks="batches"`` this is that who is in a batch does not follow the outcomes in it: a batch that ends when
+    somebody is selected is not valid. Rates may drift from batch to batch. With ``blocks="queues"``, for samples that
+    come one by one, who comes next may follow all outcomes before; each group's samples have to be independent
+    draws of one distribution, and nobody's coming may follow their own outcome.
+
+    Null hypothesis of each pair of groups: in every block, the metric differs between them by no more than `margin`.
+    The probability that a true null hypothesis is ever rejected, at any look, is at most `alpha` for all pairs and
+    metrics together.
 
     Parameters
     ----------
@@ -52,23 +57,32 @@ class SequentialFairnessTest(ReportPages):
         The probability of ever rejecting a true null hypothesis.
     margin : float, default=0.0
         Differences up to this one are tolerated.
+    blocks : {"auto", "queues", "batches"}, default="auto"
+        What is compared. "batches": the samples of both groups in a batch; where a batch has only one of them, these
+        are compared with nobody. "queues": the next sample of each group's own queue (or several, see `groups`),
+        whenever they came, in the order in which they are passed; each pair of groups goes on by itself, and where a
+        group stops coming the others' samples wait for it. "auto": "queues" if the first batch is a single sample,
+        "batches" otherwise.
     method : {"auto", "blocks", "betting"}, default="auto"
-        "blocks": bets on every sample of a batch, which takes samples to be independent. "betting": bets on the
-        difference of a batch's means, which does not. "auto": "blocks", whose evidence grows at least as fast.
+        "blocks": bets on every sample of a block, which takes samples to be independent. "betting": bets on the
+        difference of a block's means; those of a batch may depend on each other. "auto": "blocks", whose evidence grows
+        at least as fast.
     adjust : {"holm", "bonferroni", None}, default="holm"
-        How e-values are adjusted for several pairs and metrics. "holm": closed testing with means of e-values.
+        How e-values are adjusted for several pairs and metrics.
     pos_label : label, optional
         The positive label. None: 1 of {0, 1} or {-1, 1}, or True.
-    groups : sequence, optional
-        All groups that can come, tuples for several sensitive features. None: those of the first batch with two or
-        more, which share nine tenths of `alpha`; pairs with a group that comes later share what is left.
+    groups : sequence or mapping, optional
+        All groups that can come, tuples for several sensitive features; a mapping says how many samples of each a block
+        of queues has, such as ``{"f": 1, "m": 9}`` (1 otherwise). None: those of the first batch with two or more,
+        which share nine tenths of `alpha`; pairs with a group that comes later share what is left.
     average_run_length : float, default=1000
-        Where nothing differs, the change detector raises its first alarm after at least so many batches on average.
+        Where nothing differs, the change detector raises its first alarm after at least so many blocks on average.
 
     Attributes
     ----------
     e_value_ : float
-        The evidence now: the largest adjusted e-value. It can fall.
+        The evidence now: the largest adjusted e-value. It can fall. Where somebody stops a stream of queues because of
+        samples that wait, only `p_value_` is valid.
     p_value_ : float
         One over the largest adjusted e-value so far, at most 1: valid at any time.
     rejected_ : bool
@@ -87,23 +101,24 @@ class SequentialFairnessTest(ReportPages):
     confidence_interval_ : tuple of float
         Its confidence sequence now.
     confidence_sequence_ : DataFrame
-        For each pair ``disparity`` (the mean difference within batches), ``ci_low`` and ``ci_high``: if the disparity
+        For each pair ``disparity`` (the mean difference within blocks), ``ci_low`` and ``ci_high``: if the disparity
         is constant, they contain it at all looks, for all pairs together, with probability at least ``1 - alpha``.
     comparisons_ : DataFrame
         The same with samples and values of both groups over all batches, ``e_value``, ``p_value`` (running),
-        ``e_value_adjusted``, ``p_value_adjusted``, ``rejected_at``, ``changed_at``, ``n_waiting`` (samples that wait
-        for the other group) and ``concern``.
+        ``e_value_adjusted``, ``p_value_adjusted``, ``rejected_at``, ``changed_at``, ``n_uncompared`` (samples of both
+        that were in no block: in queues they wait for the other group) and ``concern``.
     wealth_ : DataFrame
-        Every look: ``look``, ``batch``, ``time``, the pair, its samples so far, ``disparity``, ``wealth`` (the
-        e-value of the pair), ``e_value_adjusted``, ``ci_low``, ``ci_high`` and ``detector``.
+        Every look at which a pair had a block: ``look``, ``batch``, ``time``, the pair, its samples so far,
+        ``disparity``, ``ci_low``, ``ci_high``, ``wealth`` (the e-value of the pair), ``e_value_adjusted`` and
+        ``detector``.
     pending_ : DataFrame
         Batches that wait for their labels: ``batch``, ``time``, ``n``.
     by_group_ : DataFrame
         ``n`` and ``value`` of each group over all batches.
-    groups_, pos_label_, method_, adjust_ : object
+    groups_, pos_label_, blocks_, method_, adjust_ : object
         What was read and what is run.
     n_batches_, n_samples_ : int
-        Batches and samples taken in; samples that wait for the other group are counted.
+        Batches and samples taken in; those that were compared with nobody are counted.
 
     See Also
     --------
@@ -113,20 +128,20 @@ class SequentialFairnessTest(ReportPages):
     Notes
     -----
     A block's e-value is a product over its samples of linear functions of their values, one for each of a grid of
-    stakes (see `skfairtest.inference.e_process`); wealth is the mean over stakes and both directions. It is an
-    e-process: at any time, however chosen, its expectation is at most 1 under the null hypothesis. Samples of a group
-    whose counterpart is missing from the batch wait for the next one that has it; within such a merged block the rate
-    is taken to be constant. A batch of labels must come as a whole: where labels that come early differ from those that
-    come late, feeding what is there already would compare different samples.
+    stakes (see `skfairtest.inference.e_process`), chosen from finished blocks; wealth is the mean over stakes and both
+    directions. By Ville's inequality it ever reaches ``1 / alpha`` with probability at most `alpha`. A batch of labels
+    must come as a whole: where labels that come early differ from those that come late, feeding what is there already
+    would compare different samples.
 
-    The disparity that is tested is the one within batches. Two groups that come in different batches at different rates
-    are not compared across them, and values over all batches can differ where these differences do not.
+    The disparity that is tested is the one within blocks. With batches, two groups that come in different batches at
+    different rates are not compared across them, and values over all batches can differ where these differences do not.
+    Queues compare a group's samples with those of another time if the other group comes more often: rates that drift
+    look like a disparity.
 
     References
     ----------
     R. Turner, A. Ly and P. Grunwald (2024), Journal of Statistical Planning and Inference 230. B. Chugg et al. (2023),
     NeurIPS. I. Waudby-Smith and A. Ramdas (2024), JRSS B 86. J. Shin, A. Ramdas and A. Rinaldo (2023), NEJSDS 2.
-    V. Vovk and R. Wang (2021), Annals of Statistics 49.
 
     Examples
     --------
@@ -146,8 +161,8 @@ class SequentialFairnessTest(ReportPages):
     _shows_model: ClassVar[bool] = False
     _reported: ClassVar[tuple[str, ...]] = (
         "e_value", "p_value", "rejected", "rejected_at", "concern", "changed", "changed_at", "disparity",
-        "confidence_interval", "comparisons", "wealth", "pending", "by_group", "groups", "pos_label", "method",
-        "adjust", "n_batches", "n_samples",
+        "confidence_interval", "comparisons", "wealth", "pending", "by_group", "groups", "pos_label", "blocks",
+        "method", "adjust", "n_batches", "n_samples",
     )  # fmt: skip
 
     def __init__(
@@ -156,15 +171,17 @@ class SequentialFairnessTest(ReportPages):
         *,
         alpha: float = 0.05,
         margin: float = 0.0,
+        blocks: str = "auto",
         method: str = "auto",
         adjust: str | None = "holm",
         pos_label: Any = None,
-        groups: Sequence[Any] | None = None,
+        groups: Sequence[Any] | Mapping[Any, int] | None = None,
         average_run_length: float = 1000.0,
     ) -> None:
         self.metric = metric
         self.alpha = alpha
         self.margin = margin
+        self.blocks = blocks
         self.method = method
         self.adjust = adjust
         self.pos_label = pos_label
@@ -214,7 +231,7 @@ class SequentialFairnessTest(ReportPages):
         time: Any = None,
         batch: Any = None,
     ) -> Self:
-        """Take in a batch, of any size and composition.
+        """Take in a batch, of any size; with queues its samples are in the order in which they came.
 
         Parameters
         ----------
@@ -243,7 +260,8 @@ class SequentialFairnessTest(ReportPages):
         Warns
         -----
         UserWarning
-            If the batch was taken in already, or a group comes later than others.
+            If the batch was taken in already, a group comes later than others, or a batch of one sample has nobody to
+            be compared with.
         """
         settings, metrics = self._check()
         if sensitive_features is None:
@@ -259,7 +277,7 @@ class SequentialFairnessTest(ReportPages):
         positive = positive_of(sample, ready, self.pos_label, seen) if ready else getattr(self, "pos_label_", None)
         design = Design(sample, settings, (), (), positive, self.pos_label, ())
         found = {metric.name: values_of(design, metric) for metric in ready}
-        self._begin(metrics)
+        self._begin(metrics, sample.n_samples)
         late = self._stream.take(found, sample.group_labels, name, plain_time(time)) if ready else []
         left = [metric.name for metric in metrics if metric not in ready]
         returned = self._waiting.pop(name, None) is not None
@@ -272,6 +290,13 @@ class SequentialFairnessTest(ReportPages):
         self.n_samples_ = getattr(self, "n_samples_", 0) + (0 if returned else sample.n_samples)
         self.pos_label_ = positive
         self._refresh()
+        if sample.n_samples == 1 and self.blocks == "auto" and self.blocks_ == "batches":
+            warnings.warn(
+                "blocks: the first batch had several samples, so that batches are compared, and one sample has nobody "
+                "to be compared with; single samples are compared by a test with blocks='queues'",
+                UserWarning,
+                stacklevel=2,
+            )
         if late:
             warnings.warn(
                 f"groups: {enumerated([*map(label, late)])} came after the first comparison, and pairs with it share a "
@@ -286,7 +311,9 @@ class SequentialFairnessTest(ReportPages):
         """Return the test of two streams of different samples together, such as those of two sites.
 
         Evidence is multiplied and limits are computed anew, as if this were the first look: what one of the streams has
-        rejected by itself stays with it.
+        rejected by itself stays with it. Samples of two sites are never in one block. With queues, somebody who chose
+        the time knew samples that wait: p-values, one over each stream's largest e-value, are combined by Fisher's
+        method, and the new test takes in no batches: feed the streams, and merge again.
 
         Parameters
         ----------
@@ -296,7 +323,7 @@ class SequentialFairnessTest(ReportPages):
         Returns
         -------
         SequentialFairnessTest
-            A new test, which takes in further batches of either.
+            A new test. With batches, it takes in further ones of either.
 
         Raises
         ------
@@ -334,8 +361,8 @@ class SequentialFairnessTest(ReportPages):
         Returns
         -------
         str or None
-            JSON. Its size does not depend on how many samples there were; every batch adds its name, and a row of
-            `wealth_` for each pair.
+            JSON. Its size does not depend on how many samples were compared; every batch adds its name, and a row of
+            `wealth_` for each pair, and queues add the values that wait.
 
         Raises
         ------
@@ -359,6 +386,7 @@ class SequentialFairnessTest(ReportPages):
         state = {
             "format": FORMAT,
             "parameters": parameters,
+            "sizes": list(self.groups.values()) if isinstance(self.groups, Mapping) else None,
             "stream": self._stream.to_plain(),
             "names": list(self._names),
             "waiting": self._waiting,
@@ -392,7 +420,7 @@ class SequentialFairnessTest(ReportPages):
         Raises
         ------
         ValueError
-            If it is no such text.
+            If it is no such text, or of an earlier version, whose evidence cannot be continued.
 
         Examples
         --------
@@ -409,13 +437,22 @@ class SequentialFairnessTest(ReportPages):
             state = json.loads(text)["state"]
             if state["format"] != FORMAT:
                 raise ValueError("it was not written by SequentialFairnessTest.to_json")
+            if (written := state["stream"]["version"]) != VERSION:
+                why = (
+                    "it put samples of several batches together, and such evidence is not valid: "
+                    "begin another state" if written < VERSION else "read it with the version that wrote it"
+                )  # fmt: skip
+                raise ValueError(f"its form is {written}, and this version of skfairtest continues {VERSION}; {why}")
             parameters = dict(state["parameters"])
             parameters["pos_label"] = untagged(parameters["pos_label"])
             if parameters["groups"] is not None:
-                parameters["groups"] = [untagged(group) for group in parameters["groups"]]
+                groups = [untagged(group) for group in parameters["groups"]]
+                parameters["groups"] = (
+                    groups if state["sizes"] is None else dict(zip(groups, state["sizes"], strict=True))
+                )
             test = cls(**parameters)
             _, metrics = test._check()
-            test._begin(metrics)
+            test._begin(metrics, 0, state["stream"]["blocks"])
             test._stream = Stream.from_plain(test._stream.plan, state["stream"])
             test._names, test._waiting = dict.fromkeys(state["names"]), state["waiting"]
             test.n_samples_, test.pos_label_ = state["n_samples"], untagged(state["pos_label"])
@@ -423,7 +460,7 @@ class SequentialFairnessTest(ReportPages):
             test._refresh()
         except (KeyError, TypeError, ValueError) as error:
             raise ParameterError(
-                f"source holds no state of a SequentialFairnessTest: {type(error).__name__}: {error}"
+                f"source holds no state of a SequentialFairnessTest that goes on: {type(error).__name__}: {error}"
             ) from error
         return test
 
@@ -435,6 +472,7 @@ class SequentialFairnessTest(ReportPages):
 
     def _check(self) -> tuple[Settings, list[Metric]]:
         check_probability("alpha", self.alpha)
+        check_choice("blocks", self.blocks, ("auto", *BLOCKS))
         check_choice("method", self.method, ("auto", *METHODS))
         check_choice("adjust", self.adjust, ("holm", "bonferroni", None))
         if not is_number(self.margin) or not 0 <= self.margin < 1:
@@ -442,8 +480,11 @@ class SequentialFairnessTest(ReportPages):
         length = self.average_run_length
         if not (is_number(length) or is_integer(length)) or not 1 <= length < np.inf:
             raise ParameterError(f"average_run_length must be a number of at least 1; found {length!r}")
-        if self.groups is not None and (not is_sequence(self.groups) or len(set(self.groups)) < 2):
+        several = isinstance(self.groups, Mapping) or is_sequence(self.groups)
+        if self.groups is not None and (not several or len(set(self.groups)) < 2):
             raise ParameterError(f"groups must list at least two groups, or be None; found {self.groups!r}")
+        if self.groups is not None and not all(is_integer(n) and n > 0 for n in self._sizes().values()):
+            raise ParameterError(f"groups must say how many samples a block has, 1 or more; found {self.groups!r}")
         given = {name: plain_value(value) for name, value in self.get_params().items()}
         changed = [name for name, value in given.items() if getattr(self, "_given", given)[name] != value]
         if changed and hasattr(self, "n_batches_"):
@@ -482,8 +523,13 @@ class SequentialFairnessTest(ReportPages):
             )
         return sample, ready
 
-    def _begin(self, metrics: Sequence[Metric]) -> None:
-        """Make the state of a test that has none."""
+    def _sizes(self) -> dict[Any, int]:
+        """Return how many samples of each group a block of queues has."""
+        groups = self.groups
+        return dict(groups) if isinstance(groups, Mapping) else dict.fromkeys(groups or (), 1)
+
+    def _begin(self, metrics: Sequence[Metric], n_samples: int, blocks: str | None = None) -> None:
+        """Make the state of a test that has none, from the size of the first batch or what blocks are known to be."""
         if hasattr(self, "n_batches_"):
             return
         plan = Plan(
@@ -493,7 +539,8 @@ class SequentialFairnessTest(ReportPages):
             self.average_run_length,
             "blocks" if self.method == "auto" else self.method,
             self.adjust,
-            None if self.groups is None else tuple(self.groups),
+            blocks or (self.blocks if self.blocks != "auto" else "queues" if n_samples == 1 else "batches"),
+            None if self.groups is None else self._sizes(),
         )
         self._stream, self._names, self._waiting = Stream(plan), dict[str, None](), dict[Any, Any]()
         self._keep_parameters()
@@ -501,23 +548,68 @@ class SequentialFairnessTest(ReportPages):
     def _refresh(self) -> None:
         """Set the attributes of what is known now."""
         stream = self._stream
-        self.e_value_ = as_e(float(stream.adjusted().max(initial=0.0)))
+        self._frames: dict[Callable[[Stream], pd.DataFrame], pd.DataFrame] = {}
+        self.e_value_ = float(as_e(stream.adjusted().max(initial=0.0)))
         self.p_value_ = float(np.exp(-stream.log_global))
         self.rejected_ = bool(self.p_value_ <= self.alpha)
-        self.comparisons_, self.wealth_, self.by_group_ = pairs_frame(stream), looks_frame(stream), groups_frame(stream)
-        self.confidence_sequence_ = self.comparisons_[["metric", "group", "other", "disparity", "ci_low", "ci_high"]]
-        rejected = [pair.rejected_at for pair in stream.pairs if pair.rejected_at is not None]
-        changed = [pair.changed_at for pair in stream.pairs if pair.changed_at is not None]
-        self.concern_, self.rejected_at_ = bool(rejected), min(rejected, default=None)
-        self.changed_, self.changed_at_ = bool(changed), min(changed, default=None)
-        strongest = self.comparisons_.sort_values(["p_value_adjusted", "p_value"], kind="stable").head(1)
-        self.disparity_ = float(strongest["disparity"].item()) if len(strongest) else float("nan")
-        limits = strongest[["ci_low", "ci_high"]].to_numpy(dtype=float).reshape(-1)
-        self.confidence_interval_ = tuple(limits.tolist()) if len(strongest) else (float("nan"), float("nan"))
-        waiting = [(name, told["time"], sum(n for _, n in told["n"])) for name, told in self._waiting.items()]
-        self.pending_ = pd.DataFrame(waiting, columns=["batch", "time", "n"])
+        rejected, changed = (at[~np.isnan(at)] for at in (stream.rejected_at, stream.changed_at))
+        self.concern_, self.rejected_at_ = bool(len(rejected)), int(rejected.min()) if len(rejected) else None
+        self.changed_, self.changed_at_ = bool(len(changed)), int(changed.min()) if len(changed) else None
         self.groups_, self.n_batches_ = list(stream.arrivals), stream.looks
-        self.method_, self.adjust_ = stream.plan.method, stream.plan.adjust
+        self.blocks_, self.method_, self.adjust_ = stream.plan.blocks, stream.plan.method, stream.plan.adjust
+
+    # A frame is made when somebody looks at it: a stream of single samples would make thousands.
+
+    def _frame(self, make: Callable[[Stream], pd.DataFrame]) -> pd.DataFrame:
+        check_is_fitted(self)
+        if make not in self._frames:
+            self._frames[make] = make(self._stream)
+        return self._frames[make]
+
+    @property
+    def comparisons_(self) -> pd.DataFrame:
+        """What is known of every pair now."""
+        return self._frame(pairs_frame)
+
+    @property
+    def wealth_(self) -> pd.DataFrame:
+        """Every look at which a pair had a block."""
+        return self._frame(looks_frame)
+
+    @property
+    def by_group_(self) -> pd.DataFrame:
+        """Samples and value of each group over all batches."""
+        return self._frame(groups_frame)
+
+    @property
+    def pending_(self) -> pd.DataFrame:
+        """Batches that wait for their labels."""
+        check_is_fitted(self)
+        waiting = [(name, told["time"], sum(n for _, n in told["n"])) for name, told in self._waiting.items()]
+        return pd.DataFrame(waiting, columns=["batch", "time", "n"])
+
+    @property
+    def confidence_sequence_(self) -> pd.DataFrame:
+        """The disparity and its limits now, of every pair."""
+        return self.comparisons_[["metric", "group", "other", "disparity", "ci_low", "ci_high"]]
+
+    @property
+    def disparity_(self) -> float:
+        """The disparity of the pair with the strongest evidence."""
+        return self._strongest()[0]
+
+    @property
+    def confidence_interval_(self) -> tuple[float, float]:
+        """The confidence sequence of that pair now."""
+        return self._strongest()[1:]
+
+    def _strongest(self) -> tuple[float, float, float]:
+        """Return the disparity and the limits of the pair with the strongest evidence."""
+        if not len(self.comparisons_):
+            return np.nan, np.nan, np.nan
+        strongest = self.comparisons_.sort_values(["p_value_adjusted", "p_value"], kind="stable").iloc[0]
+        disparity, low, high = (float(strongest[name]) for name in ("disparity", "ci_low", "ci_high"))
+        return disparity, low, high
 
     def to_frame(self) -> pd.DataFrame:
         """Return every look as a flat frame.
@@ -547,13 +639,13 @@ class SequentialFairnessTest(ReportPages):
         means = {metric.name: metric.describes for metric in metrics if isinstance(metric, ScoreMetric)}
         margin = (-self.margin, self.margin) if self.margin else None
         sentences = Setup(margin_bounds=margin, alpha=self.alpha, sentences=rates, descriptions=means)
-        return StreamSetup(sentences, tuple(metric.name for metric in metrics), self.average_run_length)
+        return StreamSetup(sentences, tuple(metric.name for metric in metrics), self.average_run_length, self.blocks_)
 
     def _page(self) -> Sequence[Block]:
         metrics = enumerated([metric_title(metric) for metric in self._setup().metrics])
         return [Heading(f"Monitoring: {metrics}", 1), Heading("Verdict"), *self._document()]
 
-    def _document(self) -> Sequence[Block]:
+    def _blocks(self) -> Sequence[Block]:
         return sequential_document(
             self._setup(),
             comparisons=self.comparisons_,

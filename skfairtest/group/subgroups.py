@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,8 @@ import numpy as np
 from skfairtest._utils.checks import check_choice, is_integer
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.seeds import check_seed, seed_sequence
-from skfairtest._utils.text import label
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.text import label, pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.comparisons.contrasts import Design
 from skfairtest.comparisons.family import p_of
@@ -26,6 +28,7 @@ from skfairtest.comparisons.scan import (
     adjusted,
     by_permutation,
     distinct_of,
+    doubtful,
     explain,
     measure_of,
     people_of,
@@ -81,7 +84,8 @@ class SubgroupScan(GroupsTest, ReportPages):
         many people in each.
     guarantee : {"familywise", "split", "fdr", "fdr_bh"}, default="familywise"
         The error rate that is controlled at the level ``1 - confidence_level``. "familywise": the probability that any
-        true null hypothesis is rejected is at most the level, whichever are true and however they depend on each other.
+        true null hypothesis is rejected is at most the level, whichever are true and however they depend on each other;
+        of means this is exact where nothing differs, and approximate where equal means have unequal distributions.
         "split": the same for subgroups that are chosen on one half of the people and tested on the other. "fdr": the
         expected share of true null hypotheses among those rejected, whatever their dependence (Benjamini and
         Yekutieli); "fdr_bh": the same under positive dependence, which overlapping subgroups need not have (Benjamini
@@ -95,7 +99,7 @@ class SubgroupScan(GroupsTest, ReportPages):
     n_resamples : int, default=999
         Permutations of people, for means.
     pos_label : label, optional
-        The positive label. None: 1 of {0, 1} or {-1, 1}, True, or the estimator's ``classes_[1]``.
+        The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
     random_state : int, RandomState, Generator or None
         Seed of the halves of "split", of the permutations for means, and of the predictions of a randomised model.
 
@@ -149,9 +153,12 @@ class SubgroupScan(GroupsTest, ReportPages):
     convolution of the strata's distributions with control features. With control features and more than 2,000
     subgroups, those with a score of at most 3 have the normal approximation. The p-value of a mean is Welch's, which is
     much too small far out in its tail if values are skewed and subgroups small. The adjusted p-value is therefore the
-    larger of two: Holm's, which is valid in large samples, and the share of permutations of all people (within strata
-    and contexts) whose smallest p-value is at most as large, which is exact if nothing differs (Westfall and Young
-    1993). Means are available only with "familywise".
+    larger of two: Holm's, which is valid in large samples, and the share of permutations of all people (within strata)
+    whose smallest p-value is at most as large, which is exact if nothing differs (Westfall and Young 1993). Subgroups
+    that are compared in contexts of the same features are a family of their own, permuted within these contexts, so
+    that contexts may differ; the p-values of F families are multiplied by F. A small subgroup of skewed values with the
+    mean of the others can still be found too often: a warning says if a reported one rests on few or extreme people.
+    Means are available only with "familywise".
 
     "familywise" is Holm's procedure, in which a hypothesis counts only if its p-value could have been that small
     (Tarone 1990): subgroups in which hardly anyone meets the condition cost nothing. Subgroups that hold the same
@@ -388,7 +395,6 @@ class SubgroupScan(GroupsTest, ReportPages):
         positive = positive_label(sample, metrics, self.pos_label, classes_of(self.estimator))
         design = Design(sample, settings, (), (), positive, self.pos_label, ())
         measures = [measure_of(design, metric) for metric in metrics]
-        self._check_means(measures, settings.alpha)
         everyone, left_out = all_subgroups(cells, self.max_depth, self.min_group_size, self.max_subgroups)
         if not len(everyone):
             raise ParameterError(
@@ -396,6 +402,7 @@ class SubgroupScan(GroupsTest, ReportPages):
                 "and its comparison group both have that many; use a smaller min_group_size, or features with fewer "
                 "values"
             )
+        self._check_means(measures, settings.alpha, len(everyone.contexts))
         halves = people_of(cells, measures, seed_sequence(seed) if self.guarantee == "split" else None)
         tested = self._search(measures, everyone, halves, settings.alpha, left_out)
         log_adjusted = self._adjusted(tested, seed)
@@ -413,21 +420,38 @@ class SubgroupScan(GroupsTest, ReportPages):
         self.pos_label_, self.n_samples_ = positive, sample.n_samples
         self.record_ = self._recorded()
         self._keep_parameters()
+        self._warn_of_means(tested, chosen)
         return self
 
-    def _check_means(self, measures: Sequence[Measure], alpha: float) -> None:
+    def _warn_of_means(self, tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]]) -> None:
+        """Warn of reported means of too few people, or of a few extreme ones, whose p-values are approximate."""
+        reported = [(one, step.row) for one, steps in zip(tested, chosen, strict=True) for step in steps]
+        means = [(one, row) for one, row in reported if isinstance(one.measure.sums, MeanSums)]
+        reasons = [(one, row, why) for one, row in means if (why := doubtful(one, row))]
+        if reasons:
+            one, row, why = reasons[0]
+            name = ", ".join(f"{feature} = {label(value)}" for feature, value in one.subgroups.description(row))
+            more = f" (and {pluralize(len(reasons) - 1, 'other subgroup')})" if len(reasons) > 1 else ""
+            warnings.warn(
+                f"{one.measure.metric.name} of {name} {why}{more}: p-values of its comparison are approximate, and may "
+                "be too small; a rate has an exact test for any number of people",
+                UserWarning,
+                stacklevel=find_stack_level(),
+            )
+
+    def _check_means(self, measures: Sequence[Measure], alpha: float, families: int) -> None:
         means = [measure.metric.name for measure in measures if isinstance(measure.sums, MeanSums)]
         if means and self.guarantee != "familywise":
             raise ParameterError(
                 f"guarantee={self.guarantee!r} needs exact p-values, and {means[0]} is a mean, whose p-values are not: "
                 "use guarantee='familywise', which permutes people, or a rate"
             )
-        fewest = int(np.ceil(len(measures) / alpha - 1e-9)) - 1
+        fewest = int(np.ceil(families * len(measures) / alpha - 1e-9)) - 1
         if means and self.n_resamples < fewest:
             raise ParameterError(
                 f"n_resamples={self.n_resamples:,} is too few for {means[0]}: no p-value of permutations could be as "
-                f"small as {alpha:.3g}, the level, divided by the number of metrics ({len(measures)}); use at least "
-                f"{fewest:,}"
+                f"small as {alpha:.3g}, the level, divided by the number of metrics ({len(measures)})"
+                f"{f' and of kinds of contexts ({families})' if families > 1 else ''}; use at least {fewest:,}"
             )
 
     def _cells(self, sample: Sample) -> tuple[Cells, dict[str, tuple[float, ...]], tuple[str, ...]]:
@@ -513,7 +537,10 @@ class SubgroupScan(GroupsTest, ReportPages):
             row = int(np.argmin(first.log_p))
             self.statistic_ = float(first.scores[row])
             self.disparity_ = float(frames[strongest]["disparity"].iloc[row])
-            self.confidence_interval_ = limits_of(first, row, alpha / n_tested)
+            low, high = limits_of(first, row, alpha / n_tested)
+            if familywise[strongest][row] > np.log(alpha) + 1e-12:  # nor is equality rejected by the interval
+                low, high = min(low, 0.0), max(high, 0.0)
+            self.confidence_interval_ = (low, high)
 
     def _scan_setup(
         self, sample: Sample, metrics: list[Metric], settings: Settings, contextual: tuple[str, ...]
@@ -555,7 +582,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         check_is_fitted(self)
         return self.subgroups_.copy()
 
-    def _document(self) -> list[Block]:
+    def _blocks(self) -> list[Block]:
         return scan_document(
             self.record_, subgroups=self.subgroups_, not_searched=self.not_searched_, edges=self.edges_
         )

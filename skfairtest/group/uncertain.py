@@ -25,10 +25,11 @@ class UncertainGroupsTest(FairnessTest):
     """Test whether a rate differs between groups that are known by probabilities, such as those of BISG.
 
     Null hypothesis: the rate is equal in the groups that are compared. Where every probability is 0 or 1, the test is
-    `FairnessTest`, with the same numbers. Otherwise rates are estimated as `estimate` says, and people are drawn with
-    replacement, with their outcomes and probabilities. Every estimate needs probabilities that are right on average
-    (of the people with a probability of .3, 30 % belong to the group), and one more assumption, which no data without
-    groups can check; `assumption_` names it. Estimates that differ from each other are a sign that one fails.
+    `FairnessTest`, with the same numbers. Otherwise rates are estimated as `estimate` says, and compared by score
+    statistics, whose distribution is that of outcomes drawn with the rates of the null hypothesis. Every estimate needs
+    probabilities that are right on average (of the people with a probability of .3, 30 % belong to the group), and one
+    more assumption, which no data without groups can check; `assumption_` names it. Estimates that differ from each
+    other are a sign that one fails.
 
     Parameters
     ----------
@@ -39,14 +40,16 @@ class UncertainGroupsTest(FairnessTest):
     estimate : {"weighted", "thresholded", "likelihood"}, default="weighted"
         "weighted": a person counts in each group with its probability. Assumes that outcome and group are independent
         among people with the same probabilities; if not, disparities are biased, mostly towards zero.
-        "thresholded": a person counts in the group with the largest probability. Assumes that this is everyone's group.
+        "thresholded": a person counts in the group with the largest probability. Assumes that this is everyone's group,
+        and is `FairnessTest` of these groups.
         "likelihood": the rates with the largest likelihood, where groups are drawn with these probabilities and
         outcomes with the rates of groups, as in BIRDiE without covariates. Assumes that the outcome is independent,
-        within each group, of what the probabilities were made from, such as surname and address.
+        within each group, of what the probabilities were made from, such as surname and address. Groups whose
+        probabilities are all alike, or follow from those of others, are left out of comparisons.
     n_reference : float, optional
-        From how many people of known group each row of probabilities was estimated. Then bootstrap samples draw the
-        probabilities as well, from a Dirichlet distribution: intervals include their error. People with equal rows
-        share what is drawn. None: the probabilities are taken as they are.
+        From how many people of known group each row of probabilities was estimated: standard errors then count that
+        such shares vary (as those of a Dirichlet distribution), for all people with equal rows together. None: the
+        probabilities are taken as they are. Not with "thresholded".
     compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
         As in `FairnessTest`.
     reference_group : str, optional
@@ -62,11 +65,11 @@ class UncertainGroupsTest(FairnessTest):
     confidence_level : float, default=0.95
         Of intervals; one minus it is the level of the test.
     n_resamples : int, default=1999
-        Bootstrap samples.
+        How often outcomes are drawn, for each comparison.
     pos_label : label, optional
         The positive label, as in `FairnessTest`.
     random_state : int, RandomState, Generator or None
-        Seed of the bootstrap samples.
+        Seed of the draws.
     verbose : int, default=0
         As in `FairnessTest`.
 
@@ -76,8 +79,8 @@ class UncertainGroupsTest(FairnessTest):
         What the estimate assumes beside probabilities that are right on average; "none: groups are certain" where every
         probability is 0 or 1.
     by_group_ : DataFrame
-        As of `FairnessTest`; ``n`` is the expected number of people, rounded, ``n_effective`` Kish's effective number
-        of those who meet the condition.
+        As of `FairnessTest`; ``n`` is the expected number of people, rounded, ``n_effective`` how many people of known
+        group who meet the condition the rate is worth (Kish's effective number for the weighted estimate).
     p_value_, statistic_, disparity_, binning_error_ : float
         As of `FairnessTest`, and so is everything that follows.
     rejected_, concern_ : bool
@@ -88,11 +91,11 @@ class UncertainGroupsTest(FairnessTest):
     comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
         The last two have no rows.
     null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
-        Disparities of bootstrap samples less that of the data.
+        Statistics of drawn outcomes.
     method_, variance_, within_, adjust_ : str or None
         What was run.
     n_resamples_, n_samples_, n_unknown_ : int
-        Bootstrap samples, people, and 0.
+        Draws, people, and 0.
     groups_ : list
         The names of the columns, sorted.
     pos_label_ : object
@@ -187,6 +190,11 @@ class UncertainGroupsTest(FairnessTest):
         check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None))
         if self.n_reference is not None and not (isinstance(self.n_reference, Real) and 0 < self.n_reference < np.inf):
             raise ParameterError(f"n_reference must be a number of people above 0, or None; found {self.n_reference!r}")
+        if self.n_reference is not None and self.estimate == "thresholded":
+            raise ParameterError(
+                "n_reference is how well probabilities are known, and estimate='thresholded' takes the largest for "
+                "certain: leave it out, or use estimate='weighted' or 'likelihood'"
+            )
         if isinstance(self.n_resamples, str):
             raise ParameterError(f"n_resamples must be an integer of at least 1; found {self.n_resamples!r}")
         return super()._check()
@@ -198,6 +206,10 @@ class UncertainGroupsTest(FairnessTest):
                     f"{name} was given, and groups with probabilities have no test with it: leave it out"
                 )
         probabilities = read_probabilities(columns["sensitive_features"], "sensitive_features")
+        self._certain = probabilities.are_labels
+        if self.estimate == "thresholded":
+            largest = np.eye(len(probabilities.groups))[probabilities.values.argmax(axis=1)]
+            probabilities = replace(probabilities, values=largest)
         y_true, y_pred = (
             None if values is None else read_values(values, name)
             for values, name in ((y, "y_true"), (y_pred, "y_pred"))
@@ -209,28 +221,28 @@ class UncertainGroupsTest(FairnessTest):
         assert sample.probabilities is not None
         if sample.probabilities.are_labels:
             return super()._compare(sample, settings, metrics, seed)
-        bootstrap = replace(settings, question=replace(settings.question, method="bootstrap"), variance=None)
         how = (self.estimate, self.n_reference, self.pos_label, classes_of(self.estimator))
-        measured = measure_uncertain(sample, metrics, bootstrap, *how, seed)
-        (result,) = decide([measured], bootstrap)
+        measured = measure_uncertain(sample, metrics, settings, *how, seed)
+        (result,) = decide([measured], settings)
         warn_about_people(measured)
-        warn_about_resamples(result.verdict, bootstrap)
+        warn_about_resamples(result.verdict, settings)
         return result
 
     def _fit_sample(
         self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
     ) -> Self:
         super()._fit_sample(sample, settings, metrics, seed, subject)
-        assert isinstance(sample, UncertainSample)
-        assert sample.probabilities is not None
         self.assumption_ = "none: groups are certain"
-        if not sample.probabilities.are_labels:
-            self.within_, self.assumption_ = None, ASSUMPTIONS[self.estimate]
+        if not self._certain:
+            self.assumption_ = ASSUMPTIONS[self.estimate]
+            expected = "" if self.estimate == "thresholded" else ", and numbers of people are expected ones"
             said = (
-                f"Groups are known by probabilities, and numbers of people are expected ones. The {self.estimate} "
+                f"Groups are known by probabilities{expected}. The {self.estimate} "
                 f"estimate assumes that these are right on average, and that {self.assumption_}."
             )
             self._setup = replace(self._setup, unknown=said)
+            if self.estimate != "thresholded":
+                self.within_ = None
         return self
 
     @classmethod

@@ -487,7 +487,7 @@ class IndividualFairnessTest(ReportPages):
         title = Heading(f"Individual fairness of {label(type(self._model.estimator).__name__)}", 1)
         return [title, Heading("Verdict"), *self._document()]
 
-    def _document(self) -> list[Block]:
+    def _blocks(self) -> list[Block]:
         return individual_document(self._setup, self.most_unfair(3, n_features=3), self.changed_features())
 
     def __sklearn_tags__(self) -> Tags:

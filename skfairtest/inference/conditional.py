@@ -12,11 +12,13 @@ relative tolerance of 1e-7. P-values are returned as natural logarithms, so that
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import reduce
 from typing import overload
 
 import numpy as np
+from scipy.optimize import brentq
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Floats, Integers
@@ -30,7 +32,7 @@ DIRECT_WORK = 300_000_000
 STRATA_CAP = 50_000_000
 #: Standard deviations around the centre that a window holds, and those beyond which tails are computed by tilting.
 _WIDE, _FAR = 45.0, 30.0
-_NARROW, _FAR_NARROW = 14.0, 5.0
+NARROW, _FAR_NARROW = 14.0, 5.0
 #: Tails smaller than this have lost digits to underflow, or to the rounding of a Fourier transform.
 _UNDERFLOW, _NOISE = 1e-280, 1e-9
 
@@ -176,7 +178,7 @@ def conditional_score_log_p(x1: int, d1: int, x2: int, d2: int) -> float:
     return float(log_both_tails((m * d1 - distance) // people, upper, d1, d2, m)[0])
 
 
-def _stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) -> tuple[int, Floats, float]:
+def stratum_distribution(d1: int, d2: int, m: int, tilt: float, reach: float) -> tuple[int, Floats, float]:
     """First outcome, probabilities proportional to pmf * exp(tilt x), and the log of what they were divided by.
 
     Outcomes further than `reach` standard deviations (and 60) from the tilted mode are left out.
@@ -257,21 +259,21 @@ class Strata:
         A direct convolution adds positive terms and keeps the relative accuracy of the smallest ones; one by Fourier
         transforms is accurate relatively to the largest.
         """
-        strata = [_stratum_distribution(*each, tilt, _WIDE if direct else _NARROW) for each in self.each]
+        strata = [stratum_distribution(*each, tilt, _WIDE if direct else NARROW) for each in self.each]
         firsts, parts, log_constants = zip(*strata, strict=True)
         masses = reduce(np.convolve, parts) if direct else _convolved(list(parts))
         return sum(firsts), masses, sum(log_constants)
 
     def within_cap(self) -> bool:
         """Whether the distribution of the sum is enumerated: as long as it fits in memory comfortably."""
-        return bool(2 * _NARROW * np.sqrt(self.moments()[1]) * len(self.each) <= STRATA_CAP)
+        return bool(2 * NARROW * np.sqrt(self.moments()[1]) * len(self.each) <= STRATA_CAP)
 
     def tilted_mean(self, tilt: float) -> float:
         """Mean of the tilted sum."""
         total = 0.0
-        for a, b, c in self.each:
-            first, masses, _ = _stratum_distribution(a, b, c, tilt, _NARROW)
-            total += first + float(masses @ np.arange(len(masses)))
+        for stratum, copies in Counter(self.each).items():
+            first, masses, _ = stratum_distribution(*stratum, tilt, NARROW)
+            total += copies * (first + float(masses @ np.arange(len(masses))))
         return total
 
     def tilt_of(self, mean: float) -> float:
@@ -281,10 +283,7 @@ class Strata:
             low *= 2
         while self.tilted_mean(high) < mean:
             high *= 2
-        while high - low > 1e-9 * max(1.0, abs(low)):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.tilted_mean(middle) < mean else (low, middle)
-        return (low + high) / 2
+        return float(brentq(lambda tilt: self.tilted_mean(tilt) - mean, low, high, xtol=1e-10))
 
     def log_tail(self, observed: int, at: float = 0.0, *, upper: bool) -> float:
         """Log tail probability of the sum tilted by `at`, however small; the distribution is centred at `observed`.

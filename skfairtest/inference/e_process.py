@@ -1,14 +1,19 @@
-"""Evidence about a difference of two means that grows batch by batch and is valid at every look.
+"""Evidence about a difference of two means that grows block by block and is valid at every look.
 
 In a block of n_a and n_b samples with values between 0 and 1, a bet takes a stake on each sample: the product over the
 samples of group a of ``1 + k / n_a (y - c_a)`` and over those of group b of ``1 - k / n_b (y - c_b)``, with
 ``c_a - c_b = d``, ``k >= 0`` and all factors at least 0. Its expectation is at most 1 where ``mean_a - mean_b <= d``,
-whatever the composition of the block, as the geometric mean of the expected factors is at most their arithmetic mean,
-``1 + k / (n_a + n_b) (mean_a - mean_b - d)``. For rates and ``d = 0`` these are all e-variables
-``p_theta_g(y) / p_theta_0(y)`` of Turner, Ly and Grunwald (2024, equation 6); nothing but the bounds of the values is
-used, so means of bounded losses are tested by the same bets. The product over blocks is a nonnegative supermartingale
-if c and k are chosen from the past, and so is a mixture of several k: by Ville's inequality it ever reaches 1 / alpha
-with probability at most alpha.
+whatever the composition of the block (which must not follow its outcomes), as the geometric mean of the expected
+factors is at most their arithmetic mean, ``1 + k / (n_a + n_b) (mean_a - mean_b - d)``. For rates and ``d = 0`` these
+are all e-variables ``p_theta_g(y) / p_theta_0(y)`` of Turner, Ly and Grunwald (2024, equation 6); nothing but the
+bounds of the values is used, so means of bounded losses are tested by the same bets. The product over blocks is a
+nonnegative supermartingale if c and k are chosen from earlier blocks, and so is a mixture of several k: by Ville's
+inequality it ever reaches 1 / alpha with probability at most alpha.
+
+A block is a batch, or the next samples of each group's own queue in a proportion that is fixed beforehand. Of queues,
+who comes next may follow all outcomes so far: each group's samples are the same independent draws whenever they come,
+and the order of their coming decides only how many blocks there are. The process at such a stop is no e-value then, as
+samples that wait are known before their block is complete; its running maximum is what Ville's inequality bounds.
 
 With k fixed and c linear in d, the logarithm of every factor is concave in d. Between two differences the evidence is
 therefore at least what a chord between them says: limits of the difference need few of them, and are valid everywhere.
@@ -19,20 +24,18 @@ R. Turner, A. Ly and P. Grunwald (2024), Generic E-variables for exact sequentia
 stopping, Journal of Statistical Planning and Inference 230. I. Waudby-Smith and A. Ramdas (2024), Estimating means of
 bounded random variables by betting, JRSS B 86, 1-27. B. Chugg et al. (2023), Auditing Fairness by Betting, NeurIPS.
 J. Shin, A. Ramdas and A. Rinaldo (2023), E-detectors, New England Journal of Statistics in Data Science 2.
-V. Vovk and R. Wang (2021), E-values: calibration, combination and applications, Annals of Statistics 49.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from skfairtest._utils.batches import batches
-from skfairtest._utils.typing import Floats
+from skfairtest._utils.typing import Floats, Positions
 
 #: Share of the largest admissible stake that is ever staked: no wealth is lost for good.
 MOST = 0.95
@@ -46,8 +49,8 @@ CENTRES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 #: Differences at which limits are followed, and places between two of them at which chords are read.
 DIFFERENCES: Floats = np.linspace(-1.0, 1.0, 41)
 BETWEEN = 200
-#: Values that are looked at together.
-COLUMNS = 2048
+#: Values that are looked at together, factors of bets, and pairs whose limits are.
+COLUMNS, FACTORS, TOGETHER = 2048, 1 << 21, 256
 
 METHODS = ("blocks", "betting")
 
@@ -59,15 +62,15 @@ def log_payoffs(values: Floats, counts: Floats, centre: Any, differences: Floats
 
     Parameters
     ----------
-    values : ndarray of float, shape (K,)
+    values : ndarray of float, shape (..., K) or (K,)
         Values between 0 and 1.
     counts : ndarray of float, shape (..., 2, K)
         How many samples of both groups have them. Without samples of a group nothing is staked.
     centre : float or ndarray, shape (...)
         The common mean that is expected, from what came before.
-    differences : ndarray of float, shape (D,)
+    differences : ndarray of float, shape (..., D) or (D,)
         From -1 to 1.
-    bets : ndarray of float, shape (J,)
+    bets : ndarray of float, shape (..., 1, J) or (J,)
         Stakes on a sample of the smaller group.
 
     Returns
@@ -94,10 +97,10 @@ def log_payoffs(values: Floats, counts: Floats, centre: Any, differences: Floats
         most = MOST * np.fmin(n_a / c_a, n_b / (1 - c_b))[..., None]
     stake = np.fmin(bets * np.minimum(n_a, n_b)[..., None], most)
     total = np.zeros(np.broadcast_shapes(stake.shape, (*c_a.shape, 1)))
-    for place in batches(len(values), COLUMNS):
+    for place in batches(values.shape[-1], COLUMNS):
         for group, (sign, c, size) in enumerate(((1.0, c_a, n_a), (-1.0, c_b, n_b))):
             each = sign * stake / np.maximum(size, 1.0)[..., None]
-            factors = each[..., None] * (values[place] - c[..., None])[..., None, :]
+            factors = each[..., None] * (values[..., None, place] - c[..., None])[..., None, :]
             total += np.einsum("...djk,...k->...dj", np.log1p(factors), counts[..., group, place])
     return total
 
@@ -118,10 +121,10 @@ def log_payoffs_of_means(values: Floats, counts: Floats, differences: Floats, be
         As of `log_payoffs`.
     """
     n = counts.sum(axis=-1)
-    mean = counts @ values / np.maximum(n, 1.0)
+    mean = (counts * values[..., None, :]).sum(axis=-1) / np.maximum(n, 1.0)
     found = (mean[..., 0] - mean[..., 1])[..., None] - differences
     with np.errstate(divide="ignore"):
-        stake = np.minimum(bets / 2, MOST / (1 + differences)[:, None])
+        stake = np.minimum(bets / 2, MOST / (1 + differences)[..., None])
     return np.where((n > 0).all(axis=-1)[..., None, None], np.log1p(stake * found[..., None]), 0.0)
 
 
@@ -135,14 +138,22 @@ def first_payoffs(values: Floats, counts: Floats, differences: Floats, bets: Flo
     True
     """
     paid = [log_payoffs(values, counts, centre, differences, bets) for centre in CENTRES]
-    mean = logsumexp(paid, axis=0) - np.log(len(paid))
+    mean = log_sum(np.stack(paid, axis=-1)) - np.log(len(paid))
     return np.asarray(np.logaddexp(mean, 0.0) - np.log(2))
+
+
+def log_sum(logs: Floats) -> Floats:
+    """Return the logarithm of the sum of exponentials over the last axis."""
+    most = logs.max(axis=-1, keepdims=True)
+    most = np.where(np.isfinite(most), most, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(np.exp(logs - most).sum(axis=-1)) + most[..., 0])
 
 
 def mixed(log_wealth: Floats) -> Floats:
     """Return the logarithm of the wealth over bets, the last axis: the mean weighted by what each began with."""
     shares = SHARES[: log_wealth.shape[-1]]
-    return np.asarray(logsumexp(log_wealth + np.log(shares / shares.sum()), axis=-1))
+    return log_sum(log_wealth + np.log(shares / shares.sum()))
 
 
 def both_sides(log_wealth: Floats) -> Floats:
@@ -151,11 +162,11 @@ def both_sides(log_wealth: Floats) -> Floats:
 
 
 def e_holm(log_e: Floats) -> Floats:
-    """Return logarithms of e-values adjusted for testing all hypotheses: closed testing with arithmetic means.
+    """Return logarithms of e-values adjusted for testing all hypotheses, by Holm's step-down.
 
-    The adjusted e-value of a hypothesis is the smallest mean over the sets that it is in. Whichever hypotheses are
-    true, the adjusted e-process of any of them ever reaches 1 / alpha with probability at most alpha (Vovk and Wang
-    2021, algorithm 1).
+    One over the largest e-value so far is a p-value that is valid at any time. Whichever hypotheses are true, the
+    adjusted e-value of any of them ever reaches 1 / alpha with probability at most alpha; each may have a clock of its
+    own, as blocks of queues have (means of e-values take one clock).
 
     Parameters
     ----------
@@ -165,169 +176,182 @@ def e_holm(log_e: Floats) -> Floats:
     Examples
     --------
     >>> np.exp(e_holm(np.log([60.0, 1.0, 0.5]))).round(3).tolist()
-    [20.5, 0.75, 0.5]
+    [20.0, 0.5, 0.5]
     """
-    adjusted = np.array(log_e, dtype=float)
-    for place, own in enumerate(log_e):
-        others = np.sort(np.delete(log_e, place))
-        means = np.logaddexp.accumulate([own, *others]) - np.log(np.arange(1, len(log_e) + 1))
-        adjusted[place] = means.min()
+    order = np.argsort(-log_e, kind="stable")
+    adjusted = np.empty(len(log_e))
+    adjusted[order] = np.minimum.accumulate(log_e[order] - np.log(np.arange(len(log_e), 0, -1.0)))
     return adjusted
+
+
+def fisher(log_e: Floats, other: Floats) -> Floats:
+    """Return the logarithm of one over Fisher's p-value of two independent ones, one over each e-value.
+
+    Nothing is used but that e-values ever reach x with probability at most 1 / x: their product need not be an e-value
+    where somebody stopped both streams because of samples that wait for their block.
+
+    Examples
+    --------
+    >>> float(
+    ...     np.exp(-fisher(np.log(20.0), np.log(20.0))).round(4)
+    ... )  # scipy.stats.combine_pvalues([0.05, 0.05])
+    0.0175
+    """
+    both = np.maximum(log_e, 0.0) + np.maximum(other, 0.0)
+    return np.asarray(both - np.log1p(both))
 
 
 @dataclass(eq=False)
 class EProcess:
-    """The evidence about the difference of two means, from the first batch on; its size does not depend on how many.
+    """The evidence about the differences of two means of P pairs, from the first block on; of a size that stays.
 
     Parameters
     ----------
     margin : float
         Differences from ``-margin`` to ``margin`` are tolerated.
     method : {"blocks", "betting"}
-        Bets on every sample, or on the difference of a batch's means.
-    tested, detected : ndarray of float, shape (2, J)
+        Bets on every sample, or on the difference of a block's means.
+    differences : ndarray of float, shape (D,)
+        Differences at which limits are followed.
+    tested, detected : ndarray of float, shape (P, 2, J)
         Log wealth of every bet against ``difference <= margin`` and, with groups swapped, ``difference >= -margin``;
-        and the Shiryaev-Roberts sums of what it has been since every batch.
-    followed : ndarray of float, shape (2, D, ALWAYS)
-        Log wealth against ``difference <= d`` for each of `DIFFERENCES`, and with groups swapped.
-    seen : ndarray of float, shape (2, 2)
+        and the Shiryaev-Roberts sums of what it has been since every block.
+    followed : ndarray of float, shape (P, 2, D, ALWAYS)
+        Log wealth against ``difference <= d`` for each of `differences`, and with groups swapped.
+    seen : ndarray of float, shape (P, 2, 2)
         Samples and sums of values of both groups, as far as they were compared.
-    weight, weighted : float
+    weight, weighted : ndarray of float, shape (P,)
         Sums over blocks of ``n_a n_b / (n_a + n_b)``, and of this times the difference of means.
-    low, high : float
+    low, high : ndarray of float, shape (P,)
         Limits of the difference now. They hold at all looks together; so would the narrowest ones so far, which say
         nothing sensible once the difference changes.
-    n_blocks : int
+    n_blocks : ndarray of float, shape (P,)
         How many blocks were compared.
-    waiting : mapping of float to list of float
-        Values of samples that wait for the other group, and how many of both groups have them.
     """
 
     margin: float
     method: str = "blocks"
-    tested: Floats = field(default_factory=lambda: np.zeros((2, len(BETS))))
-    detected: Floats = field(default_factory=lambda: np.full((2, len(BETS)), -np.inf))
-    followed: Floats = field(default_factory=lambda: np.zeros((2, len(DIFFERENCES), ALWAYS)))
-    seen: Floats = field(default_factory=lambda: np.zeros((2, 2)))
-    weight: float = 0.0
-    weighted: float = 0.0
-    low: float = -1.0
-    high: float = 1.0
-    n_blocks: int = 0
-    waiting: dict[float, list[float]] = field(default_factory=dict)
+    differences: Floats = field(default_factory=lambda: DIFFERENCES)
+    tested: Floats = field(default_factory=lambda: np.zeros((0, 2, len(BETS))))
+    detected: Floats = field(default_factory=lambda: np.zeros((0, 2, len(BETS))))
+    followed: Floats = field(default_factory=lambda: np.zeros((0, 2, len(DIFFERENCES), ALWAYS)))
+    seen: Floats = field(default_factory=lambda: np.zeros((0, 2, 2)))
+    weight: Floats = field(default_factory=lambda: np.zeros(0))
+    weighted: Floats = field(default_factory=lambda: np.zeros(0))
+    low: Floats = field(default_factory=lambda: np.zeros(0))
+    high: Floats = field(default_factory=lambda: np.zeros(0))
+    n_blocks: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @classmethod
+    def begun(cls, n: int, margin: float = 0.0, method: str = "blocks", differences: Floats = DIFFERENCES) -> EProcess:
+        """Return the evidence about n pairs before the first block."""
+        followed = np.zeros((n, 2, len(differences), ALWAYS))
+        tested, detected = np.zeros((n, 2, len(BETS))), np.full((n, 2, len(BETS)), -np.inf)
+        nothing = {name: np.zeros(n) for name in ("weight", "weighted", "n_blocks")}
+        return cls(
+            margin, method, differences, tested, detected, followed, np.zeros((n, 2, 2)),
+            low=np.full(n, -1.0), high=np.ones(n), **nothing,
+        )  # fmt: skip
 
     @property
-    def log_e(self) -> float:
-        """Logarithm of the e-value of the null hypothesis that the difference is within the margin."""
-        return float(both_sides(self.tested))
+    def log_e(self) -> Floats:
+        """Logarithms of the e-values of the null hypotheses that the difference is within the margin, (P,)."""
+        return both_sides(self.tested)
 
     @property
-    def log_detector(self) -> float:
-        """Logarithm of the e-detector: its first passage above A takes at least A batches on average if nothing ails.
+    def log_detector(self) -> Floats:
+        """Logarithms of the e-detectors: the first passage above A takes at least A blocks on average if nothing ails.
 
-        Its expectation after t batches without a disparity is at most t.
+        Their expectation after t blocks without a disparity is at most t.
         """
-        return float(both_sides(self.detected))
+        return both_sides(self.detected)
 
     @property
-    def difference(self) -> float:
-        """The mean difference within blocks, weighted by how many samples inform it."""
-        return self.weighted / self.weight if self.weight else float("nan")
+    def difference(self) -> Floats:
+        """The mean difference within blocks, weighted by how many samples inform it; nan before the first."""
+        return self.weighted / np.where(self.weight > 0, self.weight, np.nan)
 
-    @property
-    def n_waiting(self) -> tuple[int, int]:
-        """How many samples of both groups wait for the other one."""
-        sums = np.sum([*self.waiting.values()], axis=0) if self.waiting else (0, 0)
-        return int(sums[0]), int(sums[1])
+    def extended(self, n: int) -> EProcess:
+        """Return the evidence with n more pairs, of which nothing is known yet."""
+        more = EProcess.begun(n, self.margin, self.method, self.differences)
+        arrays = {name: np.concatenate([getattr(self, name), getattr(more, name)]) for name in ARRAYS}
+        return EProcess(self.margin, self.method, self.differences, **arrays)
 
-    def update(self, values: Floats, counts: Floats, log_threshold: float) -> bool:
-        """Take in a batch; return whether there is now a block of both groups, which was compared.
+    def update(self, pairs: Positions, values: Floats, counts: Floats) -> None:
+        """Take in B blocks of each of M pairs, one after the other.
 
         Parameters
         ----------
-        values : ndarray of float, shape (K,)
+        pairs : ndarray of int, shape (M,)
+            Which pairs they are, each once.
+        values : ndarray of float, shape (M, B, K) or (K,)
             Values between 0 and 1.
-        counts : ndarray of float, shape (2, K)
-            How many samples of both groups have them.
-        log_threshold : float
-            Log wealth at which a difference is outside the limits, on either side.
+        counts : ndarray of float, shape (M, B, 2, K)
+            How many samples of both groups have them; each group has some.
         """
-        for value, pair in zip(values.tolist(), counts.T.tolist(), strict=True):
-            if any(pair):
-                before = self.waiting.get(value, [0.0, 0.0])
-                self.waiting[value] = [before[0] + pair[0], before[1] + pair[1]]
-        if not all(self.n_waiting):
-            return False
-        block = np.array(sorted(self.waiting))
-        both = np.array([self.waiting[value] for value in block.tolist()]).T
-        self.waiting = {}
-        self._bet(block, both)
-        self.settle(log_threshold)
-        return True
+        values = np.broadcast_to(values, (*counts.shape[:2], counts.shape[-1]))
+        at_once = max(1, FACTORS // (2 * (self.followed[0, 0].size + len(BETS)) * min(counts.shape[-1], COLUMNS)))
+        for blocks in batches(counts.shape[1], at_once):
+            for some in batches(len(pairs), at_once // (blocks.stop - blocks.start)):
+                self._bet(pairs[some], values[some, blocks], counts[some, blocks])
 
-    def _bet(self, values: Floats, counts: Floats) -> None:
-        sides = np.stack([counts, counts[::-1]])
-        centre = (self.seen[:, 1].sum() + 0.5) / (self.seen[:, 0].sum() + 1.0)
-
+    def _bet(self, pairs: Positions, values: Floats, counts: Floats) -> None:
+        n, sums = counts.sum(axis=-1), (counts * values[..., None, :]).sum(axis=-1)
+        added = np.stack([n, sums], axis=-1)
+        before = self.seen[pairs, None] + np.cumsum(added, axis=1) - added
+        centre = (before[..., 1].sum(axis=-1) + 0.5) / (before[..., 0].sum(axis=-1) + 1.0)
+        sides, values = np.stack([counts, counts[..., ::-1, :]], axis=2), values[:, :, None]
         margin = np.array([self.margin])
         if self.method == "betting":
             gained = log_payoffs_of_means(values, sides, margin)
-            followed = log_payoffs_of_means(values, sides, DIFFERENCES, BETS[:ALWAYS])
-        elif not self.n_blocks:
-            gained = first_payoffs(values, sides, margin)
-            # A stake so small that it does not matter much where the centre is.
-            cautious = np.minimum(BETS[:ALWAYS], 2 / np.sqrt(counts.sum(axis=1).min()))
-            followed = log_payoffs(values, sides, centre, DIFFERENCES, MOST * cautious)
+            followed = log_payoffs_of_means(values, sides, self.differences, BETS[:ALWAYS])
         else:
-            gained = log_payoffs(values, sides, centre, margin)
-            followed = log_payoffs(values, sides, centre, DIFFERENCES, BETS[:ALWAYS])
-        gained = gained[:, 0]
-        self.tested = self.tested + gained
-        self.detected = np.logaddexp(self.detected, 0.0) + gained
-        self.followed = self.followed + followed
-        n, sums = counts.sum(axis=1), counts @ values
-        self.seen = self.seen + np.stack([n, sums], axis=1)
-        weight = float(n[0] * n[1] / n.sum())
-        self.weight += weight
-        self.weighted += weight * float(sums[0] / n[0] - sums[1] / n[1])
-        self.n_blocks += 1
+            first = self.n_blocks[pairs] == 0
+            # A stake so small in the first block that it does not matter much where the centre is.
+            most = np.where(first[:, None] & (np.arange(n.shape[1]) == 0), 2 / np.sqrt(n.min(axis=-1)), np.inf)
+            cautious = np.minimum(BETS[:ALWAYS], most[..., None, None, None])
+            cautious[np.isfinite(most)] *= MOST
+            gained = log_payoffs(values, sides, centre[..., None], margin)
+            followed = log_payoffs(values, sides, centre[..., None], self.differences, cautious)
+            if first.any():
+                gained[first, 0] = first_payoffs(values[first, 0], sides[first, 0], margin)
+        gained = gained[..., 0, :]
+        so_far = np.cumsum(gained, axis=1)
+        # R <- (R + 1) x payoff, block by block: what began before block j has grown by all payoffs from j on.
+        began = np.concatenate([self.detected[pairs, None], gained - so_far], axis=1)
+        self.detected[pairs] = so_far[:, -1] + log_sum(np.moveaxis(began, 1, -1))
+        self.tested[pairs] += so_far[:, -1]
+        self.followed[pairs] += followed.sum(axis=1)
+        self.seen[pairs] += added.sum(axis=1)
+        weight = n.prod(axis=-1) / n.sum(axis=-1)
+        self.weight[pairs] += weight.sum(axis=-1)
+        self.weighted[pairs] += (weight * (sums[..., 0] / n[..., 0] - sums[..., 1] / n[..., 1])).sum(axis=-1)
+        self.n_blocks[pairs] += n.shape[1]
 
-    def settle(self, log_threshold: float) -> None:
-        """Set the limits of the difference to those that the wealth now has at a threshold."""
-        self.low, other = (limit(side, log_threshold) for side in self.followed)
-        self.high = -other
+    def settle(self, pairs: Positions, log_threshold: Floats) -> None:
+        """Set limits of differences to those that the wealth now has at thresholds, (M,), on either side."""
+        for some in batches(len(pairs), TOGETHER):
+            low, other = limits(self.followed[pairs[some]], log_threshold[some, None]).T
+            self.low[pairs[some]], self.high[pairs[some]] = low, -other
 
-    def merged(self, other: EProcess) -> EProcess:
-        """Return the evidence of two streams of different samples: the product of what each bet has become.
+    def product(self, other: EProcess) -> EProcess:
+        """Return the evidence of two streams of batches of different samples: the product of what each bet has become.
 
         The sums of detectors are averaged: without a disparity each is at most as many batches as it has seen, on
         average. Limits begin anew, as each stream's own hold at its level, and both together do not.
         """
-        waiting = {
-            value: np.add(self.waiting.get(value, [0.0, 0.0]), other.waiting.get(value, [0.0, 0.0])).tolist()
-            for value in {*self.waiting, *other.waiting}
-        }
-        return EProcess(
-            self.margin,
-            self.method,
-            self.tested + other.tested,
-            np.logaddexp(self.detected, other.detected) - np.log(2),
-            self.followed + other.followed,
-            self.seen + other.seen,
-            self.weight + other.weight,
-            self.weighted + other.weighted,
-            n_blocks=self.n_blocks + other.n_blocks,
-            waiting=waiting,
-        )
+        added = ("tested", "followed", "seen", "weight", "weighted", "n_blocks")
+        arrays = {name: getattr(self, name) + getattr(other, name) for name in added}
+        detected = np.logaddexp(self.detected, other.detected) - np.log(2)
+        low, high = np.full_like(self.low, -1.0), np.ones_like(self.high)
+        return EProcess(self.margin, self.method, self.differences, detected=detected, low=low, high=high, **arrays)
 
     def to_plain(self) -> dict[str, Any]:
         """Return everything as lists and numbers; ``from_plain`` reads it to the last digit."""
-        arrays = {name: getattr(self, name).tolist() for name in ("tested", "followed", "seen")}
+        arrays = {name: getattr(self, name) for name in ARRAYS}
         # Minus infinity is no number of JSON: before the first block no bet was made.
-        arrays["detected"] = [[None if np.isinf(sum_) else sum_ for sum_ in side] for side in self.detected.tolist()]
-        numbers = {name: getattr(self, name) for name in ("margin", "method", "weight", "weighted", "low", "high")}
-        waiting = [[value, *self.waiting[value]] for value in sorted(self.waiting)]
-        return {**numbers, **arrays, "n_blocks": self.n_blocks, "waiting": waiting}
+        arrays["detected"] = np.where(self.n_blocks[:, None, None] > 0, self.detected, 0.0)
+        return {"margin": self.margin, "method": self.method, **{name: one.tolist() for name, one in arrays.items()}}
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> EProcess:
@@ -338,45 +362,45 @@ class EProcess:
         ValueError
             If shapes are not those of this version.
         """
-        arrays = {name: np.array(plain[name], dtype=float) for name in ("tested", "followed", "seen", "detected")}
-        arrays["detected"] = np.where(np.isnan(arrays["detected"]), -np.inf, arrays["detected"])
-        made = cls(plain["margin"], plain["method"])
-        for name, array in arrays.items():
-            if array.shape != getattr(made, name).shape:
-                raise ValueError(f"{name} has shape {array.shape} and not {getattr(made, name).shape}")
-            setattr(made, name, array)
-        for name in ("weight", "weighted", "low", "high", "n_blocks"):
-            setattr(made, name, plain[name])
-        made.waiting = {float(value): [float(a), float(b)] for value, a, b in plain["waiting"]}
+        made = cls.begun(len(plain["n_blocks"]), plain["margin"], plain["method"])
+        for name in ARRAYS:
+            array, shape = np.array(plain[name], dtype=float), getattr(made, name).shape
+            if array.size and array.shape != shape:
+                raise ValueError(f"{name} has shape {array.shape} and not {shape}")
+            setattr(made, name, array.reshape(shape))
+        made.detected[made.n_blocks == 0] = -np.inf
         return made
 
 
-def limit(log_wealth: Floats, log_threshold: float) -> float:
-    """Return the smallest difference whose evidence against it, and against smaller ones, is below a threshold.
+#: What an `EProcess` knows of every pair.
+ARRAYS = tuple(each.name for each in fields(EProcess))[3:]
+
+
+def limits(log_wealth: Floats, log_threshold: Any) -> Floats:
+    """Return the smallest differences whose evidence against them, and against smaller ones, is below thresholds.
 
     Parameters
     ----------
-    log_wealth : ndarray of float, shape (D, J)
+    log_wealth : ndarray of float, shape (..., D, J)
         Of every bet, against ``difference <= d``.
-    log_threshold : float
+    log_threshold : float or ndarray, shape (...)
         At which a difference is ruled out.
 
     Returns
     -------
-    float
+    ndarray of float, shape (...)
         From -1 to 1; between two of `DIFFERENCES` by chords, which never lie above.
     """
-    out = mixed(log_wealth) >= log_threshold
-    if out.all():
-        return 1.0
-    first = int(np.argmin(out))
-    if not first:
-        return -1.0
+    threshold = np.broadcast_to(log_threshold, log_wealth.shape[:-2])[..., None]
+    out = mixed(log_wealth) >= threshold
+    first = np.argmin(out, axis=-1)  # the first that is not ruled out
+    above = np.maximum(first, 1)
+    ends = [np.take_along_axis(log_wealth, place[..., None, None], axis=-2) for place in (above - 1, above)]
     share = np.linspace(0.0, 1.0, BETWEEN + 1)[:, None]
-    chords = mixed((1 - share) * log_wealth[first - 1] + share * log_wealth[first])
-    passed = int(np.argmin(chords >= log_threshold)) - 1  # the last place that is ruled out
-    step = float(DIFFERENCES[first] - DIFFERENCES[first - 1])
-    return float(DIFFERENCES[first - 1]) + step * passed / BETWEEN
+    chords = mixed((1 - share) * ends[0] + share * ends[1])
+    passed = np.argmin(chords >= threshold, axis=-1) - 1  # the last place that is ruled out
+    found = DIFFERENCES[above - 1] + (DIFFERENCES[above] - DIFFERENCES[above - 1]) * passed / BETWEEN
+    return np.where(out.all(axis=-1), 1.0, np.where(first == 0, -1.0, found))
 
 
 def newton_stakes(differences: Floats) -> Floats:

@@ -62,7 +62,7 @@ def extreme_disparity(value: ArrayLike, low: ArrayLike, high: ArrayLike, dispari
         with np.errstate(divide="ignore"):
             nearest = np.where((low <= 1) & (high >= 1), 1.0, np.maximum(_below_one(low), _below_one(high)))
             ends = _below_one(value), np.minimum(_below_one(low), _below_one(high)), nearest
-        return Extreme(*(float(end.min()) for end in ends))
+        return Extreme(*(float(np.fmin.reduce(end)) for end in ends))  # without ratios that are undefined
     nearest = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
     ends = np.abs(value), nearest, np.maximum(np.abs(low), np.abs(high))
     return Extreme(*(float(end.max()) for end in ends))

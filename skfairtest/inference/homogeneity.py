@@ -1,10 +1,15 @@
 """Tests that a disparity is the same in every stratum: the same odds ratio, difference or ratio.
 
-Odds ratios are compared exactly where the tables can be enumerated (Zelen 1971): given every margin and the sum of
-group 1's events, tables have a distribution without unknown parameters whenever all strata share one odds ratio.
-Otherwise, and for differences and ratios, each stratum's distance from the shared value is divided by its standard
-error there, and the squares are summed: Breslow and Day's statistic with Tarone's correction for odds ratios, and for
-differences and ratios Cochran's Q with score variances, at the shared disparity for which Q is smallest.
+Given every margin and the sum of group 1's events, tables have a distribution without unknown parameters whenever all
+strata share one odds ratio. Zelen's p-value (1971) is the probability of the tables that are at most as probable as the
+observed one. It is enumerated where that is quick, and otherwise estimated from tables sampled from this distribution,
+which is as valid. Where strata are so many that even this takes long, and where only approximations are asked for, the
+squared distances of the strata from the shared odds ratio are summed, in exact standard errors. The mean and variance
+that their sum has given all margins are those of a gamma distribution, which in large strata is the chi-square
+distribution of Breslow and Day's test; in small strata that one is wrong (Liang and Self 1985).
+
+For differences and ratios each stratum's distance from the shared value is divided by its standard error there:
+Cochran's Q with score variances, at the shared disparity for which Q is smallest.
 
 References
 ----------
@@ -12,28 +17,32 @@ M. Zelen (1971). The analysis of several 2 x 2 contingency tables. Biometrika 58
 W. G. Cochran (1954). The combination of estimates from different experiments. Biometrics 10, 101-129.
 N. E. Breslow and N. E. Day (1980). Statistical Methods in Cancer Research 1, equation 4.32.
 R. E. Tarone (1985). On heterogeneity tests based on efficient scores. Biometrika 72, 91-95.
+K.-Y. Liang and S. G. Self (1985). Tests for homogeneity of odds ratio when the data are sparse. Biometrika 72, 353-358.
 J. J. Gart and J. Nam (1990). Approximate interval estimation of the difference in binomial parameters: correction for
 skewness and extension to multiple tables. Biometrics 46, 637-643. Section 4.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.stats import chi2
+from scipy.stats import chi2, gamma
 
+from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Booleans, Floats, Integers
-from skfairtest.inference._discrete import hypergeometric_log_pmf
-from skfairtest.inference.conditional import TIE, Strata, support
+from skfairtest.inference.conditional import NARROW, TIE, Strata, stratum_distribution
 from skfairtest.inference.odds_ratio import expected_events, mantel_haenszel_odds_ratio
 from skfairtest.inference.score import score_at
 
-__all__ = ["Homogeneity", "breslow_day", "cochran_q", "score_homogeneity", "zelen_p"]
+__all__ = ["Homogeneity", "breslow_day", "cochran_q", "score_homogeneity", "zelen"]
 
-#: Tables that are held of either half of the strata, and pairs of sums of both halves.
-ZELEN_CAP = 3_000_000
+#: Tables that are held of either half of the strata.
+ZELEN_CAP = 600_000
+#: Tables that are sampled where these are too many, of how many outcomes of all strata at most, and weights that are
+#: held at a time.
+N_SAMPLED, MOST_OUTCOMES, _WEIGHTS = 9_999, 3_000, 2_000_000
 #: Standard deviations around the centre within which a stratum's tables are enumerated, and a bound on the probability
 #: of all others, which every p-value is rounded up by.
 _WINDOW, _NEGLIGIBLE = 9.0, 1e-12
@@ -52,7 +61,7 @@ class Homogeneity:
     p_value : float
         NaN with fewer than two such strata.
     method : str
-        "exact conditional" or "asymptotic".
+        "exact conditional", "sampled conditional" or "asymptotic".
     distances : ndarray of shape (n_strata,)
         How far each stratum lies from what all share, in standard errors; NaN where its totals leave no choice.
     common : float
@@ -75,7 +84,7 @@ def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact
     x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
         Events and people who meet the condition, per stratum, of group 1 and group 2.
     exact : bool
-        Whether to enumerate the p-value where that is possible (Zelen 1971).
+        As of `zelen`, which gives the p-value.
 
     Returns
     -------
@@ -90,11 +99,9 @@ def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact
     ...     np.array([649, 60]),
     ... )  # men and women: Doll and Hill (1950)
     >>> others, controls = np.array([622, 28]), np.array([649, 60])
-    >>> found = breslow_day(smokers, cases, others, controls, exact=False)
-    >>> round(found.common, 4), round(found.statistic, 3), round(found.p_value, 6)
-    (4.5239, 5.175, 0.022919)
-    >>> round(breslow_day(smokers, cases, others, controls).p_value, 4)
-    0.0322
+    >>> found = breslow_day(smokers, cases, others, controls)
+    >>> round(found.common, 4), round(found.statistic, 3), round(found.p_value, 4)
+    (4.5239, 5.175, 0.0322)
     """
     m = x1 + x2
     common = mantel_haenszel_odds_ratio(x1, d1, x2, d2, 0.0)[0]
@@ -112,10 +119,10 @@ def breslow_day(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact
         correction = float(excess.sum()) ** 2 / total if total > 0 else 0.0
         statistic = max(0.0, float((distances[used] ** 2).sum()) - correction)
     found = _tested(statistic, used, distances, common)
-    p = zelen_p(x1, d1, x2, d2) if exact and found.df > 0 else None
-    if p is None:
+    if not found.df:
         return found
-    return Homogeneity(found.statistic, found.df, p, "exact conditional", found.distances, found.common)
+    p, method = zelen(x1, d1, x2, d2, exact=exact)
+    return replace(found, p_value=p, method=method)
 
 
 def _tested(statistic: float, used: Booleans, distances: Floats, common: float) -> Homogeneity:
@@ -124,57 +131,77 @@ def _tested(statistic: float, used: Booleans, distances: Floats, common: float) 
     return Homogeneity(statistic, df, p, "asymptotic", distances, common)
 
 
-def zelen_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float | None:
-    """Return Zelen's exact p-value for equal odds ratios in all strata; None if there are too many tables.
+def zelen(x1: Integers, d1: Integers, x2: Integers, d2: Integers, *, exact: bool = True) -> tuple[float, str]:
+    """Test that all strata have the same odds ratio, given every margin and the sum of group 1's events (Zelen 1971).
 
-    Given every margin and the sum of group 1's events, it is the probability of the tables that are at most as probable
-    as the observed one. The strata are divided into two halves, whose tables are matched by their sums.
+    Parameters
+    ----------
+    x1, d1, x2, d2 : ndarray of int, shape (n_strata,)
+        Events and people who meet the condition, per stratum, of group 1 and group 2.
+    exact : bool
+        Whether to enumerate or sample tables where strata are not too many.
+
+    Returns
+    -------
+    p : float
+        The probability of the tables that are at most as probable as the observed one, or its approximation.
+    method : str
+        "exact conditional", "sampled conditional" or "asymptotic".
 
     Examples
     --------
     >>> import numpy as np
-    >>> round(zelen_p(*np.array([[12, 96], [33, 244], [25, 92], [143, 242]])), 4)
-    0.0496
+    >>> p, method = zelen(*np.array([[12, 96], [33, 244], [25, 92], [143, 242]]))
+    >>> round(p, 4), method
+    (0.0496, 'exact conditional')
     """
     strata, observed = Strata.of(x1, d1, x2, d2), int(x1.sum())
-    low, high = strata.bounds
-    if observed in (low, high):  # no other table has this sum
-        return 1.0
+    if observed in strata.bounds:  # no other table has this sum
+        return 1.0, "exact conditional"
     tilt = strata.tilt_of(observed)
-    each = [(*_window(stratum, tilt), int(x)) for stratum, x in zip(strata.each, x1.tolist(), strict=True)]
-    if any(not 0 <= x - first < len(logs) for first, logs, x in each):
-        return _NEGLIGIBLE
-    each.sort(key=lambda one: -len(one[1]))
-    halves: tuple[list[tuple[int, Floats, int]], list[tuple[int, Floats, int]]] = ([], [])
+    windows = {stratum: _window(stratum, tilt) for stratum in set(strata.each)}
+    # Per stratum the log probabilities of its outcomes, and the place of the observed one among them.
+    each = [(windows[stratum][1], x - windows[stratum][0]) for stratum, x in zip(strata.each, x1.tolist(), strict=True)]
+    if any(not 0 <= x < len(logs) for logs, x in each):
+        return _NEGLIGIBLE, "exact conditional"
+    each = sorted((one for one in each if len(one[0]) > 1), key=lambda one: -len(one[0]))
+    if len(each) < 2:  # the sum decides
+        return 1.0, "exact conditional"
+    halves: tuple[list[Floats], list[Floats]] = ([], [])
     sizes = [1, 1]
-    for one in each:  # the larger strata first, each to the half that has fewer tables
+    for logs, _ in each:  # the larger strata first, each to the half that has fewer tables
         half = int(sizes[1] < sizes[0])
-        halves[half].append(one)
-        sizes[half] *= len(one[1])
+        halves[half].append(logs)
+        sizes[half] *= len(logs)
+    if not exact or (max(sizes) > ZELEN_CAP and sum(len(logs) for logs, _ in each) > MOST_OUTCOMES):
+        return _gamma_p(each), "asymptotic"
+    total, level = sum(x for _, x in each), sum(float(logs[x]) for logs, x in each) + TIE
     if max(sizes) > ZELEN_CAP:
-        return None
-    level = sum(float(logs[x - first]) for first, logs, x in each)
+        drawn = _sampled([logs for logs, _ in each], total)
+        return (1 + int((drawn <= level).sum())) / (1 + len(drawn)), "sampled conditional"
     (sums, logs), (others, other_logs) = (_tables(half) for half in halves)
-    return min(1.0, _tail(sums, logs, observed - others, other_logs, level + TIE) + _NEGLIGIBLE)
+    return min(1.0, _tail(sums, logs, total - others, other_logs, level) + _NEGLIGIBLE), "exact conditional"
 
 
 def _window(stratum: tuple[int, int, int], tilt: float) -> tuple[int, Floats]:
     """Return a stratum's first outcome and the logarithms of the tilted probabilities, without the negligible ones."""
-    d1, d2, m = stratum
-    low, high = support(d1, d2, m)
-    x = np.arange(low, high + 1)
-    logs = hypergeometric_log_pmf(x, d1, d2, m) + tilt * x
-    logs = logs - np.logaddexp.reduce(logs)
-    kept = np.flatnonzero(logs > logs.max() - _WINDOW**2 / 2)
-    return low + int(kept[0]), np.asarray(logs[kept[0] : kept[-1] + 1])
+    first, masses, _ = stratum_distribution(*stratum, tilt, NARROW)
+    kept = _kept(masses)
+    return first + kept.start, np.log(masses[kept])
 
 
-def _tables(strata: list[tuple[int, Floats, int]]) -> tuple[Integers, Floats]:
+def _kept(masses: Floats) -> slice:
+    """Return where the probabilities are that are not negligible beside the largest one."""
+    places = np.flatnonzero(masses > masses.max() * np.exp(-(_WINDOW**2) / 2))
+    return slice(int(places[0]), int(places[-1]) + 1)
+
+
+def _tables(strata: list[Floats]) -> tuple[Integers, Floats]:
     """Return the sums and log probabilities of all tables of some strata."""
     sums, logs = np.zeros(1, dtype=np.int64), np.zeros(1)
-    for first, log_masses, _ in strata:
-        x = first + np.arange(len(log_masses))
-        sums, logs = (sums[:, None] + x).ravel(), (logs[:, None] + log_masses).ravel()
+    for of_stratum in strata:
+        sums = (sums[:, None] + np.arange(len(of_stratum))).ravel()
+        logs = (logs[:, None] + of_stratum).ravel()
     return sums, logs
 
 
@@ -195,6 +222,62 @@ def _tail(sums: Integers, logs: Floats, wanted: Integers, other_logs: Floats, le
     weight = np.exp(others)
     total = float(weight @ (below[stops] - below[starts]))
     return float(weight @ (below[low] - below[starts])) / total
+
+
+def _sampled(strata: list[Floats], total: int) -> Floats:
+    """Return the log probabilities of tables that are sampled given the sum of their strata.
+
+    The largest stratum comes first: an outcome is as probable as it is in its stratum, times the probability that all
+    strata after it have the rest of the sum.
+    """
+    rng = np.random.default_rng(0)
+    rests = [(0, np.ones(1))]  # smallest sum of the strata that follow, and the probabilities of it and of larger ones
+    for logs in strata[:0:-1]:
+        first, masses = rests[-1]
+        masses = np.convolve(masses, np.exp(logs))
+        kept = _kept(masses)
+        rests.append((first + kept.start, masses[kept]))
+    left, drawn = np.full(N_SAMPLED, total), np.zeros(N_SAMPLED)
+    for logs, (first, masses) in zip(strata, rests[::-1], strict=True):
+        sums, rows = np.unique(left, return_inverse=True)
+        own = (0, np.exp(logs)), (first, masses)
+        (start, shorter), (other_start, longer) = own if len(logs) <= len(masses) else own[::-1]
+        outcomes = np.empty_like(left)
+        for part in batches(len(sums), max(1, _WEIGHTS // len(shorter))):
+            rest = sums[part, None] - start - np.arange(len(shorter)) - other_start
+            weights = shorter * np.where(
+                (rest >= 0) & (rest < len(longer)), longer[np.clip(rest, 0, len(longer) - 1)], 0.0
+            )
+            below = np.cumsum(weights, axis=1)
+            below = below / below[:, -1:] + np.arange(len(below))[:, None]
+            here = np.flatnonzero((rows >= part.start) & (rows < part.stop))
+            row = rows[here] - part.start
+            place = np.searchsorted(below.ravel(), row + rng.random(len(here)) * (1 - 1e-9), "right")
+            outcomes[here] = place - row * len(shorter) + start
+        x = outcomes if len(logs) <= len(masses) else left - outcomes
+        drawn, left = drawn + logs[x], left - x
+    return drawn
+
+
+def _gamma_p(each: list[tuple[Floats, int]]) -> float:
+    """Return the p-value of the sum of squared distances from the shared odds ratio, in exact standard errors.
+
+    Its mean and variance given the sum of all strata follow from the strata's first four central moments c1 to c4.
+    """
+    moments = []
+    for logs, x in each:
+        masses, places = np.exp(logs), np.arange(len(logs))
+        centred = places - masses @ places
+        moments.append((x - masses @ places, *(float(masses @ centred**power) for power in (2, 3, 4))))
+    excess, variance, third, fourth = np.array(moments).T
+    statistic, total = float((excess**2 / variance).sum()), float(variance.sum())
+    # What the statistic shares with the sum of the strata, and with its square beyond that, is fixed.
+    spread, linear = fourth / variance**2 - 1, float((third / variance).sum())
+    square = float(variance @ spread) / total - linear * float(third.sum()) / total**2
+    mean, of_statistic = len(each) - square / 2, float(spread.sum()) - linear**2 / total - square**2 / 2
+    if of_statistic <= 1e-9 * len(each):  # given the margins, it is the same for all tables
+        return 1.0
+    return float(gamma.sf(statistic, mean**2 / of_statistic, scale=of_statistic / mean))
 
 
 def score_homogeneity(x1: Integers, d1: Integers, x2: Integers, d2: Integers, disparity: str) -> Homogeneity:

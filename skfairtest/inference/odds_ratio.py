@@ -32,7 +32,7 @@ __all__ = [
 #: Digits of a logarithm of an odds ratio.
 _TOLERANCE = 1e-10
 #: Probability of the observed outcome that a mid-p-value counts.
-_HALF = 0.5
+HALF = 0.5
 
 
 def conditional_estimate(x1: Integers, d1: Integers, x2: Integers, d2: Integers) -> float:
@@ -123,11 +123,11 @@ def _limit(strata: Strata, observed: int, error: float, *, upper: bool, mid: boo
             tail = float((place < 0) == upper)
         else:
             tail = float(masses[place:].sum() if upper else masses[: place + 1].sum())
-            tail -= _HALF * float(masses[place]) * mid
+            tail -= HALF * float(masses[place]) * mid
         return (tail - error) if upper else (error - tail)
 
     # With only half of an end of the support to count, the tail cannot be larger than one half.
-    if mid and error >= _HALF and observed == strata.bounds[1 if upper else 0]:
+    if mid and error >= HALF and observed == strata.bounds[1 if upper else 0]:
         return float("inf") if upper else 0.0
     at = strata.tilt_of(min(max(observed, strata.bounds[0] + 0.5), strata.bounds[1] - 0.5))
     low, high, step = at, at, 1.0
@@ -205,7 +205,7 @@ def mid_log_p(x1: Integers, d1: Integers, x2: Integers, d2: Integers, log_p: flo
         place = observed - first
         mass = float(masses[place]) / total if 0 <= place < len(masses) else 0.0
         log_mass = float(np.log(mass)) if mass > 0 else -np.inf
-    return min(0.0, log_p + float(np.log1p(-_HALF * np.exp(min(0.0, log_mass - log_p)))))
+    return min(0.0, log_p + float(np.log1p(-HALF * np.exp(min(0.0, log_mass - log_p)))))
 
 
 def mantel_haenszel_odds_ratio(

@@ -13,12 +13,18 @@ and its p-value the larger of the normal one and that of z in samples from these
 p-value of Lloyd 2008, or parametric bootstrap), enumerated where few outcomes are possible. The mean of a + b - 1 is of
 the same kind, and is tested alike.
 
+Over several strata, distances and variances are summed. Every stratum has a likeliest mean of its own, around which few
+samples lie too closely (Neyman and Scott 1948): of matched pairs, the sum of the v is half of what it should be. The
+variance is therefore at least the sum of unbiased ones: the variances within both groups, or, where a group has one
+sample, the square of the stratum's distance.
+
 References
 ----------
 T. Tango (1998). Equivalence test and confidence interval for the difference in proportions for the paired-sample
 design. Statistics in Medicine 17, 891-908: one group, equations 7 to 11. C. J. Lloyd (2008). Exact p-values for
 discrete models obtained by estimation and maximization. Australian and New Zealand Journal of Statistics 50, 329-345.
-Q. McNemar (1947). Psychometrika 12, 153-157.
+Q. McNemar (1947). Psychometrika 12, 153-157. J. Neyman and E. L. Scott (1948). Consistent estimates based on partially
+consistent observations. Econometrica 16, 1-32.
 """
 
 from __future__ import annotations
@@ -34,14 +40,15 @@ from skfairtest._utils.batches import batches
 from skfairtest._utils.typing import Booleans, Floats, Integers
 from skfairtest.inference.resampling import at_least_as_extreme
 
-#: Disagreements that each group would have under the null hypothesis, from which on the normal distribution suffices.
+#: Variance of each group's sum of d under the null hypothesis, from which on the normal distribution suffices. Where
+#: models seldom disagree, this is how many disagreements are expected.
 MANY = 100
 #: Outcomes of both groups together that are enumerated at the most.
 MOST_OUTCOMES = 20_000
 #: Probability of the outcomes of one group that an enumeration leaves out; it is counted as extreme.
 LEFT_OUT = 1e-9
-#: Tables whose statistic is computed at a time.
-TABLES = 4096
+#: Strata whose distances and variances are computed at a time.
+STRATA = 4096
 #: Halvings of the interval in which the most likely common mean lies.
 HALVINGS = 40
 #: Points at which a limit is looked for at a time, and how often.
@@ -80,7 +87,12 @@ class Changes:
         """Standard error of the difference of the means, each around its own."""
         means, n = _means(self.counts), self.n
         spread = (self.counts[..., 0] + self.counts[..., 1]) / n - means**2
-        return float(np.sqrt((self.weights**2 * (spread / n).sum(axis=0)).sum()))
+        squares = self.weights**2
+        variance = float(((spread / n).sum(axis=0) * squares).sum())
+        if len(squares) > 1:
+            distance = float(self.means[0] - self.means[1])
+            variance = max(variance, float(_unbiased(self.counts, distance) @ squares))
+        return float(np.sqrt(variance))
 
 
 @dataclass(frozen=True)
@@ -114,17 +126,20 @@ def most_likely(counts: Floats, delta: Floats) -> Floats:
     >>> most_likely(np.array([6.0, 2.0, 12.0]), np.array(0.0)).tolist()
     [0.2, 0.2, 0.6]
     """
-    x, y, z = (counts[..., cell] for cell in range(3))
-    n = x + y + z
-    linear = x * (1 + 3 * delta) + y * (1 + delta) + 2 * z * delta
-    root = np.sqrt(np.maximum(linear**2 - 8 * n * x * delta * (1 + delta), 0.0))
-    plus = np.clip((linear + root) / (4 * n), np.maximum(delta, 0.0), (1 + delta) / 2)
+    plus = _plus(counts, delta)
     return np.stack(np.broadcast_arrays(plus, plus - delta, 1 + delta - 2 * plus), axis=-1)
 
 
+def _plus(counts: Floats, delta: Floats) -> Floats:
+    x, y, z = counts[..., 0], counts[..., 1], counts[..., 2]
+    n, above = x + y + z, 1 + delta
+    linear = (x + y) * above + 2 * (x + z) * delta
+    root = np.sqrt(np.maximum(linear * linear - 8 * n * x * delta * above, 0.0))
+    return np.asarray(np.minimum(np.maximum((linear + root) / (4 * n), np.maximum(delta, 0.0)), above / 2))
+
+
 def _variance(counts: Floats, delta: Floats) -> Floats:
-    probabilities = most_likely(counts, delta)
-    return np.asarray(np.maximum(probabilities[..., 0] + probabilities[..., 1] - delta**2, 0.0))
+    return np.asarray(np.maximum(2 * _plus(counts, delta) - delta - delta * delta, 0.0))
 
 
 def common_mean(counts: Floats, edge: Floats) -> Floats:
@@ -149,6 +164,14 @@ def common_mean(counts: Floats, edge: Floats) -> Floats:
     return np.asarray((low + high) / 2)
 
 
+def _unbiased(counts: Floats | Integers, edge: Floats | float) -> Floats:
+    """Return unbiased variances of the distances of both groups' means, in strata (2, S, 3): an array (S,)."""
+    tables: Floats = np.asarray(counts, dtype=float)
+    n, means = tables.sum(axis=-1), _means(tables)
+    within = ((tables[..., 0] + tables[..., 1]) / n - means**2) / np.maximum(n - 1, 1)
+    return np.asarray(np.where((n > 1).all(axis=0), within.sum(axis=0), (means[0] - means[1] - edge) ** 2))
+
+
 def score_statistic(counts: Floats | Integers, weights: Floats, edge: float = 0.0) -> Floats:
     """Return the score statistic of counts (..., 2, S, 3): an array (...,).
 
@@ -159,24 +182,33 @@ def score_statistic(counts: Floats | Integers, weights: Floats, edge: float = 0.
     >>> round(float(score_statistic(counts, np.ones(1))), 3)
     2.161
     """
-    tables = np.asarray(counts, dtype=float)
-    flat, place = tables.reshape(-1, *tables.shape[-3:]), None
-    if len(flat) > 1:  # of few disagreements most samples are alike
-        _, first, place = np.unique(flat.reshape(len(flat), -1), axis=0, return_index=True, return_inverse=True)
-        flat = flat[first]
-    edges = np.array([[edge]])
-    found = np.concatenate([_statistic(flat[rows], weights, edges) for rows in batches(len(flat), TABLES)])
-    found = found if place is None else found[place.reshape(-1)]
-    return np.asarray(found.reshape(tables.shape[:-3]))
+    tables = np.moveaxis(np.asarray(counts, dtype=np.int64), -2, -3)  # strata before groups
+    shape, flat = tables.shape[:-2], tables.reshape(-1, 6)
+    key = np.zeros(len(flat), dtype=np.int64)
+    for column in flat.T:  # most strata of samples are alike, and each kind is computed once
+        if (int(key.max()) + 1) * (int(column.max()) + 1) >= 2**62:
+            key = np.unique(key, return_inverse=True)[1]
+        key = key * (int(column.max()) + 1) + column
+    _, first, place = np.unique(key, return_index=True, return_inverse=True)
+    kinds = np.moveaxis(flat[first].reshape(-1, 2, 3), 0, 1)
+    parts = np.concatenate([_parts(kinds[:, some], edge) for some in batches(kinds.shape[1], STRATA)], axis=1)
+    return _summed(parts[:, place].reshape(3, *shape), weights)
 
 
-def _statistic(counts: Floats, weights: Floats, edge: Floats) -> Floats:
-    """Return the statistics of tables (T, 2, S, 3) at edges (T, 1), of which there may be one for all."""
-    n, mean = counts.sum(axis=-1), common_mean(counts, edge)
-    means = _means(counts)
-    distance = ((means[:, 0] - means[:, 1] - edge) * weights).sum(axis=-1)
-    variances = _variance(counts, np.stack([mean + edge, mean], axis=1))
-    variance = (weights**2 * (variances / n).sum(axis=1)).sum(axis=-1)
+def _parts(counts: Floats | Integers, edge: Floats | float) -> Floats:
+    """Return the distances of strata (2, S, 3), their most likely variances, and unbiased ones: (3, S)."""
+    tables: Floats = np.asarray(counts, dtype=float)
+    n, means = tables.sum(axis=-1), _means(tables)
+    mean = common_mean(tables, np.asarray(edge))
+    variances = _variance(tables, np.stack([mean + edge, mean]))
+    return np.stack([means[0] - means[1] - edge, (variances / n).sum(axis=0), _unbiased(counts, edge)])
+
+
+def _summed(parts: Floats, weights: Floats) -> Floats:
+    """Return the statistics of parts (3, ..., S)."""
+    distance, variance = parts[0] @ weights, parts[1] @ weights**2
+    if len(weights) > 1:
+        variance = np.maximum(variance, parts[2] @ weights**2)
     # What ought to be 0 is not left as a rounding error.
     distance = np.where(np.abs(distance) <= 1e-13, 0.0, distance)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -233,8 +265,8 @@ def compare_changes(
     mean = common_mean(counts, np.array([edge]))
     fitted = most_likely(counts, np.stack([mean + edge, mean]))
     n = changes.n.astype(np.int64)
-    disagreements = (n * (fitted[..., 0] + fitted[..., 1])).sum(axis=1)
-    if not n_resamples or statistic == 0 or disagreements.min() >= MANY:
+    variances = fitted[..., 0] + fitted[..., 1] - (fitted[..., 0] - fitted[..., 1]) ** 2
+    if not n_resamples or statistic == 0 or (n * variances).sum(axis=1).min() >= MANY:
         return Found(normal, statistic, "normal")
     outcomes = _outcomes(n, fitted) if n.shape[1] == 1 else None
     if outcomes is not None:
@@ -308,11 +340,12 @@ def limits(
     >>> [round(limit, 3) for limit in limits(changes, (1.96, 1.96))]
     [0.017, 0.317]
     """
-    counts, weights = np.asarray(changes.counts, dtype=float), changes.weights
+    counts, weights = changes.counts, changes.weights
     estimate = float(changes.means[0] - changes.means[1])
 
     def statistics(edges: Floats) -> Floats:
-        return _statistic(np.broadcast_to(counts, (len(edges), *counts.shape)), weights, edges[:, None])
+        parts = _parts(np.tile(counts, (1, len(edges), 1)), np.repeat(edges, len(weights)))
+        return _summed(parts.reshape(3, len(edges), -1), weights)
 
     low, high = critical
     return (

@@ -105,6 +105,11 @@ class Pair:
         """Which strata have people who meet the condition on both sides."""
         return np.asarray((self.d1 > 0) & (self.d2 > 0))
 
+    def undefined(self, disparity: str) -> Booleans:
+        """Which strata have a ratio of 0 to 0; of odds, also of 1 to 1."""
+        events, odds = self.x1 + self.x2, disparity == "odds_ratio"
+        return np.asarray((disparity != "difference") & ((events == 0) | odds & (events == self.d1 + self.d2)))
+
     def only(self, strata: Booleans) -> Pair:
         """Return the comparison within some strata."""
         return Pair(self.x1[strata], self.d1[strata], self.x2[strata], self.d2[strata], self.overall)
@@ -414,7 +419,8 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
     Returns
     -------
     Answer
-        With a margin, two-sided, twice the smaller of the two one-sided p-values; for equivalence the larger.
+        With a margin, two-sided, twice the smaller of the two one-sided p-values; for equivalence the larger; 1 where
+        the ratio is undefined.
     """
     if question.margin_bounds is None:
         log_p, label = known or _equality(pair, question)
@@ -423,7 +429,9 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
     sides = [_test_edge(pair, scale, question, edge, side) for edge, side in question.tests]
     choose = max if question.alternative == "equivalence" else min
     log_p, label, z, error = choose(sides, key=lambda side: side[0])
-    if question.alternative == "two-sided":
+    if pair.undefined(question.disparity).all():
+        log_p = 0.0
+    elif question.alternative == "two-sided":
         log_p = min(0.0, log_p + float(np.log(2)))
     return Answer(log_p, label, z, error)
 

@@ -109,6 +109,8 @@ def reference_of(question: Question, d1: int, d2: int) -> str:
     """Name the reference distribution by which `FairnessTest` tests equality of two rates."""
     if question.method in ("asymptotic", "bootstrap"):
         return "asymptotic"
+    if question.method == "mid-p":
+        return "mid-p"
     given = question.method == "permutation" or question.disparity == "odds_ratio" or not within_cap(d1, d2)
     return "conditional" if given else "unconditional"
 
@@ -127,8 +129,8 @@ def equality_region(
         Level.
     alternative : {"two-sided", "greater", "less"}
         "greater": group 1's probability is greater.
-    reference : {"unconditional", "conditional", "asymptotic"}
-        Boschloo's test, Fisher's, or the score test.
+    reference : {"unconditional", "conditional", "mid-p", "asymptotic"}
+        Boschloo's test, Fisher's, that with mid-p-values, or the score test.
 
     Returns
     -------
@@ -154,7 +156,7 @@ def equality_region(
         # Rejected where x1 <= below[x2], which rises with x2.
         above = np.searchsorted(swapped.below, np.arange(d1 + 1), side="left")
         return FirstRegion(d1, d2, np.full(d1 + 1, -1), above)
-    given = given_totals(d1, d2, m, alpha, alternative)
+    given = given_totals(d1, d2, m, alpha, alternative, mid=reference == "mid-p")
     level = raised_level(given, alpha, alternative) if reference == "unconditional" else alpha
     lower, upper = given.kept(level)
     return _as_region(d1, d2, low if alternative == "greater" else lower, upper, alternative)
@@ -198,7 +200,7 @@ def large_equality_power(
         lower, upper = score_limits(d1, d2, m, alpha, alternative)
     else:
         level = _level_of_many(d1, d2, alpha, alternative) if reference == "unconditional" else alpha
-        lower, upper = given_totals(d1, d2, m, alpha, alternative).kept(level)
+        lower, upper = given_totals(d1, d2, m, alpha, alternative, mid=reference == "mid-p").kept(level)
         if alternative == "greater":
             lower = np.maximum(0, m - d2)
     return one_minus_kept(first, second, m, lower, upper)

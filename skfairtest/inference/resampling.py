@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import beta
+from scipy.stats import beta, norm
+from scipy.stats import t as student
 
 from skfairtest._utils.typing import Booleans, Floats
 
@@ -35,6 +36,35 @@ def monte_carlo_p(drawn: Floats, observed: float, alternative: str) -> tuple[flo
     defined = drawn[~np.isnan(drawn)]
     extreme = int(at_least_as_extreme(defined, observed, alternative).sum())
     return (1 + extreme) / (1 + len(defined)), extreme, len(defined)
+
+
+def reference_log_p(statistic: float, alternative: str, freedom: float = np.inf) -> float:
+    """Log p-value of a studentized statistic by its distribution in large samples: t, normal of infinite freedom.
+
+    Examples
+    --------
+    >>> [round(float(np.exp(reference_log_p(2.0, "two-sided", n))), 4) for n in (10, np.inf)]
+    [0.0734, 0.0455]
+    """
+    size = float(oriented(np.asarray(statistic, dtype=float), alternative))
+    log_p = float(norm.logsf(size))
+    # SciPy has no logarithm of a tail of t that is too small for a float.
+    if np.isfinite(freedom) and (tail := float(student.sf(size, freedom))) > 0:
+        log_p = float(np.log(tail))
+    return min(0.0, log_p + np.log(2)) if alternative == "two-sided" else log_p
+
+
+def reference_quantile(error: float, freedom: float = np.inf) -> float:
+    """Upper quantile of the distribution of `reference_log_p`."""
+    if np.isinf(freedom):
+        return float(norm.isf(error))
+    found = float(student.isf(error, freedom))
+    # Older versions of SciPy find eight digits: a step of Newton's method doubles their number.
+    return (
+        found + float((student.sf(found, freedom) - error) / student.pdf(found, freedom))
+        if np.isfinite(found)
+        else found
+    )
 
 
 def critical_value(drawn: Floats, alternative: str, error: float, fewest: int = 1) -> float | None:

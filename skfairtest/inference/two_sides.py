@@ -18,14 +18,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from skfairtest._utils.batches import batches
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Moments, Positions
 from skfairtest.inference.draws import MOST_PEOPLE, draw_first_rows
 from skfairtest.inference.memberships import memberships, resampled_counts, subsets
-from skfairtest.inference.resampling import critical_value
+from skfairtest.inference.resampling import critical_value, reference_quantile
 from skfairtest.inference.score import studentize
 from skfairtest.inference.sign_flips import Side, flipped, random_signs
 
@@ -42,6 +41,10 @@ FEW_BLOCKS = 16
 
 class Measure(Protocol):
     """The interface of a metric of K cells; counts have shape (..., K)."""
+
+    @property
+    def is_mean(self) -> bool:
+        """Whether it is the mean of a value per person."""
 
     def pair(
         self, first: Floats, second: Floats, *, shared: bool = False, null: bool = True, rng: Generator | None = None
@@ -484,6 +487,20 @@ def check_size(people: int) -> None:
         )
 
 
+def welch_freedom(variances: Floats, people: Floats) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of variances, each of so many people; infinite where it is 0.
+
+    Examples
+    --------
+    >>> round(welch_freedom(np.array([1.0, 1.0]), np.array([11.0, 11.0])), 6)
+    20.0
+    """
+    total = float(variances.sum())
+    if not 0 < total < np.inf:
+        return np.inf
+    return float(1 / ((variances / total) ** 2 / np.maximum(people - 1, 1.0)).sum())
+
+
 def limits(
     estimate: float, error: float, ends: tuple[float, float], critical: tuple[float, float]
 ) -> tuple[float, float]:
@@ -500,15 +517,15 @@ def limits(
 
 
 def critical_values(
-    drawn: Floats | None, alternative: str, error: float, *, studentized: bool = True
+    drawn: Floats | None, alternative: str, error: float, *, studentized: bool = True, freedom: float = np.inf
 ) -> tuple[float, float]:
     """Return the critical values below and above an estimate: the smallest statistics that drawn ones would reject.
 
-    They are never below the normal quantiles, which are used alone if there are few draws or none; raw statistics have
-    only the draws' quantiles.
+    They are never below the quantiles of t (of infinite freedom: normal ones), which are used alone if there are few
+    draws or none; raw statistics have only the draws' quantiles.
     """
     one_sided = alternative in ("greater", "less")
-    z = float(norm.isf(error if one_sided else error / 2)) if studentized else np.inf
+    z = reference_quantile(error if one_sided else error / 2, freedom) if studentized else np.inf
     drawn_z = None if drawn is None else critical_value(drawn, alternative, error, FEW_BEYOND)
     if drawn_z is not None:
         z = max(z, drawn_z) if studentized else drawn_z

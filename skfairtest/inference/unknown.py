@@ -1,16 +1,18 @@
 """Rates of two sides when the group of some people is not known: bounds over all ways to assign them.
 
 Of the people whose group is unknown, ``events`` show the event and ``others`` meet the condition without it. An
-assignment gives ``a`` of the events and ``b`` of the others to group 1, and ``c`` and ``e`` to group 2: with two groups
-the rest of each (c = events - a, e = others - b), with more of them at most the rest.
+assignment gives ``a`` of the events and ``b`` of the others to group 1, and ``c`` and ``e`` to group 2. What is known
+of a person leaves some of three places: group 1, group 2 and elsewhere. Of people with the same places, a, c and a + c
+have limits; of all of them, (a, c) are all whole numbers within the sums of these limits (the sets are generalized
+polymatroids), which `Reach` holds.
 
 Disparities are largest and smallest at two of the assignments. The rate (x1 + a) / (d1 + a + b) grows with a and falls
 with b, the other one grows with c and falls with e, and a difference or a ratio grows with the first and falls with the
-second. All events to group 1 and everyone else to group 2 is the largest value of a, the smallest of b and c, and the
-largest of e at once, so that no assignment has a larger disparity; the opposite one has the smallest. The same holds
-for the conditional estimate of the odds ratio, for its exact limits and for one-sided p-values of Fisher's test: with
-one more in a cell, the probability of every table with the same margins is divided by a number that grows with that
-cell, which moves the whole conditional distribution to one side.
+second. As many events as possible in group 1 and as many others as possible in group 2 are the largest value of a, the
+smallest of b and c, and the largest of e at once, so that no assignment has a larger disparity; the opposite one has
+the smallest. The same holds for the conditional estimate of the odds ratio, for its exact limits and for one-sided
+p-values of Fisher's test: with one more in a cell, the probability of every table with the same margins is divided by a
+number that grows with that cell, which moves the whole conditional distribution to one side.
 
 Two-sided p-values, and all of Boschloo's, are not monotone; every assignment is looked at. Boschloo's p-value is never
 above Fisher's, and never below it times the probability of the total at the most favourable event probability. So the
@@ -20,13 +22,14 @@ assignments are tested in the order of these bounds until the next bound cannot 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass
 from itertools import product
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from skfairtest._utils.batches import batches
+from skfairtest._utils.batches import batches, places
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference import margin
 from skfairtest.inference.conditional import conditional_log_p
@@ -43,15 +46,49 @@ _TOGETHER = 16
 
 
 @dataclass(frozen=True)
+class Reach:
+    """The fewest and the most people of unknown group on side 1 of a comparison, on side 2, and on both together."""
+
+    first: tuple[int, int]
+    second: tuple[int, int]
+    both: tuple[int, int]
+
+    @classmethod
+    def of(cls, n: int, *, first: bool = True, second: bool = True, elsewhere: bool = False) -> Self:
+        """Return the reach of people who may be on side 1, on side 2, and on neither."""
+        must = (not (second or elsewhere), not (first or elsewhere), not elsewhere)
+        return cls(*((n * fewest, n * may) for fewest, may in zip(must, (first, second, first or second), strict=True)))
+
+    def __add__(self, other: Reach) -> Reach:
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return Reach(*((fewest + low, most + high) for (fewest, most), (low, high) in pairs))
+
+    def corners(self) -> list[tuple[int, int]]:
+        """Return the numbers on both sides between which all others lie."""
+        found = {(a, int(c)) for a in self.first for c in self._beside(a, self.second)}
+        return sorted(found | {(int(a), c) for c in self.second for a in self._beside(c, self.first)})
+
+    def everything(self) -> tuple[Integers, Integers]:
+        """Return all numbers on side 1 and on side 2."""
+        first = np.arange(self.first[0], self.first[1] + 1)
+        low, high = self._beside(first, self.second)
+        return np.repeat(first, high - low + 1), places(high - low + 1) + np.repeat(low, high - low + 1)
+
+    def __len__(self) -> int:
+        low, high = self._beside(np.arange(self.first[0], self.first[1] + 1), self.second)
+        return int((high - low + 1).sum())
+
+    def _beside(self, n: Integers | int, side: tuple[int, int]) -> tuple[Integers, Integers]:
+        """Return the fewest and the most people on one side when there are n on the other."""
+        return np.maximum(side[0], self.both[0] - n), np.minimum(side[1], self.both[1] - n)
+
+
+@dataclass(frozen=True)
 class Unknown:
-    """People of unknown group: how many show the event, and how many others meet its condition.
+    """People of unknown group: those who show the event, and the others who meet its condition."""
 
-    With `elsewhere` they may belong to a group on neither side.
-    """
-
-    events: int
-    others: int
-    elsewhere: bool = False
+    events: Reach
+    others: Reach
 
 
 @dataclass(frozen=True)
@@ -83,58 +120,38 @@ def rate_bounds(x: int, d: int, events: int, others: int) -> tuple[float, float]
 
 def extreme_pairs(pair: Pair, unknown: Unknown) -> tuple[Pair, Pair]:
     """Return the assignments with the smallest and with the largest disparity."""
-    x1, d1, x2, d2 = pair.x1, pair.d1, pair.x2, pair.d2
-    events, others = unknown.events, unknown.others
-    return (
-        replace(pair, d1=d1 + others, x2=x2 + events, d2=d2 + events),
-        replace(pair, x1=x1 + events, d1=d1 + events, d2=d2 + others),
+    events, others = (
+        list(zip(reach.first, reversed(reach.second), strict=True)) for reach in (unknown.events, unknown.others)
     )
+    return _with(pair, events[0], others[1]), _with(pair, events[1], others[0])
+
+
+def _with(pair: Pair, events: tuple[Any, Any], others: tuple[Any, Any]) -> Pair:
+    """Return a pair with more events, and more others, on either side."""
+    (a, c), (b, e) = events, others
+    return Pair(pair.x1 + a, pair.d1 + a + b, pair.x2 + c, pair.d2 + c + e, pair.overall)
 
 
 def corner_pairs(pair: Pair, unknown: Unknown) -> list[Pair]:
-    """Return the assignments that give all events to one side or to neither, and so for the others.
+    """Return the assignments with as many events on one side, or on neither, as possible, and so for the others.
 
     Limits of a disparity are smallest and largest at one of them: an odds ratio's at the two extreme ones, while score
     limits, which fewer people make wider, also where people are on neither side. Of score limits this was found by
     trying all assignments of 1,500 tables, not proved.
     """
-    sides = ((1, 0), (0, 1), (0, 0)) if unknown.elsewhere else ((1, 0), (0, 1))
-    return [
-        Pair(
-            pair.x1 + a * unknown.events,
-            pair.d1 + a * unknown.events + b * unknown.others,
-            pair.x2 + c * unknown.events,
-            pair.d2 + c * unknown.events + e * unknown.others,
-            pair.overall,
-        )
-        for (a, c), (b, e) in product(sides, sides)
-    ]
+    return [_with(pair, *both) for both in product(unknown.events.corners(), unknown.others.corners())]
 
 
 def n_assignments(unknown: Unknown) -> int:
     """Count the assignments that differ in a count."""
-    sizes = unknown.events + 1, unknown.others + 1
-    if unknown.elsewhere:
-        sizes = tuple(n * (n + 1) // 2 for n in sizes)  # type: ignore[assignment]
-    return sizes[0] * sizes[1]
-
-
-def _divided(n: int, *, elsewhere: bool) -> tuple[Integers, Integers]:
-    """Return how many of n can be on either side."""
-    if not elsewhere:
-        first = np.arange(n + 1)
-        return first, n - first
-    first, second = np.indices((n + 1, n + 1)).reshape(2, -1)
-    possible = first + second <= n
-    return first[possible], second[possible]
+    return len(unknown.events) * len(unknown.others)
 
 
 def assigned(pair: Pair, unknown: Unknown) -> Pair:
     """Return all assignments, as counts of shape (n_assignments,) of a single stratum."""
-    (a, c), (b, e) = (_divided(n, elsewhere=unknown.elsewhere) for n in (unknown.events, unknown.others))
-    a, b = (part.ravel() for part in np.meshgrid(a, b, indexing="ij"))
-    c, e = (part.ravel() for part in np.meshgrid(c, e, indexing="ij"))
-    return Pair(pair.x1 + a, pair.d1 + a + b, pair.x2 + c, pair.d2 + c + e, pair.overall)
+    events, others = unknown.events.everything(), unknown.others.everything()
+    i, j = (part.ravel() for part in np.indices((len(events[0]), len(others[0]))))
+    return _with(pair, (events[0][i], events[1][i]), (others[0][j], others[1][j]))
 
 
 def p_value_bounds(pair: Pair, unknown: Unknown, scale: Scale, question: Question) -> PValueBounds:
@@ -157,7 +174,7 @@ def p_value_bounds(pair: Pair, unknown: Unknown, scale: Scale, question: Questio
     Examples
     --------
     >>> pair = Pair(*(np.array([n]) for n in (2, 10, 15, 25)))
-    >>> found = p_value_bounds(pair, Unknown(1, 2), Scale(), Question())
+    >>> found = p_value_bounds(pair, Unknown(Reach.of(1), Reach.of(2)), Scale(), Question())
     >>> round(float(np.exp(found.low)), 4), round(float(np.exp(found.high)), 4), found.attained
     (0.0109, 0.1268, True)
     """
@@ -172,6 +189,7 @@ def p_value_bounds(pair: Pair, unknown: Unknown, scale: Scale, question: Questio
     if question.method == "asymptotic":
         z = statistic(_strata_last(all_of_them), scale, "score")[0]
         log_p = np.array([margin.normal_log_p(float(one), question.alternative) for one in z])
+        log_p[all_of_them.undefined(question.disparity)] = 0.0
         return _of_all(all_of_them, log_p, "asymptotic")
     x1, d1, x2, d2 = all_of_them.x1, all_of_them.d1, all_of_them.x2, all_of_them.d2
     fisher = np.minimum(conditional_log_p(x1, d1, x2, d2, question.alternative), 0.0)
@@ -179,8 +197,8 @@ def p_value_bounds(pair: Pair, unknown: Unknown, scale: Scale, question: Questio
     if not tested.any():
         return _of_all(all_of_them, fisher, "exact conditional")
 
-    def test(places: Integers) -> Floats:
-        some = [_only(all_of_them, place) for place in places.tolist()]
+    def test(chosen: Integers) -> Floats:
+        some = [_only(all_of_them, place) for place in chosen.tolist()]
         return np.array([log_p for log_p, _ in equalities(some, question.alternative)])
 
     least = fisher + np.where(tested, _most_probable_total(x1 + x2, d1 + d2), 0.0)
@@ -219,8 +237,8 @@ def _search(
     `sign` is what log p-values are multiplied by; short of the end, the largest bound that is left is returned.
     """
     # What cannot be the largest is left out; where bounds are equal the cheaper ones come first.
-    places = np.flatnonzero(most >= least.max())
-    order = places[np.lexsort((work[places], -most[places]))]
+    kept = np.flatnonzero(most >= least.max())
+    order = kept[np.lexsort((work[kept], -most[kept]))]
     best, where, done = -np.inf, int(order[0]), 0
     for some in batches(len(order), _TOGETHER):
         if best >= most[order[some.start]]:
@@ -259,7 +277,7 @@ def _of_many(pair: Pair, unknown: Unknown, question: Question) -> PValueBounds:
     ends = extreme_pairs(pair, unknown)
     sides = {"greater": ("greater",), "less": ("less",)}.get(question.alternative, ("greater", "less"))
     at_ends = np.array([[_fisher(end, side) for end in ends] for side in sides])
-    people = float(sum(int(n[0]) for n in (pair.d1, pair.d2))) + unknown.events + unknown.others
+    people = float(sum(int(n[0]) for n in (pair.d1, pair.d2))) + unknown.events.both[1] + unknown.others.both[1]
     if question.method == "asymptotic":
         z = [float(statistic(end, Scale(), "score")[0]) for end in ends]
         both = [[margin.normal_log_p(one, side) for one in z] for side in sides]

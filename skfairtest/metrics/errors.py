@@ -23,6 +23,9 @@ from skfairtest.metrics.functionals import (
     share_pair,
 )
 
+#: Share of people that their effective number is, from which on their weights are about alike.
+ALIKE = 0.9
+
 
 def belonging(codes: Positions) -> Any:
     """Return the matrix that adds up what has the same code."""
@@ -40,7 +43,7 @@ class Wrapped(Functional):
     """A metric with another standard error than its own."""
 
     def __init__(self, functional: Functional) -> None:
-        self.functional, self.bounds = functional, functional.bounds
+        self.functional, self.bounds, self.is_mean = functional, functional.bounds, functional.is_mean
 
     def values(self, masses: Floats) -> Floats:
         """Return the metric."""
@@ -215,7 +218,7 @@ class Robust(Functional):
     cluster: Positions | None = None
 
     def __post_init__(self) -> None:
-        self.bounds = self.functional.bounds
+        self.bounds, self.is_mean = self.functional.bounds, self.functional.is_mean
         self.error = "linearized" if self.cluster is None else "cluster-robust"
         if isinstance(self.functional, Jackknife):
             self.error = "jackknife"
@@ -279,5 +282,22 @@ class Robust(Functional):
         return np.minimum(kish, self.functional.effective(np.where(self.masses(counts) > 0, counts, 0.0)))
 
     def informative(self, counts: Floats) -> Floats:
-        """Return what the metric itself has, or half the effective number where that is less."""
-        return np.minimum(self.effective(counts) / 2, self.functional.informative(np.asarray(counts, dtype=float)))
+        """Return what the metric itself has, or half the effective number where that is less.
+
+        Of rates of people with unlike weights also the effective number of those with the event, or without it: how
+        much such people weigh, only they can tell, and a heavy one that was not drawn is missing in value and error.
+        """
+        counts = np.asarray(counts, dtype=float)
+        found = np.minimum(self.effective(counts) / 2, self.functional.informative(counts))
+        if self.weight is None or not isinstance(self.functional, Share):
+            return found
+        event, given = self.functional.event > 0, self.functional.given > 0
+        few = np.minimum(self._kish(counts * (event & given)), self._kish(counts * (given & ~event)))
+        everyone = counts * given
+        return np.where(self._kish(everyone) < ALIKE * everyone.sum(axis=-1), np.minimum(found, few), found)
+
+    def _kish(self, counts: Floats) -> Floats:
+        """Return the effective number of some people (Kish 1965); 0 of nobody."""
+        masses = self.masses(counts)
+        squares = (masses * per_person(masses, counts)).sum(axis=-1)
+        return np.where(squares > 0, ratio_of(masses.sum(axis=-1) ** 2, squares), 0.0)

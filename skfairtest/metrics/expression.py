@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {ast.Eq: operator.eq, ast.NotEq: operator.ne}
 
 
+@cache
 def _parse(text: str) -> ast.expr:
     try:
         return ast.parse(text, mode="eval").body
@@ -30,6 +32,7 @@ def _parse(text: str) -> ast.expr:
         raise ValueError(f"{text!r} cannot be read as a condition on y_true and y_pred") from None
 
 
+@cache
 def names_in(text: str) -> frozenset[str]:
     """Names that an expression reads."""
     return frozenset(node.id for node in ast.walk(_parse(text)) if isinstance(node, ast.Name))
@@ -40,6 +43,7 @@ def check_expression(text: str) -> None:
     evaluate(text, {name: np.ones(1, dtype=bool) for name in names_in(text)})
 
 
+@cache
 def truths_in(text: str) -> frozenset[str]:
     """Names that an expression reads as true or false, and not only compares with each other.
 

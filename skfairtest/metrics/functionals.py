@@ -58,6 +58,8 @@ class Functional:
     error = "delta"
     #: Whether people come in clusters, which may lie on both sides.
     clustered = False
+    #: Whether it is the mean of a value per person, whose studentized difference has about a t distribution.
+    is_mean = False
 
     def masses(self, counts: Floats) -> Floats:
         """Return what the counts of people weigh."""
@@ -153,6 +155,7 @@ class Mean(Functional):
     """Mean of a value per cell, with the variance s^2 / n (ddof 1): its permutation test is Welch's."""
 
     error = "welch"
+    is_mean = True
 
     def __init__(self, z: Floats, bounds: tuple[float, float] = (-np.inf, np.inf)) -> None:
         self.centre = float(z.mean()) if len(z) else 0.0

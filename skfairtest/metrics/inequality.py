@@ -10,14 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats
 from skfairtest.metrics.confusion import OfLabels
-from skfairtest.metrics.functionals import ratio_of
+from skfairtest.metrics.functionals import correction, ratio_of
 
 #: An index of benefits (K,) at shares (..., K) of people: its value, and its derivative by each share.
 Index = Callable[[Floats, Floats], tuple[Floats, Floats]]
+#: What people's benefits can be, and how many people more of each the variance is taken at: one right and one wrong in
+#: both true classes.
+BENEFITS, ONE_MORE = np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 1.0])
 
 
 def _mean(benefit: Floats, share: Floats) -> Floats:
@@ -115,17 +119,28 @@ class Inequality(OfLabels):
     """
 
     def __init__(self, true: Booleans, predicted: Booleans, index: Index, bounds: tuple[float, float]) -> None:
-        super().__init__(true.astype(np.intp), predicted.astype(np.intp))
-        self.benefit = 1.0 + predicted - true.astype(float)
+        self.of_benefit = ((1.0 + predicted - true.astype(float))[:, None] == BENEFITS).astype(float)
         self.index, self.bounds = index, bounds
 
     def slopes(self, masses: Floats) -> tuple[Floats, Floats]:
         """Return the index and its derivatives."""
+        value, slope = self._by_benefit(masses @ self.of_benefit)
+        return value, slope @ self.of_benefit.T
+
+    def _by_benefit(self, masses: Floats) -> tuple[Floats, Floats]:
+        """Return the index and its derivatives by the masses of each benefit, (..., 3)."""
         total = masses.sum(axis=-1, keepdims=True)
         share = ratio_of(masses, total)
-        value, slope = self.index(self.benefit, share)
+        value, slope = self.index(BENEFITS, share)
         with np.errstate(invalid="ignore"):
             return value, ratio_of(slope - (share * slope).sum(axis=-1, keepdims=True), total)
+
+    def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
+        """Return the index and its variance with one more of either error, which nobody in the data may make."""
+        by_benefit = np.asarray(counts, dtype=float) @ self.of_benefit
+        value, smooth = self._by_benefit(by_benefit)[0], by_benefit + ONE_MORE
+        variance = (smooth * self._by_benefit(smooth)[1] ** 2).sum(axis=-1) * correction(by_benefit)
+        return value, np.where(np.isnan(value), np.nan, variance)
 
     def values(self, masses: Floats) -> Floats:
         """Return the index."""
@@ -133,8 +148,8 @@ class Inequality(OfLabels):
 
     def informative(self, counts: Floats) -> Floats:
         """Return how many people are predicted wrongly, or correctly, whichever are fewer."""
-        wrong = counts @ (self.benefit != 1).astype(float)
-        return np.asarray(np.minimum(wrong, counts.sum(axis=-1) - wrong))
+        under, right, over = np.moveaxis(counts @ self.of_benefit, -1, 0)
+        return np.asarray(np.minimum(under + over, right))
 
 
 def between_and_within(alpha: float, benefit: Floats, counts: Floats) -> tuple[Floats, Floats]:

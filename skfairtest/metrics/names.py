@@ -96,6 +96,7 @@ OTHER_NAMES: dict[str, tuple[str, str | None]] = {
     # Kleinberg et al. (2017); Chouldechova (2017); Verma and Rubin (2018).
     "well_calibration": ("calibration_within_groups", None),
     "test_fairness": ("kuiper_calibration", None),
+    "calibration_in_the_large": ("calibration_intercept", None),
     "matching_conditional_frequencies": ("kuiper_calibration", None),
     # AIF360; Speicher et al. (2018).
     "generalized_entropy_error": ("generalized_entropy", None),

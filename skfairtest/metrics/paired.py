@@ -32,7 +32,7 @@ class Combined(Functional):
         self.of_b, self.of_a, self.sign = of_b, of_a, sign
         low, high = of_b.bounds
         self.bounds = (low - high, high - low) if sign < 0 else (2 * low, 2 * high)
-        self.error = of_b.error
+        self.error, self.is_mean = of_b.error, of_b.is_mean or isinstance(of_b, Share)
 
     def values(self, masses: Floats) -> Floats:
         """Return the combined value."""

@@ -16,6 +16,7 @@ from skfairtest.metrics.determination import Determination
 from skfairtest.metrics.functionals import Auc, BalancedAccuracy, Functional, Mean, Share
 from skfairtest.metrics.inequality import Atkinson, Entropy, Index, Inequality, gini
 from skfairtest.metrics.quantile import Quantile
+from skfairtest.metrics.recalibration import Recalibration
 from skfairtest.metrics.score_metric import Cells, Context, ScoreMetric, shared_codes
 from skfairtest.readers.levels import listed, sort_levels
 
@@ -431,6 +432,24 @@ def inequality(family: str, parameter: float | None = None) -> BuiltIn:
 
 
 @dataclass(frozen=True)
+class OfRecalibration:
+    """A coefficient of the logistic regression of the truth on the log-odds of the score."""
+
+    slope: bool
+
+    def __call__(self, context: Context) -> Functional:
+        """Return the coefficient of these kinds of people."""
+        score = probabilities(context)
+        if len(score) and (score.min() <= 0 or score.max() >= 1):
+            raise ParameterError(
+                "y_score holds 0 or 1, whose log-odds are infinite: a single person for whom such a score is wrong "
+                "decides everything. Say what these scores stand for, as in numpy.clip(y_score, 0.001, 0.999), or use "
+                "'kuiper_calibration', which takes them as they are"
+            )
+        return Recalibration(_truth(context) > 0, score, slope=self.slope)
+
+
+@dataclass(frozen=True)
 class OfQuantile:
     """The quantile of predictions below which a share of people lies."""
 
@@ -509,6 +528,18 @@ SCORES: dict[str, BuiltIn] = {
         _scored(
             "calibration", _score_residual,
             "the share of truly positive people minus the mean score", SIGNED,
+        ),
+        BuiltIn(
+            "calibration_slope", OfRecalibration(slope=True), None, PROBABILITY, None, ANY,
+            "the slope of the logistic regression of the truth on the log-odds of the score (Cox)",
+            columns=("y_true", "y_score"), positive="always",
+            undefined="a score divides truly positive from truly negative people, or one of them is missing",
+        ),
+        BuiltIn(
+            "calibration_intercept", OfRecalibration(slope=False), None, PROBABILITY, None, ANY,
+            "the intercept of the logistic regression with the log-odds of the score as offset "
+            "(calibration-in-the-large)",
+            columns=("y_true", "y_score"), positive="always", undefined=_ONE_CLASS,
         ),
         BuiltIn(
             "roc_auc", _auc, None, EITHER, "y_true", UNIT,

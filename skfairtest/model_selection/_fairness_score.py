@@ -8,7 +8,6 @@ disappear.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,10 +18,11 @@ from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterErr
 from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest._utils.text import label
 from skfairtest.comparisons import engine
-from skfairtest.comparisons.core import Result
 from skfairtest.comparisons.family import p_of
 from skfairtest.comparisons.omnibus import check_omnibus
 from skfairtest.group import FairnessTest
+from skfairtest.group.fairness import measured_of, result_of
+from skfairtest.inference.extreme import extreme_disparity
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.metrics import Metric, Omnibus
 from skfairtest.readers.levels import listed
@@ -124,15 +124,26 @@ def _scale(metric: Metric, disparity: str) -> str:
     return metric.disparity or disparity
 
 
-def fairness_score(run: Callable[[], Result], output: str) -> float:
-    """Run a test and return its score.
+def fairness_score(
+    test: FairnessTest,
+    output: str,
+    X: Any,
+    y: Any,
+    columns: dict[str, Any],
+    predict_params: dict[str, Any] | None = None,
+) -> float:
+    """Run as much of a test as its score needs, and return the score.
 
     Parameters
     ----------
-    run : callable
-        Returns what the test found.
+    test : FairnessTest
+        What is not fitted.
     output : {"disparity", "upper_bound", "statistic", "p_value"}
         What becomes the score.
+    X, y, predict_params : object
+        As in `fit`.
+    columns : dict
+        The groups and the other arguments of `fit`.
 
     Returns
     -------
@@ -145,33 +156,38 @@ def fairness_score(run: Callable[[], Result], output: str) -> float:
         If there is only one group, or the test refuses its input.
     """
     try:
-        result = run()
+        if output == "disparity":
+            result, measured = None, measured_of(test, X, y, columns, predict_params)
+        else:
+            result = result_of(test, X, y, columns, predict_params, tested=output != "upper_bound")
+            measured = result.measured
     except GroupsMissing as error:
         raise GroupsMissing(f"{str(error).rstrip('.')}. {FOLDS}") from error
     except NothingDefined as error:
         return _undefined(str(error))
-    lost = [one for one in result.measured.excluded if one.stratum is None and one.comparisons > 0]
+    left_out = (*measured.excluded, *measured.undefined)
+    lost = [one for one in left_out if one.stratum is None and one.comparisons > 0]
     if lost:
         first = lost[0]
         of = f"{first.metric} of {label(first.group)}" if first.metric is not None else label(first.group)
         against = f" against {label(first.other)}" if first.other is not None else ""
         more = f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
         return _undefined(f"{of}{against}: {first.reason}{more}")
-    return _oriented(result, output)
-
-
-def _oriented(result: Result, output: str) -> float:
-    question, p_value = result.measured.settings.question, p_of(result.verdict.log_p)
-    if output == "p_value":
+    question = measured.settings.question
+    if result is not None and output == "p_value":
         # A small p-value of "equivalence" is evidence for fairness, any other is evidence against it.
+        p_value = p_of(result.verdict.log_p)
         return -p_value if question.alternative == "equivalence" else p_value
-    if output == "statistic":
+    if result is not None and output == "statistic":
         return 0.0 - abs(float(result.leading.evidence.statistic))
-    scale = _scale(result.measured.metrics[0], question.disparity)
-    extreme = engine.extreme_of([one for one in result.findings if one.estimate.is_pooled], scale)
-    if scale != "difference":
-        return extreme.value if output == "disparity" else extreme.low
-    return 0.0 - (extreme.value if output == "disparity" else extreme.high)
+    scale = _scale(measured.metrics[0], question.disparity)
+    if result is None:
+        values = [one.estimate.disparity for one in measured.comparisons if one.estimate.is_pooled]
+        extreme = extreme_disparity(values, values, values, scale)
+    else:
+        extreme = engine.extreme_of([one for one in result.findings if one.estimate.is_pooled], scale)
+    # Without a result, the worst end is the disparity itself.
+    return extreme.low if scale != "difference" else 0.0 - extreme.high
 
 
 def _undefined(why: str) -> float:

@@ -87,7 +87,7 @@ def positive_of(columns: Sequence[Column], asked: Any) -> Any:
     if asked is not None:
         return asked
     labels = sort_levels(dict.fromkeys(level for column in columns for level in column.levels))
-    return resolve_pos_label(labels, classes=labels)
+    return resolve_pos_label(labels, labels[1] if len(labels) == 2 else None)
 
 
 def count_people(people: Sample, labels: Mapping[str, Column]) -> Sample:

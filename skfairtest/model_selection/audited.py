@@ -26,7 +26,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skfairtest._utils.checks import check_choice
-from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.errors import ParameterError, renaming
 from skfairtest.group import FairnessTest
 from skfairtest.group.correlation import CorrelationFairnessTest
 from skfairtest.model_selection._check_lengths import check_people, lengths_of
@@ -219,7 +219,8 @@ class _Audited(MetaEstimatorMixin):
         model = OutOfFold(folds, classes_of(estimator))
         for test in tests:
             test.estimator = model
-            test.fit(X, y, **people)
+            with renaming("pos_label", "tests: pos_label"):
+                test.fit(X, y, **people)
             test.estimator = None  # neither models nor data outlive the fit
         concerns = [test for test in tests if test.concern_ and self.on_rejection != "ignore"]
         message = self._message(concerns, len(tests), len(folds)) if concerns else ""
@@ -424,8 +425,9 @@ class _Audited(MetaEstimatorMixin):
         return fitted(clone(self.estimator), training_rows(self.estimator, X, train, train), rows_of(y, train), params)
 
     def _message(self, concerns: Sequence[Any], n_tests: int, n_folds: int) -> str:
-        # The verdict and the leading finding are the first two lines of what a test prints.
-        findings = [" ".join(str(test).split("\n\n")[0].split("\n")[:2]) for test in concerns]
+        # What a test prints begins with the verdict, the positive label where there is one, and the leading finding.
+        lines = [str(test).split("\n\n")[0].split("\n")[: 2 + (test.pos_label_ is not None)] for test in concerns]
+        findings = [" ".join(first) for first in lines]
         kept = {
             "warn": " The model is trained and can be used; its tests are in fairness_tests_.",
             "raise": " The model is not kept; its tests are in fairness_tests of this error.",
@@ -460,7 +462,8 @@ class AuditedClassifier(_Audited, ClassifierMixin, BaseEstimator):
     metric : str, Rate, ScoreMetric, callable, or list or dict of these, optional
         What is compared, as in `FairnessTest`; None: equalized odds. It cannot be combined with `tests`.
     tests : FairnessTest, CorrelationFairnessTest, list of these, or None, default=None
-        The tests, each with ``estimator=None``. None: ``FairnessTest(metric=metric)``.
+        The tests, each with ``estimator=None``. None: ``FairnessTest(metric=metric)``. Labels that are neither
+        {0, 1}, {-1, 1} nor booleans need one: ``tests=FairnessTest(metric=metric, pos_label=...)``.
     cv : int, splitter, iterable of (train, test), or None, default=5
         The folds; everybody must be in the test part of exactly one. An integer (None means 5) is the number of folds,
         stratified on label and group as by `SensitiveStratifiedKFold` (on the label alone if every test is about

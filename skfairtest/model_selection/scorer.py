@@ -11,7 +11,6 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import name_of
 from skfairtest.comparisons.engine import check_question
 from skfairtest.group import FairnessTest
-from skfairtest.group.fairness import result_of
 from skfairtest.group.paired import PairedFairnessTest
 from skfairtest.model_selection._check_lengths import check_people
 from skfairtest.model_selection._fairness_score import check_score, check_seed_of_scorer, fairness_score
@@ -22,6 +21,9 @@ __all__ = ["make_fairness_scorer"]
 
 #: What a model is tested for against a baseline.
 FAIRER: dict[str, Any] = {"alternative": "fairer"}
+
+#: What holds the groups that a model predicts from.
+PREDICTED_FROM = "predict_params['sensitive_features']"
 
 MISSING = (
     "sensitive_features is missing, so there are no groups to compare. By metadata routing: "
@@ -44,6 +46,7 @@ def score_of_predictions(
     control_features: Any = None,
     clusters: Any = None,
     sample_weight: Any = None,
+    predict_params: dict[str, Any] | None = None,
     **params: Any,
 ) -> float:
     """Score predicted labels, which is all that TunedThresholdClassifierCV passes.
@@ -52,7 +55,7 @@ def score_of_predictions(
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True labels, and labels predicted with a threshold.
-    metric, output, columns, baseline, **params : object
+    metric, output, columns, baseline, predict_params, **params : object
         The scorer's.
     sensitive_features, control_features, clusters, sample_weight : object
         Passed by metadata routing.
@@ -73,6 +76,11 @@ def score_of_predictions(
             "thresholds are scored (TunedThresholdClassifierCV): make_fairness_scorer(...) without sensitive_features, "
             "sklearn.set_config(enable_metadata_routing=True), and fit(X, y, sensitive_features=groups)"
         )
+    if predict_params:
+        raise ParameterError(
+            "predict_params are for a model that is asked about X, and X is not passed when thresholds are scored "
+            "(TunedThresholdClassifierCV): leave it out"
+        )
     if baseline is not None:
         raise ParameterError(
             "baseline is a model that is asked about X, and X is not passed when thresholds are scored "
@@ -92,7 +100,7 @@ def score_of_predictions(
             "labels, such as 'equalized_odds'"
         )
     test = FairnessTest(metric=metric, **params)
-    score = fairness_score(lambda: result_of(test, one_column(y_pred), one_column(y_true), passed), output)
+    score = fairness_score(test, output, one_column(y_pred), one_column(y_true), passed)
     return score if score == score else -float("inf")
 
 
@@ -109,12 +117,19 @@ class FairnessScorer(_BaseScorer):
     """What `make_fairness_scorer` returns: called as ``scorer(estimator, X, y)``."""
 
     def __init__(
-        self, metric: Any, output: str, columns: tuple[str, ...] | None, params: dict[str, Any], baseline: Any = None
+        self,
+        metric: Any,
+        output: str,
+        columns: tuple[str, ...] | None,
+        params: dict[str, Any],
+        baseline: Any = None,
+        predict_params: dict[str, Any] | None = None,
     ) -> None:
         given = {"metric": metric, "output": output, "columns": columns, "baseline": baseline, **params}
+        given["predict_params"] = predict_params
         super().__init__(score_of_predictions, 1, given, "predict")
         self._metric, self._output, self._columns, self._params = metric, output, columns, params
-        self._baseline = baseline
+        self._baseline, self._predict_params = baseline, predict_params or {}
         # set_score_request does the same, and is only there while routing is enabled.
         requests = MetadataRequest(owner=repr(self))
         for name, alias in {
@@ -136,6 +151,7 @@ class FairnessScorer(_BaseScorer):
         control_features: Any = None,
         clusters: Any = None,
         sample_weight: Any = None,
+        predict_params: dict[str, Any] | None = None,
     ) -> float:
         """Score a fitted model; with sensitive features passed directly, routing may be on or off."""
         return self._score(
@@ -147,6 +163,7 @@ class FairnessScorer(_BaseScorer):
             control_features=control_features,
             clusters=clusters,
             sample_weight=sample_weight,
+            predict_params=predict_params,
         )
 
     def _score(
@@ -155,6 +172,7 @@ class FairnessScorer(_BaseScorer):
         estimator: Any,
         X: Any,
         y_true: Any = None,
+        predict_params: dict[str, Any] | None = None,
         **passed: Any,
     ) -> float:
         if self._columns is not None:
@@ -166,8 +184,11 @@ class FairnessScorer(_BaseScorer):
             passed["sensitive_features"] = named_columns(X, self._columns, "sensitive_features")
         _check_passed(X if y_true is None else y_true, passed)
         test = self._test(estimator)
-        truth = one_column(y_true)
-        return fairness_score(lambda: result_of(test, X, truth, passed), self._output)
+        asked = {**self._predict_params, **(predict_params or {})}
+        if asked.get("sensitive_features") is self._predict_params.get("sensitive_features") is not None:
+            names = check_names_of_columns(asked["sensitive_features"], PREDICTED_FROM) or ()
+            asked["sensitive_features"] = named_columns(X, names, PREDICTED_FROM)
+        return fairness_score(test, self._output, X, one_column(y_true), passed, asked)
 
     def _test(self, estimator: Any) -> FairnessTest:
         """Return the test of a fitted model."""
@@ -189,6 +210,8 @@ class FairnessScorer(_BaseScorer):
             given["baseline"] = self._baseline
         if self._columns is not None:
             given["sensitive_features"] = self._columns[0] if len(self._columns) == 1 else list(self._columns)
+        if self._predict_params:
+            given["predict_params"] = self._predict_params
         given |= self._params
         params = [f"{name}={value!r}" for name, value in given.items()]
         return f"make_fairness_scorer({', '.join([name_of(self._metric), *params])})"
@@ -200,6 +223,7 @@ def make_fairness_scorer(
     output: str = "upper_bound",
     sensitive_features: str | list[str] | tuple[str, ...] | None = None,
     baseline: Any = None,
+    predict_params: dict[str, Any] | None = None,
     **test_params: Any,
 ) -> FairnessScorer:
     """Make a scorer of a fitted model's fairness, for searches and cross-validation.
@@ -230,6 +254,9 @@ def make_fairness_scorer(
         ``alternative="fairer"``, whose null hypothesis is that a disparity of the scored model is as large in size as
         that of the baseline, or larger; it needs ``output="p_value"``, and is what `select_fair` takes as
         `significantly_better_than`. The baseline must not have been fitted on people of this search.
+    predict_params : dict, optional
+        Further arguments of the scored models' ``predict``. For models that predict from other groups than those that
+        are compared: ``{"sensitive_features": "race"}``, the name of a column of X or a list of names.
     **test_params
         Parameters of `FairnessTest`, or of `PairedFairnessTest` with a baseline. `random_state` is 0 if it is not
         given, and must be an integer: the same model and data then get the same score, whatever was scored before.
@@ -239,9 +266,9 @@ def make_fairness_scorer(
     -------
     scorer : callable
         A scorer of scikit-learn, ``scorer(estimator, X, y)``. Called directly, it takes ``sensitive_features=groups``
-        of shape (n_samples,) or (n_samples, n_features), ``control_features``, ``clusters`` and ``sample_weight``, with
-        routing enabled or not. With routing it requests the first three; ``set_score_request(sample_weight=True)``
-        requests the weights too.
+        of shape (n_samples,) or (n_samples, n_features), ``control_features``, ``clusters``, ``sample_weight`` and
+        ``predict_params`` (whose ``sensitive_features`` then are the groups themselves), with routing enabled or not.
+        With routing it requests the first three; ``set_score_request(sample_weight=True)`` requests the weights too.
 
     Raises
     ------
@@ -296,14 +323,15 @@ def make_fairness_scorer(
     {'C': 0.01}
     """
     columns = check_names_of_columns(sensitive_features, "sensitive_features")
+    check_names_of_columns((predict_params or {}).get("sensitive_features"), PREDICTED_FROM)
     params = {"random_state": 0, **test_params}
     if baseline is not None:
         _check_baseline(metric, output, params)
-        return FairnessScorer(metric, output, columns, params, baseline)
+        return FairnessScorer(metric, output, columns, params, baseline, predict_params)
     check_score(metric, output, params)
     if output == "disparity" and "method" not in test_params:
         params |= _cheapest(metric, output, params)
-    return FairnessScorer(metric, output, columns, params)
+    return FairnessScorer(metric, output, columns, params, None, predict_params)
 
 
 def _check_baseline(metric: Any, output: str, params: dict[str, Any]) -> None:

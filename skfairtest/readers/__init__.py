@@ -23,6 +23,7 @@ from skfairtest.readers.predictions import (
     predict,
     predictions_from_X,
     scores,
+    unknown_groups,
 )
 from skfairtest.readers.probabilities import Probabilities, read_probabilities
 from skfairtest.readers.score_bins import ScoreBins
@@ -58,4 +59,5 @@ __all__ = [
     "resolve_pos_label",
     "scores",
     "sort_levels",
+    "unknown_groups",
 ]

@@ -69,13 +69,13 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
     pos_label : object, optional
         The positive label that the user named.
     classes : sequence, optional
-        The ``classes_`` of the estimator that predicted.
+        The ``classes_`` of the estimator that predicted: labels that there are, seen or not.
 
     Returns
     -------
     object
-        `pos_label` if given; 1 (or True) for labels in {0, 1}, {-1, 1} or booleans; otherwise
-        ``classes[1]`` of a binary classifier. It is written as in `labels`.
+        `pos_label` if given; otherwise 1 (or True) for labels in {0, 1}, {-1, 1} or booleans. It is written as in
+        `labels`.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
     --------
     >>> resolve_pos_label([0, 1])
     1
-    >>> resolve_pos_label(["granted", "denied"], classes=["denied", "granted"])
+    >>> resolve_pos_label(["granted", "denied"], "granted")
     'granted'
     """
     labels = [plain_scalar(label) for label in labels]
@@ -112,9 +112,8 @@ def resolve_pos_label(labels: Iterable[Any], pos_label: Any = None, classes: Seq
         )
     if pairs:
         return next((label for label in seen if label == 1), 1)
-    if known:
-        return known[1]
+    found = known or seen
     raise ParameterError(
-        f"pos_label is needed: the labels of y_true and y_pred are {listed(seen)}, and nothing "
-        f"says which is the positive one. Pass for example pos_label={seen[-1]!r}."
+        f"pos_label is needed: the labels of y_true and y_pred are {listed(found)}, and nothing "
+        f"says which is the positive one. Pass for example pos_label={found[-1]!r}."
     )

@@ -85,19 +85,24 @@ def named_columns(X: Any, names: Sequence[str], parameter: str) -> Any:
         f"{parameter}=None and pass the groups by metadata routing."
     )
     given = f"{parameter}={names[0]!r}" if len(names) == 1 else f"{parameter}={list(names)!r}"
-    table = split_table(X, "X") if is_table(X) else []
-    found = {name: column for name, column in table if name is not None}
-    twice = [name for name in names if sum(name == other for other, _ in table) > 1]
+    if isinstance(X, pd.DataFrame):  # columns that nobody names need not be cut out
+        wanted = [place for place, name in enumerate(X.columns) if str(name) in names]
+        table, known = split_table(X.iloc[:, wanted], "X"), [str(name) for name in X.columns]
+    else:
+        table = split_table(X, "X") if is_table(X) else []
+        known = [name for name, _ in table if name is not None]
+    found = dict(table)
+    twice = [name for name in names if known.count(name) > 1]
     if twice:
         raise ParameterError(f"{given}: X has several columns named {listed(twice)}: give each its own name.")
-    if not found:
+    if not known:
         raise ParameterError(
             f"{given} names a column, but X ({type(X).__name__}) has no column names here: pass a DataFrame; {instead}"
         )
     missing = [name for name in names if name not in found]
     if missing:
         raise ParameterError(
-            f"{given}: X has no column {listed(missing)} here; its columns are {listed(found)}. "
+            f"{given}: X has no column {listed(missing)} here; its columns are {listed(known)}. "
             f"{instead[0].upper()}{instead[1:]}"
         )
     if isinstance(X, pd.DataFrame):

@@ -1,6 +1,7 @@
 """An estimator's predictions, its classes, and predictions passed in place of an estimator."""
 
 import inspect
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,13 +12,14 @@ from sklearn.base import BaseEstimator, is_regressor
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.stacklevel import find_stack_level
 from skfairtest.readers.columns import Column, check_same_people, read_column
 from skfairtest.readers.containers import is_table, one_dimensional
 from skfairtest.readers.labels import resolve_pos_label
-from skfairtest.readers.levels import listed, plain_scalar
+from skfairtest.readers.levels import listed, plain_scalar, sort_levels
 
 __all__ = [
     "as_model_input",
@@ -29,6 +31,7 @@ __all__ = [
     "predictions_from_X",
     "scores",
     "transformers_of",
+    "unknown_groups",
 ]
 
 
@@ -128,7 +131,7 @@ def ask(
         Passed if the method takes it (fairlearn's ``ThresholdOptimizer``), even if pipelines, searches or frozen
         estimators are wrapped around the model that takes it.
     predict_params : mapping, optional
-        Further keyword arguments of the method; these take precedence.
+        Further keyword arguments of the method; these take precedence. Groups are left out if it takes none.
     random_state : int, RandomState, Generator or None
         Passed if the method takes it (randomised predictors), as an int or None.
 
@@ -140,7 +143,12 @@ def ask(
     Raises
     ------
     ValueError, sklearn.exceptions.NotFittedError
-        As in `predict`.
+        As in `predict`; and if the model predicts from groups, and knows none of those that it gets.
+
+    Warns
+    -----
+    UserWarning
+        If it knows only some of them.
     """
     if isinstance(estimator, type) or not callable(getattr(estimator, response, None)):
         found = estimator.__name__ if isinstance(estimator, type) else repr(estimator)
@@ -156,7 +164,12 @@ def ask(
     accepted = parameters_of(method)
     params = dict(predict_params or {})
     if "sensitive_features" in accepted and sensitive_features is not None:
-        params.setdefault("sensitive_features", as_model_input(sensitive_features))
+        params.setdefault("sensitive_features", sensitive_features)
+    elif accepted and not any(p.kind is p.VAR_KEYWORD or p.name == "sensitive_features" for p in accepted.values()):
+        params.pop("sensitive_features", None)  # of two models, one may predict from groups
+    if "sensitive_features" in params:
+        check_rows(X, predict_params={"sensitive_features": params["sensitive_features"]})
+        params["sensitive_features"] = as_model_input(params["sensitive_features"])
     if "random_state" in accepted and "random_state" not in params:
         params["random_state"] = _as_seed(random_state)
     name = type(estimator).__name__
@@ -168,6 +181,8 @@ def ask(
     try:
         if isinstance(estimator, BaseEstimator) and hasattr(estimator, "fit"):
             check_is_fitted(estimator)
+        if (caution := unknown_groups(estimator, sensitive_features, predict_params)) is not None:
+            warnings.warn(caution, UserWarning, stacklevel=find_stack_level())
         for step in transformers_of(path[: depth + 1]):
             X = step.transform(X)
         predictions = method(X, **params)
@@ -187,6 +202,73 @@ def ask(
     dtype = object if isinstance(predictions, (list, tuple)) else None
     array: NDArray[Any] = np.asarray(predictions, dtype=dtype)
     return array
+
+
+def unknown_groups(
+    estimator: Any, sensitive_features: Any, predict_params: Mapping[str, Any] | None = None
+) -> str | None:
+    """Say of how many people a model that predicts from groups does not know the group.
+
+    What a model was fitted on is known of fairlearn's ``ThresholdOptimizer``, also inside of others, which predicts 0
+    for everybody else.
+
+    Parameters
+    ----------
+    estimator : object
+        A fitted estimator.
+    sensitive_features : object
+        The groups that it predicts from, unless `predict_params` holds others.
+    predict_params : mapping, optional
+        Further arguments of its ``predict``.
+
+    Returns
+    -------
+    str or None
+        A caution; None where every group is known, or the model does not say which it was fitted on.
+
+    Raises
+    ------
+    ValueError
+        If it knows nobody's group.
+    """
+    known = next(filter(None, map(_groups_of, path_of(estimator))), None)
+    own = "sensitive_features" in (predict_params or {})
+    groups = (predict_params or {})["sensitive_features"] if own else sensitive_features
+    if known is None or groups is None:
+        return None
+    # As fairlearn reads them: several columns become one text.
+    rows = check_array(as_model_input(groups), ensure_2d=False, dtype=None, ensure_all_finite=False)
+    if rows.ndim == 2 and rows.shape[1] > 1:
+        rows = np.array([",".join(map(_escaped, row)) for row in rows.astype(str).tolist()], dtype=object)
+    counts = pd.Series(rows.reshape(-1)).value_counts(dropna=False)
+    strange = {group: n for group, n in counts.items() if group not in known}
+    if not strange:
+        return None
+    name = type(path_of(estimator)[-1]).__name__
+    asks = f"{name} predicts from the groups that it was fitted on, {listed(known, 5)}"
+    found = listed(sort_levels(map(plain_scalar, strange)), 5)
+    if len(strange) == len(counts):
+        given = "predict_params['sensitive_features']" if own else "sensitive_features"
+        raise ParameterError(
+            f"{given} holds {found}, none of which the model knows: {asks}, and predicts 0 for everybody else. Pass "
+            "everybody's group among these as predict_params={'sensitive_features': ...}; sensitive_features are the "
+            "groups that are compared."
+        )
+    return (
+        f"{asks}, and does not know the groups of {sum(strange.values()):,} of {counts.sum():,} people ({found}): it "
+        "predicts 0 for them, whatever else is known of them. If it was fitted on another feature, pass that as "
+        "predict_params={'sensitive_features': ...}."
+    )
+
+
+def _groups_of(model: Any) -> Mapping[Any, Any] | None:
+    """Return the groups that fairlearn's model of thresholds was fitted on; None of any other model."""
+    own = getattr(model, "__dict__", {})
+    return getattr(own.get("interpolated_thresholder_", model), "__dict__", {}).get("interpolation_dict")
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\").replace(",", "\\,")
 
 
 def path_of(estimator: Any) -> list[Any]:
@@ -269,7 +351,7 @@ def scores(
     metric : str
         The metric that needs the scores, for error messages.
     pos_label : object, optional
-        The label whose scores are wanted; None: the second of two classes.
+        The label whose scores are wanted; None: 1 of {0, 1} or {-1, 1}, or True.
     y_true : array-like, optional
         True labels, used as classes of an estimator that has no ``classes_``.
     **given
@@ -319,7 +401,7 @@ def _position(pos_label: Any, classes: Sequence[Any], metric: str) -> int:
     """Return where the positive label stands among the classes."""
     if pos_label is None:
         if len(classes) == 2:
-            return classes.index(resolve_pos_label(classes, classes=classes))
+            return classes.index(resolve_pos_label(classes))
         raise ParameterError(
             f"pos_label is needed: {metric} is about one label, but the estimator has {len(classes)}, "
             f"{listed(classes)}. Pass for example pos_label={classes[-1]!r}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,6 +13,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import EVERYBODY, SHOWN, excluded_table, number_text, records
 from skfairtest.report.correlation import ADJUSTED
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
+from skfairtest.report.group import sampling_error
 from skfairtest.report.sentences import equals_p, number, p_text, points, share_digits
 
 #: What each outcome is called.
@@ -74,14 +75,43 @@ class AdjustedSetup:
         return EVERYBODY.get(self.compare, label(row["other"]))
 
 
+def caution(doubts: Sequence[tuple[Any, Any, str, float, float]]) -> str:
+    """Say what models may have missed; nothing where there is no doubt.
+
+    Parameters
+    ----------
+    doubts : sequence of (group, other, what, explained, by_neighbours)
+        In which comparisons, of what ("outcome" or "group"), and the shares of its variance that the model explains and
+        that averages of the people with the most similar covariates explain.
+    """
+    if not doubts:
+        return ""
+    group, other, *_ = doubts[0]
+    shares = [
+        f"of the {what} models explain {100 * max(explained, 0):.0f} % of the variance, and averages of the people "
+        f"with the most similar covariates {100 * max(near, 0):.0f} %"
+        for first, second, what, explained, near in doubts
+        if (first, second) == (group, other)
+    ]
+    others = len({doubt[:2] for doubt in doubts}) - 1
+    more = f" (and {pluralize(others, 'other comparison')})" if others else ""
+    return (
+        f"Caution: the models may have missed how covariates affect the outcome or the group. Of {label(group)} and "
+        f"{label(other)}{more}, {'; '.join(shares)}. What is missed can look like a disparity: compare other models "
+        "(outcome_model, group_model) and what they explain."
+    )
+
+
 def adjusted_document(
     setup: AdjustedSetup,
     *,
     comparisons: pd.DataFrame,
     excluded: pd.DataFrame,
     p_value: float,
+    p_value_interval: tuple[float, float],
     concern: bool,
     leading: int,
+    caution: str,
 ) -> list[Block]:
     """Compose the report of a test: the finding, the null hypothesis, the table, and what the numbers are.
 
@@ -89,7 +119,7 @@ def adjusted_document(
     ----------
     setup : AdjustedSetup
         How the test was set up.
-    comparisons, excluded, p_value, concern
+    comparisons, excluded, p_value, p_value_interval, concern, caution
         Those of the test.
     leading : int
         The row of the comparison that sets the p-value.
@@ -107,11 +137,13 @@ def adjusted_document(
         said.append(
             "This does not prove that there is none: the interval shows which disparities the data do not rule out."
         )
+    said += sampling_error(p_value_interval)
     if len(rows) > 1:
         found = sum(row["concern"] for row in rows)
         said.append(f"{found} of {len(rows)} comparisons {'is' if found == 1 else 'are'} significant.")
     return [
         Paragraph(_finding(setup, lead, concern=concern), "concern" if concern else "fine"),
+        *([Paragraph(caution, "concern")] if caution else []),
         Paragraph("\n".join(said)),
         Heading("Null hypothesis", 3),
         Items((_null(setup),)),
@@ -193,7 +225,7 @@ def _table(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> Table:
 
 def _notes(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> list[str]:
     """Explain the columns, and say how much depends on the models."""
-    names = [name or "the default (penalised least squares)" for name in setup.models]
+    names = [name or "the default (curves, then boosted trees)" for name in setup.models]
     least = {name: 100 * min(row[name] for row in rows) for name in ("outcome_explained", "group_explained")}
     most = {name: 100 * max(row[name] for row in rows) for name in least}
 

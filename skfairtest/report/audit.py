@@ -24,6 +24,7 @@ from skfairtest.report.grid import audit_grid
 from skfairtest.report.headline import first_sentences, shown_first
 from skfairtest.report.highlights import intervals_of
 from skfairtest.report.impact import impact_section
+from skfairtest.report.mixin import positive_label
 from skfairtest.report.paired import paired_section
 from skfairtest.report.pictures import MOST_GROUPS, disparities_figure, null_figure, values_figure
 from skfairtest.report.plots import Forest
@@ -135,8 +136,10 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
     """Say what was found, how sure that is and what could be missed, and the numbers that a reader wants first."""
     verdict = record.verdict
     headline, *others = first_sentences(record)
+    # Behind the counts: a label that is a number does not stand before one.
+    others[:1] = [" ".join([*others[:1], *positive_label(verdict.pos_label, record.setup.positive_means)])]
     yield Paragraph(headline, "concern" if verdict.concern else "fine")
-    yield from map(Paragraph, others)
+    yield from map(Paragraph, filter(None, others))
     several = verdict.n_comparisons > 1
     figures = {
         "people": f"{verdict.n_samples:,}",
@@ -145,9 +148,6 @@ def _verdict(record: AuditRecord) -> Iterator[Block]:
         "smallest adjusted p" if several else "p": p_text(verdict.p_value),
         "level": f"{100 * verdict.alpha:g} %",
     }
-    if verdict.pos_label is not None:
-        means = f" ({label(record.setup.positive_means)})" if record.setup.positive_means else ""
-        figures["positive label"] = f"{label(plain_value(verdict.pos_label))}{means}"
     yield Pairs(tuple(figures.items()), "figures")
     seed, version = record.parameters.get("random_state"), record.versions.get("skfairtest")
     yield Paragraph(f"To reproduce: seed {seed}, skfairtest {version}; settings and versions are at the end.")
@@ -355,7 +355,7 @@ def summary_frame(parts: Sequence[AuditPart]) -> pd.DataFrame:
 def _kept(parts: Sequence[AuditPart], comparisons: pd.DataFrame) -> str:
     """Say how often audits report a false positive, and what that assumes."""
     level = f"{100 * parts[0].setup.alpha:g} %"
-    rough = sorted({method for method in comparisons["method"] if not method.startswith("exact")})
+    rough = sorted({method for method in comparisons["method"] if not method.startswith(("exact", "undefined"))})
     if not rough:
         said = f"At most {level} of audits done like this report even one false positive."
     else:

@@ -7,6 +7,7 @@ import os
 import platform
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar, overload
@@ -14,13 +15,14 @@ from typing import Any, ClassVar, overload
 from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.base import ModelTest
+from skfairtest._utils.text import label
 from skfairtest._version import __version__
-from skfairtest.report.document import Block, shortened
+from skfairtest.report.document import Block, Paragraph, shortened
 from skfairtest.report.markdown import markdown
 from skfairtest.report.record import plain_value
 from skfairtest.report.text import plain
 
-__all__ = ["ReportMixin", "ReportPages", "library_versions", "write_text"]
+__all__ = ["ReportMixin", "ReportPages", "below_verdict", "library_versions", "positive_label", "write_text"]
 
 #: Libraries whose versions may change a number, or a drawing where it is installed.
 LIBRARIES = ("numpy", "scipy", "scikit-learn", "pandas", "fairlearn", "matplotlib")
@@ -33,10 +35,17 @@ class ReportMixin(ModelTest):
     _reported: ClassVar[tuple[str, ...]] = ()
     #: Whether a notebook shows scikit-learn's diagram of the fitted test below its report.
     _shows_model: ClassVar[bool] = True
+    #: What makes the predictions of a model doubtful.
+    _cautions: tuple[str, ...] = ()
 
     @abstractmethod
+    def _blocks(self) -> Sequence[Block]:
+        """Compose the report of the fitted test, the verdict first."""
+
     def _document(self) -> Sequence[Block]:
-        """Compose the report of the fitted test."""
+        """Return the report with the positive label and cautions below the verdict."""
+        said = [*positive_label(getattr(self, "pos_label_", None)), *map("Caution: {}".format, self._cautions)]
+        return below_verdict(self._blocks(), said)
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was found as plain Python, for logs and for experiment trackers such as MLflow.
@@ -219,6 +228,22 @@ class ReportPages(ReportMixin):
     def _page(self) -> Sequence[Block]:
         """Compose the page; a title where the report has none."""
         return self._document()
+
+
+def positive_label(pos_label: Any, means: str | None = None) -> list[str]:
+    """Say which label is the positive one, where there is one, and what it means."""
+    meaning = f" ({label(means)})" if means else ""
+    return [] if pos_label is None else [f"The positive label is {label(plain_value(pos_label))}{meaning}."]
+
+
+def below_verdict(blocks: Sequence[Block], said: Sequence[str]) -> Sequence[Block]:
+    """Put sentences below the verdict, with which a report begins."""
+    if not said:
+        return blocks
+    verdict, *others = blocks
+    if others and isinstance(others[0], Paragraph):
+        return [verdict, replace(others[0], text="\n".join([*said, others[0].text])), *others[1:]]
+    return [verdict, Paragraph("\n".join(said)), *others]
 
 
 def library_versions() -> dict[str, str]:

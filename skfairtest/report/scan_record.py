@@ -14,6 +14,11 @@ from skfairtest.report.sentences import Setup, result_sentence
 
 __all__ = ["PROMISES", "ScanRecord", "ScanSetup", "scan_contradictions", "subgroup_sentence"]
 
+#: What is added for means.
+OF_MEANS = (
+    "Of means this is exact where nothing differs, and approximate, in large samples, where equal means have unequal "
+    "distributions."
+)
 #: What each guarantee promises; {level} is the level of the test.
 PROMISES = {
     "familywise": (

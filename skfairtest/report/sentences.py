@@ -118,6 +118,16 @@ class Setup:
         null = 1.0 if self.is_ratio(row["metric"]) else 0.0
         return bool(row.get("concern")) and self.margin_bounds is None and row["ci_low"] <= null <= row["ci_high"]
 
+    def although(self, row: Mapping[str, Any]) -> str:
+        """Why a comparison is significant although its interval includes equality; empty where it does not."""
+        if not self.includes_equality(row):
+            return ""
+        if str(row.get("method")).startswith("exact"):
+            return "the test is exact, and the interval is approximate"
+        if self.adjust in ("holm", "shaffer", "max_t") and row["p_value_adjusted"] > row["p_value"]:
+            return "p-values are adjusted step by step, and intervals for all comparisons at once"
+        return "the p-value and the interval are different approximations, and the result is borderline"
+
     def disparity_of(self, metric: str) -> str:
         """Return how the values of a metric are compared."""
         return self.disparities.get(metric, self.disparity)
@@ -430,10 +440,9 @@ def _among(among: str) -> str:
 
 def _although(setup: Setup, row: Mapping[str, Any]) -> str:
     """Say why a test is significant although its interval includes equality, where that is so."""
-    if not setup.includes_equality(row):
-        return ""
+    why = setup.although(row)
     equality = "a ratio of 1" if setup.is_ratio(row["metric"]) else "zero"
-    return f"; the interval includes {equality}, but the test, which is the more powerful of the two, is significant"
+    return why and f"; the interval includes {equality}, but the test is significant: {why}"
 
 
 def _sentence(text: str) -> str:
@@ -468,7 +477,8 @@ def finding_sentence(setup: Setup, row: Mapping[str, Any], *, adjusted: bool = T
     how = written(setup, row)
     low, high, noun = how.disparity(row["ci_low"]), how.disparity(row["ci_high"]), setup.disparity_of(metric)
     rounded = "rounded; " if how.rounded else ""
-    gap = f"{a_disparity(noun)} of {how.disparity(row['disparity'])}{how.unit} ({rounded}interval {low} to {high})"
+    size = _of_size(noun, row["disparity"], f"{how.disparity(row['disparity'])}{how.unit}")
+    gap = f"{size} ({rounded}interval {low} to {high})"
     said = f"{_where(setup, row)}{_values(setup, row)}: {gap}, {_p(row, adjusted=adjusted)}"
     return _sentence(f"{said}{_although(setup, row)}")
 
@@ -505,8 +515,8 @@ def gap_sentence(setup: Setup, row: Mapping[str, Any], *, turn: bool = False) ->
         low, high = (-high, -low) if less else (low, high)
         distance, interval = how.disparity(abs(gap)), f"{how.disparity(low)} to {how.disparity(high)}"
     interval = "no interval" if np.isnan(low) or np.isnan(high) else interval
-    although = "; zero is included, but the test, the more powerful of the two, is significant"
-    although = although if setup.includes_equality(row) else ""
+    why = setup.although(row)
+    although = why and f"; zero is included, but the test is significant: {why}"
     rounded = "rounded; " if how.rounded else ""
     inside = f"({rounded}{interval}{although})"
     if setup.is_event(metric):
@@ -539,6 +549,11 @@ def a_disparity(kind: str) -> str:
     return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind.replace('_', ' ')}"
 
 
+def _of_size(kind: str, disparity: float, size: str) -> str:
+    """Name a disparity with its size."""
+    return f"an undefined {kind.replace('_', ' ')}" if np.isnan(disparity) else f"{a_disparity(kind)} of {size}"
+
+
 def size_text(setup: Setup, metric: str, size: float) -> str:
     """Write the size of a disparity: an absolute difference, or a ratio above 1 with its reciprocal."""
     write, unit = disparity_writer(setup, metric)
@@ -554,9 +569,11 @@ def _direction(setup: Setup, row: Mapping[str, Any]) -> str:
     write, unit, rounded = how.disparity, how.unit, "rounded; " if how.rounded else ""
     known = not (np.isnan(low) or np.isnan(high))
     if setup.is_ratio(metric):
-        odds = setup.disparity_of(metric) == "odds_ratio"
+        kind = setup.disparity_of(metric)
+        odds = kind == "odds_ratio"
         interval = f"interval: {write(low)} to {write(high)}{'' if odds else ' times'}" if known else "no interval"
-        return f"{f'an odds ratio of {write(disparity)}' if odds else f'{write(disparity)} times as much'} ({interval})"
+        named = _of_size(kind, disparity, write(disparity))
+        return f"{named if odds or np.isnan(disparity) else f'{write(disparity)} times as much'} ({interval})"
     share = setup.is_share(metric) and metric not in setup.functions
     words = ("more", "less") if share and metric in setup.sentences else ("higher", "lower")
     interval = f"interval: {_span(write, low, high, *words)}" if known else "no interval"

@@ -17,6 +17,18 @@ from skfairtest.report.sentences import Setup, equals_p, metric_title, number, p
 
 #: Rows of the table of looks.
 LOOKS = 12
+#: What has to be true of a stream, and why a sample may have been compared with nobody.
+ASSUMED = {
+    "batches": "Valid if who is in a batch does not follow the outcomes in it.",
+    "queues": (
+        "Valid also where outcomes decide who comes next, if each group's samples are independent draws of one "
+        "distribution and nobody's coming follows their own outcome."
+    ),
+}
+UNCOMPARED = {
+    "batches": "the other group was missing from their batches",
+    "queues": "they wait for the other group",
+}
 
 
 @dataclass(frozen=True)
@@ -30,12 +42,20 @@ class StreamSetup:
     metrics : tuple of str
         Their names.
     average_run_length : float
-        Batches without a disparity until the change detector's first alarm, on average at least.
+        Blocks without a disparity until the change detector's first alarm, on average at least.
+    blocks : str
+        What a block is: "queues" or "batches".
     """
 
     sentences: Setup
     metrics: tuple[str, ...]
     average_run_length: float
+    blocks: str
+
+    @property
+    def block(self) -> tuple[str, str]:
+        """What a block is called, and several."""
+        return ("batch", "batches") if self.blocks == "batches" else ("block", "blocks")
 
 
 def sequential_document(
@@ -65,13 +85,15 @@ def sequential_document(
     said = [sentence(setup, row) for row in records(comparisons) if _is_told(row)]
     compared = comparisons[comparisons["disparity"].notna()]
     return [
-        Paragraph(verdict(setup, comparisons, p_value, n_batches, n_samples), _tone(comparisons)),
+        Paragraph(
+            f"{verdict(setup, comparisons, p_value, n_batches, n_samples)} {ASSUMED[setup.blocks]}", _tone(comparisons)
+        ),
         *([Items(tuple(said))] if said else []),
         *([sequences_figure(setup.sentences, compared)] if len(compared) else []),
         Heading("Null hypothesis", 3),
         Items((_null(setup), _detector(setup))),
         *_tables(setup, comparisons, wealth),
-        *_waiting(comparisons, pending),
+        *_waiting(setup, comparisons, pending),
     ]
 
 
@@ -100,8 +122,9 @@ def sentence(setup: StreamSetup, row: Mapping[str, Any]) -> str:
     level = f"{100 * (1 - written.alpha):g} %"
     said = (
         f"{metric_title(row['metric'])}: {label(row['group'])} {value(row['value_group'])}, {label(row['other'])} "
-        f"{value(row['value_other'])} over all batches; within batches the difference is {gap(row['disparity'])}{unit} "
-        f"({level} confidence sequence {gap(row['ci_low'])} to {gap(row['ci_high'])}{unit})"
+        f"{value(row['value_other'])} over all batches; within {setup.block[1]} the difference is "
+        f"{gap(row['disparity'])}{unit} ({level} confidence sequence {gap(row['ci_low'])} to "
+        f"{gap(row['ci_high'])}{unit})"
     )
     if row["concern"]:
         said += f"; significant since look {int(row['rejected_at'])}, {equals_p(row['p_value_adjusted'])}"
@@ -127,15 +150,17 @@ def _null(setup: StreamSetup) -> str:
         size = f"{points(margin)} points" if all(map(written.is_share, setup.metrics)) else number(margin)
         alike = f"{'differ' if several else 'differs'} between both groups by at most {size}"
     return (
-        f"Of each pair: in every batch, {enumerated([*map(label, setup.metrics)])} {alike}. The probability that a "
-        f"true hypothesis is ever rejected is at most {100 * written.alpha:g} %, however often the stream is looked at."
+        f"Of each pair: in every {setup.block[0]}, {enumerated([*map(label, setup.metrics)])} {alike}. The probability "
+        f"that a true hypothesis is ever rejected is at most {100 * written.alpha:g} %, however often the stream is "
+        "looked at."
     )
 
 
 def _detector(setup: StreamSetup) -> str:
     return (
         "The change detector looks for a disparity that began later. Where there is none, its first alarm comes on "
-        f"average after at least {setup.average_run_length:,g} batches: it is no test at this level."
+        f"average after at least {setup.average_run_length:,g} {setup.block[1]}: it is no "
+        "test at this level."
     )
 
 
@@ -181,15 +206,15 @@ def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and np.isnan(value))
 
 
-def _waiting(comparisons: pd.DataFrame, pending: pd.DataFrame) -> list[Block]:
+def _waiting(setup: StreamSetup, comparisons: pd.DataFrame, pending: pd.DataFrame) -> list[Block]:
     lines = [
         f"{pluralize(int(row['n']), 'sample')} of batch {label(row['batch'])}: their labels have not come"
         for row in records(pending)
     ]
     lines += [
-        f"{pluralize(int(row['n_waiting']), 'sample')} of {label(row['group'])} and {label(row['other'])} "
-        f"({label(row['metric'])}): the other group was missing from their batches"
+        f"{pluralize(int(row['n_uncompared']), 'sample')} of {label(row['group'])} and {label(row['other'])} "
+        f"({label(row['metric'])}): {UNCOMPARED[setup.blocks]}"
         for row in records(comparisons)
-        if row["n_waiting"]
+        if row["n_uncompared"]
     ]
-    return [Heading("Waiting", 3), Items(tuple(lines), few=5)] if lines else []
+    return [Heading("Not compared", 3), Items(tuple(lines), few=5)] if lines else []

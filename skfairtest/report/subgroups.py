@@ -10,7 +10,7 @@ from skfairtest._utils.text import enumerated, label, pluralize
 from skfairtest.report.cells import number_text, records
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
 from skfairtest.report.pictures import subgroups_figure
-from skfairtest.report.scan_record import PROMISES, ScanRecord, ScanSetup
+from skfairtest.report.scan_record import OF_MEANS, PROMISES, ScanRecord, ScanSetup
 from skfairtest.report.sentences import equals_p, number, p_text
 
 #: Subgroups that the table shows, and lines of what was not looked at.
@@ -97,6 +97,8 @@ def _null(scan: ScanRecord) -> str:
     )
     metrics = enumerated([*map(label, setup.metrics)])
     promise = PROMISES[setup.guarantee].format(level=f"{100 * setup.sentences.alpha:g} %")
+    if setup.sentences.descriptions:
+        promise += f" {OF_MEANS}"
     asked = pluralize(scan.n_tested, "different hypothesis", "different hypotheses")
     return f"{metrics} in a subgroup {how} {whom}{inside}: {asked}. {promise}"
 

@@ -17,7 +17,6 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Positions
 from skfairtest.readers.columns import (
     LEAVE_OUT,
-    UNKNOWN,
     Column,
     Numbers,
     check_same_people,
@@ -335,14 +334,22 @@ class Sample:
             return self
         return replace(whole, sensitive=tuple(map(named_unknown, whole.sensitive)), everyone=whole, named=True)
 
-    @property
-    def unknown(self) -> "Sample | None":
-        """The people whose group is not known, as one group; None where there are none."""
+    def unknown(self) -> "tuple[Sample, list[dict[int, Any]]] | None":
+        """Return the people whose group is not known, grouped by what is known of it, and that: values by feature.
+
+        None where there are none.
+        """
         if self.everyone is None:
             return None
-        rows = np.flatnonzero(self.everyone._unknown)
-        one = Column(" x ".join(self.sensitive_names), (UNKNOWN,), np.zeros(len(self.everyone._unknown), dtype=np.intp))
-        return replace(self.everyone, sensitive=(one,))._of(rows, self.everyone.control)
+        rows, features = np.flatnonzero(self.everyone._unknown), self.everyone.sensitive
+        known, number = np.unique(np.stack([c.codes[rows] for c in features], axis=1), axis=0, return_inverse=True)
+        codes = np.zeros(len(self.everyone._unknown), dtype=np.intp)
+        codes[rows] = number.reshape(-1)
+        one = Column(" x ".join(self.sensitive_names), tuple(range(len(known))), codes)
+        people = replace(self.everyone, sensitive=(one,))._of(rows, self.everyone.control)
+        return people, [
+            {i: features[i].levels[code] for i, code in enumerate(own) if code >= 0} for own in known.tolist()
+        ]
 
     @property
     def n_unknown(self) -> int:

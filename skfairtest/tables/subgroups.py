@@ -123,6 +123,13 @@ class Subgroups:
         """How many features describe each."""
         return np.array([len(features) for features in self.combinations], dtype=np.intp)[self.combination]
 
+    @cached_property
+    def contexts(self) -> dict[tuple[int, ...], Positions]:
+        """Rows of the subgroups that are compared in contexts of the same features; of no features: with everyone."""
+        of_combination = [tuple(sorted(f for f in own if self.cells.contextual[f])) for own in self.combinations]
+        named = [of_combination[number] for number in self.combination.tolist()]
+        return {key: np.array([own == key for own in named]).nonzero()[0] for key in sorted(set(named))}
+
     def terms(self, row: int) -> tuple[tuple[int, int], ...]:
         """Return the features of one subgroup, and the place of its value in each."""
         features = self.combinations[self.combination[row]]

@@ -28,6 +28,20 @@ def test_results_come_in_order(backend, n_jobs):
         assert list(in_parallel(square, PIECES, n_jobs)) == [number**2 for (number,) in PIECES]
 
 
+@pytest.mark.parametrize(("seconds", "started"), [(0.1, False), (1.0, True)])
+def test_processes_are_started_only_for_work_that_takes_longer(monkeypatch, clock, seconds, started):
+    def slow(number):
+        clock.sleep(seconds)
+        return number**2
+
+    asked = []
+    monkeypatch.setattr(parallel, "time", clock)
+    monkeypatch.setattr(parallel, "STARTING", 2.0)
+    monkeypatch.setattr(parallel, "_parallel", lambda n_jobs: asked.append(n_jobs) or parallel.Parallel(1))
+    assert list(in_parallel(slow, PIECES, 2)) == [number**2 for (number,) in PIECES]
+    assert asked == [2] * started
+
+
 def test_a_cluster_is_sent_its_share_at_once(monkeypatch):
     class Cluster(joblib._parallel_backends.ThreadingBackend):
         """A backend of somebody else."""

@@ -34,7 +34,7 @@ def people():
 @pytest.mark.parametrize(
     "params",
     [
-        {"n_resamples": 299},
+        pytest.param({"n_resamples": 299}, marks=pytest.mark.slow),
         {"metrics": ["precision", "f1"], "disparity": "ratio", "compare": "to_overall"},
         {"metrics": ["roc_auc", "mean_residual"], "n_resamples": 299},
         {"metrics": "selection_rate", "margin": 0.05, "adjust": "fdr_bh"},
@@ -102,7 +102,7 @@ def audited(people, **params):
 
 
 @pytest.mark.filterwarnings("ignore:n_resamples=99 cannot reject:UserWarning")
-@pytest.mark.parametrize("n_resamples", [99, "adaptive"])
+@pytest.mark.parametrize("n_resamples", [99, pytest.param("adaptive", marks=pytest.mark.slow)])
 def test_small_groups_of_many_have_one_answer_for_any_processes_and_order(many, n_resamples):
     params = {"n_resamples": n_resamples, "method": "permutation"}
     one, two = (audited(many, n_jobs=n_jobs, **params) for n_jobs in (1, 2))

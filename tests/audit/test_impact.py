@@ -75,7 +75,7 @@ def test_the_test_is_that_of_the_highest_of_all():
         np.testing.assert_array_equal(table.loc[["a", "c"], name], test.loc[["a", "c"], source])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(deadline=None)
 @given(st.data())
 def test_four_fifths_by_whole_numbers(data):
     """What has to change is found by trying every number of changed decisions, with fractions."""

@@ -27,7 +27,11 @@ def audit(model, people, **params):
     return FairnessAudit(model, metrics="accuracy", **params).fit(X, y, sensitive_features=sex)
 
 
-@pytest.mark.parametrize("wanted", [True, IndividualFairnessTest(tolerance=40.0)], ids=["default", "own"])
+@pytest.mark.parametrize(
+    "wanted",
+    [True, pytest.param(IndividualFairnessTest(tolerance=40.0), marks=pytest.mark.slow)],
+    ids=["default", "own"],
+)
 def test_the_section_is_that_of_the_test(wanted, model, people):
     found = audit(model, people, individual=wanted)
     X, y, sex = people

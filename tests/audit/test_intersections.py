@@ -134,9 +134,9 @@ def test_three_features_have_parents_of_two_and_two_features_of_one(people):
     ("metric", "y_pred", "given", "params"),
     [
         ("selection_rate", "y_pred", {}, {}),
-        ("precision", "y_pred", {}, {"disparity": "ratio", "margin": 0.8}),
+        pytest.param("precision", "y_pred", {}, {"disparity": "ratio", "margin": 0.8}, marks=pytest.mark.slow),
         ("f1", "y_pred", {}, {"method": "asymptotic"}),
-        ("accuracy", "y_pred", {"control_features": "town"}, {}),
+        pytest.param("accuracy", "y_pred", {"control_features": "town"}, {}, marks=pytest.mark.slow),
         ("selection_rate", "y_pred", {"sample_weight": "weight"}, {"method": "asymptotic"}),
         ("mean_squared_error", "score", {}, {"method": "asymptotic"}),
         ("mean_squared_error", "score", {"clusters": "cluster"}, {"method": "asymptotic"}),

@@ -26,7 +26,7 @@ def test_sentences_say_it_and_numbers_do_not_change():
     assert "Worse off: men were denied more often than women: 80.0 % versus 20.0 %" in str(worded)
     assert "Worse off: women" in str(audited(favorable=True))
     assert "orse off" not in str(plain)
-    assert "positive label: 1 (denied)" in str(worded)
+    assert "The positive label is 1 (denied)." in str(worded)
 
 
 def test_a_record_has_it_among_its_parameters_and_is_read_again():

@@ -102,7 +102,7 @@ def test_the_hash_of_a_model_is_that_of_its_parameters_and_of_what_it_learned(pe
     assert model_hash(LogisticRegression().fit(X, 1 - y)) != model_hash(one)
 
 
-@pytest.mark.parametrize("seed", ["0", "1"])
+@pytest.mark.parametrize("seed", ["0", pytest.param("1", marks=pytest.mark.slow)])
 def test_the_hash_of_a_model_is_the_same_in_another_process(seed):
     X = np.random.default_rng(0).random((60, 3))
     here = model_hash(RandomForestClassifier(5, random_state=0).fit(X, X[:, 0] > 0.5))

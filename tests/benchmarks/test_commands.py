@@ -64,6 +64,7 @@ def test_speed_benchmark_times_audits_of_individuals(capsys, monkeypatch):
     ]
 
 
+@pytest.mark.slow
 def test_fuzz_benchmark_counts_results_and_errors(capsys):
     from benchmarks import fuzz
 

@@ -27,7 +27,12 @@ def test_intercepts_are_those_of_the_published_code(how, key, golden):
 
 
 @pytest.mark.parametrize(
-    ("how", "angle", "formula"), [("doubled", 20, False), ("fitted", 5, True), ("none", 10, False)]
+    ("how", "angle", "formula"),
+    [
+        pytest.param("doubled", 20, False, marks=pytest.mark.slow),
+        ("fitted", 5, True),
+        pytest.param("none", 10, False, marks=pytest.mark.slow),
+    ],
 )
 def test_all_models_at_once_are_those_tested_one_by_one(how, angle, formula):
     grid, (X, y, _) = np.array([-2.0, 0.0, 1.2]), maity_simulation.people()
@@ -38,6 +43,7 @@ def test_all_models_at_once_are_those_tested_one_by_one(how, angle, formula):
             assert together[second, first] == pytest.approx(test.lower_bound_, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_a_quick_run_has_the_published_flows_and_the_largest_values_of_the_stored_arrays():
     rows = maity_simulation.run(quick=True).rows
     assert len(rows) == 14

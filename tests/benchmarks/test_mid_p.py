@@ -18,6 +18,7 @@ def test_stored_figures_keep_their_bounds():
         assert 0.95 <= mid["coverage"] < exact["coverage"]
 
 
+@pytest.mark.slow
 def test_the_smallest_groups_have_the_stored_figures():
     for found, stored in zip(mid_p.figures(*mid_p.SIZES[0]), STORED, strict=False):
         assert found == {key: pytest.approx(value, abs=2e-5) for key, value in stored.items() if key != "method"} | {

@@ -6,27 +6,39 @@ import pytest
 pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
 from benchmarks import sequential
 from skfairtest import SequentialFairnessTest
-from skfairtest.inference.e_process import EProcess, e_holm
 
 
-@pytest.mark.parametrize("name", ["a group is often missing", "one sample at a time"])
 @pytest.mark.parametrize("method", ["blocks", "betting"])
-def test_streams_that_are_simulated_together_are_those_of_the_class(name, method):
-    stream, rng = sequential.FAIR[name], np.random.default_rng(0)
-    together, alone = sequential.Evidence(3, method), [EProcess(0.0, method) for _ in range(3)]
+def test_streams_that_are_simulated_together_are_those_of_the_class(method):
+    stream, rng = sequential.FAIR["a group is often missing"], np.random.default_rng(0)
+    together = sequential.begun(3, method)
+    alone = [SequentialFairnessTest(blocks="batches", method=method, groups=["a", "b"]) for _ in range(3)]
     for look, counts in enumerate(stream.batches(3, rng)):
-        together.take(counts)
-        for process, own in zip(alone, counts, strict=True):
-            process.update(sequential.BITS, own, 3.0)
-        if look == 20:
+        log_e = sequential.take(together, counts)
+        for test, own in zip(alone, counts.astype(int), strict=True):
+            test.partial_fit(
+                np.repeat([0, 1, 0, 1], own.ravel()), sensitive_features=np.repeat(list("aabb"), own.ravel())
+            )
+        if look == 12:
             break
-    np.testing.assert_allclose(together.log_e, [process.log_e for process in alone], rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(together.log_detector, [process.log_detector for process in alone], rtol=1e-9)
+    np.testing.assert_allclose(np.exp(log_e), [test.comparisons_["e_value"].item() for test in alone], rtol=1e-9)
 
 
-def test_three_e_values_are_adjusted_as_any_number_is():
-    log_e = np.random.default_rng(0).normal(scale=4, size=(50, 3))
-    np.testing.assert_allclose(sequential.closed(log_e), [e_holm(row) for row in log_e])
+@pytest.mark.parametrize("arrival", [name for name in sequential.ARRIVALS if name != "at random"])
+def test_single_samples_that_are_simulated_together_are_those_of_the_class(arrival):
+    seed, rates, rows = 0, (0.2, 0.8), 60
+    first, most = sequential.looked_at_single(arrival, rates, 1, np.random.default_rng(seed), "blocks", rows)
+    values = (np.random.default_rng(seed).random((1, rows, 2)) < rates).astype(int)[0]
+    test, come, group, row = SequentialFairnessTest(groups=["a", "b"]), [0, 0], 0, 0
+    for _ in range(rows):
+        event = values[come[group], group]
+        test.partial_fit([event], sensitive_features=["ab"[group]])
+        come[group] += 1
+        row = row + 1 if event else 0
+        then = sequential.ARRIVALS[arrival](group, event, min(row, 2), 0)
+        group, row = then, row if then == group else 0
+    assert -np.log(test.p_value_) == pytest.approx(most[0], rel=1e-9)
+    assert (test.rejected_at_ or np.nan) == pytest.approx(first[0], nan_ok=True)
 
 
 def test_exact_p_values_are_those_of_fisher():

@@ -35,8 +35,8 @@ def cell_named(name):
 
 def test_comparisons_with_the_highest_are_those_of_a_fairness_test():
     cell = replace(cell_named("highest/rate 0.6/30-30-30-30-30"), people=(20, 20, 20, 25, 25))
-    rejected = _families.judge_highest(cell, 30, np.random.default_rng(8))
-    tables = _methods.draw_tables(cell.people, cell.null, 30, np.random.default_rng(8))
+    rejected = _families.judge_highest(cell, 10, np.random.default_rng(8))
+    tables = _methods.draw_tables(cell.people, cell.null, 10, np.random.default_rng(8))
     for method, asked in (("to_highest", {}), ("chosen_reference", {"compare": "to_reference"})):
         found = []
         for counts in tables:
@@ -381,6 +381,20 @@ def test_several_processes_find_the_same(few):
     validity.RESULTS.unlink()
     validity.main(["--only", "f1", "--processes", "2"])
     assert validity.load(validity.RESULTS)["rates/f1/20-200"]["methods"] == alone
+
+
+@pytest.mark.parametrize("name", ["r2/normal, normal, 0.5/200-200", "families/roc_auc/3 groups, two equal/100-200-400"])
+def test_figures_of_the_permutations_alone_are_marked_until_they_are_computed_again(name):
+    cell = cell_named(name)
+    figures = {_run.default_of(cell.kind): {"size": 0.04, "size_error": 0.01}}
+    older = {cell.name: {"parameters": cell.parameters, "methods": figures}}
+    newer = {cell.name: {**older[cell.name], "p_value": _run.run(replace(cell, data_sets=2, resamples=39))["p_value"]}}
+    for records, is_older in ((older, True), (newer, False)):
+        assert validity.is_finished(cell, records) != is_older
+        shown = "\n".join(_render.section([cell], records))
+        assert ("The figures of 1 of these 1 designs, marked °" in shown) == (" ° | " in shown) == is_older
+    rate = cell_named("rates/f1/20-200")  # a count, whose test is exact
+    assert _run.p_value_of(rate) is None
 
 
 def test_power_at_equal_size_uses_a_threshold_with_that_size():

@@ -135,19 +135,26 @@ def adult_record(raw_data):
     return quietly(FairnessAudit(model, random_state=0).fit, X[~train], y[~train], sensitive_features=groups[~train])
 
 
+class Pages(dict):
+    """Pages of audits by their names, each written when it is first asked for."""
+
+    def __init__(self, request, folder):
+        self.request, self.folder = request, folder
+
+    def __missing__(self, name):
+        records = {"three": "compas_three", "details": "compas_record"}
+        names = ["compas_record", "hostile_record"] if name == "notebook" else [records.get(name, f"{name}_record")]
+        documents = [audit_document(self.request.getfixturevalue(record)) for record in names]
+        if name == "notebook":
+            text = NOTEBOOK.format("".join(map(fragment, documents)))
+        else:
+            text = page(*documents, details=name == "details")
+        self[name] = self.folder / f"{name}.html"
+        self[name].write_text(text, encoding="utf-8")
+        return self[name]
+
+
 @pytest.fixture(scope="session")
-def pages(tmp_path_factory, compas_record, hostile_record, compas_three, fair_record):
-    """Write the pages of audits: one of them to be printed with all details, and two as parts of one notebook."""
-    folder = tmp_path_factory.mktemp("pages")
-    parts = [fragment(audit_document(record)) for record in (compas_record, hostile_record)]
-    texts = {
-        "compas": page(audit_document(compas_record)),
-        "three": page(audit_document(compas_three)),
-        "fair": page(audit_document(fair_record)),
-        "hostile": page(audit_document(hostile_record)),
-        "details": page(audit_document(compas_record), details=True),
-        "notebook": NOTEBOOK.format("".join(parts)),
-    }
-    for name, text in texts.items():
-        (folder / f"{name}.html").write_text(text, encoding="utf-8")
-    return {name: folder / f"{name}.html" for name in texts}
+def pages(request, tmp_path_factory):
+    """Pages of audits: one of them to be printed with all details, and two as parts of one notebook."""
+    return Pages(request, tmp_path_factory.mktemp("pages"))

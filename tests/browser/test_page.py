@@ -6,7 +6,9 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-every_page = pytest.mark.parametrize("name", ["compas", "hostile", "fair", "notebook"])
+#: The longest one takes its time.
+fair = pytest.param("fair", marks=pytest.mark.slow)
+every_page = pytest.mark.parametrize("name", ["compas", "hostile", fair, "notebook"])
 light_and_dark = pytest.mark.parametrize("scheme", ["light", "dark"])
 
 UNFOLD = "document.querySelectorAll('details').forEach(each => { each.open = true })"
@@ -62,7 +64,7 @@ def test_the_first_screen_has_the_headline_and_the_whole_grid(browser, pages, wi
     assert browser.run(order) == ["Verdict", "At a glance", "Findings"]
 
 
-@every_page
+@pytest.mark.parametrize("name", ["compas", pytest.param("hostile", marks=pytest.mark.slow), fair, "notebook"])
 @light_and_dark
 def test_it_is_accessible(browser, pages, name, scheme):
     browser.open(pages[name], scheme=scheme)

@@ -99,7 +99,13 @@ def listed(*arguments, **variables):
 HEAVY = {"numpy", "scipy", "pandas", "sklearn", "fairlearn", "narwhals", "joblib", "matplotlib", "jinja2", "pyarrow"}
 
 
-@pytest.mark.parametrize(("arguments", "begins"), [(["--version"], "skfairtest "), (["--help"], "Usage: skfairtest")])
+@pytest.mark.parametrize(
+    ("arguments", "begins"),
+    [
+        pytest.param(["--version"], "skfairtest ", marks=pytest.mark.slow),
+        (["--help"], "Usage: skfairtest"),
+    ],
+)
 def test_the_version_and_the_help_import_nothing_that_computes(arguments, begins):
     shown, status, modules = listed(*arguments)
     assert shown.startswith(begins)
@@ -111,9 +117,9 @@ def test_the_version_and_the_help_import_nothing_that_computes(arguments, begins
     ("words", "offered"),
     [
         ("audit {people} --sensitive se", ["sex", "sexe"]),
-        ("audit {people} --metric equal", ["equal_opportunity", "equalized_odds"]),
+        pytest.param("audit {people} --metric equal", ["equal_opportunity", "equalized_odds"], marks=pytest.mark.slow),
         ("power --metric mean_r", ["mean_residual"]),
-        ("de", ["demo"]),
+        pytest.param("de", ["demo"], marks=pytest.mark.slow),
     ],
 )
 def test_the_tab_key_imports_nothing_that_computes(people, words, offered):

@@ -117,6 +117,7 @@ def test_the_page_and_the_section_are_those_of_the_class(tmp_path, week):
         (["--alpha", "0.01"], "--alpha 0.01: "),
         (["--metric", "accuracy"], "--metric ['accuracy']: "),
         (["--margin", "0.1"], "--margin 0.1: "),
+        (["--blocks", "queues"], "--blocks queues: "),
         (["--group", "f", "--group", "m"], "--group ['f', 'm']: "),
         (["--html", "nowhere/page.html"], "there is no folder nowhere"),
         (["--y-score", "hired"], "name one column of predictions"),
@@ -138,6 +139,23 @@ def test_a_file_that_is_no_state_is_refused_and_kept(tmp_path, week, capsys):
     assert monitor(state, week(0)) == 2
     assert "holds no state of a SequentialFairnessTest" in capsys.readouterr().err
     assert json.loads(state.read_text()) == {"something": "else"}
+
+
+def test_a_state_of_an_earlier_version_is_refused_with_the_reason_and_kept(tmp_path, week, capsys):
+    state = tmp_path / "state.json"
+    monitor(state, week(0))
+    earlier = json.loads(state.read_text())
+    earlier["state"]["stream"]["version"] = 1
+    state.write_text(json.dumps(earlier))
+    assert monitor(state, week(1)) == 2
+    assert "such evidence is not valid: begin another state" in capsys.readouterr().err
+    assert json.loads(state.read_text()) == earlier
+
+
+def test_queues_are_asked_for_in_the_first_run(tmp_path, week):
+    state = tmp_path / "state.json"
+    assert monitor(state, week(0, gap=0), "--blocks", "queues") == monitor(state, week(1, gap=0)) == 0
+    assert SequentialFairnessTest.from_json(state).blocks_ == "queues"
 
 
 def test_a_state_that_cannot_be_written_is_as_it_was(tmp_path, week, monkeypatch):

@@ -28,9 +28,9 @@ def draw(people, **params):
     "method", ["auto", *(pytest.param(name, marks=pytest.mark.slow) for name in ("exact", "asymptotic"))]
 )
 @pytest.mark.parametrize("metric", ["selection_rate", "false_positive_rate", "precision", "accuracy", "f1"])
-def test_every_threshold_agrees_with_the_test_there(people, metric, method):
+def test_every_threshold_agrees_with_the_test_there(people, metric, method, thorough):
     y, score, group = people
-    display = draw(people, metric=metric, method=method, n_thresholds=25)
+    display = draw(people, metric=metric, method=method, n_thresholds=25 if thorough else 12)
     seen = set()
     for i, threshold in enumerate(display.thresholds):
         if np.isnan(display.disparity[i]):
@@ -55,6 +55,7 @@ def test_what_leaves_the_band_is_rejected(people):
     assert (display.kept_high >= 0).all()
 
 
+@pytest.mark.slow
 def test_the_band_is_what_would_be_rejected_whatever_was_seen(people):
     """Move one event between the groups until the test rejects: that is where the band ends."""
     _, score, group = people
@@ -95,14 +96,13 @@ def test_a_model_is_asked_for_its_scores(people):
     X = np.c_[score, np.random.default_rng(1).normal(size=len(y))]
     labels = np.where(y == 1, "yes", "no")
     model = LogisticRegression().fit(X, labels)
-    drawn = ThresholdDisplay.from_estimator(model, X, labels, sensitive_features=group, metric="recall")
-    by_hand = ThresholdDisplay.from_predictions(
-        labels, model.predict_proba(X)[:, 1], sensitive_features=group, metric="recall", pos_label="yes"
-    )
+    asked = {"sensitive_features": group, "metric": "recall", "pos_label": "yes"}
+    drawn = ThresholdDisplay.from_estimator(model, X, labels, **asked)
+    by_hand = ThresholdDisplay.from_predictions(labels, model.predict_proba(X)[:, 1], **asked)
     np.testing.assert_array_equal(drawn.disparity, by_hand.disparity)
     assert [text.get_text() for text in drawn.ax_.get_legend().get_texts()][1] == "LogisticRegression"
     svc = LinearSVC().fit(X, labels)
-    margins = ThresholdDisplay.from_estimator(svc, X, labels, sensitive_features=group, metric="recall", name="svc")
+    margins = ThresholdDisplay.from_estimator(svc, X, labels, **asked, name="svc")
     assert margins.thresholds.min() < 0 < margins.thresholds.max()
 
 

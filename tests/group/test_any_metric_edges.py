@@ -24,7 +24,7 @@ STRATUM = RNG.choice(["x", "y"], N)
 
 
 def run(y_true, y_pred, metric, **params):
-    params = {"sensitive_features": GROUP, "random_state": 0, "n_resamples": 199} | params
+    params = {"sensitive_features": GROUP, "random_state": 0, "n_resamples": 99} | params
     return FairnessTest.from_predictions(y_true, y_pred, metric=metric, **params)
 
 
@@ -99,7 +99,7 @@ def test_a_function_of_everybody_stops_early():
 
 def test_strata_of_a_ratio_are_extreme_where_it_is_small():
     label = np.where(GROUP == "a", Y, LABEL)  # a is always right
-    params = {"control_features": STRATUM, "n_resamples": 59}
+    params = {"control_features": STRATUM, "n_resamples": 29}
     largest, holm = (run(Y, label, PRECISION_RATIO, adjust=how, **params).comparisons_ for how in ("max_t", "holm"))
     assert (largest["p_value"] == holm["p_value"]).all()
     assert (largest["p_value_adjusted"] <= holm["p_value_adjusted"] + 0.02).all()

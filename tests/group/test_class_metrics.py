@@ -142,7 +142,16 @@ def test_strata_and_clusters_have_p_values_and_errors_of_their_size(people, name
         assert rows["standard_error"][0] == pytest.approx(plain, rel=0.4)
 
 
-@pytest.mark.parametrize("metric", ["f1_macro", "f2_macro", "precision_weighted", "cohen_kappa", "jaccard_micro"])
+@pytest.mark.parametrize(
+    "metric",
+    [
+        "f1_macro",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("f2_macro", "precision_weighted", "cohen_kappa", "jaccard_micro")
+        ),
+    ],
+)
 def test_many_permutations_of_a_metric_on_counts_call_no_function(people, metric):
     # 9,999 permutations with the function itself take minutes, of counts a fraction of a second.
     test = run(people, metric, n_resamples=9999, compare="to_rest")

@@ -150,18 +150,18 @@ def value_of(data, metric, place):
 @pytest.mark.parametrize("compare", [pytest.param("between_groups", marks=pytest.mark.slow), "to_overall"])
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("metric", ROBUST)
-def test_the_standard_error_is_that_of_a_bootstrap_of_clusters(metric, inside, compare):
+def test_the_standard_error_is_that_of_a_bootstrap_of_clusters(metric, inside, compare, thorough):
     data = Clustered(n=300, size=(2, 6), mixed=inside, seed=4)
     row = data.test(metric, method="asymptotic", compare=compare).comparisons_.iloc[0]
     rng = np.random.default_rng(0)
     members = np.split(np.arange(len(data.cluster)), np.flatnonzero(np.diff(data.cluster)) + 1)
     found = []
-    for _ in range(700):
+    for _ in range(700 if thorough else 250):
         place = np.concatenate([members[number] for number in rng.integers(0, 300, 300)])
         group = data.group[place]
         second = place if compare == "to_overall" else place[group == "b"]
         found.append(value_of(data, metric, place[group == "a"]) - value_of(data, metric, second))
-    assert row["standard_error"] == pytest.approx(np.std(found, ddof=1), rel=0.12)
+    assert row["standard_error"] == pytest.approx(np.std(found, ddof=1), rel=0.12 if thorough else 0.18)
     ignored = data.test(metric, method="asymptotic", compare=compare, clusters=None).comparisons_.iloc[0]
     # People of one cluster are alike: across groups that helps, within groups it hurts.
     assert (ignored["standard_error"] > row["standard_error"]) == inside
@@ -340,7 +340,9 @@ def test_a_function_of_ones_own_has_the_parts_of_the_mean_that_it_is(mixed, vari
         )
         for metric in (own, "mean_prediction")
     ]  # fmt: skip
-    assert found[0].p_value_ == found[1].p_value_
+    # Of a function nobody knows that it is a mean, which is compared with t.
+    assert found[0].p_value_ == pytest.approx(found[1].p_value_, rel=0.01)
+    np.testing.assert_allclose(found[0].null_distribution_, found[1].null_distribution_, rtol=1e-6, atol=1e-9)
     assert found[0].statistic_ == pytest.approx(found[1].statistic_, rel=1e-9)
 
 

@@ -84,23 +84,29 @@ def test_polars_frames_reach_the_model(cancer):
     assert test.by_group_.index.names == ["metric", "clinic"]
 
 
-def test_the_second_class_of_a_classifier_with_string_labels_is_positive(cancer):
+def test_string_labels_need_a_positive_one_also_of_a_classifier(cancer):
     X_train, y_train, X, y, clinic = cancer
     words = np.array(["malignant", "benign"])  # sorted, "malignant" comes second
     model = DecisionTreeClassifier(random_state=0, max_depth=3).fit(X_train, words[y_train])
-    test = FairnessTest(model, metric="true_positive_rate").fit(X, words[y], sensitive_features=clinic)
-    assert test.pos_label_ == "malignant"
+    for metric in ("true_positive_rate", "log_loss"):
+        with pytest.raises(ValueError, match=r"pos_label is needed: .* are 'benign', 'malignant', and nothing says"):
+            FairnessTest(model, metric=metric).fit(X, words[y], sensitive_features=clinic)
+    assert FairnessTest(model, metric="accuracy").fit(X, words[y], sensitive_features=clinic).pos_label_ is None
     named = FairnessTest(model, metric="true_positive_rate", pos_label="benign")
     named.fit(X, words[y], sensitive_features=clinic)
     assert named.pos_label_ == "benign"
-    negative = FairnessTest(model, metric="true_negative_rate").fit(X, words[y], sensitive_features=clinic)
+    assert str(named).splitlines()[1] == "The positive label is benign."
+    negative = FairnessTest(model, metric="true_negative_rate", pos_label="malignant")
+    negative.fit(X, words[y], sensitive_features=clinic)
     assert named.p_value_ == pytest.approx(negative.p_value_, rel=1e-9)
     assert named.disparity_ == negative.disparity_
 
 
 def test_classes_1_and_2_are_told_apart_by_the_classifier():
     model = DecisionTreeClassifier(random_state=0).fit([[0], [1]], [1, 2])
-    test = FairnessTest(model, metric="selection_rate")
+    with pytest.raises(ValueError, match="pos_label is needed: the labels of y_true and y_pred are 1, 2"):
+        FairnessTest(model, metric="selection_rate").fit([[0]] * 4, sensitive_features=["a", "a", "b", "b"])
+    test = FairnessTest(model, metric="selection_rate", pos_label=2)
     test.fit([[0], [1], [1], [1]], sensitive_features=["a", "a", "b", "b"])
     assert test.pos_label_ == 2
     assert test.by_group_["value"].tolist() == [0.5, 1.0]
@@ -246,7 +252,7 @@ def test_meta_estimators_are_models(meta, routing, cancer, model):
         same_verdict(test, y, wrapped.predict(X), clinic)
         scores = wrapped.predict_proba(X)[:, 1]
         half = np.arange(len(X)) % 2
-        drawn = {"metric": "roc_auc", "n_resamples": 99, "random_state": 0}
+        drawn = {"metric": "roc_auc", "n_resamples": 19, "random_state": 0}
         test = FairnessTest(wrapped, **drawn).fit(X, y, sensitive_features=half)
         same_verdict(test, y, scores, half, **drawn)
 

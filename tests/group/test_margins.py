@@ -149,7 +149,8 @@ def test_a_margin_to_overall_is_the_margin_to_the_rest_that_says_the_same(select
     overall = FairnessTest.from_table(table, compare="to_overall", margin=0.01, method=method, random_state=0, **RATE)
     rest = FairnessTest.from_table(table, compare="to_rest", margin=0.02, method=method, random_state=0, **RATE)
     np.testing.assert_allclose(overall.comparisons_["p_value"], rest.comparisons_["p_value"], rtol=1e-6)
-    assert overall.p_value_ == pytest.approx(rest.p_value_, rel=1e-6)
+    # Of two groups only the margins to the rest are one hypothesis: those to everyone follow the groups' sizes.
+    assert overall.p_value_ == pytest.approx(min(1, 2 * rest.p_value_), rel=1e-6)
 
 
 def test_beyond_the_cap_margins_are_asymptotic_and_say_so(selected):
@@ -256,7 +257,7 @@ def test_the_finding_printed_is_the_comparison_that_decides(selected):
     assert test.disparity_ == pytest.approx(-0.8)
     assert (
         "10.0 % of people with group = a were predicted positive, versus 90.0 % of people with group = c"
-        in str(test).splitlines()[1]
+        in str(test).splitlines()[2]
     )
 
 

@@ -23,7 +23,7 @@ def run(counts, **params):
     return FairnessTest.from_table(table(*counts), **given)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None)
 @given(st.data())
 def test_the_p_value_is_fishers_less_half_the_probability_of_the_data(data):
     d1, d2 = data.draw(st.integers(2, 30)), data.draw(st.integers(2, 30))

@@ -6,6 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.stats import fisher_exact, nchypergeom_fisher
 from scipy.stats.contingency import odds_ratio
+from sklearn.exceptions import UndefinedMetricWarning
 
 from skfairtest import FairnessTest, power
 from skfairtest.datasets import load_berkeley, load_compas
@@ -140,8 +141,11 @@ def test_coverage_of_exact_limits():
 
 
 def test_rates_of_zero_or_one_on_both_sides_have_none():
-    with pytest.raises(ValueError, match="both values are 0, or both 1"):
-        compared(0, 10, 0, 12)
+    for counts in ((0, 10, 0, 12), (10, 10, 12, 12)):
+        with pytest.warns(UndefinedMetricWarning, match="both values are 0 or 1: their odds ratio is undefined"):
+            test = compared(*counts)
+        assert np.isnan(test.disparity_)
+        assert (test.p_value_, test.confidence_interval_) == (1.0, (0.0, np.inf))
 
 
 @pytest.mark.parametrize(

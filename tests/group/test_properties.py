@@ -120,8 +120,14 @@ def check(test, table, params):
     low, high = test.p_value_interval_
     assert 0 <= low <= test.p_value_ * (1 + 1e-9)
     assert test.p_value_ <= high + (1 - test.p_value_) * 0.2 / (1 + test.n_resamples_) + 1e-9
-    numbers = rows[["disparity", "value_group", "value_other", "ci_low", "ci_high"]]
-    assert not numbers.isna().any().any()
+    # An undefined ratio keeps its place, and is no evidence.
+    undefined = rows["method"].str.startswith("undefined: ")
+    assert (undefined == rows["disparity"].isna()).all()
+    assert (rows.loc[undefined, ["p_value", "p_value_adjusted"]] == 1).all(axis=None)
+    assert (rows.loc[undefined, ["ci_low", "ci_high"]] == [0, np.inf]).all(axis=None)
+    assert not undefined.any() or params["disparity"] != "difference"
+    assert not rows[["value_group", "value_other", "ci_low", "ci_high"]].isna().any().any()
+    rows = rows[~undefined]
     # A margin that no pair of rates can exceed (against everyone, of whom the group is most) has no statistic.
     assert rows["statistic"].notna().all() or (params.get("margin") and params["compare"] == "to_overall")
     if params["method"] != "bootstrap":  # whose limits follow skewed draws, one-sided at 50 % past the estimate

@@ -69,8 +69,8 @@ def test_the_size_of_every_question_is_the_level(question, role):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("question", ["among the first k", "exposure"])
-def test_a_preference_is_found(question):
-    assert rejections(question, "control_features", n=30, prefer=0.6) > 0.5
+def test_a_preference_is_found(question, thorough):
+    assert rejections(question, "control_features", n=30 if thorough else 5, prefer=0.6) > 0.5
 
 
 def test_a_query_without_a_document_in_the_top_is_listed_and_not_0():

@@ -68,9 +68,9 @@ def drawn(kind, rng):
         for margin in (None, 0.8)
     ],
 )
-def test_fair_people_with_rare_events_are_seldom_rejected_and_intervals_agree(kind, method, margin):
-    # By logarithms 17 to 22 % of such data sets were rejected. 40 data sets: .05 + 3 errors is .153.
-    rng, data_sets, rejected = np.random.default_rng(7), 40, 0
+def test_fair_people_with_rare_events_are_seldom_rejected_and_intervals_agree(kind, method, margin, thorough):
+    # By logarithms 17 to 22 % of such data sets were rejected. 40 data sets: .05 + 3 errors is .153; of 10, .257.
+    rng, data_sets, rejected = np.random.default_rng(7), 40 if thorough else 10, 0
     for seed in range(data_sets):
         columns = drawn(kind, rng)
         if not (np.any(columns["y_true"]) if kind == "losses" else np.any(columns["y_pred"])):
@@ -83,7 +83,7 @@ def test_fair_people_with_rare_events_are_seldom_rejected_and_intervals_agree(ki
         if margin is None and not test.rejected_:
             assert low <= 1 <= high
         assert low <= test.disparity_ <= high
-    assert rejected / data_sets <= 0.153
+    assert rejected / data_sets <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / data_sets)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -136,9 +136,9 @@ def test_a_group_with_one_qualifying_person_has_a_p_value():
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 @pytest.mark.parametrize("method", METHODS)
-def test_no_warning_of_numpy_leaks_with_weights(method):
+def test_no_warning_of_numpy_leaks_with_weights(method, thorough):
     rng = np.random.default_rng(1)
-    for seed in range(6):
+    for seed in range(6 if thorough else 2):
         n = int(rng.integers(6, 14))
         columns = {
             "y_true": rng.integers(0, 2, n), "y_pred": rng.integers(0, 2, n), "sample_weight": rng.lognormal(0, 1, n),

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import combine_pvalues
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from skfairtest import FairnessTest, Rate, SequentialFairnessTest
 from skfairtest._utils.errors import ParameterError
+from skfairtest.group import sequential
 
 
 def batch(seed, n=80, groups=("a", "b"), gap=0.0, rate=0.3):
@@ -121,23 +123,115 @@ def test_a_late_group_is_compared_with_a_part_of_the_level_that_was_kept_for_it(
     with pytest.warns(UserWarning, match="groups: c came after the first comparison"):
         test.partial_fit(**batch(7, groups=("a", "b", "c")))
     assert [(row.group, row.other) for row in test.comparisons_.itertuples()] == [("a", "b"), ("a", "c"), ("b", "c")]
-    shares = [pair.share for pair in test._stream.pairs]
-    assert shares == [0.9, 0.05, 0.05]
+    assert test._stream.share.tolist() == [0.9, 0.05, 0.05]
     with pytest.warns(UserWarning, match="d came after"):
         test.partial_fit(**batch(8, groups=("c", "d")))
-    assert {pair.share for pair in test._stream.pairs} == {0.9, 0.05, 0.025}
+    assert set(test._stream.share) == {0.9, 0.05, 0.025}
 
 
-def test_one_sample_at_a_time_is_what_both_groups_are_when_they_are_there():
-    test, data = SequentialFairnessTest(), batch(0, n=60, gap=0.3)
-    for y_pred, group in zip(data["y_pred"], data["sensitive_features"], strict=True):
+def one_by_one(test, data):
+    for y_pred, group in zip(data["y_pred"].tolist(), data["sensitive_features"].tolist(), strict=True):
         test.partial_fit([y_pred], sensitive_features=[group])
+    return test
+
+
+def test_single_samples_are_compared_in_pairs_from_each_groups_own_queue():
+    data = batch(0, n=60, gap=0.3)
+    test = one_by_one(SequentialFairnessTest(), data)
+    assert test.blocks_ == "queues"
     assert test.n_batches_ == test.n_samples_ == 60
-    counted = test.comparisons_.iloc[0]
-    assert counted["n_group"] + counted["n_other"] == 60
-    last = data["sensitive_features"][::-1]
-    trailing = next(i for i, group in enumerate(last) if group != last[0])
-    assert counted["n_waiting"] <= trailing
+    queues = [data["y_pred"][data["sensitive_features"] == group] for group in "ab"]
+    blocks = min(map(len, queues))
+    row = test.comparisons_.iloc[0]
+    assert row["n_group"] + row["n_other"] == 60
+    assert row["n_uncompared"] == 60 - 2 * blocks
+    a, b = (queue[:blocks].mean() for queue in queues)
+    assert row["disparity"] == pytest.approx(a - b)
+    at_once = SequentialFairnessTest(blocks="queues").partial_fit(
+        data["y_pred"], sensitive_features=data["sensitive_features"]
+    )
+    assert at_once.e_value_ == pytest.approx(test.e_value_, rel=1e-9)
+
+
+def until_hired(rng, n, rate=0.3):
+    """Women come until one is hired, then one man: who comes next follows the last outcome."""
+    hired, sex = (rng.random(n) < rate).astype(int), [0]
+    for one in hired.tolist():
+        sex.append(int(not sex[-1] and one))
+    return hired, np.array(["f", "m"])[sex[:-1]]
+
+
+def test_fair_streams_in_which_an_outcome_decides_who_comes_next_are_not_rejected():
+    """Blocks that ended when the other group came had a hired woman each: 6 of 6 such streams were rejected."""
+    for seed in range(6):
+        hired, sex = until_hired(np.random.default_rng(seed), 600)
+        test = SequentialFairnessTest(blocks="queues")
+        for start in range(0, 600, 50):
+            test.partial_fit(hired[start : start + 50], sensitive_features=sex[start : start + 50])
+        assert test.p_value_ > 0.1
+
+
+def test_who_comes_when_changes_nothing_but_how_many_blocks_there_are():
+    """The same queues in two orders, of three groups, of which one stops coming: the others go on."""
+    rng = np.random.default_rng(5)
+    queues = {group: rng.integers(0, 2, n) for group, n in (("a", 40), ("b", 30), ("c", 9))}
+    alternating = sorted((place / len(queue), group) for group, queue in queues.items() for place in range(len(queue)))
+    orders = ["c" * 9 + "a" * 40 + "b" * 30, [group for _, group in alternating]]
+    tests = []
+    for order in orders:
+        test, place = SequentialFairnessTest(blocks="queues", groups=["a", "b", "c"]), dict.fromkeys("abc", 0)
+        for group in order:
+            test.partial_fit([queues[group][place[group]]], sensitive_features=[group])
+            place[group] += 1
+        tests.append(test)
+    one, two = (test.comparisons_ for test in tests)
+    np.testing.assert_allclose(one["e_value"], two["e_value"], rtol=1e-9)
+    np.testing.assert_allclose(one["disparity"], two["disparity"], rtol=1e-9)
+    assert one["n_uncompared"].tolist() == two["n_uncompared"].tolist() == [10, 31, 21]
+    waiting = {group: len(queue) for (_, group), queue in tests[0]._stream.queues.items()}
+    assert waiting == {"a": 31, "b": 21, "c": 0}  # what some pair still needs, and no more
+    alone = SequentialFairnessTest(blocks="queues").partial_fit(
+        np.concatenate([queues["a"], queues["b"]]), sensitive_features=["a"] * 40 + ["b"] * 30
+    )
+    assert alone.comparisons_["e_value"].item() == pytest.approx(one["e_value"][0], rel=1e-9)
+    assert "they wait for the other group" in str(tests[0])
+
+
+def test_blocks_of_queues_have_as_many_samples_of_each_group_as_was_said():
+    data = batch(0, n=100, gap=0.3)
+    test = SequentialFairnessTest(blocks="queues", groups={"a": 2, "b": 3}).partial_fit(
+        data["y_pred"], sensitive_features=data["sensitive_features"]
+    )
+    a, b = (data["y_pred"][data["sensitive_features"] == group] for group in "ab")
+    blocks = min(len(a) // 2, len(b) // 3)
+    row = test.comparisons_.iloc[0]
+    assert row["n_uncompared"] == 100 - 5 * blocks
+    assert row["disparity"] == pytest.approx(a[: 2 * blocks].mean() - b[: 3 * blocks].mean())
+    again = SequentialFairnessTest.from_json(test.to_json())
+    assert again.groups == {"a": 2, "b": 3}
+    more = batch(1, n=33)
+    for each in (test, again):
+        each.partial_fit(more["y_pred"], sensitive_features=more["sensitive_features"])
+    assert again.to_json() == test.to_json()
+    with pytest.raises(ParameterError, match="how many samples a block has"):
+        SequentialFairnessTest(groups={"a": 0, "b": 3}).partial_fit([0, 1], sensitive_features=["a", "b"])
+
+
+def test_what_comes_before_the_other_group_is_counted_and_compared_or_said_to_be_not():
+    late = {"y_pred": [1, 1, 0], "sensitive_features": ["b", "b", "b"]}
+    queues = SequentialFairnessTest(blocks="queues").partial_fit([1, 0], sensitive_features=["a", "a"])
+    assert queues.partial_fit(**late).comparisons_["n_uncompared"].tolist() == [1]
+    batches = SequentialFairnessTest().partial_fit([1, 0], sensitive_features=["a", "a"])
+    assert batches.by_group_["n"].tolist() == [2]
+    row = batches.partial_fit(**late).comparisons_.iloc[0]
+    assert (row["n_group"], row["n_other"], row["n_uncompared"], row["e_value"]) == (2, 3, 5, 1.0)
+    assert "5 samples of a and b (selection_rate): the other group was missing from their batches" in str(batches)
+    both = batches.partial_fit([1, 0, 0], sensitive_features=["a", "b", "b"]).comparisons_.iloc[0]
+    only = SequentialFairnessTest().partial_fit([1, 0, 0], sensitive_features=["a", "b", "b"])
+    assert both["e_value"] == only.comparisons_["e_value"].item()
+    assert both["n_uncompared"] == 5
+    with pytest.warns(UserWarning, match="one sample has nobody to be compared with"):
+        batches.partial_fit([1], sensitive_features=["a"])
 
 
 def test_labels_that_come_later_complete_their_batch():
@@ -213,6 +307,26 @@ def test_what_is_no_state_is_refused(text):
         SequentialFairnessTest.from_json(text)
 
 
+def test_a_state_of_the_earlier_form_is_refused_with_the_reason():
+    text = json.loads(fed(SequentialFairnessTest(), range(2)).to_json())
+    text["state"]["stream"]["version"] = 1
+    with pytest.raises(ParameterError, match=r"its form is 1, .* such evidence is not valid: begin another state"):
+        SequentialFairnessTest.from_json(json.dumps(text))
+
+
+def test_no_frame_is_made_before_somebody_looks_and_then_one(monkeypatch):
+    made = []
+    looks = sequential.looks_frame
+    monkeypatch.setattr(sequential, "looks_frame", lambda stream: made.append(stream.looks) or looks(stream))
+    test = fed(SequentialFairnessTest(), range(5))
+    assert made == []
+    assert len(test.wealth_) == len(test.to_frame()) == 5
+    assert made == [5]
+    assert len(fed(test, [5]).wealth_) == 6
+    with pytest.raises(NotFittedError):
+        SequentialFairnessTest().wealth_  # noqa: B018
+
+
 def test_streams_of_two_sites_are_put_together():
     one = fed(SequentialFairnessTest(), range(0, 10), gap=0.15)
     two = fed(SequentialFairnessTest(), range(10, 20), gap=0.15)
@@ -227,6 +341,49 @@ def test_streams_of_two_sites_are_put_together():
         fed(SequentialFairnessTest(), [3]).merge(one)
     with pytest.raises(ParameterError, match="other parameters"):
         one.merge(fed(SequentialFairnessTest(alpha=0.01), [30]))
+
+
+@pytest.mark.parametrize("blocks", ["queues", "batches"])
+def test_two_fair_sites_of_different_rates_have_no_evidence_together(blocks):
+    """Women wait at one site, where most are hired, and men at the other, where few are: they are not compared."""
+    rng, sites = np.random.default_rng(0), []
+    for rate, waiting in ((0.9, "f"), (0.1, "m")):
+        site = SequentialFairnessTest(blocks=blocks, groups=["f", "m"])
+        site.partial_fit((rng.random(40) < rate).astype(int), sensitive_features=rng.choice(["f", "m"], 40))
+        sites.append(site.partial_fit((rng.random(60) < rate).astype(int), sensitive_features=[waiting] * 60))
+    both = sites[0].merge(sites[1])
+    assert both.n_samples_ == 200
+    assert both.comparisons_["e_value"].item() < 2
+    assert both.comparisons_["n_uncompared"].item() == sum(site.comparisons_["n_uncompared"].item() for site in sites)
+    low, high = both.confidence_interval_
+    assert low < 0 < high
+    again = SequentialFairnessTest.from_json(both.to_json())
+    more = {"y_pred": [1, 0], "sensitive_features": ["f", "m"]}
+    if blocks == "batches":
+        assert again.partial_fit(**more).e_value_ == both.partial_fit(**more).e_value_
+        return
+    with pytest.raises(ParameterError, match="pass the batch to the test of its own stream, and merge again"):
+        again.partial_fit(**more)
+
+
+def test_queues_of_two_sites_that_both_differ_are_significant_together():
+    sites = []
+    for seed in range(2):
+        data = batch(seed, n=90, gap=0.6)
+        sites.append(SequentialFairnessTest(blocks="queues", groups=["a", "b"], alpha=1e-5))
+        sites[-1].partial_fit(data["y_pred"], sensitive_features=data["sensitive_features"], batch=f"site {seed}")
+    both = sites[0].merge(sites[1])
+    assert both.p_value_ == pytest.approx(combine_pvalues([site.p_value_ for site in sites]).pvalue)
+    assert both.rejected_
+    assert not sites[0].rejected_
+    assert 0 < both.confidence_interval_[0] < both.disparity_ < both.confidence_interval_[1]
+    three = both.merge(
+        SequentialFairnessTest(blocks="queues", groups=["a", "b"], alpha=1e-5).partial_fit(
+            [1], sensitive_features=["a"]
+        )
+    )
+    assert 1 / three.p_value_ < 1 / both.p_value_
+    assert three.confidence_interval_[0] <= both.confidence_interval_[0]
 
 
 def test_parameters_do_not_change_between_batches():
@@ -245,6 +402,7 @@ def test_parameters_do_not_change_between_batches():
         ({"margin": -0.1}, "margin must be"),
         ({"margin": "wide"}, "margin must be"),
         ({"method": "exact"}, "method must be one of"),
+        ({"blocks": "weeks"}, "blocks must be one of"),
         ({"adjust": "fdr_bh"}, "adjust must be one of"),
         ({"groups": ["a"]}, "groups must list"),
         ({"average_run_length": 0}, "average_run_length must be"),
@@ -382,11 +540,11 @@ def test_a_clone_knows_nothing_and_a_pickle_everything():
 
 def test_the_report_says_in_words_what_the_attributes_say():
     test = fed(SequentialFairnessTest(), range(30), gap=0.2)
-    test.partial_fit([1], sensitive_features=["a"], batch="late")
+    test.partial_fit([1, 1], sensitive_features=["a", "a"], batch="late")
     text = str(test)
-    assert text.splitlines()[0] == test.summary()
+    assert text.splitlines()[0] == f"{test.summary()} Valid if who is in a batch does not follow the outcomes in it."
     assert f"first at look {test.rejected_at_} (p = " in test.summary()
-    assert "1 sample of a and b (selection_rate): the other group was missing" in text
+    assert "2 samples of a and b (selection_rate): the other group was missing" in text
     fair = fed(SequentialFairnessTest("accuracy", margin=0.1), range(3))
     assert fair.summary().startswith(
         "No significant disparity beyond the margin was detected in 3 batches (240 samples)"

@@ -1,6 +1,7 @@
 """The search for subgroups: what is found, what it is called, what it is compared with, and what is refused."""
 
 import json
+import warnings
 from itertools import combinations, product
 
 import numpy as np
@@ -224,10 +225,15 @@ def test_skewed_values_of_small_subgroups_have_the_adjustment_of_permutations():
     false = holms = 0
     for seed in range(30):
         values = np.random.default_rng(seed).lognormal(sigma=1.5, size=1500)
-        found = SubgroupScan.from_predictions(
-            values, np.zeros(1500), sensitive_features=data, metric="mean_residual", min_group_size=20,
-            n_resamples=99, random_state=0,
-        )  # fmt: skip
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            found = SubgroupScan.from_predictions(
+                values, np.zeros(1500), sensitive_features=data, metric="mean_residual", min_group_size=20,
+                n_resamples=99, random_state=0,
+            )  # fmt: skip
+        # What is reported of values like these may come with a warning, which nothing else does.
+        assert all("p-values of its comparison are approximate" in str(one.message) for one in told)
+        assert found.concern_ or not told
         false += found.concern_
         holms += found.subgroups_["p_value"].min() * found.n_tested_ <= 0.05
     assert false <= 30 * (0.05 + 3 * np.sqrt(0.05 * 0.95 / 30))
@@ -438,3 +444,41 @@ def test_accuracy_of_labels_none_of_which_is_positive_is_that_of_the_labels():
     group = ["a"] * 100 + ["b"] * 100
     scan = SubgroupScan.from_predictions(y_true, y_pred, sensitive_features={"g": group}, metric="accuracy")
     assert scan.subgroups_["value_group"].tolist() == [0.75]
+
+
+def departments(gap):
+    """People of two departments whose outcomes differ by 3; in A women's are lower by `gap`, and hardly any is in A."""
+    rng = np.random.default_rng(5)
+    in_a, woman = np.arange(1200) % 2 == 0, rng.random(1200)
+    woman = woman < np.where(in_a, 0.2, 0.8)
+    values = 3.0 * in_a - gap * (in_a & woman) + rng.normal(size=1200)
+    return SubgroupScan.from_predictions(
+        None, values, sensitive_features={"sex": np.where(woman, "f", "m")}, X={"job": np.where(in_a, "A", "B")},
+        features="job", compare="in_context", metric="mean_prediction", n_resamples=99, random_state=0,
+    ).subgroups_.set_index("subgroup")  # fmt: skip
+
+
+def test_disparities_in_contexts_are_found_where_contexts_differ():
+    with_gap, without = departments(0.8), departments(0.0)
+    # Women differ from men overall: they are where outcomes are low. That hypothesis has no context.
+    for found in (with_gap, without):
+        assert found["concern"][[name for name in found.index if name.startswith("sex")]].tolist() == [True]
+    inside = [name for name in with_gap.index if name.startswith("job")]
+    assert [name for name in inside if with_gap["concern"][name]] == ["job = A, sex = f"]
+    assert not without["concern"][inside].any()
+    # Two families, of 99 permutations each.
+    assert with_gap["p_value_adjusted"]["job = A, sex = f"] == pytest.approx(2 / 100)
+
+
+def test_a_mean_that_rests_on_few_people_is_reported_with_a_warning():
+    values = np.zeros(400)
+    values[:3] = 9.0
+    values[3:43] = 2.0
+    group = np.where(np.arange(400) < 60, "a", "b")
+    with pytest.warns(UserWarning, match=r"of g = a (rests on few people|depends on a few extreme people)"):
+        found = SubgroupScan.from_predictions(
+            None, values + np.arange(400) % 7 / 100, sensitive_features={"g": group}, metric="mean_prediction",
+            n_resamples=99, random_state=0,
+        )  # fmt: skip
+    assert found.rejected_
+    assert "exact where nothing differs" in str(found)

@@ -412,7 +412,7 @@ def test_one_row_per_person(classifier, people):
     assert test.to_frame()["loss_ratio"].min() > 0
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(deadline=None, derandomize=True)
 @given(data=st.data())
 def test_short_steps_never_lower_the_statistic_below_one(data):
     seed = data.draw(st.integers(0, 2**20))
@@ -438,7 +438,7 @@ def test_short_steps_never_lower_the_statistic_below_one(data):
     assert test.lower_bound_ <= test.statistic_
 
 
-@settings(max_examples=30, deadline=None, derandomize=True)
+@settings(deadline=None, derandomize=True)
 @given(
     seed=st.integers(0, 2**20),
     scale=st.sampled_from([None, "std", "numbers"]),

@@ -68,6 +68,7 @@ def test_a_mixture_without_probabilities_is_refused():
         IndividualFairnessTest(model).fit(PEOPLE[0][["skill"]], PEOPLE[1], sensitive_features=PEOPLE[2])
 
 
+@pytest.mark.slow
 def test_mitigators_at_the_end_of_a_pipeline_are_tested_behind_it(mixture):
     X, y, sex = TRAINING
     front = ColumnTransformer([("n", StandardScaler(), ["skill"]), ("c", OneHotEncoder(), ["job"])]).fit(X)

@@ -38,6 +38,7 @@ def test_unfair_examples_far_from_everybody(fit, people):
 # Losses next to nothing ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_mean_of_ratios_that_rests_on_tiny_losses(fit, training, people):
     forest = RandomForestClassifier(20, random_state=0).fit(*training[:2])  # sure of many people
     with pytest.warns(UserWarning, match=r"depends on .*close to zero: \d+ of 80 .*'ratio_of_means' or 'log_ratio'"):
@@ -85,10 +86,10 @@ def test_some_losses_of_zero(fit, people):
     half = score.where(np.arange(80) % 2 == 0, score + 1.0)
     model = KNeighborsRegressor(1).fit(X, score)
     with pytest.raises(ValueError, match=r"statistic='loss_ratio' is not defined: a search .*'ratio_of_means'"):
-        fit(model=model, y=half, n_steps=200)
+        fit(model=model, y=half, n_steps=60)
     with pytest.raises(ValueError, match=r"statistic='log_ratio' is not defined: \d+ of 80 people .*'ratio_of_means'"):
-        fit(model=model, y=half, n_steps=200, statistic="log_ratio")
-    test = fit(model=model, y=half, n_steps=200, statistic="ratio_of_means")
+        fit(model=model, y=half, n_steps=60, statistic="log_ratio")
+    test = fit(model=model, y=half, n_steps=60, statistic="ratio_of_means")
     assert np.isinf(test.loss_ratios_).any()
     assert np.isfinite(test.statistic_)
     assert "inf" in str(test)

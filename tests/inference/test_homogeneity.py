@@ -13,7 +13,7 @@ from scipy.stats import chi2
 
 from skfairtest.inference import homogeneity
 from skfairtest.inference.conditional import Strata
-from skfairtest.inference.homogeneity import breslow_day, cochran_q, score_homogeneity, zelen_p
+from skfairtest.inference.homogeneity import breslow_day, cochran_q, score_homogeneity, zelen
 from skfairtest.inference.score import score_at
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "strata.json").read_text(encoding="utf-8"))
@@ -51,7 +51,7 @@ def test_zelens_p_value_is_that_of_all_tables(counts):
     seen = tables[tuple(counts[0].tolist())]
     expected = sum(ways for ways in tables.values() if ways * 10**7 <= seen * (10**7 + 1)) / sum(tables.values())
     # What an enumeration leaves out, 1e-12 at most, is counted as extreme.
-    assert zelen_p(*counts) == pytest.approx(expected, rel=1e-9, abs=2e-12)
+    assert zelen(*counts)[0] == pytest.approx(expected, rel=1e-9, abs=2e-12)
 
 
 @settings(deadline=None)
@@ -65,15 +65,17 @@ def test_neither_the_order_of_strata_nor_of_groups_matters(counts, random):
     assert second.statistic == pytest.approx(first.statistic, nan_ok=True, abs=1e-9)
 
 
-def test_zelens_p_value_has_its_size():
+def test_zelens_p_value_has_its_size(thorough):
     """Given the sums, the p-value is at most its level in no more than that share of all tables."""
-    d1, d2, m = np.array([7, 5, 6]), np.array([6, 8, 4]), np.array([6, 5, 4])
+    d1, d2, m = (
+        np.array(n) for n in (((7, 5, 6), (6, 8, 4), (6, 5, 4)) if thorough else ((4, 3, 4), (3, 5, 3), (3, 3, 2)))
+    )
     each = [range(max(0, t - b), min(a, t) + 1) for a, b, t in zip(d1, d2, m, strict=True)]
     by_sum = {}
     for table in product(*each):
         x1 = np.array(table)
         ways = np.prod([comb(a, x) * comb(b, t - x) for x, a, b, t in zip(table, d1, d2, m, strict=True)])
-        by_sum.setdefault(sum(table), []).append((zelen_p(x1, d1, m - x1, d2), float(ways)))
+        by_sum.setdefault(sum(table), []).append((zelen(x1, d1, m - x1, d2)[0], float(ways)))
     for tables in by_sum.values():
         p, ways = np.array(tables).T
         for level in p:
@@ -82,10 +84,10 @@ def test_zelens_p_value_has_its_size():
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_published_figures(name):
-    study, found = GOLDEN[name], breslow_day(*counts_of(name), exact=False)
+    study, found = GOLDEN[name], breslow_day(*counts_of(name))
     if "tarone" in study:
         assert found.statistic == pytest.approx(study["tarone"], abs=5e-4)
-        assert found.p_value == pytest.approx(study["tarone_p"], abs=5e-7)
+        assert chi2.sf(found.statistic, found.df) == pytest.approx(study["tarone_p"], abs=5e-7)
     if "breslow_day" in study:
         uncorrected = float((found.distances**2).sum())
         assert uncorrected == pytest.approx(study["breslow_day"], abs=5e-5)
@@ -98,7 +100,7 @@ def test_published_figures(name):
         statistic = (observed - mean) ** 2 / (square - mean**2)
         assert statistic == pytest.approx(study["cochran_mantel_haenszel"], abs=5e-4)
     if "zelen_p" in study:
-        assert zelen_p(*counts_of(name)) == pytest.approx(study["zelen_p"], abs=5e-5)
+        assert found.p_value == pytest.approx(study["zelen_p"], abs=5e-5)
 
 
 def test_a_stratum_far_from_all_others_has_a_tiny_p_value_and_never_none():
@@ -107,11 +109,57 @@ def test_a_stratum_far_from_all_others_has_a_tiny_p_value_and_never_none():
     assert found.method == "exact conditional"
 
 
-def test_too_many_tables_are_tested_asymptotically(monkeypatch):
-    monkeypatch.setattr(homogeneity, "ZELEN_CAP", 10)
-    found = breslow_day(*counts_of("berkeley"))
-    assert found.method == "asymptotic"
-    assert found.p_value == breslow_day(*counts_of("berkeley"), exact=False).p_value
+@pytest.mark.parametrize("name", GOLDEN)
+def test_sampled_tables_estimate_the_p_value_of_all(name, monkeypatch):
+    exact, method = zelen(*counts_of(name))
+    monkeypatch.setattr(homogeneity, "ZELEN_CAP", 0)
+    sampled, other = zelen(*counts_of(name))
+    assert (method, other) == ("exact conditional", "sampled conditional")
+    error = np.sqrt(exact * (1 - exact) / homogeneity.N_SAMPLED)
+    assert sampled == pytest.approx(exact, abs=4 * error + 1 / homogeneity.N_SAMPLED)
+
+
+@settings(deadline=None, max_examples=20)
+@given(strata())
+def test_sampled_tables_have_the_margins_and_the_sum(counts):
+    """How often each table is sampled, against how many ways lead to it: Pearson's statistic."""
+    tables = list(every_table(*counts))
+    x1, d1, x2, d2 = counts
+    m = (x1 + x2).tolist()
+    logs, places = [], []
+    for a, b, t in zip(d1.tolist(), d2.tolist(), m, strict=True):
+        ways = [comb(a, x) * comb(b, t - x) for x in range(max(0, t - b), min(a, t) + 1)]
+        logs.append(np.log(np.array(ways) / sum(ways)))
+        places.append(max(0, t - b))
+    drawn = np.sort(homogeneity._sampled(logs, int(x1.sum()) - sum(places)))
+    seen = np.array([sum(of[x - at] for of, x, at in zip(logs, table, places, strict=True)) for table, _ in tables])
+    share = np.array([ways for _, ways in tables]) / sum(ways for _, ways in tables)
+    for level in np.unique(seen.round(9)):
+        expected = min(1.0, share[seen <= level + 1e-7].sum())
+        error = np.sqrt(expected * (1 - expected) / len(drawn))
+        assert np.searchsorted(drawn, level + 1e-7) / len(drawn) == pytest.approx(expected, abs=5 * error + 1e-9)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_matched_pairs_cannot_differ_in_their_odds_ratios(exact):
+    """Given how many have the event in group 1 alone, all tables of 120 pairs are equally probable."""
+    x1, one = np.tile([0, 1], 60), np.ones(120, dtype=int)
+    assert breslow_day(x1, one, 1 - x1, one, exact=exact).p_value == 1
+
+
+@pytest.mark.parametrize(("size", "n_strata"), [(2, 60), (3, 60), (30, 12)])
+def test_moments_approximate_the_p_value_of_all_tables(size, n_strata):
+    """In strata of 30 + 30 as the chi-square distribution of Breslow and Day's test does."""
+    rng, size = np.random.default_rng(4), np.full(n_strata, size)
+    for _ in range(5):
+        counts = rng.binomial(size, 0.4), size, rng.binomial(size, 0.5), size
+        found = breslow_day(*counts, exact=False)
+        by_tables, method = zelen(*counts)
+        assert (found.method, method) == ("asymptotic", "sampled conditional")
+        # Both order tables differently: by the squared distances, and by their probability.
+        assert found.p_value == pytest.approx(by_tables, abs=0.1)
+        if size[0] == 30:
+            assert found.p_value == pytest.approx(chi2.sf(found.statistic, found.df), abs=0.03)
 
 
 def test_one_stratum_has_no_other_to_differ_from():
@@ -141,22 +189,41 @@ def test_equal_disparities_have_no_distance(disparity):
 
 
 @pytest.mark.parametrize("disparity", ["difference", "ratio", "odds_ratio"])
-def test_size_under_a_shared_disparity(disparity):
-    """2,000 samples of four strata of 60 against 90: at the nominal 5 %, at most 5 % and three standard errors."""
+def test_size_under_a_shared_disparity(disparity, thorough):
+    """2,000 or 200 samples of four strata of 60 against 90: at the nominal 5 %, the level and three standard errors."""
+    n = 2000 if thorough else 200
     rng = np.random.default_rng(20)
     d1, d2 = np.full(4, 60), np.full(4, 90)
     base = np.array([0.2, 0.3, 0.4, 0.5])
     odds = 1.5 * base / (1 - base)
     raised = {"difference": base + 0.1, "ratio": 1.3 * base, "odds_ratio": odds / (1 + odds)}[disparity]
-    x1, x2 = rng.binomial(d1, raised, (2000, 4)), rng.binomial(d2, base, (2000, 4))
+    x1, x2 = rng.binomial(d1, raised, (n, 4)), rng.binomial(d2, base, (n, 4))
     test = breslow_day if disparity == "odds_ratio" else score_homogeneity
     extra = {"exact": False} if disparity == "odds_ratio" else {"disparity": disparity}
     p = np.array([test(a, d1, b, d2, **extra).p_value for a, b in zip(x1, x2, strict=True)])
-    assert (p <= 0.05).mean() <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 2000)
-    assert (p <= 0.05).mean() >= 0.05 - 3 * np.sqrt(0.05 * 0.95 / 2000)
+    assert (p <= 0.05).mean() <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / n)
+    assert (p <= 0.05).mean() >= 0.05 - 3 * np.sqrt(0.05 * 0.95 / n)
 
 
 def test_cochrans_q_without_any_variance_is_undefined():
     found = cochran_q(np.array([0.1, np.nan]), np.array([0.0, np.nan]))
     assert found.df == 0
     assert np.isnan(found.p_value)
+
+
+#: Sizes of the groups in every stratum, and how many strata.
+SMALL_STRATA = {"1 + 3": (1, 3, 60), "2 + 2": (2, 2, 60), "3 + 3": (3, 3, 60), "60 + 90": (60, 90, 4)}
+
+
+@pytest.mark.slow  # 200 data sets of a test that samples
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("name", SMALL_STRATA)
+def test_size_of_equal_odds_ratios(name, exact):
+    """Odds ratios of 1.5 at rates of .2 to .8: at the nominal 5 %, at most 5 % and three standard errors."""
+    first, second, n_strata = SMALL_STRATA[name]
+    rng = np.random.default_rng(12)
+    d1, d2, base = np.full(n_strata, first), np.full(n_strata, second), rng.uniform(0.2, 0.8, n_strata)
+    odds = 1.5 * base / (1 - base)
+    x1, x2 = rng.binomial(d1, odds / (1 + odds), (200, n_strata)), rng.binomial(d2, base, (200, n_strata))
+    p = np.array([zelen(a, d1, b, d2, exact=exact)[0] for a, b in zip(x1, x2, strict=True)])
+    assert (p <= 0.05).mean() <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)

@@ -22,8 +22,10 @@ def p_values(d1, d2, question):
     ("disparity", "margin_bounds"),
     [("difference", (-0.3, 0.3)), pytest.param("ratio", (0.6, 1 / 0.6), marks=pytest.mark.slow)],
 )
-def test_a_region_with_a_margin_holds_the_outcomes_that_the_test_rejects(alternative, disparity, margin_bounds):
-    d1, d2, alpha = 14, 11, 0.1
+def test_a_region_with_a_margin_holds_the_outcomes_that_the_test_rejects(
+    alternative, disparity, margin_bounds, thorough
+):
+    d1, d2, alpha = (14, 11, 0.1) if thorough else (7, 6, 0.1)
     question = Question(disparity, alternative, margin_bounds)
     p = p_values(d1, d2, question)
     found = margin_region(d1, d2, question, alpha)

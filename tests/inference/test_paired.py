@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import xlogy
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest, multinomial, norm
 
 from skfairtest.inference import paired
 from skfairtest.inference.paired import (
@@ -22,7 +22,7 @@ from skfairtest.inference.paired import (
     upper_limit_of_sizes,
 )
 
-few = settings(max_examples=20, deadline=None)
+few = settings(deadline=None)
 counts_of_group = st.tuples(*[st.integers(0, 40)] * 3).filter(lambda counts: sum(counts) > 1)
 tables = st.tuples(counts_of_group, counts_of_group).map(lambda groups: np.array(groups)[:, None, :])
 
@@ -190,3 +190,83 @@ def test_margins_are_certified_from_the_upper_limit_on(counts, sums):
         if 0 <= margin < 2:
             log_p = compare_sizes(Changes(counts), Changes(sums), margin, n_resamples=0).log_p
             assert (np.exp(log_p) <= 0.05) is np.bool_(certified) or abs(limit) > 1.999
+
+
+def distribution(mean, disagreement):
+    """Probabilities of 1, -1 and 0."""
+    return np.array([(disagreement + mean) / 2, (disagreement - mean) / 2, 1 - disagreement])
+
+
+def test_of_matched_pairs_the_statistic_is_that_of_signs():
+    """The sum of the pairs' distances over the root of the sum of their squares."""
+    cells = np.random.default_rng(5).integers(0, 3, (2, 40))
+    d = np.array([1, -1, 0])[cells]
+    found = score_statistic(np.eye(3, dtype=int)[cells], np.full(40, 1 / 40))
+    distance = d[0] - d[1]
+    assert float(found) == pytest.approx(distance.sum() / np.sqrt((distance**2).sum()))
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 4), (2, 3), (5, 5)])
+def test_variances_of_strata_are_unbiased(sizes):
+    """Over all outcomes of both groups, for unequal disagreement; the one that is most likely is too small."""
+    mean, groups = 0.1, []
+    for n, disagreement in zip(sizes, (0.9, 0.3), strict=True):
+        outcomes = [(x, y, n - x - y) for x in range(n + 1) for y in range(n + 1 - x)]
+        groups.append((np.array(outcomes), multinomial.pmf(outcomes, n, distribution(mean, disagreement))))
+    (first, p), (second, q) = groups
+    one, two = np.divmod(np.arange(len(first) * len(second)), len(second))
+    probability = p[one] * q[two]
+    distance, likeliest, unbiased = paired._parts(np.stack([first[one], second[two]]), 0.0)
+    assert probability @ distance == pytest.approx(0, abs=1e-12)
+    assert probability @ unbiased == pytest.approx(probability @ distance**2)
+    assert probability @ likeliest < 0.95 * (probability @ distance**2)
+
+
+def test_a_change_of_nearly_everybody_is_as_rare_as_one_of_nearly_nobody():
+    """Variances of 110 samples that add up to .2, though nearly all have d = 1: the normal distribution is no use."""
+    changes = Changes(np.array([[[109, 0, 1]], [[4992, 0, 8]]]))
+    assert compare_changes(changes).decided == "enumerated"
+
+
+#: Samples of both groups in every stratum, how often models disagree in each, and strata.
+STRATA = {
+    "pairs, .8": (1, 1, 0.8, 0.8, 300), "pairs, .6 and .9": (1, 1, 0.6, 0.9, 300), "few pairs": (1, 1, 0.3, 0.3, 60),
+    "1 + 3": (1, 3, 0.9, 0.6, 100), "2 + 2": (2, 2, 0.6, 0.6, 100), "3 + 3": (3, 3, 0.8, 0.6, 60),
+    "10 + 10": (10, 10, 0.6, 0.6, 20), "200 + 2,000": (200, 2000, 0.6, 0.6, 3),
+}  # fmt: skip
+
+
+@pytest.mark.slow  # 600 data sets
+@pytest.mark.parametrize("name", STRATA)
+def test_size_over_strata(name):
+    """Means of -.5 to .5 that differ between strata, and not within: at most 5 % and three standard errors."""
+    first, second, *disagreement, n_strata = STRATA[name]
+    rng = np.random.default_rng(6)
+    means = rng.uniform(-1, 1, n_strata) * min(0.5, *disagreement)
+    counts = np.stack(
+        [
+            np.stack([rng.multinomial(n, distribution(mean, often), 600) for mean in means], axis=1)
+            for n, often in zip((first, second), disagreement, strict=True)
+        ],
+        axis=1,
+    )
+    statistics = score_statistic(counts, np.full(n_strata, 1 / n_strata))
+    rejected = 0
+    for place in np.flatnonzero(np.abs(statistics) >= norm.isf(0.025) - 1e-12):  # no p-value is below the normal one
+        found = compare_changes(Changes(counts[place]), n_resamples=499, seed=np.random.SeedSequence(int(place)))
+        rejected += found.log_p <= np.log(0.05) + 1e-12
+    assert rejected / 600 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 600)
+
+
+@pytest.mark.slow  # 3,000 data sets
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+def test_size_where_nearly_everybody_changes(alternative):
+    """110 samples against 5,000, .9984 of whom have d = 1."""
+    counts = np.random.default_rng(8).multinomial([[110], [5000]], [0.9984, 0.0, 0.0016], (3000, 2, 1))[:, :, 0]
+    tables, times = np.unique(counts.reshape(-1, 6), axis=0, return_counts=True)
+    rejected = 0
+    for table, n in zip(tables.reshape(-1, 2, 1, 3), times.tolist(), strict=True):
+        if abs(float(score_statistic(table, np.ones(1)))) >= norm.isf(0.05):
+            found = compare_changes(Changes(table), alternative=alternative)
+            rejected += n * (found.log_p <= np.log(0.05) + 1e-12)
+    assert rejected / 3000 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 3000)

@@ -29,13 +29,13 @@ def test_thresholds_are_scores_that_somebody_has():
 
 
 @pytest.mark.parametrize("law", ["unconditional", "conditional", "asymptotic"])
-@pytest.mark.parametrize(("d1", "d2"), [(6, 9), (13, 13), (31, 12)])
-def test_what_is_kept_is_what_the_test_does_not_reject(d1, d2, law):
+@pytest.mark.parametrize(("d1", "d2"), [(6, 9), (13, 13), pytest.param(31, 12, marks=pytest.mark.slow)])
+def test_what_is_kept_is_what_the_test_does_not_reject(d1, d2, law, thorough):
     from skfairtest.inference.conditional import conditional_log_p
 
     m = np.arange(d1 + d2 + 1)
     lower, upper = kept_outcomes(d1, d2, m, 0.05, law)
-    for total in m.tolist()[::3]:
+    for total in m.tolist()[:: 3 if thorough else 6]:
         for x1 in range(max(0, total - d2), min(d1, total) + 1):
             if law == "conditional":
                 log_p = conditional_log_p(x1, d1, total - x1, d2)

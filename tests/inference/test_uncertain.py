@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from skfairtest.inference.uncertain import ESTIMATES, bootstrap_tables, expected_table, kinds_of
+from skfairtest.inference.rates import Scale
+from skfairtest.inference.score import score_at
+from skfairtest.inference.uncertain import expected_table, rows_of, uncertain_rates
 
 RNG = np.random.default_rng(3)
 P = RNG.dirichlet([0.6, 0.5, 0.4], 30)[RNG.integers(0, 30, 400)]
@@ -13,21 +15,15 @@ ROLE = np.where(RNG.random(400) < 0.3, 2, (RNG.random(400) > np.array([0.2, 0.5,
 
 
 def test_the_weighted_table_is_a_sum_of_probabilities():
-    table = expected_table(kinds_of(ROLE, P), "weighted")
+    table = expected_table(rows_of(ROLE, P), "weighted")
     for role in range(3):
         assert table[:, role] == pytest.approx(P[role == ROLE].sum(axis=0))
-
-
-def test_the_thresholded_table_counts_the_most_probable_groups():
-    table = expected_table(kinds_of(ROLE, P), "thresholded")
-    expected = [[((P.argmax(axis=1) == group) & (role == ROLE)).sum() for role in range(3)] for group in range(3)]
-    assert np.array_equal(table, expected)
 
 
 @pytest.mark.parametrize("roles", [3, 2])
 def test_the_likelihood_is_largest_at_the_shares_of_its_table(roles):
     role = ROLE if roles == 3 else ROLE % 2
-    table = expected_table(kinds_of(role, P), "likelihood")
+    table = expected_table(rows_of(role, P), "likelihood")
     shares = table / table.sum(axis=1, keepdims=True)
 
     def loss(free):
@@ -42,39 +38,53 @@ def test_the_likelihood_is_largest_at_the_shares_of_its_table(roles):
     assert table.sum() == pytest.approx(len(role))
 
 
+ESTIMATES = ["weighted", "likelihood"]
+SIDES = np.array([[True, False, False], [False, True, False]])
+
+
+def compared(role, p, estimate, disparity="difference", **more):
+    rows = rows_of(role, p)
+    return uncertain_rates(
+        rows, expected_table(rows, estimate), SIDES, estimate=estimate, scale=Scale(), disparity=disparity, **more
+    )
+
+
 @pytest.mark.parametrize("estimate", ESTIMATES)
 def test_certain_groups_are_counted(estimate):
-    table = expected_table(kinds_of(ROLE, np.eye(3)[GROUP]), estimate)
+    table = expected_table(rows_of(ROLE, np.eye(3)[GROUP]), estimate)
     expected = [[((group == GROUP) & (role == ROLE)).sum() for role in range(3)] for group in range(3)]
     assert table == pytest.approx(np.array(expected))
 
 
-@pytest.mark.parametrize("n_reference", [None, 50.0])
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
 @pytest.mark.parametrize("estimate", ESTIMATES)
-def test_samples_are_estimated_as_the_data_are(estimate, n_reference):
-    # What Newton's method begins is the same as what single steps from scratch end at.
-    kinds = kinds_of(ROLE, P)
-    drawn = bootstrap_tables(kinds, estimate, 5, n_reference, np.random.default_rng(1))
-    assert drawn.sum(axis=(1, 2)) == pytest.approx(np.full(5, 400.0), rel=1e-6)
-    if n_reference is None:
-        rng = np.random.default_rng(1)
-        weights = rng.multinomial(400, kinds.counts / 400, size=5)
-        for table, own in zip(drawn, weights, strict=True):
-            again = kinds_of(np.repeat(kinds.role, own), np.repeat(kinds.p, own, axis=0))
-            assert table == pytest.approx(expected_table(again, estimate), abs=0.05)
+def test_certain_groups_have_the_score_of_miettinen_and_nurminen_without_its_factor(estimate, disparity):
+    x, d = (np.bincount(GROUP[mask], minlength=3) for mask in (ROLE == 0, ROLE < 2))
+    rates = compared(ROLE, np.eye(3)[GROUP], estimate, disparity)
+    for edge in (0.5, 1.0, 1.3) if disparity == "ratio" else (-0.2, 0.0, 0.3):
+        expected = score_at(x[0], d[0], x[1], d[1], edge, disparity)[0]
+        factor = 1.0 if edge == float(disparity == "ratio") or estimate == "likelihood" else None
+        statistic = rates.statistic(edge) * np.sqrt((d[0] + d[1] - 1) / (d[0] + d[1]))
+        # Where rates may differ within groups, the linearized error counts if it is larger.
+        assert abs(statistic) <= abs(expected) * (1 + 1e-9)
+        if factor is not None:
+            assert statistic == pytest.approx(expected, rel=1e-6)
 
 
-def test_probabilities_that_were_estimated_from_few_people_spread_more():
-    kinds = kinds_of(ROLE, P)
-    spreads = []
-    for n_reference in (None, 1000.0, 5.0):
-        tables = bootstrap_tables(kinds, "weighted", 400, n_reference, np.random.default_rng(2))
-        spreads.append(float((tables[..., 0].sum(axis=1) / 400).std() + tables[:, 0, 0].std()))
-    assert spreads[0] < spreads[2]
-    assert spreads[1] == pytest.approx(spreads[0], rel=0.15)
+@pytest.mark.parametrize("estimate", ESTIMATES)
+def test_probabilities_that_were_estimated_from_few_people_have_a_larger_error(estimate):
+    errors = [
+        float(compared(ROLE, P, estimate, n_reference=n_reference).at(0.0)[1]) for n_reference in (None, 1000.0, 5.0)
+    ]
+    assert errors == sorted(errors)
+    assert errors[1] == pytest.approx(errors[0], rel=0.05)
+    assert errors[2] > 1.1 * errors[0]
 
 
-def test_certain_probabilities_stay_certain_however_few_people_they_rest_on():
-    kinds = kinds_of(ROLE, np.eye(3)[GROUP])
-    with_error = bootstrap_tables(kinds, "weighted", 20, 3.0, np.random.default_rng(0))
-    assert np.array_equal(with_error, np.rint(with_error))
+@pytest.mark.parametrize("estimate", ESTIMATES)
+def test_draws_have_the_rates_of_the_null_hypothesis(estimate):
+    """Scores of outcomes that are drawn at an edge have mean 0 and variance 1 there, where few are not rare."""
+    rates = compared(ROLE, P, estimate)
+    drawn = rates.draws(0.1, 4000, np.random.default_rng(5))
+    assert abs(drawn.mean()) <= 4 / np.sqrt(4000)
+    assert 0.7 <= drawn.std() <= 1 + 4 / np.sqrt(8000)

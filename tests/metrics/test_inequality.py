@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from skfairtest import FairnessTest, inequality_decomposition
 from skfairtest.metrics import resolve_metrics
@@ -173,3 +174,38 @@ def test_a_decomposition_says_what_is_wrong(arguments, says):
     usual = {"y_true": [0, 1, 0, 1], "y_pred": [0, 1, 1, 0], "sensitive_features": list("aabb"), "random_state": 0}
     with pytest.raises(ValueError, match=says):
         inequality_decomposition(**(usual | arguments))
+
+
+@pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
+def test_an_error_that_nobody_makes_counts_in_the_standard_error(index):
+    every = Inequality(TRUE, PREDICTED, index, (0.0, np.inf)).moments(np.array([30.0, 5.0, 0.0, 20.0]))
+    made = np.array([True, True, False, True])
+    without = Inequality(TRUE[made], PREDICTED[made], index, (0.0, np.inf)).moments(np.array([30.0, 5.0, 20.0]))
+    assert np.array(without) == pytest.approx(np.array(every), rel=1e-12)
+
+
+def test_groups_that_err_differently_have_at_least_the_normal_p_value():
+    # One group only misses (1 of 60), the other has only false alarms (90 of 400): permutations mix both kinds.
+    true = np.r_[np.ones(60), np.zeros(200), np.ones(200)].astype(int)
+    predicted = true ^ np.r_[np.arange(60) < 1, np.arange(400) < 90]
+    with pytest.warns(UserWarning, match="rests on few people"):
+        test = FairnessTest.from_predictions(
+            true, predicted, sensitive_features=np.repeat(["a", "b"], [60, 400]), metric="theil_index",
+            n_resamples=999, random_state=0,
+        )  # fmt: skip
+    by_permutation = (np.abs(test.null_distribution_[:, 0]) >= abs(test.statistic_)).mean()
+    normal = 2 * stats.norm.sf(abs(test.statistic_))
+    assert by_permutation < 0.5 * normal
+    assert test.p_value_ == pytest.approx(normal, rel=1e-9)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 2.0])
+def test_nobody_predicted_wrongly_is_no_certainty(alpha):
+    label = np.arange(200) % 2
+    parts = inequality_decomposition(
+        label, label, sensitive_features=np.arange(200) < 80, alpha=alpha, n_resamples=99, random_state=0
+    ).parts
+    assert parts["value"]["total"] == parts["ci_low"]["total"] == 0
+    # One person in 200 of either kind is well inside.
+    one_each = Entropy(alpha)(np.array([0.0, 1.0, 2.0]), np.array([1.0, 198.0, 1.0]) / 200)[0]
+    assert (parts["ci_high"][["total", "within"]] > one_each).all()

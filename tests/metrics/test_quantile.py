@@ -63,17 +63,17 @@ def test_nobody_has_no_quantile_and_one_person_no_standard_error():
 
 @pytest.mark.parametrize("share", [0.5, 0.9])
 @pytest.mark.parametrize("law", ["normal", "exponential", "ten values"])
-def test_the_standard_error_is_that_of_repeated_samples(law, share):
-    """Of 300 people, within 15 % and a little: it is rather too large in the tail, and with ties."""
+def test_the_standard_error_is_that_of_repeated_samples(law, share, thorough):
+    """Of 300 people, within 15 % and a little, or 25 %: it is rather too large in the tail, and with ties."""
     rng = np.random.default_rng(2)
     draw = {
         "normal": lambda: rng.normal(size=300),
         "exponential": lambda: rng.exponential(size=300),
         "ten values": lambda: rng.integers(1, 11, 300).astype(float),
     }[law]
-    found = np.array([Quantile(draw(), share).moments(np.ones(300)) for _ in range(600)])
+    found = np.array([Quantile(draw(), share).moments(np.ones(300)) for _ in range(600 if thorough else 150)])
     ratio = np.sqrt(found[:, 1].mean()) / found[:, 0].std()
-    assert 0.93 < ratio < (1.5 if law == "ten values" else 1.15)
+    assert (0.93 if thorough else 0.83) < ratio < (1.5 if law == "ten values" else 1.15 if thorough else 1.25)
 
 
 def test_names():

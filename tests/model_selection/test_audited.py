@@ -246,10 +246,13 @@ def test_strata_reach_the_tests(people):
     assert set(model.fairness_tests_[0].comparisons_["stratum"].dropna()) == {"north", "south"}
 
 
-def test_string_labels_have_the_second_class_as_the_positive_one(people):
+def test_string_labels_need_a_test_that_names_the_positive_one(people):
     X, y, sex = people
     words = np.array(["yes", "no"])[y]  # sorted, "yes" comes second
-    model = audited(tests=FairnessTest(metric="brier_score", n_resamples=19)).fit(X, words, sensitive_features=sex)
+    with pytest.raises(ValueError, match=r"tests: pos_label is needed: .* 'no', 'yes'"):
+        AuditedClassifier(LogisticRegression(), metric="brier_score").fit(X, words, sensitive_features=sex)
+    model = audited(tests=FairnessTest(metric="brier_score", n_resamples=19, pos_label="yes"))
+    model.fit(X, words, sensitive_features=sex)
     assert model.fairness_tests_[0].pos_label_ == "yes"
     assert model.classes_.tolist() == ["no", "yes"]
 
@@ -561,10 +564,10 @@ def test_a_concern_is_a_warning_that_quotes_the_test(people):
     with pytest.warns(FairnessRejectedWarning) as caught:
         model.fit(X, y, sensitive_features=sex)
     (warning,) = (entry for entry in caught if entry.category is FairnessRejectedWarning)
-    verdict, finding = str(model.fairness_tests_[0]).splitlines()[:2]
+    verdict, positive, finding = str(model.fairness_tests_[0]).splitlines()[:3]
     assert str(warning.message).startswith("LogisticRegression: 1 of 2 fairness tests found a significant disparity")
     assert "people it was not trained on (3 folds)" in str(warning.message)
-    assert f"{verdict} {finding} The model is trained" in str(warning.message)
+    assert f"{verdict} {positive} {finding} The model is trained" in str(warning.message)
     assert warning.filename == __file__
     assert model.predict(X).shape == (N,)
 

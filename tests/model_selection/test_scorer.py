@@ -174,16 +174,42 @@ def test_an_estimate_draws_nothing_and_is_the_same(people, metric, monkeypatch):
     drawn = make_fairness_scorer(metric, output="disparity", method="permutation", n_resamples=99)
     expected = drawn(model, X, y, sensitive_features=sex)
     quick, draws = make_fairness_scorer(metric, output="disparity"), []
-    compare = fairness.compare
+    measure = fairness.measure
 
     def spied(*args, **kwargs):
-        result = compare(*args, **kwargs)
-        draws.append(result.verdict.n_resamples)
-        return result
+        measured = measure(*args, **kwargs)
+        draws.extend(one.evidence.draws for one in measured.comparisons)
+        return measured
 
-    monkeypatch.setattr(fairness, "compare", spied)
+    monkeypatch.setattr(fairness, "measure", spied)
     assert quick(model, X, y, sensitive_features=sex) == expected
-    assert draws == [0]
+    assert draws
+    assert all(drawn is None for drawn in draws)
+
+
+@pytest.mark.parametrize(
+    ("metric", "params"),
+    [
+        ("equalized_odds", {}),
+        ("demographic_parity", {"disparity": "ratio", "compare": "to_rest"}),
+        ("f1", {"margin": 0.1}),
+        ("roc_auc", {"n_resamples": 99}),
+        ("equalized_odds", {"adjust": "max_t", "n_resamples": 99}),
+    ],
+)
+def test_an_upper_bound_needs_no_p_value_and_is_that_of_the_test(people, metric, params):
+    X, y, sex = people
+    model = LogisticRegression().fit(X, y)
+    score = make_fairness_scorer(metric, **params)(model, X, y, sensitive_features=sex)
+    low, high = (
+        FairnessTest(model, metric=metric, random_state=0, **params)
+        .fit(X, y, sensitive_features=sex)
+        .comparisons_[["ci_low", "ci_high"]]
+        .to_numpy()
+        .T
+    )
+    worst = np.minimum(low, 1 / high).min() if "disparity" in params else -np.maximum(-low, high).max()
+    assert score == worst
 
 
 @pytest.mark.parametrize("adjust", [None, "fdr_bh"])
@@ -218,13 +244,16 @@ def test_the_same_model_and_data_have_the_same_score(people):
     assert other(model, X, y, sensitive_features=sex) == test.p_value_
 
 
-def test_string_labels_are_read_from_the_models_classes(people):
+def test_string_labels_need_a_positive_one(people):
     X, y, sex = people
     words = np.where(y == 1, "hired", "turned down")
     model = LogisticRegression().fit(X, words)
     scorer = make_fairness_scorer("demographic_parity", output="disparity")
     numbers = scorer(LogisticRegression().fit(X, y), X, y, sensitive_features=sex)
-    assert scorer(model, X, words, sensitive_features=sex) == pytest.approx(numbers)
+    with pytest.raises(ValueError, match=r"pos_label is needed: .* 'hired', 'turned down'"):
+        scorer(model, X, words, sensitive_features=sex)
+    selected = make_fairness_scorer("demographic_parity", output="disparity", pos_label="hired")
+    assert selected(model, X, words, sensitive_features=sex) == pytest.approx(numbers)
     named = make_fairness_scorer("precision", output="disparity", pos_label="hired")
     expected = FairnessTest(model, metric="precision", pos_label="hired").fit(X, words, sensitive_features=sex)
     assert named(model, X, words, sensitive_features=sex) == -abs(expected.disparity_)

@@ -257,10 +257,10 @@ EITHER = ["decision_function", "predict_proba"]
 @pytest.mark.parametrize(
     ("model", "asked", "expected"),
     [
-        (Scored(TWO, ["n", "y"]), {}, [0.1, 0.8]),
+        (Scored(TWO, ["n", "y"]), {"pos_label": "y"}, [0.1, 0.8]),
         (Scored(TWO, ["n", "y"]), {"pos_label": "n"}, [0.9, 0.2]),
         (Scored(TWO, [1, 0]), {}, [0.9, 0.2]),  # 1 is positive wherever it stands
-        (Scored([0.1, 0.8], ["n", "y"]), {}, [0.1, 0.8]),
+        (Scored([0.1, 0.8], ["n", "y"]), {"pos_label": "y"}, [0.1, 0.8]),
         (Scored([[0.1], [0.8]], ["n", "y"]), {"pos_label": "n"}, [0.9, 0.2]),
         (Scored([-1.0, 2.0], ["n", "y"], "decision_function"), {"pos_label": "n"}, [1.0, -2.0]),
         (Scored([-1.0, 2.0], ["n", "y"], "decision_function"), {"pos_label": "y"}, [-1.0, 2.0]),
@@ -288,6 +288,7 @@ def test_scores_are_those_of_the_positive_label(model, asked, expected):
         (Scored(TWO, ["n", "y"]), {"pos_label": 1}, "pos_label=1 is not among the estimator's classes: 'n', 'y'"),
         (Scored([[0.2, 0.3, 0.5]] * 2, ["a", "b", "c"]), {}, "pos_label is needed: roc_auc .* has 3, 'a', 'b', 'c'"),
         (Scored([[1.0], [1.0]], ["n"]), {"y_true": ["n", "y"]}, "pos_label is needed"),
+        (Scored(TWO, ["n", "y"]), {}, "pos_label is needed: .* 'n', 'y', and nothing says which"),
         (Recorder(), {}, "no decision_function and no predict_proba, but roc_auc needs scores: .* estimator=None"),
     ],
 )

@@ -211,7 +211,7 @@ def test_the_verdict_comes_first_and_never_calls_anything_fair(compas_record, co
     assert max(places[:3]) < min(places[3:6])
     assert not re.search(r"\b(is|are|be) fair\b", said)
     assert "numpy" in said
-    assert "positive label1" in said
+    assert "The positive label is 1." in said
 
 
 def test_every_comparison_and_every_value_is_in_a_table(compas_record, compas_page):

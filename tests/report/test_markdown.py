@@ -115,7 +115,7 @@ def test_the_section_says_what_decides_first(compas_record):
     ]
     assert "| African-American | 3,696 |" in section
     assert "people: 7,214, comparisons: " in section
-    assert "positive label: 1." in section
+    assert "The positive label is 1." in section
     assert "random_state=0" in section
     assert "Boschloo" in section
     assert not re.search(r"\b(is|are|be) fair\b", section)

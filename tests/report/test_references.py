@@ -67,7 +67,8 @@ def audited(*, numbers=False, **params):
         ({"numbers": True, "n_resamples": 99}, ["permutation", "interval by standard errors", "detectable"]),
     ],
 )  # fmt: skip
-@pytest.mark.filterwarnings("ignore:n_resamples=99")  # that few suffice to say what was drawn
+# So few resamples and people suffice to say what was used.
+@pytest.mark.filterwarnings("ignore:n_resamples=99", "ignore:f1 of a rests on few people")
 def test_what_was_used_is_cited_and_nothing_else(params, cited):
     assert [method.when for method in methods_used(audited(**params))] == cited
 

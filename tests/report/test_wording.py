@@ -15,7 +15,7 @@ def row(a=0.15, b=0.383, **more):
     return {
         "metric": "selection_rate", "group": "Female", "other": "Male", "stratum": None, "value_group": a,
         "value_other": b, "disparity": a - b, "ci_low": a - b - 0.03, "ci_high": a - b + 0.03, "p_value": 1e-9,
-        "p_value_adjusted": 1e-8, "minimum_detectable": 0.05, "concern": True, **more,
+        "p_value_adjusted": 1e-8, "minimum_detectable": 0.05, "concern": True, "method": "exact unconditional", **more,
     }  # fmt: skip
 
 
@@ -93,10 +93,13 @@ def test_a_significant_row_whose_interval_includes_equality_says_why():
     setup = Setup(sentences=RATE, names=("sex",))
     for includes, write in product((True, False), (finding_sentence, result_sentence, gap_sentence)):
         said = write(setup, row(ci_high=0.01 if includes else -0.01))
-        assert ("more powerful" in said) is includes
-        assert "more powerful" not in write(setup, row(ci_high=0.01, concern=False))
+        assert ("test is exact" in said) is includes
+        assert "test is" not in write(setup, row(ci_high=0.01, concern=False))
     margin = Setup(sentences=RATE, names=("sex",), margin_bounds=(-0.05, 0.05))
-    assert "more powerful" not in result_sentence(margin, row(ci_high=0.01))
+    assert "test is" not in result_sentence(margin, row(ci_high=0.01))
+    drawn = row(ci_high=0.01, method="permutation", p_value=0.01, p_value_adjusted=0.03)
+    assert "adjusted step by step" in result_sentence(setup, drawn)
+    assert "borderline" in result_sentence(setup, drawn | {"p_value_adjusted": 0.01})
 
 
 @pytest.mark.parametrize("favorable", [True, False])

@@ -141,7 +141,7 @@ def test_the_test_rejects_where_its_lower_bound_is_above_the_tolerance(statistic
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-@settings(max_examples=30, deadline=None)
+@settings(deadline=None)
 @given(before=POSITIVE, after=POSITIVE, unit=st.sampled_from([1e-150, 1e-3, 1e3, 1e150]))
 def test_units_and_order_do_not_matter_and_twice_the_people_leave_the_estimate(statistic, before, after, unit):
     found = of(statistic, before, after)

@@ -152,7 +152,7 @@ def moved(x, y, theta, metric, flow, rows):
 
 
 @pytest.mark.parametrize("flow", ["euler", "implicit", "integrate"])
-@settings(max_examples=15, deadline=None)
+@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 9), d=st.integers(1, 4), data=st.data())
 def test_nobodys_path_depends_on_who_else_is_there(flow, seed, n, d, data):
     rng = np.random.default_rng(seed)
@@ -167,7 +167,7 @@ def test_nobodys_path_depends_on_who_else_is_there(flow, seed, n, d, data):
         np.testing.assert_allclose(moved(x, y, theta, metric, flow, rows), together[rows], rtol=1e-12, atol=1e-12)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), regularization=st.floats(0, 20))
 def test_small_steps_never_lower_the_regularized_loss(seed, regularization):
     x, _, loss, gradient, metric = small(seed=seed)

@@ -226,7 +226,7 @@ def test_several_candidates_are_asked_about_in_one_call_of_bounded_size(monkeypa
 # What must not matter -------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=20, deadline=None)
+@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), n=st.integers(2, 12), d=st.integers(2, 4), data=st.data())
 def test_nobodys_example_depends_on_who_else_is_there(seed, n, d, data):
     x0, model = people(n, d, seed), Model(seed, d, n, cells=4)
