@@ -67,7 +67,7 @@ def test_a_cluster_gives_the_local_result_and_receives_data_once(backend, needed
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYSPARK_PYTHON": sys.executable}
     if backend == "spark":  # one machine stands for several: names need not be known elsewhere
         environment |= {"SPARK_HOME": str(Path(modules[0].__file__).parent), "SPARK_LOCAL_IP": "127.0.0.1"}
-    command = [sys.executable, "-m", "tests._utils.cluster_script", backend, str(tmp_path)]
+    command = [sys.executable, str(Path(__file__).with_name("cluster_script.py")), backend, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=environment, timeout=300, check=False)
     if "JAVA_GATEWAY_EXITED" in done.stderr:
         pytest.skip("Spark needs Java")

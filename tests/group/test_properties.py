@@ -134,7 +134,7 @@ def check(test, table, params):
         assert (rows["ci_low"] <= rows["disparity"] + 1e-9).all()
         assert (rows["disparity"] <= rows["ci_high"] + 1e-9).all()
     by_group = test.by_group_
-    assert by_group["n"].sum() == table.n_samples * rows["metric"].nunique() or not test.excluded_.empty
+    assert by_group["n"].sum() == table.n_samples * test.comparisons_["metric"].nunique() or not test.excluded_.empty
     np.testing.assert_array_equal(by_group["value"].isna(), by_group["n_effective"] == 0)
     defined = by_group["n_effective"] > 0
     assert by_group.loc[defined, "value"].between(0, 1).all()

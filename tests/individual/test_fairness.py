@@ -438,6 +438,7 @@ def test_short_steps_never_lower_the_statistic_below_one(data):
     assert test.lower_bound_ <= test.statistic_
 
 
+@pytest.mark.filterwarnings("ignore:p_value_=.* is too close to the level:UserWarning")
 @settings(deadline=None, derandomize=True)
 @given(
     seed=st.integers(0, 2**20),
