@@ -333,7 +333,7 @@ DESIGNS = (
     Design("ordinary", "200 and 400 people, rates of 30 %", individuals=Population(minority=0.3, truth=(0.0, 1.0, 4.0)),
            friendly=True),
     Design("three groups", "150, 250 and 400 people", (150, 250, 400), friendly=True),
-    Design("weights by chance", "log-normal(.5) weights that follow nothing", (300, 600), weights=(0.0, 0.0, 0.5),
+    Design("weights by chance", "log-normal(.5) weights that follow nothing", (600, 1200), weights=(0.0, 0.0, 0.5),
            shapes=("weights", "weights"), friendly=True),
     Design("smooth confounding", "group and prediction depend on a covariate smoothly", (300, 300),
            covariates="smooth", friendly=True,

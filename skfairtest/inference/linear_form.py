@@ -152,7 +152,8 @@ class EffectiveRates:
             apart = np.clip(each / (self.share * (1 - self.part)).sum(), -1 + 1e-9, 1 - 1e-9)
             constant = edge
         p1, p2 = restricted_rates(self.first * n1, n1, self.second * n2, n2, apart, self.disparity)
-        e1, e2 = own * np.sqrt(p1 * (1 - p1) / n1), other * np.sqrt(p2 * (1 - p2) / n2)
+        # A group never has more than everyone's events: past that ratio nothing of its own makes up for theirs.
+        e1, e2 = np.maximum(own, 0.0) * np.sqrt(p1 * (1 - p1) / n1), other * np.sqrt(p2 * (1 - p2) / n2)
         people = n1 + n2
         variance = (e1**2 + e2**2 - 2 * self.correlation * e1 * e2) * people / np.maximum(people - 1, 1)
         distance = (self.share * (own * self.first - other * self.second)).sum(axis=-1) - constant

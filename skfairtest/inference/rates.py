@@ -16,6 +16,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
 from skfairtest.inference import conditional, intervals, margin, odds_ratio
 from skfairtest.inference.conditional import conditional_log_p
+from skfairtest.inference.linear_form import EffectiveRates
 from skfairtest.inference.score import score_at, studentize
 from skfairtest.inference.unconditional import unconditional_log_p, within_cap
 
@@ -465,9 +466,9 @@ def limits_of_all(
     """Confidence limits of comparisons' disparities; `z_low` and `z_high` are normal quantiles (infinity: no limit).
 
     One stratum: Miettinen-Nurminen for a rate, MOVER of transformed Wilson limits for a function of one. Several
-    strata: Sato's interval for the difference of a rate, Greenland and Robins's for the ratio, the delta method at
-    counts plus one half otherwise. Odds ratios: exact ones, or with `mid` those of mid-p-values; over strata Robins,
-    Breslow and Greenland's.
+    strata: Sato's interval for the difference of a rate, Greenland and Robins's for the ratio (where one side shows no
+    event, Miettinen-Nurminen's), the delta method at counts plus one half otherwise. Odds ratios: exact ones, or with
+    `mid` those of mid-p-values; over strata Robins, Breslow and Greenland's.
     """
     if disparity == "odds_ratio":
         return [_odds_ratio_limits(pair, z_low, z_high, mid=mid) for pair in pairs]
@@ -521,8 +522,10 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
         if scale.is_identity and not (pair.overall and disparity == "ratio"):
             combine = intervals.mantel_haenszel_ratio if disparity == "ratio" else intervals.sato
             _, error, low, high = combine(*counts, z)
-            if error != 0:  # rates of 0 and 1 only leave no variance to estimate from
+            if error > 0:  # rates of 0 and 1 only leave no variance to estimate from
                 return low * _rest_to_everyone(pair), high * _rest_to_everyone(pair)
+        if scale.is_identity and disparity == "ratio" and (pair.x1.sum() == 0) != (pair.x2.sum() == 0):
+            return _limits_beside_no_event(pair, z)
         return _smoothed_limits(pair, scale, disparity, z)
     l1, u1 = (float(v[0]) for v in intervals.wilson(pair.x1, pair.d1, z))
     l2, u2 = (float(v[0]) for v in intervals.wilson(pair.x2, pair.d2, z))
@@ -540,6 +543,18 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
 
     low_, high_ = intervals.mover(difference, (r1, r2), (l1, l2), (u1, u2))
     return max(-1.0, float(low_)), min(1.0, float(high_))
+
+
+def _limits_beside_no_event(pair: Pair, z: float) -> tuple[float, float]:
+    """Limits of a ratio over strata where one side shows no event, and the logarithm of the ratio is infinite.
+
+    As in one stratum they are the ratios that are not rejected, with the variance of the rates of highest likelihood.
+    """
+    d1, d2 = np.asarray(pair.d1, dtype=float), np.asarray(pair.d2, dtype=float)
+    weights, nothing = _weights(d1, d2, overall=pair.overall), np.zeros_like(d1)
+    part = d1 / (d1 + d2) if pair.overall else nothing
+    form = EffectiveRates(pair.x1 / d1, pair.x2 / d2, d1, d2, weights / weights.sum(), part, nothing, "ratio")
+    return form.limits((z, z), (0.0, np.inf))
 
 
 def _smoothed_limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from skfairtest.inference import conditional
+from skfairtest.inference import conditional, rates
 from skfairtest.inference.conditional import (
     Strata,
     conditional_log_p,
@@ -265,3 +265,28 @@ def test_the_moments_are_those_of_the_sum_of_hypergeometrics():
 def test_strata_that_would_not_fit_in_memory_are_beyond_the_cap():
     assert Strata(((10**6,) * 3,) * 20).within_cap()
     assert not Strata(((10**9,) * 3,) * 1000).within_cap()
+
+
+@pytest.mark.parametrize("overall", [False, True])
+@pytest.mark.parametrize("events", range(1, 9))
+def test_a_ratio_beside_no_event_has_an_interval_that_agrees_with_the_test(events, overall):
+    x1, d1, d2 = np.array([events, 0, 1]), np.array([9, 20, 12]), np.array([40, 11, 30])
+    pair, none = rates.Pair(x1, d1, 0 * x1, d2, overall), rates.Pair(0 * x1, d2, x1, d1, overall)
+    low, high = rates.limits(pair, rates.Scale(), "ratio", 1.96, 1.96)
+    z = float(rates.statistic(pair, rates.Scale(), "score")[0])
+    assert (low > 1) == (z > 1.96)
+    assert 0 < low < high
+    assert overall or high == np.inf
+    low_of_none, high_of_none = rates.limits(none, rates.Scale(), "ratio", 1.96, 1.96)
+    assert low_of_none == 0
+    assert (high_of_none < 1) == (z > 1.96)
+    if not overall:
+        np.testing.assert_allclose(high_of_none, 1 / low, rtol=1e-9)
+
+
+def test_one_stratum_beside_no_event_has_nearly_the_score_limits():
+    (x1, d1, d2), nothing = (np.array([n]) for n in (6, 50, 60)), np.array([0])
+    of_strata = rates._limits_beside_no_event(rates.Pair(x1, d1, nothing, d2), 1.96)
+    np.testing.assert_allclose(
+        of_strata, rates.limits(rates.Pair(x1, d1, nothing, d2), rates.Scale(), "ratio", 1.96, 1.96), rtol=0.02
+    )
