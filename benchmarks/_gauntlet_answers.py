@@ -8,6 +8,7 @@ from functools import cache, partial
 
 import fairlearn.metrics
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 from benchmarks._cells import ALPHA
@@ -108,8 +109,8 @@ def group_test(metric, reads="labels", null=0.0, **params):
             "scores": {"y_true": people.y_true, "y_pred": None, "y_score": people.score},
         }[reads]
         test = FairnessTest.from_predictions(
-            **given, **columns(people), metric=metric, random_state=seed, **resamples(people), **params,
-            **({} if params.get("adjust") == "max_t" else reference(people)),
+            **given, **columns(people), metric=metric, random_state=seed, **resamples(people),
+            **({} if params.get("adjust") == "max_t" or "compare" in params else reference(people)), **params,
         )  # fmt: skip
         return of_test(test, null, lambda row: null)
 
@@ -131,6 +132,18 @@ def margin_test(alternative):
         return of_test(test, EDGE, lambda row: ratio[row["group"]])
 
     return answer
+
+
+def bounds(people, seed):
+    """Groups crossed with a feature, where the group of a few people is not known."""
+    unknown = np.random.default_rng(seed).choice(len(people.labels), 3, replace=False)
+    features = pd.DataFrame({"group": people.labels.astype(object), "feature": people.features["f1"]})
+    features.loc[unknown, "group"] = None
+    test = FairnessTest.from_predictions(
+        None, people.y_pred, **columns(people) | {"sensitive_features": features}, metric="selection_rate",
+        compare="to_rest", missing="bounds", random_state=seed,
+    )  # fmt: skip
+    return of_test(test)
 
 
 def homogeneity(people, seed):
