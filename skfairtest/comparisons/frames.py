@@ -82,11 +82,15 @@ def _row(finding: Finding) -> dict[str, Any]:
 def homogeneity_frame(findings: Iterable[Finding]) -> pd.DataFrame:
     """One row per comparison over several strata: is the disparity the same in all of them."""
     pooled = [one for one in findings if one.estimate.is_pooled and len(one.estimate.strata) > 1]
-    rows = [(one.estimate, found) for one in pooled if (found := one.null.homogeneity()) is not None and found.df]
+    tested = [(one.estimate, found) for one in pooled if (found := one.null.homogeneity()) is not None]
+    # Where too few strata say anything the hypothesis stays in the family, and is no evidence.
+    p_values = np.array([found.p_value if found.df else 1.0 for _, found in tested])
     with np.errstate(divide="ignore"):
-        adjusted = np.exp(holm(np.log(np.array([found.p_value for _, found in rows]))))
+        adjusted = np.exp(holm(np.log(p_values)))
     columns: dict[str, list[Any]] = {name: [] for name in HOMOGENEITY_COLUMNS}
-    for (estimate, found), p in zip(rows, adjusted, strict=True):
+    for (estimate, found), p in zip(tested, adjusted, strict=True):
+        if not found.df:
+            continue
         farthest = int(np.nanargmax(np.abs(found.distances)))
         row = (
             estimate.metric, estimate.group, estimate.other, len(estimate.strata), found.statistic, found.df,

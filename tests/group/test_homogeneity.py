@@ -136,3 +136,23 @@ def test_size_where_every_department_has_one_disparity(metric):
         )
         found.append(test.homogeneity_["p_value"].iloc[0])
     assert (np.array(found) <= 0.05).mean() <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
+
+
+@pytest.mark.filterwarnings("ignore:.* their odds ratio is undefined:sklearn.exceptions.UndefinedMetricWarning")
+@pytest.mark.filterwarnings("ignore:.*fewer than 10 people:UserWarning")
+def test_a_pair_of_which_only_one_stratum_says_something_stays_in_the_family():
+    counts = {("a", "x"): (30, 40), ("a", "y"): (10, 40), ("b", "x"): (0, 40), ("b", "y"): (22, 40)}
+    counts |= {("c", "x"): (0, 9), ("c", "y"): (3, 9)}
+
+    def homogeneity(*groups):
+        cells = {key: cell for key, cell in counts.items() if key[0] in groups}
+        group, stratum = np.repeat(list(cells), [people for _, people in cells.values()], axis=0).T
+        y = np.concatenate([np.arange(people) < events for events, people in cells.values()]).astype(int)
+        columns = {"sensitive_features": group, "control_features": stratum}
+        test = FairnessTest.from_predictions(None, y, metric="selection_rate", disparity="odds_ratio", **columns)
+        return test.homogeneity_.set_index(["group", "other"])["p_value_adjusted"]
+
+    everyone = homogeneity("a", "b", "c")
+    assert ("b", "c") not in everyone
+    p_values = [homogeneity("a", other).iloc[0] for other in ("b", "c")]
+    np.testing.assert_allclose(everyone, [3 * min(p_values), 2 * max(p_values)])
