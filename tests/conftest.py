@@ -1,5 +1,6 @@
 """Data and small tables that several test files share."""
 
+import gc
 import inspect
 import json
 import os
@@ -164,6 +165,12 @@ def pytest_collection_modifyitems(items):
 def thorough(request):
     """Whether a test of chances or of a whole grid takes its time, which it does among the slow tests."""
     return request.param
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish():
+    """Keep what was collected out of the collections of garbage that libraries ask for: it stays to the end."""
+    gc.freeze()
 
 
 def parameters_of_the_package():
