@@ -841,7 +841,9 @@ def parametrized(cases, name=None, values=(None,), *, unless=lambda case, value:
     The others are slow, and so are tools, unless `every` case is asked for: one test asks all of them everything at
     once, `test_however_people_are_written_down_the_answer_is_the_same`.
     """
-    firsts = {id(next(case for case in cases if case.kind is kind)) for kind in KINDS if kind in {c.kind for c in cases}}
+    firsts = {
+        id(next(case for case in cases if case.kind is kind)) for kind in KINDS if kind in {c.kind for c in cases}
+    }
     given = []
     for case, value in itertools.product(cases, values):
         if not unless(case, value):

@@ -126,7 +126,7 @@ def _chunks_of_a_call(n_chunks: int, n_tasks: int, n_jobs: int | None) -> int:
 
 
 def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any], short: float) -> float:
-    """Time a resample; if it takes more than `short` seconds, a few, and of quick ones the difference that more make."""
+    """Time a resample; if it takes more than `short` seconds, a few, or where they are quick what more of them add."""
     tries = 0
 
     def seconds(size: int) -> float:

@@ -54,7 +54,7 @@ def synthetic(n, seed=0):
 
 @pytest.fixture(scope="module")
 def people():
-    return synthetic(20_000)
+    return synthetic(4_000)
 
 
 @pytest.mark.parametrize("engine", EVERY_ENGINE)
