@@ -1,5 +1,6 @@
 """Data and small tables that several test files share."""
 
+import gc
 import inspect
 import json
 import os
@@ -111,22 +112,33 @@ def pytest_collect_file():
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
-    """Where nothing is compiled yet, let one process rewrite all assertions: the others read what it has written."""
-    worker = getattr(session.config, "workerinput", None)
-    if worker is None or sys.dont_write_bytecode or COMPILED:
+    """Where nothing is compiled yet, let one process rewrite all assertions: the others read what it has written.
+
+    What is collected stays to the end: it is kept out of the collections of garbage, which libraries ask for, too.
+    """
+    worker, done = getattr(session.config, "workerinput", None), None
+    if not (worker is None or sys.dont_write_bytecode or COMPILED):
+        done = Path(tempfile.gettempdir()) / f"skfairtest-{worker['testrunuid']}"
+        if worker["workerid"] == "gw0":
+            session.config.add_cleanup(lambda: done.unlink(missing_ok=True))
+        else:
+            wait_for(done)
+    gc.disable()
+    try:
         return (yield)
-    done = Path(tempfile.gettempdir()) / f"skfairtest-{worker['testrunuid']}"
-    if worker["workerid"] == "gw0":
-        session.config.add_cleanup(lambda: done.unlink(missing_ok=True))
-        try:
-            return (yield)
-        finally:
+    finally:
+        gc.freeze()
+        gc.enable()
+        if done is not None and worker["workerid"] == "gw0":
             done.touch()
+
+
+def wait_for(path):
+    """Wait until a file is there, at most two minutes."""
     for _ in range(600):
-        if done.exists():
+        if path.exists():
             break
         time.sleep(0.2)
-    return (yield)
 
 
 def values_of(item):

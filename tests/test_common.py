@@ -6,6 +6,7 @@ is then held to everything in this file. A test of one class is here only where 
 """
 
 import inspect
+import itertools
 import json
 import pickle
 import re
@@ -834,28 +835,23 @@ CASES = [
 KINDS = (GROUPS, UNCERTAIN, PAIRS, AUDITS, SCANS, CORRELATIONS, ADJUSTED, INDIVIDUALS)
 
 
-def parametrized(cases, name=None, values=(), *, unless=lambda case, value: False, turns=True):
-    """Each case; or each case with one of the values, in turn, and the first of a class with all: others are slow.
+def parametrized(cases, name=None, values=(None,), *, unless=lambda case, value: False, every=False):
+    """Each case, or each with each of the values; by default all values with the first case of each class.
 
-    Without `turns` the others of a class take none: what is read does not depend on them. Tools are a class each.
+    The others are slow, and so are tools, unless `every` case is asked for: one test asks all of them everything at
+    once, `test_however_people_are_written_down_the_answer_is_the_same`.
     """
-    if name is None:
-        named = [
-            pytest.param(
-                case, id=f"{type(case.kind).__name__}-{case.name}", marks=pytest.mark.slow if case.slow else ()
-            )
-            for case in cases
-        ]
-        return pytest.mark.parametrize("case", named)
-    pairs = []
-    for kind in dict.fromkeys(case.kind for case in cases):
-        for i, case in enumerate(case for case in cases if case.kind is kind):
-            for j, value in enumerate(values):
-                one = i % len(values) == j and (turns or kind is TOOLS)
-                slow = pytest.mark.slow if case.slow or ((i or kind is TOOLS) and not one) else ()
-                if not unless(case, value):
-                    pairs.append(pytest.param(case, value, id=f"{value}-{type(kind).__name__}-{case.name}", marks=slow))
-    return pytest.mark.parametrize(("case", name), pairs)
+    firsts = {
+        id(next(case for case in cases if case.kind is kind)) for kind in KINDS if kind in {c.kind for c in cases}
+    }
+    given = []
+    for case, value in itertools.product(cases, values):
+        if not unless(case, value):
+            label = f"{type(case.kind).__name__}-{case.name}"
+            marks = pytest.mark.slow if case.slow or not (every or id(case) in firsts) else ()
+            row = (case,) if name is None else (case, value)
+            given.append(pytest.param(*row, id=label if name is None else f"{value}-{label}", marks=marks))
+    return pytest.mark.parametrize("case" if name is None else ("case", name), given)
 
 
 TESTED = [case for case in CASES if case.kind is not TOOLS]
@@ -869,7 +865,6 @@ LABELLED = [
     and not callable(case.params.get("metric"))
 ]
 NAMED = [case for case in CASES if case.kind.groups]
-every_case = parametrized(CASES)
 every_test = parametrized(TESTED)
 every_kind = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.cls.__name__)
 
@@ -936,7 +931,7 @@ def test_every_public_class_is_here():
     assert answers == described
 
 
-@parametrized([case for case in CASES if case.kind is GROUPS])
+@parametrized([case for case in CASES if case.kind is GROUPS], every=True)
 def test_the_people_of_this_file_leave_something_out(case):
     excluded = fitted(case).excluded_
     assert "elm" in list(excluded["group"])
@@ -966,7 +961,7 @@ def refused(case, container):
     return case.kind in (CORRELATIONS, ADJUSTED) and container == "pandas category"
 
 
-@parametrized(CASES, "container", list(CONTAINERS), unless=refused, turns=False)
+@parametrized(CASES, "container", list(CONTAINERS), unless=refused)
 def test_the_container_changes_nothing(case, container):
     put = CONTAINERS[container]
     named = put.named or case.several or case.kind not in (GROUPS, PAIRS, CORRELATIONS)
@@ -1008,25 +1003,59 @@ def test_how_labels_are_written_changes_nothing(case, labels):
     case.kind.check_labels(test, case.data, mapping)
 
 
-@parametrized([case for case in CASES if case.kind in (GROUPS, AUDITS, SCANS) and not case.more])
-def test_predictions_and_a_table_of_them_in_one_piece_or_in_two_give_the_same(case):
-    data = case.data
+COUNTED = [case for case in TESTED if case.kind in (GROUPS, AUDITS, SCANS) and not case.more]
+
+
+def features_of(case, people):
+    """The features of people as tables and as predictions take them."""
     columns = ["tree"] if case.kind is GROUPS else ["tree", "moss"]
+    return {"sensitive_features": people[columns], "control_features": people[["soil"]] if case.control else None}
 
-    def table(people):
-        features = {
-            "sensitive_features": people[columns],
-            "control_features": people[["soil"]] if case.control else None,
-        }
-        return CountTable.from_predictions(people["y_true"], people["y_pred"], **features)
 
-    # The first shard lacks groups, the second has people of all.
-    part = data[data["tree"].isin(["ash", "birch"]) & (data.index < 75)]
-    for counted in (table(data), table(part).merge(table(data.drop(part.index)))):
+def table_of_people(case, people):
+    return CountTable.from_predictions(people["y_true"], people["y_pred"], **features_of(case, people))
+
+
+def in_two_pieces(case):
+    """A table of one that lacks groups and of one that has people of all."""
+    part = case.data[case.data["tree"].isin(["ash", "birch"]) & (case.data.index < 75)]
+    return table_of_people(case, part).merge(table_of_people(case, case.data.drop(part.index)))
+
+
+@parametrized(COUNTED)
+def test_predictions_and_a_table_of_them_in_one_piece_or_in_two_give_the_same(case):
+    for counted in (table_of_people(case, case.data), in_two_pieces(case)):
         assert_same(case, case.kind.cls.from_table(counted, random_state=7, **case.params), fitted(case), told=False)
-    features = {"sensitive_features": data[columns], "control_features": data["soil"] if case.control else None}
-    test = case.kind.cls.from_predictions(data["y_true"], data["y_pred"], **features, random_state=7, **case.params)
+    data, params = case.data, {"random_state": 7, **case.params}
+    test = case.kind.cls.from_predictions(data["y_true"], data["y_pred"], **features_of(case, data), **params)
     assert_same(case, test, fitted(case), told=False)
+
+
+#: For each place in the list of cases, a container: those of several columns have names.
+TURNS = list(itertools.islice(itertools.cycle(CONTAINERS), len(CASES)))
+
+
+@parametrized(CASES, every=True)
+def test_however_people_are_written_down_the_answer_is_the_same(case):
+    """In another order and container, with labels that are texts, in two processes, as a table, and pickled."""
+    container = TURNS[CASES.index(case)]
+    put = PANDAS if refused(case, container) else CONTAINERS[container]
+    data = case.data.sample(frac=1, random_state=3) if case.ordered else case.data
+    more = {"n_jobs": 2} if case.kind.parallel else {}
+    written = case in LABELLED
+    if written:
+        mapping, pos_label = LABELS["strings"]
+        more |= {"labels": mapping} | ({} if case.kind is INDIVIDUALS else {"pos_label": pos_label})
+    test = pickle.loads(pickle.dumps(case.kind.ask(case, data, put=put, **more)))
+    individual = case.kind is INDIVIDUALS  # whose numbers are sums over people
+    rtol = max(case.tolerance, 1e-12) if individual else 1e-7 if case.kind is TOOLS else 0.0
+    named = put.named or case.several or case.kind not in (GROUPS, PAIRS, CORRELATIONS)
+    assert_same(case, test, fitted(case), rtol, named=named, anyhow=individual, told=False)
+    if written:
+        case.kind.check_labels(test, data, mapping)
+    if case in COUNTED:
+        counted = case.kind.cls.from_table(in_two_pieces(case), random_state=7, **case.params)
+        assert_same(case, counted, fitted(case), told=False)
 
 
 # Random numbers -------------------------------------------------------------------------------------------------------
@@ -1276,7 +1305,7 @@ def test_an_unfitted_test_shows_its_parameters_and_nothing_else(kind):
             getattr(test, name)()
 
 
-@every_test
+@parametrized(TESTED, every=True)
 def test_a_fitted_test_prints_a_sentence_and_its_repr_stays_short(case):
     test = fitted(case)
     assert repr(test) == repr(clone(test))

@@ -274,10 +274,15 @@ def every_check():
     names, values = made.mark.args
     others = [estimator for several in CHECKED.values() for estimator in several[1:]]
     marked = [
-        pytest.param(*pair, marks=pytest.mark.slow if any(pair[0] is other for other in others) else ())
-        for pair in values
+        pytest.param(
+            estimator,
+            check,
+            id=f"{type(estimator).__name__}-{getattr(check, 'func', check).__name__}",
+            marks=pytest.mark.slow if any(estimator is other for other in others) else (),
+        )
+        for estimator, check in values
     ]
-    return pytest.mark.parametrize(names, marked, **made.mark.kwargs)
+    return pytest.mark.parametrize(names, marked)
 
 
 # Small groups and few resamples are warned of, as they should be; the checks ask for neither to be otherwise.

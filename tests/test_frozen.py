@@ -14,8 +14,12 @@ def test_every_case_is_stored_and_every_stored_case_is_computed():
     assert sorted(stored()["cases"]) == sorted(stored()["texts"]) == sorted(CASES)
 
 
+#: Cases that take seconds.
+LONG = {"power criterion", "power equivalence", "power ratio", "jobs 2 area"}
 #: Every fourth case at every change; the others are slow.
-SPREAD = [pytest.param(name, marks=pytest.mark.slow if place % 4 else ()) for place, name in enumerate(CASES)]
+SPREAD = [
+    pytest.param(name, marks=pytest.mark.slow if place % 4 or name in LONG else ()) for place, name in enumerate(CASES)
+]
 
 
 @pytest.mark.parametrize("name", SPREAD)

@@ -10,6 +10,7 @@ import shlex
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import typer
@@ -48,6 +49,14 @@ app = typer.Typer(
 )
 
 
+@cache
+def _commands() -> typer.core.TyperGroup:
+    """Return the commands as typer reads them from their functions, which takes its time."""
+    commands = typer.main.get_command(app)
+    assert isinstance(commands, typer.core.TyperGroup)
+    return commands
+
+
 def run(argv: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -66,7 +75,7 @@ def run(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = sys.argv[1:] if argv is None else list(argv)
         command = shlex.join([PROGRAM, *arguments])
-        status = typer.main.get_command(app).main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=command)
+        status = _commands().main(args=arguments, prog_name=PROGRAM, standalone_mode=False, obj=command)
         if isinstance(status, Status):
             return status
         # What no command returned is typer's: nothing, an interrupt, or completion for a shell that it does not know.

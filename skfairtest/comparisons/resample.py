@@ -125,8 +125,8 @@ def _chunks_of_a_call(n_chunks: int, n_tasks: int, n_jobs: int | None) -> int:
     return 1 if jobs == 1 else -(-n_chunks * n_tasks // (CALLS * jobs))
 
 
-def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any]) -> float:
-    """Time a few resamples; where they are quick, the difference that more of them make."""
+def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any], short: float) -> float:
+    """Time a resample; if it takes more than `short` seconds, a few, or where they are quick what more of them add."""
     tries = 0
 
     def seconds(size: int) -> float:
@@ -137,7 +137,7 @@ def _seconds_each(draw: Callable[[int, np.random.SeedSequence], Any]) -> float:
         return time.perf_counter() - started
 
     first = seconds(1)
-    if first > SLOW:
+    if first > SLOW or first <= short:
         return first
     first = seconds(2)
     if first > SLOW:
@@ -162,7 +162,8 @@ def _announced(
     The time of the first resamples misleads if libraries are being loaded, or if values of repeated tables are stored.
     A forecast is therefore based on them only if they take too long to wait for more, or are most of the test.
     """
-    each = _seconds_each(draw) / effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: as configured
+    jobs: int = effective_n_jobs(settings.n_jobs)  # type: ignore[arg-type]  # None: as configured
+    each = _seconds_each(draw, LONG * jobs / (times * wanted)) / jobs
     foreseen = times * each * wanted
     if foreseen <= LONG:
         return None

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from skfairtest._utils.typing import Floats, Integers
 from skfairtest.inference.conditional import TIE, Strata, stratified_log_p
@@ -198,19 +197,17 @@ def normal(observed: float, alternative: str) -> Bins:
     edges = np.linspace(-4, 4, BINS + 1)
     far = max(6.0, abs(observed) + 1.0) if np.isfinite(observed) else 6.0
     edges = np.concatenate([[-far], edges, [far]])
-    inner = [-np.inf, *edges[1:-1].tolist(), np.inf]
+    inner = np.concatenate([[-np.inf], edges[1:-1], [np.inf]])
+    low, high = inner[:-1], inner[1:]
     ranges = {"greater": [(observed, np.inf)], "less": [(-np.inf, observed)]}.get(
         alternative, [(-np.inf, -abs(observed)), (abs(observed), np.inf)]
     )
-    mass = np.array([_between(a, b) for a, b in pairwise(inner)])
-    extreme = np.array(
-        [sum(_between(max(a, low), min(b, high)) for low, high in ranges) for a, b in pairwise(inner)], dtype=float
-    )
+    mass = _between(low, high)
+    extreme = np.sum([_between(np.maximum(low, a), np.minimum(high, b)) for a, b in ranges], axis=0)
     return Bins(edges[:-1], edges[1:], mass, np.minimum(extreme, mass))
 
 
-def _between(low: float, high: float) -> float:
-    """Probability of an interval, by the tail that keeps its digits."""
-    if high <= low:
-        return 0.0
-    return float(norm.sf(low) - norm.sf(high)) if low > 0 else float(norm.cdf(high) - norm.cdf(low))
+def _between(low: Floats, high: Floats) -> Floats:
+    """Probabilities of intervals, by the tail that keeps its digits; 0 of what is empty."""
+    mass = np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+    return np.where(high > low, mass, 0.0)

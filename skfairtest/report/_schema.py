@@ -221,10 +221,16 @@ def unordered(reader: Reader) -> Reader:
     return lambda value, place: frozenset(listed(value, place))
 
 
-def readers_of(cls: type) -> dict[str, Reader]:
+#: Evaluating annotations takes its time.
+_READERS: dict[type, Mapping[str, Reader]] = {}
+
+
+def readers_of(cls: type) -> Mapping[str, Reader]:
     """Return the readers that the fields of a class are annotated with."""
-    hints = get_type_hints(cls, include_extras=True)
-    return {name: hint.__metadata__[0] for name, hint in hints.items() if get_origin(hint) is Annotated}
+    if cls not in _READERS:
+        hints = get_type_hints(cls, include_extras=True)
+        _READERS[cls] = {name: hint.__metadata__[0] for name, hint in hints.items() if get_origin(hint) is Annotated}
+    return _READERS[cls]
 
 
 def declared(value: Any) -> dict[str, Any]:

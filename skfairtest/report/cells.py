@@ -80,8 +80,8 @@ def number_text(value: float) -> str:
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a frame by the names of its columns."""
-    columns = [frame.iloc[:, place].tolist() for place in range(frame.shape[1])]
-    return [dict(zip(map(str, frame.columns), row, strict=True)) for row in zip(*columns, strict=True)]
+    names, columns = list(map(str, frame.columns)), [column.tolist() for _, column in frame.items()]
+    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def by_p_value(setup: Setup, comparisons: pd.DataFrame) -> pd.DataFrame:

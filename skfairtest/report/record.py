@@ -57,6 +57,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import enumerated, label, name_of, pluralize
@@ -132,6 +133,8 @@ def plain_label(value: Any) -> Any:
 
 def plain_value(value: Any) -> Any:
     """Return a number, or anything made of plain values, as JSON has it: nan is null, infinities "inf" and "-inf"."""
+    if value is None or type(value) in (str, bool, int):
+        return plain_label(value)
     if isinstance(value, Mapping):
         return {str(key): plain_value(part) for key, part in value.items()}
     if isinstance(value, np.ndarray):
@@ -160,27 +163,29 @@ def _of_features(value: Any, features: int) -> Any:
     return [_of_features(part, 1) for part in value] if features > 1 else str(_label(value))
 
 
-def _column(name: str, values: list[Any]) -> pd.Series:
+def _column(name: str, values: list[Any], index: pd.Index) -> pd.Series | NDArray[Any]:
     if name in LABELS:
         column = np.empty(len(values), dtype=object)
         column[:] = [_label(value) for value in values]
-        return pd.Series(column, dtype=object)
+        return pd.Series(column, index=index, dtype=object)
     if name in WHOLE:
-        return pd.Series([int(value) for value in values], dtype="int64")
+        return np.array([int(value) for value in values], dtype=np.int64)
     if name in TRUTH:
-        return pd.Series([bool(value) for value in values], dtype=bool)
-    return pd.Series([math.nan if value is None else float(value) for value in values], dtype="float64")
+        return np.array([bool(value) for value in values], dtype=bool)
+    return np.array([math.nan if value is None else float(value) for value in values], dtype=float)
 
 
 def plain_rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a frame as JSON has them."""
-    columns = {str(name): [plain_value(value) for value in frame[name].tolist()] for name in frame.columns}
+    columns = {str(name): [plain_value(value) for value in column.tolist()] for name, column in frame.items()}
     return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
 
 
 def _frame(rows: Sequence[Mapping[str, Any]], columns: Iterable[str]) -> pd.DataFrame:
     """Return rows as a frame with the types of the schema, whatever they came from."""
-    return pd.DataFrame({name: _column(name, [row[name] for row in rows]) for name in columns})
+    # Columns that share one index need not be aligned.
+    index = pd.RangeIndex(len(rows))
+    return pd.DataFrame({name: _column(name, [row[name] for row in rows], index) for name in columns}, index=index)
 
 
 # Fields are annotated with what reads them. Those that are not, such as sentences, are made of those that are.

@@ -48,9 +48,9 @@ def test_people_are_those_of_the_paper(raw_data, name, file, n_people, n_feature
     ("name", "file", "seed", "weights", "coefficients"),
     [
         ("compas", "compas.csv", 20609, [0.15277813, 0.84722187], [-0.38444316, -0.06392774, 0.81221403]),
-        (
+        pytest.param(
             "adult", "adult.csv.gz", 31228, [0.91086312, 0.01815047, 0.00954917, 0.06143725],
-            [0.34784971, 0.65073939, 2.26208444],
+            [0.34784971, 0.65073939, 2.26208444], marks=pytest.mark.slow,
         ),
     ],
 )  # fmt: skip

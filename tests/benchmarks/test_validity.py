@@ -33,10 +33,11 @@ def cell_named(name):
 # The direct path against FairnessTest ----------------------------------------------------------------------
 
 
-def test_comparisons_with_the_highest_are_those_of_a_fairness_test():
+def test_comparisons_with_the_highest_are_those_of_a_fairness_test(thorough):
+    n = 10 if thorough else 3
     cell = replace(cell_named("highest/rate 0.6/30-30-30-30-30"), people=(20, 20, 20, 25, 25))
-    rejected = _families.judge_highest(cell, 10, np.random.default_rng(8))
-    tables = _methods.draw_tables(cell.people, cell.null, 10, np.random.default_rng(8))
+    rejected = _families.judge_highest(cell, n, np.random.default_rng(8))
+    tables = _methods.draw_tables(cell.people, cell.null, n, np.random.default_rng(8))
     for method, asked in (("to_highest", {}), ("chosen_reference", {"compare": "to_reference"})):
         found = []
         for counts in tables:

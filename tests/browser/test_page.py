@@ -64,10 +64,15 @@ def test_the_first_screen_has_the_headline_and_the_whole_grid(browser, pages, wi
     assert browser.run(order) == ["Verdict", "At a glance", "Findings"]
 
 
+TRIM = "document.querySelectorAll('tbody').forEach(each => [...each.rows].slice(8).forEach(row => row.remove()))"
+
+
 @pytest.mark.parametrize("name", ["compas", pytest.param("hostile", marks=pytest.mark.slow), fair, "notebook"])
 @light_and_dark
-def test_it_is_accessible(browser, pages, name, scheme):
+def test_it_is_accessible(browser, pages, name, scheme, thorough):
     browser.open(pages[name], scheme=scheme)
+    if not thorough:  # rows of a table are alike
+        browser.run(TRIM)
     if name != "fair":  # whose table of 780 rows is like all others, and takes minutes
         browser.run(UNFOLD)
     assert browser.violations() == []

@@ -113,7 +113,7 @@ def test_a_ratio_of_one_label_has_the_exact_test_of_that_label_as_the_positive_o
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_values_are_those_of_scikit_learn_in_each_group(people, name, weight):
     y_true, y_pred, metric, function = CASES[name]
-    test = run(people, metric, y_true, y_pred, weight=weight, n_resamples=99)
+    test = run(people, metric, y_true, y_pred, weight=weight, n_resamples=19)
     for sex, part in people.groupby("sex"):
         weights = {} if weight is None else {"sample_weight": part[weight]}
         assert test.by_group_["value"][sex] == pytest.approx(function(part[y_true], part[y_pred], **weights), rel=1e-12)
@@ -124,9 +124,9 @@ def test_values_are_those_of_scikit_learn_in_each_group(people, name, weight):
 def test_weights_of_one_strata_of_one_and_clusters_of_one_change_no_value(people, name):
     y_true, y_pred, metric, _ = CASES[name]
     people = people.assign(one=1.0, alone=np.arange(len(people)), here="here")
-    plain = run(people, metric, y_true, y_pred, n_resamples=99)
+    plain = run(people, metric, y_true, y_pred, n_resamples=19)
     for given in ({"weight": "one"}, {"clusters": "alone"}, {"site": "here"}):
-        test = run(people, metric, y_true, y_pred, n_resamples=99, **given)
+        test = run(people, metric, y_true, y_pred, n_resamples=19, **given)
         assert test.disparity_ == pytest.approx(plain.disparity_, rel=1e-10)
         error = test.comparisons_["standard_error"][0] / plain.comparisons_["standard_error"][0]
         assert error == pytest.approx(1.0, abs=0.03)
@@ -135,13 +135,14 @@ def test_weights_of_one_strata_of_one_and_clusters_of_one_change_no_value(people
 @cases
 def test_strata_and_clusters_have_p_values_and_errors_of_their_size(people, name):
     y_true, y_pred, metric, _ = CASES[name]
-    plain = run(people, metric, y_true, y_pred, n_resamples=99).comparisons_["standard_error"][0]
+    plain = run(people, metric, y_true, y_pred, n_resamples=19).comparisons_["standard_error"][0]
     for given in ({"site": "site"}, {"clusters": "household"}, {"clusters": "household", "weight": "weight"}):
-        rows = run(people, metric, y_true, y_pred, n_resamples=199, **given).comparisons_
+        rows = run(people, metric, y_true, y_pred, n_resamples=19, **given).comparisons_
         assert rows["p_value"].between(0, 1).all()
         assert rows["standard_error"][0] == pytest.approx(plain, rel=0.4)
 
 
+@pytest.mark.filterwarnings("ignore:n_resamples=1 cannot reject:UserWarning")
 @pytest.mark.parametrize(
     "metric",
     [
@@ -157,7 +158,7 @@ def test_many_permutations_of_a_metric_on_counts_call_no_function(people, metric
     test = run(people, metric, n_resamples=9999, compare="to_rest")
     assert test.n_resamples_ == 9999
     assert test.method_ == "permutation"
-    slow = run(people, {"f": lambda t, p: OF_LABELS[metric](t, p)}, n_resamples=20)
+    slow = run(people, {"f": lambda t, p: OF_LABELS[metric](t, p)}, n_resamples=1)
     assert slow.variance_ == "jackknife"
     assert slow.statistic_ == pytest.approx(test.statistic_, rel=0.02)
 
@@ -255,8 +256,8 @@ def test_a_frame_of_averages_over_classes_is_tested_without_calling_them(people)
 # Sizes ----------------------------------------------------------------------------------------------------------------
 
 LEVEL, N_DATA = 0.05, 300
-#: The largest number of false alarms in N_DATA that the level gives once in a thousand runs.
-MOST = binom.isf(0.001, N_DATA, LEVEL)
+#: The largest number of false alarms in so many data sets that the level gives once in a thousand runs.
+MOST = {n: binom.isf(0.001, n, LEVEL) for n in (80, N_DATA)}
 
 
 def with_value(function, base, target):
@@ -271,11 +272,11 @@ def with_value(function, base, target):
     return table(brentq(lambda right: function(truth, label, sample_weight=table(right)) - target, 0.05, 0.999))
 
 
-def alarms(draw, n_resamples=199):
+def alarms(draw, n_resamples=199, n_data=N_DATA):
     """Count the data sets of which a permutation test at 5 % finds the values of two sides different."""
     rng, found = np.random.default_rng(1), 0
     statistic = Statistic("difference", np.ones(1))
-    for _ in range(N_DATA):
+    for _ in range(n_data):
         stratum = draw(rng)
         observed = abs(float(statistic(columns([stratum.observed()]))))
         drawn = np.abs(statistic(columns([stratum.permuted(n_resamples, rng)])))
@@ -289,7 +290,7 @@ def kinds_of(*columns):
 
 
 @pytest.mark.parametrize("name", sorted(OF_LABELS.keys() - AS_ACCURACY))
-def test_the_size_is_the_level_where_groups_share_the_value_and_nothing_else(name):
+def test_the_size_is_the_level_where_groups_share_the_value_and_nothing_else(name, thorough):
     # 1,000 data sets of 200 v 2,000, 2,000 v 200 and 300 v 300 people gave .038 to .061.
     truth, label = np.arange(3).repeat(3), np.tile(np.arange(3), 3)
     (metric,) = resolve_metrics(name)
@@ -301,7 +302,8 @@ def test_the_size_is_the_level_where_groups_share_the_value_and_nothing_else(nam
         counts = np.stack([rng.multinomial(n, each) for n, each in zip((150, 600), cells, strict=True)])
         return Stratum(functional, counts, block)
 
-    assert alarms(draw) <= MOST
+    n_data = N_DATA if thorough else 80
+    assert alarms(draw, n_data=n_data) <= MOST[n_data]
 
 
 @pytest.mark.parametrize("sizes", [(80, 400), (400, 80)])
@@ -323,12 +325,12 @@ def test_the_size_of_a_binary_f_score_is_the_level(sizes):
         counts = np.stack([rng.multinomial(n, each) for n, each in zip(sizes, cells, strict=True)])
         return Stratum(functional, counts, block)
 
-    assert alarms(draw) <= MOST
+    assert alarms(draw) <= MOST[N_DATA]
 
 
 @pytest.mark.parametrize("sizes", [(60, 240), (240, 60)])
 @pytest.mark.parametrize("name", ["average_precision", "r2"])
-def test_the_size_of_metrics_of_numbers_is_the_level(name, sizes):
+def test_the_size_of_metrics_of_numbers_is_the_level(name, sizes, thorough):
     # Shifts of normal scores that give an average precision of .7 to 50 % and to 20 % of truly positive people.
     sides = (np.arange(2)[:, None] == np.repeat([0, 1], sizes)).astype(np.uint8)
     block, n = np.zeros(sum(sizes), dtype=int), sum(sizes)
@@ -342,4 +344,5 @@ def test_the_size_of_metrics_of_numbers_is_the_level(name, sizes):
         score = rng.normal(size=n) + positive * np.repeat([0.781, 1.682], sizes)
         return Stratum(AveragePrecision(positive, score), sides, block, rows=True)
 
-    assert alarms(draw, 99) <= MOST
+    n_data = N_DATA if thorough else 80
+    assert alarms(draw, 99, n_data) <= MOST[n_data]

@@ -232,18 +232,18 @@ def test_strata_are_averaged_by_mantel_and_haenszel(people, metric, disparity):
 
 @every_metric
 def test_a_row_of_a_stratum_is_the_test_of_its_people(people, metric):
-    rows = people.test(metric, strata=True, adjust=None, n_resamples=1999).comparisons_
+    rows = people.test(metric, strata=True, adjust=None, n_resamples=499).comparisons_
     for stratum in "xyz":
         ours = rows[rows["stratum"] == stratum].reset_index(drop=True)
         alone = people.test(
-            metric, people.stratum == stratum, adjust=None, n_resamples=1999, random_state=3
+            metric, people.stratum == stratum, adjust=None, n_resamples=499, random_state=3
         ).comparisons_
         exact = ["group", "other", "n_group", "n_other"]
         assert ours[exact].equals(alone[exact])
         for name in ("value_group", "value_other", "disparity", "standard_error", "statistic"):
             np.testing.assert_allclose(ours[name], alone[name], rtol=1e-9, atol=1e-12)
         p = (ours["p_value"] + alone["p_value"]) / 2
-        assert (np.abs(ours["p_value"] - alone["p_value"]) <= 4.5 * np.sqrt(2 * p * (1 - p) / 1999) + 1e-9).all()
+        assert (np.abs(ours["p_value"] - alone["p_value"]) <= 4.5 * np.sqrt(2 * p * (1 - p) / 499) + 1e-9).all()
 
 
 def test_the_strata_are_a_family_of_their_own(people):

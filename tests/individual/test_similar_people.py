@@ -40,7 +40,7 @@ def assert_same(one, two, rtol=0.0):
     [
         (LogisticRegression(), {"fair_metric": FIXED, "n_steps": 24}),
         (RandomForestClassifier(8, max_depth=3, random_state=0), {"fair_metric": FIXED, "n_steps": 24}),
-        (LogisticRegression(), {"n_steps": 40}),
+        pytest.param(LogisticRegression(), {"n_steps": 40}, marks=pytest.mark.slow),
     ],
     ids=["analytic", "search", "learned"],
 )

@@ -190,8 +190,8 @@ def test_equal_disparities_have_no_distance(disparity):
 
 @pytest.mark.parametrize("disparity", ["difference", "ratio", "odds_ratio"])
 def test_size_under_a_shared_disparity(disparity, thorough):
-    """2,000 or 200 samples of four strata of 60 against 90: at the nominal 5 %, the level and three standard errors."""
-    n = 2000 if thorough else 200
+    """2,000 or 80 samples of four strata of 60 against 90: at the nominal 5 %, the level and three standard errors."""
+    n = 2000 if thorough else 80
     rng = np.random.default_rng(20)
     d1, d2 = np.full(4, 60), np.full(4, 90)
     base = np.array([0.2, 0.3, 0.4, 0.5])

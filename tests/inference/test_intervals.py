@@ -134,9 +134,14 @@ def random_tables(number, seed, interior=False):
         yield int(rng.integers(low, d1 + 1 + high)), d1, int(rng.integers(low, d2 + 1 + high)), d2
 
 
+def with_limits(tables, disparity="difference"):
+    """Yield each table with its two limits, which all tables are given at once."""
+    tables = list(tables)
+    yield from zip(tables, *miettinen_nurminen(*np.transpose(tables), Z, disparity), strict=True)
+
+
 def test_difference_limits_invert_the_test_by_brute_force():
-    for table in random_tables(80, seed=5):
-        low, high = (float(v) for v in miettinen_nurminen(*table, Z))
+    for table, low, high in with_limits(random_tables(80, seed=5)):
         estimate = table[0] / table[1] - table[2] / table[3]
         for limit, end in ((low, -1.0), (high, 1.0)):
             outside = end * (1 - 1e-9)
@@ -152,8 +157,7 @@ def test_difference_limits_invert_the_test_by_brute_force():
 
 
 def test_ratio_limits_invert_the_test_by_brute_force():
-    for table in random_tables(80, seed=6, interior=True):
-        low, high = (float(v) for v in miettinen_nurminen(*table, Z, "ratio"))
+    for table, low, high in with_limits(random_tables(80, seed=6, interior=True), "ratio"):
         estimate = (table[0] / table[1]) / (table[2] / table[3])
 
         def excess(log_edge, table=table):
@@ -165,13 +169,12 @@ def test_ratio_limits_invert_the_test_by_brute_force():
 
 def test_ratio_limits_equal_those_of_statsmodels():
     compared = 0
-    for table in random_tables(120, seed=7, interior=True):
+    for table, *limits in with_limits(random_tables(120, seed=7, interior=True), "ratio"):
         try:
             expected = confint_proportions_2indep(*table, compare="ratio", method="score")
         except (ValueError, RuntimeError):  # its search for a bracket fails on some tables
             continue
-        limits = miettinen_nurminen(*table, Z, "ratio")
-        assert tuple(float(v) for v in limits) == pytest.approx(expected, rel=1e-5), table
+        assert limits == pytest.approx(list(expected), rel=1e-5), table
         compared += 1
     assert compared > 60
 
@@ -202,28 +205,25 @@ def test_the_limits_contain_the_estimate_and_grow_with_the_level(data, disparity
 
 def test_inside_the_parameter_space_the_score_is_z_at_both_limits():
     for disparity in ("difference", "ratio"):
-        for table in random_tables(40, seed=8, interior=True):
-            low, high = miettinen_nurminen(*table, Z, disparity)
-            at_low, at_high = (float(score_at(*table, v, disparity)[0]) for v in (low, high))
-            assert at_low == pytest.approx(Z, abs=1e-4)
-            assert at_high == pytest.approx(-Z, abs=1e-4)
+        tables = np.transpose(list(random_tables(40, seed=8, interior=True)))
+        low, high = miettinen_nurminen(*tables, Z, disparity)
+        np.testing.assert_allclose(score_at(*tables, low, disparity)[0], Z, atol=1e-4)
+        np.testing.assert_allclose(score_at(*tables, high, disparity)[0], -Z, atol=1e-4)
 
 
 def test_swapping_the_groups_mirrors_the_limits():
-    for x1, d1, x2, d2 in random_tables(60, seed=9):
-        low, high = miettinen_nurminen(x1, d1, x2, d2, Z)
-        mirrored = miettinen_nurminen(x2, d2, x1, d1, Z)
-        np.testing.assert_allclose((-high, -low), mirrored, atol=1e-7)
-        with np.errstate(divide="ignore"):
-            low, high = (1 / v for v in miettinen_nurminen(x1, d1, x2, d2, Z, "ratio"))
-        np.testing.assert_allclose((high, low), miettinen_nurminen(x2, d2, x1, d1, Z, "ratio"), rtol=1e-6, atol=1e-12)
+    x1, d1, x2, d2 = np.transpose(list(random_tables(60, seed=9)))
+    low, high = miettinen_nurminen(x1, d1, x2, d2, Z)
+    np.testing.assert_allclose((-high, -low), miettinen_nurminen(x2, d2, x1, d1, Z), atol=1e-7)
+    with np.errstate(divide="ignore"):
+        low, high = (1 / v for v in miettinen_nurminen(x1, d1, x2, d2, Z, "ratio"))
+    np.testing.assert_allclose((high, low), miettinen_nurminen(x2, d2, x1, d1, Z, "ratio"), rtol=1e-6, atol=1e-12)
 
 
 def test_counting_non_events_mirrors_the_difference():
-    for x1, d1, x2, d2 in random_tables(60, seed=10):
-        low, high = miettinen_nurminen(x1, d1, x2, d2, Z)
-        other = miettinen_nurminen(d1 - x1, d1, d2 - x2, d2, Z)
-        np.testing.assert_allclose((-high, -low), other, atol=1e-7)
+    x1, d1, x2, d2 = np.transpose(list(random_tables(60, seed=10)))
+    low, high = miettinen_nurminen(x1, d1, x2, d2, Z)
+    np.testing.assert_allclose((-high, -low), miettinen_nurminen(d1 - x1, d1, d2 - x2, d2, Z), atol=1e-7)
 
 
 def test_zero_cells_of_a_ratio_open_the_interval_on_their_side():

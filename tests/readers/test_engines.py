@@ -496,6 +496,7 @@ def test_a_test_of_a_frame_is_that_of_its_rows(compas):
 
 @pytest.mark.parametrize("metric", ["selection_rate", "equalized_odds", "accuracy", "f1", "balanced_accuracy"])
 def test_sums_of_weights_give_the_weighted_asymptotic_test(people, metric):
+    people = people[:3000]
     columns = ["value_group", "disparity", "standard_error", "statistic", "p_value", "ci_low", "ci_high"]
     exact = FairnessTest.from_predictions(
         people["qualified"], people["approved"], sensitive_features=people["name"], sample_weight=people["weight"],

@@ -293,7 +293,7 @@ ODD = (
 
 
 @pytest.mark.filterwarnings("ignore:Glyph:UserWarning")
-@pytest.mark.parametrize("n_cases", [50, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_cases", [30, pytest.param(200, marks=pytest.mark.slow)])
 def test_whatever_is_read_can_be_reported(small, n_cases):
     """Every place of a record takes every odd value: it is refused in one sentence, or everything can be written."""
     places = [place for place in walk(json.loads(small)) if place[:1] != ("versions",)]
