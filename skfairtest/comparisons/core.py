@@ -73,7 +73,8 @@ class Evidence:
     `oriented_statistic` is the larger the stronger the evidence against the null hypothesis; `draws` are what the
     p-value counts, and `joint_draws` what the maximum over comparisons is taken of where these are others.
     `n_extreme` of `n_defined` draws are at least as extreme as the data, and the p-value of these is multiplied by
-    `n_tails`; it is at least exp(`least_log_p`), whatever is drawn.
+    `n_tails`; it is at least exp(`least_log_p`), whatever is drawn. `draws` are fewer than `n_defined` where it is
+    proven that none of the others is as extreme.
     """
 
     log_p: float

@@ -26,14 +26,17 @@ def evidence_of_draws(
     method: str,
     standard_error: float,
     freedom: float | None = None,
+    *,
+    proven: bool = False,
 ) -> Evidence:
     """Count the draws that are at least as extreme as the data; with adaptive draws those until the answer is known.
 
     Permuted labels mix the values of both sides. Where a small group has many that are not 0 and a large one hardly
     any, the permuted small groups have hardly any, and the statistic varies less than in the data: the p-value of a
-    studentized one is therefore not below that of t with some degrees of `freedom`.
+    studentized one is therefore not below that of t with some degrees of `freedom`. Where it is `proven` that none of
+    `n_decisive` draws is as extreme, these count as if they had been drawn.
     """
-    found = sequential_p(draws, statistic, side, settings.n_decisive) if settings.adaptive else None
+    found = sequential_p(draws, statistic, side, settings.n_decisive, proven=proven) if settings.adaptive else None
     if found is None:
         _, n_extreme, n_defined = monte_carlo_p(draws, statistic, side)
         p = stopped_p(n_extreme, n_defined, settings.n_decisive)

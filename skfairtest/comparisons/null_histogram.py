@@ -11,6 +11,7 @@ from skfairtest.inference import null_distribution
 from skfairtest.inference.margin import normal_log_p
 from skfairtest.inference.null_distribution import Bins
 from skfairtest.inference.resampling import monte_carlo_p
+from skfairtest.inference.sequential import MOST_WRONG
 from skfairtest.report.null_histogram import NullHistogram
 from skfairtest.report.sentences import p_text
 
@@ -63,13 +64,21 @@ def _drawn(finding: Finding) -> NullHistogram | None:
     sides, times = _sides(finding)
     shares = {side: monte_carlo_p(evidence.draws, evidence.statistic, side) for side in sides}
     side = _nearest({side: share[0] for side, share in shares.items()}, times, evidence.log_p)
-    is_other = times * shares[side][0] < np.exp(evidence.least_log_p)
+    is_other, proven = times * shares[side][0] < np.exp(evidence.least_log_p), ""
+    if shares[side][2] < evidence.n_defined:
+        proven = (
+            f"; it is proven that none of {evidence.n_defined:,} would be (except with a probability below "
+            f"{MOST_WRONG:g}): the p-value, {p_text(p_of(evidence.log_p))}, counts them as drawn"
+        )
     found = null_distribution.drawn(evidence.draws, evidence.statistic, side)
     if found is None:
         return None
     note = (
         f"The statistic in {found.n_defined:,} {RESAMPLES[evidence.method]}, of which {shares[side][1]:,} are at least "
-        f"as extreme as the data{'; twice this share' if times == 2 else ', which'} gives "
+        "as extreme as the data"
+    )
+    note += proven or (
+        f"{'; twice this share' if times == 2 else ', which'} gives "
         f"{p_text(times * shares[side][0]) + ', less than ' if is_other else ''}the p-value, "
         f"{p_text(p_of(evidence.log_p))}{', of the distribution in large samples' if is_other else ''}"
     )

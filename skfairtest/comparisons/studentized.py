@@ -42,8 +42,9 @@ from skfairtest.inference.linear_form import Form, resampled
 from skfairtest.inference.rate_draws import Contrast
 from skfairtest.inference.rates import quantiles
 from skfairtest.inference.resampling import reference_log_p
-from skfairtest.inference.sequential import sequential_p
+from skfairtest.inference.sequential import MOST_WRONG, sequential_p
 from skfairtest.inference.standardized import standardized_moments
+from skfairtest.inference.tail_bound import is_rarer
 from skfairtest.inference.two_sides import Sides, Statistic
 from skfairtest.metrics import Bootstrap, BuiltIn, Functional, Mean, Rate
 
@@ -74,6 +75,17 @@ class FormNull(DrawnNull):
         if others or self.sides.overall or not studentized or type(mean) is not Mean:
             return None
         return standardized_moments(mean.z, first.stratum.counts)
+
+    def is_rarer(self, statistic: float, log_p: float) -> bool:
+        """Whether a permuted difference of means is provably as extreme with less than a probability."""
+        (first, *others), studentized = self.sides.parts, self.studentized
+        stratum = first.stratum
+        if others or not studentized or type(stratum.functional) is not Mean or stratum.cluster is not None:
+            return False
+        if stratum.block[0] < 0 or (stratum.block != stratum.block[0]).any():
+            return False
+        counts = stratum.counts
+        return is_rarer(stratum.functional.z, counts.sum(axis=0), int(counts[0].sum()), statistic, log_p)
 
     def homogeneity(self) -> Homogeneity | None:
         """Test that the disparity is the same in every stratum."""
@@ -370,6 +382,7 @@ def _permuted(
     for number, (family, own) in enumerate(zip(families, seeds, strict=False)):
         estimates = [one.estimate for one in family.members]
         if new_hypotheses(estimates, planned):
+            tests[number] = tests[number].with_proof(family, settings)
             tasks[number] = Task(tests[number].draw(family), own, partial(tests[number].is_done, settings, alternative))
         planned |= {estimate.hypothesis for estimate in estimates if estimate.hypothesis is not None}
     drawn = dict(zip(tasks, resample_all(list(tasks.values()), settings, what=made.name, times=times), strict=True))
@@ -385,7 +398,9 @@ def _permuted(
                 assert draws is not None
                 column, observed = draws[:, place], test.observed[place]
                 freedom = null.freedom if null.studentized else None
-                evidence = evidence_of_draws(column, observed, alternative, settings, method, error, freedom)
+                evidence = evidence_of_draws(
+                    column, observed, alternative, settings, method, error, freedom, proven=test.proven[place]
+                )
                 if hypothesis is not None:
                     known[hypothesis] = one.estimate.sign, evidence
             found.append((null, evidence))
@@ -395,11 +410,15 @@ def _permuted(
 
 @dataclass(frozen=True)
 class _Permutations:
-    """The statistics of a family's members: how each is computed, what the data say, and its null distribution."""
+    """The statistics of a family's members: how each is computed, what the data say, and its null distribution.
+
+    `proven` says of which it is proven that no decisive resample is as extreme.
+    """
 
     statistics: tuple[Statistic, ...]
     observed: tuple[float, ...]
     nulls: tuple[FormNull, ...]
+    proven: tuple[bool, ...]
 
     @classmethod
     def of(cls, family: Family) -> _Permutations:
@@ -411,7 +430,15 @@ class _Permutations:
             observed.append(float(statistic(one.sides.tested)))
             distance, error = (float(v) for v in statistic.distance(one.sides.tested))
             nulls.append(_at_equality(one, distance, error if one.null.studentized else 1.0))
-        return cls(tuple(statistics), tuple(observed), tuple(nulls))
+        return cls(tuple(statistics), tuple(observed), tuple(nulls), (False,) * len(nulls))
+
+    def with_proof(self, family: Family, settings: Settings) -> _Permutations:
+        """Look for proofs that there is no need to draw as many as would be decisive."""
+        if not settings.adaptive or settings.n_decisive is None:
+            return self
+        log_p = float(np.log(MOST_WRONG / settings.n_decisive))
+        members = zip(family.members, self.observed, strict=True)
+        return replace(self, proven=tuple(one.null.is_rarer(value, log_p) for one, value in members))
 
     def draw(self, family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
         """Return what draws the statistics, (size, M)."""
@@ -423,8 +450,11 @@ class _Permutations:
 
     def is_done(self, settings: Settings, alternative: str, parts: list[Floats]) -> bool:
         """Return whether the answer of each member is known."""
-        so_far = zip(self.observed, np.concatenate(parts).T, strict=True)
-        return all(sequential_p(drawn, value, alternative, settings.n_decisive) is not None for value, drawn in so_far)
+        so_far = zip(self.observed, self.proven, np.concatenate(parts).T, strict=True)
+        return all(
+            sequential_p(drawn, value, alternative, settings.n_decisive, proven=proven) is not None
+            for value, proven, drawn in so_far
+        )
 
 
 def _asymptotic(made: Evaluation, one: Compared) -> tuple[FormNull, Evidence]:

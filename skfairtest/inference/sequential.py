@@ -7,6 +7,9 @@ because the p-value of an outcome is the probability of all outcomes that are at
 exchangeable with the resamples: none as extreme at the first stop comes first, then as few as possible at the end, then
 the latest h-th.
 
+That none of so many resamples is as extreme may be proven without drawing them (see `tail_bound`). The answer is then
+the one that drawing would have given, except with a probability of MOST_WRONG.
+
 References
 ----------
 J. Besag and P. Clifford (1991). Sequential Monte Carlo p-values. Biometrika 78, 301-304.
@@ -24,6 +27,8 @@ from skfairtest.inference.resampling import at_least_as_extreme
 CHUNK = 200
 #: A sequential p-value stops at this many resamples at least as extreme as the data.
 EXTREME_ENOUGH = 20
+#: The largest probability with which a resample is as extreme as the data where that is ruled out.
+MOST_WRONG = 1e-9
 #: A sequential rule looks for the first time after so many resamples, in so many chunks, and then each time that there
 #: are half as many more.
 FIRST_LOOK, CHUNKS_OF_LOOK = 100, 4
@@ -56,7 +61,7 @@ def looks(n_resamples: int, *, adaptive: bool = False, n_decisive: int | None = 
 
 
 def sequential_p(
-    drawn: Floats, observed: float, alternative: str, n_decisive: int | None = None
+    drawn: Floats, observed: float, alternative: str, n_decisive: int | None = None, *, proven: bool = False
 ) -> tuple[float, int, int] | None:
     """Return the p-value, the extreme and the defined resamples at which drawing stops; None where it goes on.
 
@@ -72,11 +77,13 @@ def sequential_p(
         Which are extreme.
     n_decisive : int, optional
         Resamples after which drawing stops if none of them was extreme.
+    proven : bool
+        Whether it is proven that none of these will be.
     """
     defined = ~np.isnan(drawn)
     extreme = at_least_as_extreme(drawn[defined], observed, alternative)
     places = np.flatnonzero(extreme)
-    if n_decisive is not None and len(extreme) >= n_decisive and not (places < n_decisive).any():
+    if n_decisive is not None and (proven or len(extreme) >= n_decisive) and not (places < n_decisive).any():
         return 1 / (1 + n_decisive), 0, n_decisive
     if len(places) < EXTREME_ENOUGH:
         return None
