@@ -21,6 +21,10 @@ from skfairtest.inference.score import difference_of_rates, score_at
 
 #: A ratio that no test rejects where the second group shows no event, nor covers where it does.
 _LARGEST_RATIO = 1e100
+#: How near a limit is guessed, in shares of its distance from the estimate: far above rounding errors of the score.
+_NEAR = 1e-11
+#: Steps of the secant method to that guess.
+_SECANTS = 4
 
 
 def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
@@ -51,18 +55,28 @@ def _float(ordinal: Integers) -> Floats:
     return np.where(ordinal < 0, -1.0, 1.0) * np.abs(ordinal).view(np.float64)
 
 
-def farthest_covered(inside: Floats, outside: Floats, covered: Callable[[Floats], Booleans]) -> Floats:
+def farthest_covered(
+    inside: Floats, outside: Floats, covered: Callable[[Floats], Booleans], about: tuple[Floats, Floats] | None = None
+) -> Floats:
     """Return the last float that is covered on the way from a covered one to the end; vectorized.
 
-    Halving the number of floats in between finds a limit of 1e-9 with as many digits as one of .5.
+    Halving the number of floats in between finds a limit of 1e-9 with as many digits as one of .5. Two floats `about`
+    the limit save halvings, and change nothing else: what comes before a covered one is covered, and what comes after
+    one that is not, is not.
     """
     start, stop = _ordinal(inside), _ordinal(outside)
     way, near, far = np.sign(stop - start), np.zeros_like(start), np.abs(stop - start)
     near = np.where(covered(outside), far, near)
-    while (far - near).max(initial=0) > 1:
+    covers, misses = near, far
+    for guess in () if about is None else about:
+        place = np.clip(way * (_ordinal(np.where(np.isnan(guess), inside, guess)) - start), covers, misses)
+        within = (place <= covers) | (place < misses) & covered(_float(start + way * place))
+        covers, misses = np.where(within, place, covers), np.where(within, misses, place)
+    while (sought := far - near > 1).any():
         middle = near + (far - near) // 2
-        within = covered(_float(start + way * middle))
-        near, far = np.where(within, middle, near), np.where(within, far, middle)
+        known = sought & ((middle <= covers) | (middle >= misses))
+        within, known = (middle <= covers, known) if known.any() else (covered(_float(start + way * middle)), sought)
+        near, far = np.where(known & within, middle, near), np.where(known & ~within, middle, far)
     return _float(start + way * near)
 
 
@@ -103,10 +117,32 @@ def miettinen_nurminen(
     sides = np.stack([estimate > null, estimate < null])
     inside = np.where(sides & equal, null, estimate)
     outside = np.where(sides & ~equal, null, np.stack([np.full_like(estimate, end) for end in ends]))
-    low, high = farthest_covered(inside, outside, covered)
+    guess = _guessed(x1, d1, x2, d2, z, estimate, disparity)
+    step = _NEAR * (guess - estimate)
+    low, high = farthest_covered(inside, outside, covered, (guess - step, guess + step))
     if disparity == "ratio":
         high = np.where(x2 == 0, np.inf, high)
     return np.where(undefined, np.nan, low), np.where(undefined, np.nan, high)
+
+
+def _guessed(x1: Floats, d1: Floats, x2: Floats, d2: Floats, z: Floats, estimate: Floats, disparity: str) -> Floats:
+    """Return where the score statistic is about z and -z, (2, ...): MOVER of Wilson limits, and the secant method."""
+    (l1, u1), (l2, u2) = wilson(x1, d1, z), wilson(x2, d2, z)
+    rates = x1 / d1, x2 / d2
+    if disparity == "ratio":
+        start = mover_ratio(rates, (l1, l2), (u1, u2))
+    else:
+        start = mover(np.subtract, rates, (l1, l2), (u1, u2))
+    aim = np.stack([z, -z])
+    bounds = (1e-300, _LARGEST_RATIO) if disparity == "ratio" else (-1.0, 1.0)
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore", under="ignore"):
+        new = np.clip(np.stack(start), *bounds)
+        old, before = np.stack([estimate, estimate]), np.zeros_like(aim)
+        for _ in range(_SECANTS):
+            here = score_at(x1, d1, x2, d2, new, disparity)[0]
+            step = (aim - here) * (new - old) / (here - before)
+            old, before, new = new, here, np.clip(np.where(np.isfinite(step), new + step, new), *bounds)
+    return new
 
 
 def mover(

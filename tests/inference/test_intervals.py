@@ -12,7 +12,9 @@ from scipy.optimize import brentq
 from scipy.stats import binomtest, norm
 from statsmodels.stats.proportion import confint_proportions_2indep
 
+from skfairtest.inference import intervals
 from skfairtest.inference.intervals import (
+    farthest_covered,
     mantel_haenszel_ratio,
     miettinen_nurminen,
     mover,
@@ -99,6 +101,32 @@ def test_the_case_that_statsmodels_gets_wrong():
     # statsmodels#10269: (.0526, .3440); published and by brute force: (.0528, .3382).
     low, high = miettinen_nurminen(56, 70, 48, 80, Z)
     assert (float(low), float(high)) == pytest.approx((0.0528, 0.3382), abs=5e-5)
+
+
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+@pytest.mark.parametrize("largest", [4, 60, 3000, 10**8])
+def test_a_guess_saves_halvings_and_no_digit_of_a_limit(monkeypatch, disparity, largest):
+    rng = np.random.default_rng(largest)
+    d1, d2 = rng.integers(1, largest + 1, (2, 300))
+    rare = rng.random(300) ** rng.choice([1, 4, 10], 300)
+    x1, x2 = rng.binomial(d1, rare), rng.binomial(d2, rng.choice([rare, rng.random(300)]))
+    z = rng.choice([0.5, 1.96, 4.0], 300)
+    guessed = miettinen_nurminen(x1, d1, x2, d2, z, disparity)
+
+    def halved(inside, outside, covered, about):
+        return farthest_covered(inside, outside, covered)
+
+    monkeypatch.setattr(intervals, "farthest_covered", halved)
+    np.testing.assert_array_equal(guessed, miettinen_nurminen(x1, d1, x2, d2, z, disparity))
+
+
+@pytest.mark.parametrize(
+    "about", [(-1.0, 2.0), (0.3, 0.3), (0.2, 0.4), (np.nan, np.nan), (0.4, 0.2), (-np.inf, np.inf)]
+)
+@pytest.mark.parametrize("limit", [1e-300, 0.3, 1.0])
+def test_the_last_covered_float_is_the_same_with_any_guess(about, limit):
+    found = farthest_covered(np.zeros(1), np.ones(1), lambda value: value <= limit, tuple(map(np.full, (1, 1), about)))
+    assert found.tolist() == [limit]
 
 
 def test_miettinen_and_nurminens_own_example():
