@@ -25,6 +25,8 @@ _LARGEST_RATIO = 1e100
 _NEAR = 1e-11
 #: Steps of the secant method to that guess.
 _SECANTS = 4
+#: So many halvings are looked at in one call, with both outcomes of each, where at most so many limits are sought.
+_HALVINGS, _FEW = 3, 500
 
 
 def wilson(x: ArrayLike, d: ArrayLike, z: ArrayLike) -> tuple[Floats, Floats]:
@@ -62,22 +64,46 @@ def farthest_covered(
 
     Halving the number of floats in between finds a limit of 1e-9 with as many digits as one of .5. Two floats `about`
     the limit save halvings, and change nothing else: what comes before a covered one is covered, and what comes after
-    one that is not, is not.
+    one that is not, is not. With them `covered` is asked about arrays with one more axis in front.
     """
     start, stop = _ordinal(inside), _ordinal(outside)
     way, near, far = np.sign(stop - start), np.zeros_like(start), np.abs(stop - start)
     near = np.where(covered(outside), far, near)
-    covers, misses = near, far
-    for guess in () if about is None else about:
-        place = np.clip(way * (_ordinal(np.where(np.isnan(guess), inside, guess)) - start), covers, misses)
-        within = (place <= covers) | (place < misses) & covered(_float(start + way * place))
-        covers, misses = np.where(within, place, covers), np.where(within, misses, place)
+    covers, misses, at_once = near, far, 1
+    if about is not None:
+        guess = np.stack(about)
+        place = np.clip(way * (_ordinal(np.where(np.isnan(guess), inside, guess)) - start), near, far)
+        within = (place <= near) | (place < far) & covered(_float(start + way * place))
+        covers, misses = np.where(within, place, near).max(axis=0), np.where(within, far, place).min(axis=0)
+        at_once = _HALVINGS if near.size <= _FEW else 1
     while (sought := far - near > 1).any():
         middle = near + (far - near) // 2
         known = sought & ((middle <= covers) | (middle >= misses))
-        within, known = (middle <= covers, known) if known.any() else (covered(_float(start + way * middle)), sought)
-        near, far = np.where(known & within, middle, near), np.where(known & ~within, middle, far)
+        if known.any():
+            within = middle <= covers
+            near, far = np.where(known & within, middle, near), np.where(known & ~within, middle, far)
+        else:
+            near, far = _halved(near, far, lambda places: covered(_float(start + way * places)), at_once)
     return _float(start + way * near)
+
+
+def _halved(
+    near: Integers, far: Integers, covered: Callable[[Integers], Booleans], times: int
+) -> tuple[Integers, Integers]:
+    """Halve the ways from near to far some times, in one call: all the middles that may be asked about are."""
+    ways, middles = [(near, far)], []
+    for _ in range(times):
+        between = [low + (high - low) // 2 for low, high in ways]
+        middles += between
+        ways = [half for (low, high), m in zip(ways, between, strict=True) for half in ((low, m), (m, high))]
+    within = covered(np.stack(middles) if times > 1 else middles[0]).reshape(len(middles), *near.shape)
+    which = np.zeros((1, *near.shape), dtype=np.intp)
+    for _ in range(times):
+        inner = np.take_along_axis(within, which, axis=0)[0]
+        middle = near + (far - near) // 2
+        near, far = np.where(inner, middle, near), np.where(inner, far, middle)
+        which = 2 * which + 1 + inner  # the middles are a heap
+    return near, far
 
 
 def miettinen_nurminen(
