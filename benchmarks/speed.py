@@ -1,11 +1,15 @@
 """How fast the package is against what one would otherwise call: ``python -m benchmarks.speed [WHAT]``.
 
 Every figure is a ratio of medians taken in one run on the same arrays. Nothing here is a test: machines differ, ratios
-less.
+less. With ``--store before`` and ``--store after`` what is printed goes to benchmarks/results/speed.json as well: two
+versions of the package, measured in one sitting, stand beside each other there.
 """
 
 import argparse
+import contextlib
+import io
 import itertools
+import json
 import resource
 import statistics
 import subprocess
@@ -32,12 +36,22 @@ from fairlearn.metrics import (
 from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.neural_network import MLPClassifier
 
 from benchmarks._adult_compas import People, load, split
 from benchmarks._logistic_population import logistic
+from benchmarks._results import write
 from benchmarks.make_compas_counts import data_folder
-from skfairtest import FairnessAudit, FairnessTest, IndividualFairnessTest, Projection, ScoreMetric, SignificanceFrame
+from skfairtest import (
+    FairnessAudit,
+    FairnessTest,
+    IndividualFairnessTest,
+    Projection,
+    ScoreMetric,
+    SignificanceFrame,
+    make_fairness_scorer,
+)
 from skfairtest.individual._losses import LOSSES
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.unfair_map import euler
@@ -47,6 +61,7 @@ from skfairtest.metrics import Context
 from skfairtest.tables import Sample
 
 SEED = 1
+RESULTS = Path(__file__).parent / "results" / "speed.json"
 
 
 def median_seconds(call, repetitions):
@@ -358,6 +373,76 @@ def groups(options):
     )
 
 
+def cpu_seconds(call, repetitions):
+    """Median CPU time of a call, after one call that is not counted."""
+    call()
+    times = []
+    for _ in range(repetitions):
+        start = time.process_time()
+        call()
+        times.append(time.process_time() - start)
+    return statistics.median(times)
+
+
+def fit(options):
+    """One fit of few groups against MetricFrame's point estimates, and of a million people against counting them."""
+    rates_of_odds = {"tpr": true_positive_rate, "fpr": false_positive_rate}
+    print("One fit of equalized odds, every pair of groups; medians of CPU time (goal: at most MetricFrame's).")
+    for n, n_groups in itertools.product((1_000, 10_000, 100_000), (2, 5, 10)):
+        names, _, y_true, y_pred = many_people(n, n_groups)
+        shared = {"y_true": y_true, "y_pred": y_pred, "sensitive_features": names}
+        ours = cpu_seconds(partial(quiet, metric="equalized_odds", **shared), 7)
+        theirs = cpu_seconds(lambda shared=shared: MetricFrame(metrics=rates_of_odds, **shared).difference(), 3)
+        print(
+            f"  {n:>9,} people, {n_groups:>2} groups {1000 * ours:>8.0f} ms   MetricFrame {1000 * theirs:>8.0f} ms   "
+            f"{ours / theirs:.2f} x"
+        )
+    arrays = people(1_000_000)
+    bare, ours = cpu_seconds(lambda: bare_count(*arrays), 7), cpu_seconds(lambda: fairness_test(*arrays), 7)
+    print(
+        f"  1,000,000 people,  2 groups {1000 * ours:>8.0f} ms   factorize and bincount {1000 * bare:.0f} ms   "
+        f"{ours / bare:.2f} x (goal: at most 1.5)"
+    )
+
+
+def many(options):
+    """One fit of many groups, which grows with their pairs; more than 100 are two features crossed."""
+    print("One fit of equalized odds with many groups, CPU seconds of one call.")
+    for n_groups, goal in ((50, ""), (100, ""), (200, " (goal: 5 s)")):
+        names, _, y_true, y_pred = many_people(100_000, n_groups)
+        numbers = np.unique(names, return_inverse=True)[1]
+        features = pd.DataFrame({"first": numbers // 10, "second": numbers % 10})
+        start = time.process_time()
+        test = quiet(y_true=y_true, y_pred=y_pred, sensitive_features=features, metric="equalized_odds")
+        spent = time.process_time() - start
+        rows = len(test.comparisons_)
+        print(
+            f"  100,000 people, {n_groups:>3} groups, {rows:>6,} comparisons {spent:>8.2f} s   "
+            f"{1e6 * spent / rows:.0f} us each{goal}"
+        )
+
+
+def search(options):
+    """A grid search of 10 x 5 logistic regressions, scored by accuracy alone and by fairness as well."""
+    rng = np.random.default_rng(SEED)
+    X = pd.DataFrame(rng.normal(size=(5_000, 10)), columns=[f"x{i}" for i in range(10)])
+    X["female"] = rng.integers(0, 2, len(X))
+    y = (X["x0"] + 0.3 * X["female"] + rng.normal(size=len(X)) > 0).astype(int)
+
+    def searched(**more):
+        scoring = {"accuracy": "accuracy", **more}
+        GridSearchCV(LogisticRegression(), {"C": np.logspace(-3, 2, 10)}, scoring=scoring, refit=False).fit(X, y)
+
+    alone = cpu_seconds(searched, 3)
+    print(f"{len(X):,} people, 50 fits of a logistic regression by accuracy alone: {alone:.2f} s of CPU.")
+    for output in ("upper_bound", "disparity"):
+        fair = make_fairness_scorer("equalized_odds", sensitive_features="female", output=output)
+        ours = cpu_seconds(partial(searched, fair=fair), 3)
+        print(
+            f"  with the {output.replace('_', ' ')} of equalized odds {ours:>8.2f} s   {ours / alone:.2f} x (goal: 1.5)"
+        )
+
+
 def adults(n):
     """Sex, race and age band, label, decision and score of n people of Adult where its file is; else of random ones."""
     path = data_folder() / "adult.csv.gz"
@@ -429,22 +514,23 @@ def audit_of_scores(n, n_jobs):
         found = FairnessAudit.from_predictions(
             y_true, y_pred, y_score=score, sensitive_features=groups, random_state=0, n_jobs=n_jobs
         )
-    print(time.perf_counter() - start, len(found.results_), f"{len(y_true):,} people ({source})", sep="\t")
+    seconds = time.perf_counter() - start
+    print(seconds, len(found.results_), f"{len(y_true):,} people ({source})", peak_megabytes(), sep="\t")
 
 
 def scores(options):
     """An audit of scores, whose AUC and calibration are resampled, with one and with two processes."""
-    for n_jobs in (1, 2):
+    for n_jobs in range(1, options.jobs + 1):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         code = f"from benchmarks import speed; speed.audit_of_scores({options.people}, {n_jobs})"
         done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        wall, comparisons, people = done.stdout.strip().split("\t")
-        goal = "   (goal: at most 40 s on two cores)" if n_jobs == 2 else ""
+        wall, comparisons, people, megabytes = done.stdout.strip().split("\t")
         print(
             f"  {people}, {comparisons} comparisons, n_jobs={n_jobs}: {float(wall):>8.1f} s, and {spent:.1f} s of CPU "
-            f"with imports{goal}"
+            f"with imports (goal: at most 20 s on a quiet core), {float(megabytes):.0f} MB with data and imports "
+            "(goal: 400)"
         )
 
 
@@ -643,6 +729,9 @@ def imports(options):
 
 COMMANDS = {
     "rates": rates,
+    "fit": fit,
+    "many": many,
+    "search": search,
     "groups": groups,
     "auc": auc,
     "mean": mean,
@@ -668,13 +757,23 @@ def main(argv=None):
     )
     parser.add_argument("--resamples", type=int, default=400, help="resamples that are timed")
     parser.add_argument("--processes", type=int, default=15, help="processes that are timed of each import")
+    parser.add_argument("--jobs", type=int, choices=(1, 2), default=2, help="processes up to which scores are audited")
+    parser.add_argument("--store", choices=("before", "after"), help="store what is printed under this name")
     parser.add_argument("--steps", type=int, default=500, help="steps or candidates of individual")
     parser.add_argument("--grid", type=int, default=21, help="models along each side of individual's grid")
     options = parser.parse_args(argv)
     asked = options.people
     for what in COMMANDS if options.what == "all" else [options.what]:
         options.people = asked or PEOPLE.get(what, 100_000)
-        COMMANDS[what](options)
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed) if options.store else contextlib.nullcontext():
+            COMMANDS[what](options)
+        if options.store:
+            print(printed.getvalue(), end="")
+            stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+            found = {name: stored.get(name, {}) for name in ("before", "after")}
+            found[options.store][what] = printed.getvalue().splitlines()
+            write(RESULTS, "times of one sitting; see benchmarks/speed.py", SEED, **found)
     return 0
 
 

@@ -90,7 +90,7 @@ class FairnessAudit(ReportedAudit, GroupsTest):
     n_resamples : int or "adaptive", default=9999
         Resamples of each null distribution. With ``method="auto"`` they are more where not even none of them being as
         extreme would be significant among so many comparisons: then drawing stops when 20 were, as with "adaptive",
-        or when there are enough for one to be significant and none was.
+        or when there are enough for one to be significant and none was, or provably none will be.
     missing : {"raise", "exclude", "group", "bounds"}, default="raise"
         What becomes of people of whom a sensitive feature is missing, as in `FairnessTest`. They are missing only where
         groups are made of that feature.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,14 @@ class Evaluation:
 
     def functional(self, kinds: Kinds) -> Functional:
         """Return the metric of some kinds of people with the standard error that it is going to have."""
+        return self._of_all if kinds is self.kinds else self._functional(kinds)
+
+    @cached_property
+    def _of_all(self) -> Functional:
+        """The metric of everybody, whom comparisons with the rest share: scores are sorted once."""
+        return self._functional(self.kinds)
+
+    def _functional(self, kinds: Kinds) -> Functional:
         k = kinds.size
         bare = self._bare(kinds)
         weight, cluster = kinds.weight, kinds.cluster

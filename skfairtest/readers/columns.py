@@ -341,8 +341,8 @@ def check_level_count(column: Column, parameter: str, max_levels: int | None, wa
     if max_levels is not None and count > max_levels:
         raise ParameterError(
             f"{parameter}: column {column.name!r} has {count:,} distinct values, more than "
-            f"{max_levels}. Use CorrelationFairnessTest for a continuous sensitive feature, or "
-            "group the values (for example with pandas.cut)."
+            f"{max_levels}. Use CorrelationFairnessTest for a continuous sensitive feature, group the values (for "
+            "example with pandas.cut), or compare one group with everyone else: pass column == value."
         )
     if warn_levels is not None and count > warn_levels:
         warnings.warn(
