@@ -78,4 +78,4 @@ def is_rarer(values: Floats, people: NDArray[np.integer], size: int, statistic: 
 def _log_tail(values: Floats, share: Floats, size: int, edge: float, slope: float) -> float:
     """Return a bound on the log-probability that so many values, drawn without replacement, add up to `edge`."""
     with np.errstate(over="ignore"):
-        return min(-t * edge + size * float(np.log(share @ np.exp(t * values))) for t in slope * np.array(SLOPES))
+        return min(float(-t * edge + size * np.log(share @ np.exp(t * values))) for t in slope * np.array(SLOPES))
