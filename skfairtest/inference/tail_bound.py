@@ -47,7 +47,7 @@ def is_rarer(values: Floats, people: NDArray[np.integer], size: int, statistic: 
     Examples
     --------
     >>> values = np.tile(np.linspace(0, 1, 11), 50)
-    >>> [is_rarer(values, np.ones(550, dtype=int), 200, z, np.log(1e-12)) for z in (6.0, 12.0)]
+    >>> [is_rarer(values, np.ones(550, dtype=int), 200, z, np.log(1e-12)) for z in (6.0, 16.0)]
     [False, True]
     """
     n = int(people.sum())
