@@ -42,7 +42,9 @@ def claims_table(found, *, status=False):
 def compared_sections(module, document, found):
     """Yield the lines about what is published: first what is not reproduced."""
     answered = {row.get("answers") for row in document["rows"]}
-    own = [each for each in found if each.source == document["source"] and each.name.removesuffix(DEVIATION) in answered]
+    own = [
+        each for each in found if each.source == document["source"] and each.name.removesuffix(DEVIATION) in answered
+    ]
     if own:
         yield from [totals_sentence(own), ""]
         for status, title in ((NOT, "Not reproduced"), (READING, "Reproduced in another reading only")):
@@ -107,8 +109,8 @@ def index_page(documents, found):
     out = [
         "# The sources, reproduced",
         "",
-        f"{totals_sentence(found)} Each page begins with what is not reproduced. [Every claim]({INVENTORY}.md) lists all "
-        f"of them; [{TITLE}]({PAGE}.md) puts them together with what other packages do.",
+        f"{totals_sentence(found)} Each page begins with what is not reproduced. [One page]({INVENTORY}.md) lists "
+        f"every claim; [{TITLE}]({PAGE}.md) puts them together with what other packages do.",
         "",
         sources_table(found),
         "",

@@ -6,7 +6,17 @@ from benchmarks._drawings import panels, sizes
 from benchmarks._tables import number, table
 from benchmarks._words import METHODS
 from benchmarks.reproduce import diciccio
-from benchmarks.reproduce._expected import NOT, READING, REPRODUCED, RULE, SKIPPED, claims, inventories, inventory, totals
+from benchmarks.reproduce._expected import (
+    NOT,
+    READING,
+    REPRODUCED,
+    RULE,
+    SKIPPED,
+    claims,
+    inventories,
+    inventory,
+    totals,
+)
 
 PAGE = "summary"
 INVENTORY = "inventory"
@@ -136,16 +146,17 @@ def summary_page(documents, modules, found):
 
 
 def packages(documents):
-    """Yield the row of README about installed packages: in how much fair data each of their calls finds a difference."""
+    """Yield the row of README about installed packages: in how much fair data each of their calls rejects."""
     name, title, design = PACKAGES
     if name not in documents:
         return
     part = documents[name]["tables"][title]
     column, sets, found = part["head"].index(design), part["head"].index("data sets"), {}
     for row in part["rows"]:
-        share = (row[column] or "–").partition(" ")[0]
+        share, _, silent = (row[column] or "–").partition(", no answer ")
         if not share.startswith("–"):
-            found.setdefault(row[0], {})[f"{float(share) * row[sets]:.0f} of {row[sets]}"] = None
+            answers = row[sets] - int(silent or 0)
+            found.setdefault(row[0], {})[f"{float(share.partition(' ')[0]) * answers:.0f} of {answers}"] = None
     (ours,) = found.pop("skfairtest")
     others = "; ".join(f"{package} {' or '.join(shares)}" for package, shares in found.items())
     yield [f"equal true positive rates, {design}: data sets in which a difference is found", None, ours, others]

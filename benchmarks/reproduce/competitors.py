@@ -29,9 +29,10 @@ INTRODUCTION = """\
 What other packages compute, beside this one. LiFT's scheme with LiFT's random numbers gives each of the constants in
 its unit tests, which its authors published. Of everything else nobody published a number: "another computation" has
 sizes at the level of .05 that a first program of this project found when the packages' source was read (600 to 3,000
-data sets; 200 for the two of vfairness), and "ours" the same scheme in a few lines here, on {data_sets:,} data sets ({fairtest_sets} of FairTest's); both have a Monte-Carlo error, and the
-distance allowed is four of them. A scheme here stands for what its package computes, not for the package: it has no
-input checks, and none of the other features. The last tables run the packages themselves.
+data sets; 200 for the two of vfairness), and "ours" the same scheme in a few lines here, on {data_sets:,} data sets
+({fairtest_sets} of FairTest's); both have a Monte-Carlo error, and the distance allowed is four of them. A scheme here
+stands for what its package computes, not for the package: it has no input checks, and none of the other features. The
+last tables run the packages themselves.
 
 Two groups have equal true positive rates and, in most designs, unequal base rates. A design is written as people,
 base rates and true positive rate; one of five who are not positive is predicted positive."""

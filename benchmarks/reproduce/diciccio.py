@@ -247,14 +247,21 @@ def table_1(how, sequence):
     ]
     head = ["feature", "noise", "studentized (this package)", "ordinary permutation", "FairTest's shuffle"]
     first = next(iter(found.values()))
-    facts = {"people": first["people"], **{f"{key}_data_sets": first[key]["data_sets"] for key in ("studentized", "fairtest")}}
+    facts = {
+        "people": first["people"],
+        **{f"{key}_data_sets": first[key]["data_sets"] for key in ("studentized", "fairtest")},
+    }
     return Found(rows, {CORRELATION: (head, table)}, facts)
 
 
 #: The claims of section 4.2 by the test that they are about.
 RATES_OF = {
     name: f"fnr.{claim}/rejected"
-    for name, claim in (("un-studentized", "unstudentized"), ("studentized", "studentized_rate"), ("bootstrap", "bootstrap"))
+    for name, claim in (
+        ("un-studentized", "unstudentized"),
+        ("studentized", "studentized_rate"),
+        ("bootstrap", "bootstrap"),
+    )
 }
 
 

@@ -41,7 +41,11 @@ def berkeley():
     sex, department = data.sensitive_features["sex"], data.control_features["department"]
     admitted = pd.Series(data.y_pred)
     rate = admitted.groupby(department).transform("mean")  # of the department that somebody applied to
-    shares = {**admitted.groupby(sex).mean(), "of women": rate[sex == "Female"].mean(), "of men": rate[sex == "Male"].mean()}
+    shares = {
+        **admitted.groupby(sex).mean(),
+        "of women": rate[sex == "Female"].mean(),
+        "of men": rate[sex == "Male"].mean(),
+    }
     within = FairnessTest.from_predictions(
         None, data.y_pred, sensitive_features=sex, control_features=department, metric="selection_rate",
         disparity="odds_ratio", compare="to_reference", reference_group="Male", random_state=SEED,

@@ -201,7 +201,8 @@ def conclusions(A, B):
              lambda name: abs(label["B"][name]) <= MINIMAL * abs(sample["B"][name])),
         concluded("discussion.ground_truth", "B: no metric tells bias from a truth that differs between groups",
                   [(B[1][m].p_value_ <= 0.05, float(B[1][m].p_value_)) for m in METRICS]),
-        concluded("discussion.dependence", "Values depend on the truth: every metric is farther from fair in B than in A",
+        concluded("discussion.dependence",
+                  "Values depend on the truth: every metric is farther from fair in B than in A",
                   [(far(m, B[1][m])[0] > far(m, A[1][m])[0], 0.0) for m in METRICS]),
         said("5: normalized mutual information reacts to sample bias when base rates differ, the most of all to it",
              sample["B"]["normalized mutual information"] > label["B"]["normalized mutual information"],
@@ -239,5 +240,10 @@ def run(*, quick):
     short = ["result", "ours", "how sure"]
     tables["With scores nearer to 0 and 1"] = (short, [[row.what, row.ours, row.why] for row in steeper])
     between, steep = (middling(steepness) for steepness in STEEPNESS)
-    facts = {"similar": SIMILAR, "minimal": MINIMAL, "people": sum(people for people, _ in POPULATION.values()), "features": N_FEATURES}
+    facts = {
+        "similar": SIMILAR,
+        "minimal": MINIMAL,
+        "people": sum(people for people, _ in POPULATION.values()),
+        "features": N_FEATURES,
+    }
     return Found(rows, tables, {**facts, "between": between, "steep": steep, "steepness": STEEPNESS[1]})

@@ -210,7 +210,9 @@ def statements(grid, maps):
     for how, reading in (("fitted", ""), ("doubled", "intercept added twice, as in the published code")):
         edge = float(np.mean([crossing(grid, row) for row in maps[how, False, 0]]))
         what = "Figure 1, left: theta_1 up to which models are not rejected"
-        yield Row(what, edge, "simulation.permitted/theta1", reading, why="between models of the grid, which are .4 apart")
+        yield Row(
+            what, edge, "simulation.permitted/theta1", reading, why="between models of the grid, which are .4 apart"
+        )
 
 
 def largest_text(values):

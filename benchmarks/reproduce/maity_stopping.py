@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks import _adult_compas
 from benchmarks.reproduce import maity_tables
-from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._expected import claims
+from benchmarks.reproduce._pictures import Picture
 from benchmarks.reproduce._rows import Found, Row, said
 from skfairtest import IndividualFairnessTest
 from skfairtest.displays._drawings import literal
@@ -72,7 +72,12 @@ def statements(steps, curves):
     first = f"; in the others it is after {steps[int(np.argmax(fair.any(axis=0)))]:,} steps" if fair.any() else ""
     for what, splits, why, answers in (
         ("SenSR is not rejected whenever the flow is stopped", ~fair.any(axis=1), first, "stopping.sensr"),
-        ("the other models are rejected if the flow is long enough", unfair[..., -1].all(axis=0), "", "stopping.unfair"),
+        (
+            "the other models are rejected if the flow is long enough",
+            unfair[..., -1].all(axis=0),
+            "",
+            "stopping.unfair",
+        ),
         ("a short flow does not reject them", ~unfair[..., 0].any(axis=0), "", "stopping.unfair"),
     ):
         yield said(what, splits.all(), f"{splits.sum()} of {len(splits)} splits{why}", answers=answers)
