@@ -102,7 +102,7 @@ def off(found):
     """Yield every claim that is not reproduced as the text has it."""
     for each in found:
         if each.status in (NOT, READING):
-            title = inventory(each.source)["source"]["title"].partition(",")[0]
+            title = inventory(each.source)["source"]["short"]
             yield [title, each.words, each.shown, each.ours, each.status, each.why]
 
 
@@ -114,7 +114,7 @@ def sources_table(found):
         for kind, by_status in by_kind.items():
             if by_status:
                 counts = [by_status[status] for status in (REPRODUCED, READING, NOT, SKIPPED)]
-                rows.append([inventory(source)["source"]["title"].partition(", Eval")[0], kind, *counts])
+                rows.append([inventory(source)["source"]["short"], kind, *counts])
     return table(["source", "", REPRODUCED, "in another reading only", NOT, SKIPPED], rows)
 
 

@@ -171,7 +171,7 @@ def variance_row(what, formula, measured, error, answers, reading=""):
 
 def two_means(how, sequence):
     designs = [simulations.Means((400, 100), deviations) for deviations in ((1.0, 3.0), (3.0, 1.0))]
-    rows, table, by_level = [], [], []
+    rows, table = [], []
     for design, child in zip(designs, sequence.spawn(2), strict=True):
         found = simulations.means(design, how["means"], how["resamples"], child)
         label = "deviations {:g} and {:g} in groups of {} and {}".format(*design.deviations, *design.people)
@@ -179,8 +179,6 @@ def two_means(how, sequence):
             variance_row(f"2.2: {kind} variance, {label}", formula, *found[kind], "means.variances")
             for kind, formula in (("sampling", design.sampling_variance), ("permutation", design.permutation_variance))
         ]
-        shares = {name: found[name] for name in ("un-studentized", "studentized")}
-        by_level.append(shares)
         errors = [simulations.error_of(found[name], how["means"]) for name in ("un-studentized", "studentized")]
         table.append([
             label, f"{design.sampling_variance:g}, {found['sampling'][0]:.2f}",
@@ -190,14 +188,6 @@ def two_means(how, sequence):
         ])  # fmt: skip
     head = ["design", "sampling variance: formula, measured", "permutation variance: formula, measured",
             "un-studentized: limit, rejected (error)", "studentized: limit, rejected (error)"]  # fmt: skip
-    excess = ERRORS * np.sqrt(simulations.ALPHA * (1 - simulations.ALPHA) / how["means"])
-    largest = {name: max(shares[name] for shares in by_level) for name in ("un-studentized", "studentized")}
-    rows += [
-        said("2.1: un-studentized, a true weak null is rejected too often", largest["un-studentized"]
-             > simulations.ALPHA + excess, f"largest share {largest['un-studentized']:.4f}", answers="background.weak"),
-        said("2.3: studentized, it is not", largest["studentized"] <= simulations.ALPHA + excess,
-             f"largest share {largest['studentized']:.4f}", answers="means.studentized"),
-    ]  # fmt: skip
     facts = {"means_data_sets": how["means"], "resamples": how["resamples"]}
     return Found(rows, {MEANS: (head, table)}, facts)
 
