@@ -134,7 +134,7 @@ FULL = {
 }  # fmt: skip
 QUICK = {
     "means": 100, "resamples": 199, "table": 10, "rates": 1000, "rates_resamples": 200, "exact": 100, "people": (400,),
-    "draws": 300, "permuted": 6, "splits": 2, "sizes": 3, "repetitions": 2,
+    "draws": 300, "permuted": 6, "splits": 5, "sizes": 3, "repetitions": 2,
 }  # fmt: skip
 #: The bootstrap and the permutation deviation are "approximately equal" (section 5) if their ratio is so near to 1.
 NEAR = 0.1
