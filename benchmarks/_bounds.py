@@ -4,23 +4,26 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from benchmarks._cells import ALPHA
+from benchmarks._cells import ALPHA, BOUNDS
 from benchmarks._rows import SHARES
 from benchmarks._run import default_of
 
-#: Largest size of metrics without an exact distribution, and smallest coverage of intervals said to be 95 % ones.
-NEAR, COVERED = 0.065, 0.93
-#: Largest size of people in 20 clusters or more.
-CLUSTERED = 0.07
+#: Smallest coverage of intervals said to be 95 % ones.
+COVERED = 0.93
 
 
 @dataclass
 class Promise:
-    """A statement, in how many places it was looked at, and where it does not hold."""
+    """A statement, in how many places it was looked at, and where it does not hold.
+
+    `left` are the places that its condition leaves out, where it would not hold; `why` is the reason of the condition.
+    """
 
     says: str
     checked: int = 0
     broken: list = field(default_factory=list)
+    left: list = field(default_factory=list)
+    why: str = ""
 
     def look(self, holds, where):
         self.checked += 1
@@ -34,16 +37,8 @@ def promises(cells, records, *, slack=0.0):
     `slack` is how many Monte-Carlo errors are allowed beyond the bounds that have none of their own: with the few data
     sets of a quick run chance alone breaks those.
     """
-    level = Promise(
-        "size at most .05 and three Monte-Carlo errors: rates, F1 and equalized odds of two groups; familywise for 3, "
-        "4 and 6 groups of which all or some are equal, and against the highest of five equal groups"
-    )
+    bounds = {name: Promise(bound.says, why=bound.why) for name, bound in BOUNDS.items()}
     sums = Promise("enumerated size at most .05: every sampled pair of denominators")
-    near = Promise(
-        "size at most .065: AUC up to .95, balanced accuracy and mildly skewed losses, at least 200 people per class "
-        "and group; metrics of classes of value .7, at least 200 people per group"
-    )
-    clustered = Promise("size at most .07: groups that mix inside 20 clusters or more, whatever their composition")
     covered = Promise(
         "95 % intervals of rates and F1 cover at least 93 %: where five events and five non-events are expected in "
         "each group"
@@ -66,13 +61,14 @@ def promises(cells, records, *, slack=0.0):
         error = np.sqrt(ALPHA * (1 - ALPHA) / cell.data_sets)
         size = figures["size"]
         where = f"{cell.name}: {size:.4f}"
-        if cell.bound == "level":
-            own = figures["size_error"] if cell.kind == "grid" else error
-            level.look(size <= ALPHA + 3 * own + 1e-9, where)
-        if cell.bound == "near":
-            near.look(size <= NEAR + slack * error, where)
-        if cell.bound == "clusters":
-            clustered.look(size <= CLUSTERED + slack * error, where)
+        for name, bound in BOUNDS.items():
+            if bound.about(cell):
+                own = figures["size_error"] if cell.kind == "grid" else error
+                holds = size <= bound.most + (bound.errors or slack) * own + 1e-9
+                if bound.where(cell):
+                    bounds[name].look(holds, where)
+                elif not holds:
+                    bounds[name].left.append(where)
         if "largest_size" in figures:
             sums.look(figures["largest_size"] <= ALPHA + 1e-6, f"{cell.name}: {figures['largest_size']:.5f}")
             fisher = record["methods"]["fisher"]["power"]
@@ -81,12 +77,12 @@ def promises(cells, records, *, slack=0.0):
             if key in figures and record.get(expected):
                 holds = figures[key] >= COVERED - slack * figures[key + "_error"]
                 covered.look(holds, f"{cell.name}, {key.replace('_', ' ')}: {figures[key]:.4f}")
-    return [level, sums, near, clustered, covered, power, ratios, held, agreed]
+    return [*bounds.values(), sums, covered, power, ratios, held, agreed]
 
 
 def _look_at_shares(cell, methods, promised, slack):
     ratios, held, agreed = promised
-    most = CLUSTERED if cell.bound == "clusters" else ALPHA
+    most = ALPHA if cell.people else BOUNDS["clusters"].most
     for method, figures in methods.items():
         where = f"{cell.name}, {method}"
         error = np.sqrt(most * (1 - most) / cell.data_sets)

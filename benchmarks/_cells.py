@@ -6,6 +6,7 @@ scores); negatives are standard normal before the shift. Losses: the name of a l
 `_rows` draws.
 """
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 
@@ -30,10 +31,8 @@ ALPHA = 0.05
 class Cell:
     """One design.
 
-    `denominators`: how many pairs of them are drawn for the enumerated tests. `bound`: what is promised of the default
-    method's size there. "level": at most 5 % and three Monte-Carlo errors; "near": at most 6.5 %; "clusters": at most
-    7 %; None: nothing, it is published as it is. Of ratios and of weights that follow the outcome it is promised of
-    every method, with three Monte-Carlo errors.
+    `denominators`: how many pairs of them are drawn for the enumerated tests. What is promised of a method's size
+    follows from the design: `BOUNDS`.
     """
 
     name: str
@@ -44,7 +43,6 @@ class Cell:
     effect: tuple | None = None
     data_sets: int = 1000
     resamples: int = 199
-    bound: str | None = None
     competitors: bool = True
     denominators: int | None = None
     quick: bool = False
@@ -127,21 +125,21 @@ def _sizes(people):
 def rate_cells():
     tpr = RATES["true_positive_rate"]
     paper = (by_truth(0.8, 0.9, 0.1), by_truth(0.2, 0.9, 0.1))
-    yield Cell("paper/tpr", "rate", "true_positive_rate", (200, 200), paper, None, 10_000, 499, "level")
+    yield Cell("paper/tpr", "rate", "true_positive_rate", (200, 200), paper, None, 10_000, 499)
     only_null = ("selection_rate", "false_positive_rate", "negative_predictive_value")
     for metric, (first, same, other) in RATES.items():
         for people in SIZES:
             large = people[1] > 1000
             yield Cell(
                 f"rates/{metric}/{_sizes(people)}", "rate", metric, people, (first, same),
-                None if large or people[0] == 20 or metric in only_null else (first, other), 2000, 199, "level",
+                None if large or people[0] == 20 or metric in only_null else (first, other), 2000, 199,
                 quick=metric in ("selection_rate", "f1") and people == (20, 200),
             )  # fmt: skip
     rare = (by_truth(0.9, 0.95, 0.1), by_truth(0.05, 0.95, 0.1))
     yield Cell("rates/true_positive_rate/2000-200/rare", "rate", "true_positive_rate", (2000, 200), rare, None,
-               2000, 199, "level")  # fmt: skip
+               2000, 199)  # fmt: skip
     yield Cell("rates/true_positive_rate/10000-10000", "rate", "true_positive_rate", (10000, 10000), tpr[:2], None,
-               1000, 199, "level")  # fmt: skip
+               1000, 199)  # fmt: skip
 
 
 def grid_cells():
@@ -153,7 +151,7 @@ def grid_cells():
                 effect = (null[0], by_truth(bases[1], 1 - rate - GRID_EFFECT, 0.1))
                 yield Cell(
                     f"grid/{_sizes(people)}/{bases[0]:g}-{bases[1]:g}/{rate:g}", "grid", "false_negative_rate", people,
-                    null, effect, 2000, 199, "level", denominators=40,
+                    null, effect, 2000, 199, denominators=40,
                     quick=people == (400, 100) and bases == (0.1, 0.1),
                 )  # fmt: skip
 
@@ -170,7 +168,7 @@ def table_cells():
             many = people[0] >= 1000
             yield Cell(
                 f"balanced_accuracy/{label}/{_sizes(people)}", "table", "balanced_accuracy", people, (first, same),
-                None if people[1] > 1000 else (first, other), 2000 if many else 1000, 199, "near" if many else None,
+                None if people[1] > 1000 else (first, other), 2000 if many else 1000, 199,
                 quick=label == ".8" and people in ((200, 200), (1000, 1000)),
             )  # fmt: skip
     first, same, other = with_mcc(0.5, 0.2, 0.5), with_mcc(0.1, 0.05, 0.5), with_mcc(0.1, 0.05, 0.3)
@@ -234,8 +232,7 @@ def class_cells():
             effect = (null[0], lower) if worse else (lower, null[1])
             yield Cell(
                 f"classes/{metric}/{classes} classes, {value:g}/{_sizes(people)}", "table", metric, people, null,
-                None if max(people) > 1000 else effect, 2000, 199,
-                "near" if min(people) >= 200 and value < 0.9 else None, competitors=False,
+                None if max(people) > 1000 else effect, 2000, 199, competitors=False,
                 quick=people == (200, 200) and metric in ("f1_macro", "f2"),
             )  # fmt: skip
 
@@ -259,7 +256,7 @@ def area_cells():
                 yield Cell(
                     f"auc/{label}/{area:g}/{_sizes(people)}", "area", "roc_auc", people,
                     (scores(0.5, area), scores(0.5, area, spread, shift)), None, 1500 if near else 1000, 199,
-                    "near" if near else None, competitors=False, quick=people == (500, 500) and area == 0.9,
+                    competitors=False, quick=people == (500, 500) and area == 0.9,
                 )  # fmt: skip
     for area in (0.7, 0.9, 0.95, 0.98):
         yield Cell(f"auc/sd ratio 3 in the smaller group/{area:g}/100-1000", "area", "roc_auc", (100, 1000),
@@ -270,12 +267,12 @@ def area_cells():
             (scores(0.5, 0.9), scores(0.5, 0.9, 3.0)), (scores(0.5, 0.9), scores(0.5, 0.82, 3.0)), 400, 199,
         )  # fmt: skip
     yield Cell("auc/base .4, .25/0.9/1000-4000", "area", "roc_auc", (1000, 4000),
-               (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, "near", competitors=False)  # fmt: skip
+               (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, competitors=False)  # fmt: skip
     # A group so small beside the other that its people are listed.
     yield Cell("auc/base .4, .25/0.9/400-6000", "area", "roc_auc", (400, 6000),
-               (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, "near", competitors=False)  # fmt: skip
+               (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, competitors=False)  # fmt: skip
     yield Cell("auc/base .4, .25/0.9/10000-10000", "area", "roc_auc", (10000, 10000),
-               (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, "near", competitors=False)  # fmt: skip
+               (scores(0.4, 0.9), scores(0.25, 0.9, 3.0)), None, 1500, 199, competitors=False)  # fmt: skip
 
 
 def average_precision_of(base, mean):
@@ -355,16 +352,15 @@ def loss_cells():
         "mean_squared_error": [("normal", "uniform"), ("exponential", "uniform"), ("exponential", "normal")],
         "log_loss": [("Beta(2, 2)", "skewed Beta"), ("certain", "rare Beta")],
     }
-    mild = {("normal", "uniform"), ("Beta(2, 2)", "skewed Beta")}
     for metric, laws in pairs.items():
         for first, second in laws:
             for people in [(50, 500), (200, 200), (200, 2000), (1000, 10000)]:
-                near = (first, second) in mild and people[0] >= 200
+                near = (first, second) in MILD and people[0] >= 200
                 yield Cell(
                     f"{metric}/{first}, {second}/{_sizes(people)}", "loss", metric, people,
                     ((first, 1.0), (second, 1.0)),
                     ((first, 1.0), (second, 1.4)) if people == (200, 200) else None,
-                    1500 if near else 300 if people[1] > 2000 else 1000, 199, "near" if near else None,
+                    1500 if near else 300 if people[1] > 2000 else 1000, 199,
                     competitors=people[1] <= 500, quick=near and people == (200, 200),
                 )  # fmt: skip
 
@@ -424,7 +420,7 @@ def family_cells():
     for label, metric, people, null in designs:
         yield Cell(
             f"families/{metric}/{label}/{_sizes(people)}", "family", metric, people, null, None,
-            1000 if len(people) < 6 else 400, 199, "level", quick=people == (50, 200, 1000) and metric == selection,
+            1000 if len(people) < 6 else 400, 199, quick=people == (50, 200, 1000) and metric == selection,
         )  # fmt: skip
     accuracy = _odds((0.7, 0.9, 0.3), (0.3, 0.8, 0.2), (0.5, 0.6, 0.2), (0.4, 0.95, 0.2), (0.6, 0.85, 0.25),
                      (0.5, 0.5, 0.3))  # fmt: skip
@@ -477,12 +473,12 @@ def row_cells():
             ("composed by their rates, few of one group", 0.3, 4.0, -1.5),
         ):
             yield Cell(f"clusters/selection_rate/{units} clusters of 3 to 8, {label}", "row", "selection_rate", (),
-                       (("composed", units, "small", rate, slope, start),), None, 1000, bound="clusters",
+                       (("composed", units, "small", rate, slope, start),), None, 1000,
                        quick=units == 40 and rate == 0.1)  # fmt: skip
     whole = (("clusters", 10, "even", 0.3), ("clusters", 10, "even", 0.3))
     mixture = ("mixture", *whole, ("composed", 20, "small", 0.3, 4.0, 0.0))
     yield Cell("clusters/selection_rate/10 and 10 of one group, 20 composed by their rates", "row", "selection_rate",
-               (), (mixture,), None, 1000, bound="clusters")  # fmt: skip
+               (), (mixture,), None, 1000)  # fmt: skip
     areas, laws = (scores(0.5, 0.8), scores(0.3, 0.8, 2.0)), ("normal", "uniform")
     for metric, populations in (("roc_auc", areas), ("mean_squared_error", laws)):
         for units in [(30, 30), (15, 40)]:
@@ -490,7 +486,7 @@ def row_cells():
             yield Cell(f"clusters/{metric}/{units[0]} and {units[1]} clusters of 5 to 15", "row", metric, (), null,
                        None, 400)  # fmt: skip
         yield Cell(f"clusters/{metric}/40 clusters of 5 to 15, both groups in each", "row", metric, (),
-                   (("inside", 40, "even", populations[0]),), None, 400, bound="clusters")  # fmt: skip
+                   (("inside", 40, "even", populations[0]),), None, 400)  # fmt: skip
     # Equal mean costs: .25 of missing and .1 of false alarms, .2 and .15.
     costs = (by_truth(0.5, 0.9, 0.2), by_truth(0.2, 0.8, 0.1875))
     for metric, populations in (("roc_auc", areas), ("mean_squared_error", laws), ("cost", costs)):
@@ -513,16 +509,16 @@ def share_cells():
     for people in [(20, 100), (50, 50)]:
         for label, sigma in (("no weights", 0.0), ("weights log-normal(.5)", 0.5)):
             yield Cell(f"ratios/{label}, rate .05/{_sizes(people)}", "ratio", "selection_rate", people,
-                       (weights(sigma, 0.05),) * 2, None, 500, bound="level",
+                       (weights(sigma, 0.05),) * 2, None, 500,
                        quick=people == (50, 50) and sigma > 0)  # fmt: skip
             yield Cell(f"ratios/{label}, margin .8, rates .04 and .05/{_sizes(people)}", "margin", "selection_rate",
-                       people, (weights(sigma, 0.04), weights(sigma, 0.05)), None, 500, bound="level")  # fmt: skip
+                       people, (weights(sigma, 0.04), weights(sigma, 0.05)), None, 500)  # fmt: skip
     for units in [(20, 40), (40, 40)]:
         yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, rate .05", "ratio", "selection_rate", (),
-                   tuple(clusters(n, 0.05) for n in units), None, 500, bound="clusters")  # fmt: skip
+                   tuple(clusters(n, 0.05) for n in units), None, 500)  # fmt: skip
         yield Cell(f"ratios/{units[0]} and {units[1]} clusters of 5 to 15, margin .8, rates .08 and .1", "margin",
                    "selection_rate", (), tuple(clusters(n, r) for n, r in zip(units, (0.08, 0.1), strict=True)), None,
-                   2000, bound="clusters")  # fmt: skip
+                   2000)  # fmt: skip
     for label, people, sigma, factor, rates, other in (
         ("twice for the event", (100, 100), 0.0, 2.0, (0.2, 0.2), 0.4),
         ("twice for the event", (200, 500), 0.0, 2.0, (0.3, 0.3), 0.2),
@@ -532,7 +528,7 @@ def share_cells():
     ):
         null = tuple(weights(sigma, rate, factor) for rate in rates)
         yield Cell(f"follow/{label}/{_sizes(people)}", "follow", "selection_rate", people, null,
-                   (null[0], weights(sigma, other, factor)), 500, bound="level")  # fmt: skip
+                   (null[0], weights(sigma, other, factor)), 500)  # fmt: skip
 
 
 def highest_cells():
@@ -540,7 +536,64 @@ def highest_cells():
     for rate, people in ((0.3, (100,) * 5), (0.1, (40, 80, 160, 240, 320)), (0.6, (30,) * 5)):
         null = tuple(by_truth(0.5, rate, rate) for _ in people)
         yield Cell(f"highest/rate {rate:g}/{_sizes(people)}", "highest", "selection_rate", people, null, None, 4000,
-                   bound="level", quick=people == (100,) * 5)  # fmt: skip
+                   quick=people == (100,) * 5)  # fmt: skip
+
+
+# What is promised of them ----------------------------------------------------------------------------------
+
+#: Metrics of several groups without an exact distribution.
+PERMUTED = ("roc_auc", "mean_squared_error", "balanced_accuracy")
+#: Losses whose distribution is as skewed in both groups as a squared normal one, or less.
+MILD = {("normal", "uniform"), ("Beta(2, 2)", "skewed Beta")}
+#: Fewest people of a group for which the size of an approximate test is promised.
+ENOUGH = 200
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What is promised of the default method's size: where, of the designs that it is about, and why not in all."""
+
+    says: str
+    most: float
+    errors: int
+    about: Callable[[Cell], bool]
+    where: Callable[[Cell], bool] = lambda _: True
+    why: str = ""
+
+
+def has_exact_tests(cell):
+    family = cell.kind == "family" and cell.metric not in PERMUTED
+    return cell.kind in ("rate", "grid", "highest") or family
+
+
+def has_approximate_tests(cell):
+    return cell.kind in ("area", "table", "loss", "explained") or (cell.kind == "family" and cell.metric in PERMUTED)
+
+
+def has_enough_people(cell):
+    mild = cell.kind != "loss" or tuple(law for law, _ in cell.null) in MILD
+    return min(cell.people) >= ENOUGH and mild
+
+
+BOUNDS = {
+    "level": Bound(
+        "size at most .05 and three Monte-Carlo errors: rates, F1 and equalized odds of two groups; familywise for 3, "
+        "4 and 6 groups of which all or some are equal, and against the highest of five equal groups",
+        ALPHA, 3, has_exact_tests,
+    ),
+    "near": Bound(
+        "size at most .065: AUC, average precision, metrics of classes, R squared and losses, also of several groups, "
+        "of at least 200 people per group; losses mildly skewed",
+        0.065, 0, has_approximate_tests, has_enough_people,
+        "The tests are approximate: in smaller groups a statistic rests on few people, errors or positives, and a mean "
+        "of strongly skewed losses on the few largest, so that its standard error is often much too small",
+    ),
+    "clusters": Bound(
+        "size at most .07: people in clusters, whole groups of them or mixed inside, whatever their composition",
+        0.07, 0, lambda cell: cell.kind == "row", lambda cell: not cell.people,
+        "With weights a squared error rests on the few people whose weight or error is large",
+    ),
+}  # fmt: skip
 
 
 @cache

@@ -180,12 +180,12 @@ def reductions(X, y, crossed, regression, tolerance):
     return VotingClassifier(members, voting="soft", weights=kept.to_numpy()).fit(X, y)
 
 
-def sensitive_directions(X, groups, columns):
+def sensitive_directions(X, groups, columns, regression=REGRESSION):
     """Return the coefficients that predict each sensitive feature without the columns that are sensitive, and these."""
     others = [position for position in range(X.shape[1]) if position not in columns]
     directions = np.zeros((groups.shape[1], X.shape[1]))
     for direction, labels in zip(directions, groups.to_numpy().T, strict=True):
-        direction[others] = clone(REGRESSION).fit(X[:, others], labels).coef_[0]
+        direction[others] = clone(regression).fit(X[:, others], labels).coef_[0]
     return np.concatenate([directions, np.eye(X.shape[1])[columns]])
 
 

@@ -144,7 +144,12 @@ def kept(found):
         [p.says, f"{p.checked - len(p.broken)} of {p.checked}" + "".join(f"; not {where}" for where in p.broken)]
         for p in found
     ]
-    return ["## What we claim, and whether it holds", "", table(["claim", "figures for which it holds"], rows), ""]
+    out = ["## What we claim, and whether it holds", "", table(["claim", "figures for which it holds"], rows), ""]
+    for promise in found:
+        if promise.left:
+            out += [f"Left out of the claim \"{promise.says}\", and above its bound: {'; '.join(promise.left)}. "
+                    f"{promise.why}.", ""]  # fmt: skip
+    return out
 
 
 def correlation(folder):

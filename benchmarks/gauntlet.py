@@ -27,12 +27,14 @@ import numpy as np
 from scipy.stats import binom, norm
 from sklearn.exceptions import UndefinedMetricWarning
 
-from benchmarks._bounds import CLUSTERED, COVERED, Promise
-from benchmarks._cells import ALPHA
+from benchmarks._bounds import COVERED, Promise
+from benchmarks._cells import ALPHA, BOUNDS
 from benchmarks._gauntlet_designs import DESIGNS
 from benchmarks._gauntlet_kinds import KINDS
 from benchmarks._results import versions
 from benchmarks.validity import PAGE, ROOT, load, report, store
+
+CLUSTERED = BOUNDS["clusters"].most
 
 RESULTS = ROOT / "benchmarks" / "results" / "gauntlet.json"
 WHAT = "size, coverage, contradictions and cautions of every kind of test; see benchmarks/gauntlet.py"

@@ -70,7 +70,7 @@ def inequality_cells():
                 yield Cell(
                     f"inequality/{metric}/{label}/{people[0]}-{people[1]}", "table", metric, people, null,
                     (first, effect) if people == (200, 200) else None, 2000, 199,
-                    "near" if min(people) >= 200 else None, competitors=False,
+                    competitors=False,
                 )  # fmt: skip
 
 

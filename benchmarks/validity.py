@@ -56,7 +56,7 @@ def is_finished(cell, records):
     record = records.get(cell.name)
     return (
         record is not None
-        and record["parameters"] == cell.parameters
+        and cell.parameters.items() <= record["parameters"].items()
         # What is run by default, and what its p-value is, may have changed.
         and default_of(cell.kind) in record["methods"]
         and record.get("p_value") == p_value_of(cell)

@@ -1145,7 +1145,7 @@ def test_renaming_groups_in_the_same_order_changes_their_names_only(case, names)
 
 
 @parametrized([case for case in CASES if case.kind in (GROUPS, PAIRS)])
-def test_renaming_groups_in_reverse_order_changes_signs_and_no_p_value(case):
+def test_renaming_groups_in_reverse_order_changes_signs_and_p_values_by_their_monte_carlo_error_only(case):
     back = {new: old for old, new in REVERSED.items()}
     test, before = case.kind.ask(case, case.data.assign(tree=case.data["tree"].map(REVERSED))), fitted(case)
     ours, theirs = test.comparisons_, before.comparisons_

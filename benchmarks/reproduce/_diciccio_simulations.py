@@ -13,19 +13,12 @@ from skfairtest.inference.unconditional import unconditional_log_p
 from skfairtest.metrics.functionals import Mean
 
 ALPHA = 0.05
-#: Simulations behind each published share.
-PUBLISHED_DATA_SETS = 10_000
 
 
 def error_of(share, n):
     """Return the Monte-Carlo error of a share of n data sets; never 0, as the true share is not 0 or 1."""
     share = np.clip(share, 1 / n, 1 - 1 / n)
     return float(np.sqrt(share * (1 - share) / n))
-
-
-def distance_allowed(published, ours, n):
-    """Return three standard errors of the difference between a published share and ours."""
-    return 3 * float(np.hypot(error_of(published, PUBLISHED_DATA_SETS), error_of(ours, n)))
 
 
 # Section 2.2 ------------------------------------------------------------------------------------------------

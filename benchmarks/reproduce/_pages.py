@@ -1,8 +1,10 @@
 """The pages of the sources from their stored figures."""
 
 from benchmarks._tables import table
+from benchmarks.reproduce._expected import DEVIATION, NOT, READING, RULE, inventories, inventory
 from benchmarks.reproduce._pictures import described, file_name, pictures_of
-from benchmarks.reproduce._summary import PAGE, TITLE, sources_table
+from benchmarks.reproduce._rows import Row
+from benchmarks.reproduce._summary import INVENTORY, PAGE, TITLE, sources_table, totals_sentence
 
 
 def words_table(head, rows):
@@ -28,11 +30,49 @@ def time_of(document):
     return f" in {seconds:.0f} second{'s' * (round(seconds) != 1)} on the machine that wrote this page"
 
 
-def source_page(module, name, document):
-    """Write the page of a source: what it is, published beside ours, and the further tables and pictures."""
-    out = [f"# {module.TITLE}", "", module.INTRODUCTION.format_map(document["facts"]), "", "## Published and ours", ""]
-    rows = [[row["what"], row["published"], row["ours"], row["why"]] for row in document["rows"]]
-    out += [words_table(["result", "published", "ours", "how they compare"], rows), ""]
+def claims_table(found, *, status=False):
+    """List claims: where they stand in the source, what it says and what we found."""
+    head = ["claim", "in the source", "published", "ours", *(["status"] if status else []), "remark"]
+    rows = [
+        [each.words, each.where, each.shown, each.ours, *([each.status] if status else []), each.why] for each in found
+    ]
+    return words_table(head, rows)
+
+
+def compared_sections(module, document, found):
+    """Yield the lines about what is published: first what is not reproduced."""
+    answered = {row.get("answers") for row in document["rows"]}
+    own = [
+        each for each in found if each.source == document["source"] and each.name.removesuffix(DEVIATION) in answered
+    ]
+    if own:
+        yield from [totals_sentence(own), ""]
+        for status, title in ((NOT, "Not reproduced"), (READING, "Reproduced in another reading only")):
+            there = [each for each in own if each.status == status]
+            if there:
+                yield from [f"## {title}", "", claims_table(there), ""]
+        yield from ["## What was done", ""]
+    yield from [module.INTRODUCTION.format_map(document["facts"]), ""]
+    if own:
+        yield from ["## Published and ours", "", RULE, "", claims_table(own, status=True), ""]
+
+
+def own_sections(document):
+    """Yield the lines about figures that nobody published: beside another computation, or ours alone."""
+    rows = [Row(**row) for row in document["rows"]]
+    checked = [row for row in rows if row.other is not None]
+    if checked:
+        shown = [[row.what, row.other, row.ours, row.within, row.why] for row in checked]
+        head = ["figure", "another computation", "ours", "distance allowed", "remark"]
+        yield from ["## Cross-checks", "", words_table(head, shown), ""]
+    alone = [[row.what, row.ours, row.why] for row in rows if row.other is None and not row.answers]
+    if alone:
+        yield from ["## Ours alone", "", words_table(["figure", "ours", "remark"], alone), ""]
+
+
+def source_page(module, name, document, found):
+    """Write the page of a source: what is not reproduced, published beside ours, and further tables and pictures."""
+    out = [f"# {module.TITLE}", "", *compared_sections(module, document, found), *own_sections(document)]
     for title, part in document["tables"].items():
         out += [f"## {title}", "", module.TABLES.get(title, "").format_map(document["facts"]), ""]
         out += [words_table(part["head"], part["rows"]), ""] if part["head"] else []
@@ -49,22 +89,39 @@ def source_page(module, name, document):
     return "\n".join(out)
 
 
-def index_page(documents):
-    """Write the page that lists the sources with how many of their numbers come out."""
+def inventory_page(found):
+    """Write the page with every claim of every source."""
+    out = [
+        "# Every claim of the sources", "",
+        f"{totals_sentence(found)} The lists were written from the texts before anything was compared, and are "
+        "`benchmarks/reproduce/expected/*.toml`, with the words that hold each claim; inputs of experiments are listed "
+        "there too and are no claims. What a source prints twice is counted once.", "", RULE, "",
+    ]  # fmt: skip
+    for source in inventories():
+        there = [each for each in found if each.source == source]
+        out += [f"## {inventory(source)['source']['title']}", "", totals_sentence(there), ""]
+        out += [claims_table(there, status=True), ""]
+    return "\n".join(out)
+
+
+def index_page(documents, found):
+    """Write the page that lists the sources with how many of their numbers are reproduced."""
     out = [
         "# The sources, reproduced",
         "",
-        "Each page shows results that a source published beside ours. A number comes out where ours is within the "
-        "distance that its rounding or its simulation error allows; where it does not, the page says why. "
-        f"[{TITLE}]({PAGE}.md) puts them together with what other packages do.",
+        f"{totals_sentence(found)} Each page begins with what is not reproduced. [One page]({INVENTORY}.md) lists "
+        f"every claim; [{TITLE}]({PAGE}.md) puts them together with what other packages do.",
         "",
-        sources_table(documents),
+        sources_table(found),
+        "",
+        *(f"- [{document['what']}]({name}.md)" for name, document in documents.items()),
         "",
         "```{toctree}",
         ":maxdepth: 1",
         ":hidden:",
         "",
         PAGE,
+        INVENTORY,
         *documents,
         "```",
         "",

@@ -1,27 +1,41 @@
-"""What was published beside what comes out here."""
+"""Figures of ours, each with the claim of a source that it answers."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Row:
-    """A published result and ours.
+    """A figure of ours.
 
-    `within` is how far ours may be from the published one, and None where no number is claimed to come out: a statement
-    of the source, or a result of ours that it does not have. `explained` is a number that does not come out for
-    reasons that `why` gives: it counts as one that does not, and fails no run.
+    `answers` names the published value that it is compared with, "claim" or "claim/key" of `expected`; without it the
+    figure is ours alone. `reading` says how the source was read where not as it is printed. A figure has `repetitions`
+    (none where nothing is random) and, unless it is a share, their `deviation` (divisor n). `other` is what another
+    computation gave that nobody published (other code, a formula), and `within` how far ours may be from it.
     """
 
     what: str
-    published: float | str | None
     ours: float | str
+    answers: str = ""
+    reading: str = ""
+    repetitions: int = 0
+    deviation: float | None = None
+    other: float | None = None
     within: float | None = None
     why: str = ""
-    explained: bool = False
 
     @property
     def agrees(self):
-        return self.within is None or abs(self.ours - self.published) <= self.within
+        """Whether ours is as near to another computation as it has to be, and a statement holds."""
+        near = self.within is None or abs(self.ours - self.other) <= self.within
+        return near and self.ours != FAILS
+
+
+HOLDS, FAILS = "holds", "does not hold"
+
+
+def said(what, holds, why="", **answers):
+    """Return whether a statement holds."""
+    return Row(what, HOLDS if holds else FAILS, why=why, **answers)
 
 
 @dataclass(frozen=True)

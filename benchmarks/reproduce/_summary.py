@@ -6,14 +6,25 @@ from benchmarks._drawings import panels, sizes
 from benchmarks._tables import number, table
 from benchmarks._words import METHODS
 from benchmarks.reproduce import diciccio
-from benchmarks.reproduce._rows import Row
+from benchmarks.reproduce._expected import (
+    NOT,
+    READING,
+    REPRODUCED,
+    RULE,
+    SKIPPED,
+    claims,
+    inventories,
+    inventory,
+    totals,
+)
 
 PAGE = "summary"
+INVENTORY = "inventory"
 TITLE = "Are the tests valid?"
 INTRODUCTION = """\
 A test at 5 % is valid if it rejects at most five in a hundred fair models. This page has in one place how often the
-tests of this package and the methods of others do, and whether what others published comes out here. Each table is made
-of stored figures; the pages behind it have their seeds, versions and run times."""
+tests of this package and the methods of others do, and whether what others published is reproduced here. Each table is
+made of stored figures; the pages behind it have their seeds, versions and run times."""
 REJECTED = """\
 Simulated designs in which the model is fair: in how many of them a method rejects more often than 5 % by more than
 three Monte-Carlo errors, and the largest share that it rejects. **Bold** methods are what the package runs by default.
@@ -22,14 +33,15 @@ has every design, power and intervals."""
 PAPER = """\
 Shares of {data_sets:,} fair data sets that are rejected at 5 %: true positive rates of .9 in both groups of 200 people,
 base rates of .8 and .2. Published are the three figures of DiCiccio et al. (2020), section 4.2."""
-SOURCES = "How many published numbers come out here, and how many of a source's statements hold."
-OFF = "Every published number that does not come out here, and every statement that does not hold here."
+OFF = "Every published number that is not reproduced as the text has it, and every statement that does not hold here."
 #: Methods of others that README names, of those in the drawings of validity.
 OTHERS = ("lift", "raw", "basic_bootstrap")
 #: Published for the design of section 4.2, by the names of methods here.
 PUBLISHED = {
-    method: f"{diciccio.PUBLISHED[name]:.4f}".removeprefix("0")
+    method: claim.printed.removeprefix("0")
     for method, name in (("raw", "un-studentized"), ("kdd", "studentized"), ("basic_bootstrap", "bootstrap"))
+    for claim in claims(diciccio.SOURCE)
+    if claim.name == diciccio.RATES_OF[name]
 }
 #: Tables of a source that the page shows as they are.
 SHOWN = {
@@ -41,6 +53,8 @@ SHOWN = {
 }
 #: The table and the design whose shares README names: equal true positive rates, so that a difference is chance.
 PACKAGES = ("competitors", "True positive rates by installed packages", "1,000 and 1,000, base rates .9 and .1")
+#: What becomes of claims that are not reproduced, in a sentence.
+OTHERS_ARE = {READING: "only in another reading", NOT: "not", SKIPPED: "not attempted"}
 MARKS = (
     "<!-- written by python -m benchmarks.reproduce all --render -->",
     "<!-- end of what is written -->",
@@ -52,24 +66,15 @@ def measured():
     return all_cells(), validity.load(validity.RESULTS)
 
 
-def comes_out(row):
-    """Whether a row is right: a number near enough, a statement that holds; None where nothing is published."""
-    if row.within is not None:
-        return row.agrees
-    return row.ours == row.published if isinstance(row.published, str) else None
-
-
-def counted(document):
-    """Return (how many come out, of how many) numbers and statements."""
-    rows = [Row(**row) for row in document["rows"]]
-    numbers = [comes_out(row) for row in rows if row.within is not None]
-    statements = [comes_out(row) for row in rows if row.within is None and comes_out(row) is not None]
-    return [(sum(found), len(found)) for found in (numbers, statements)]
-
-
-def share_of(found):
-    right, of = found
-    return f"{right} of {of}" if of else None
+def totals_sentence(found):
+    """Say in one sentence how many numbers and statements are reproduced, and how many are not."""
+    parts = []
+    for kind, by_status in totals(found).items():
+        if of := by_status.total():
+            rest = [f"{by_status[status]} {words}" for status, words in OTHERS_ARE.items() if by_status[status]]
+            other = f" ({', '.join(rest)})" if rest else ""
+            parts.append(f"{by_status[REPRODUCED]} of {of} {kind if of > 1 else kind[:-1]}{other}")
+    return f"Reproduced here: {' and '.join(parts)}."
 
 
 def rejected(cells, records):
@@ -93,23 +98,27 @@ def size_text(figures):
     return f"{figures['size']:.4f}".removeprefix("0")
 
 
-def off(documents):
-    """Yield every published result that does not come out."""
-    for name, document in documents.items():
-        for row in (Row(**row) for row in document["rows"]):
-            if comes_out(row) is False:
-                yield [f"[{document['what']}]({name}.md)", row.what, row.published, row.ours, row.why]
+def off(found):
+    """Yield every claim that is not reproduced as the text has it."""
+    for each in found:
+        if each.status in (NOT, READING):
+            title = inventory(each.source)["source"]["short"]
+            yield [title, each.words, each.shown, each.ours, each.status, each.why]
 
 
-def sources_table(documents):
-    """List the sources, with how many of their numbers come out and how many of their statements hold."""
-    rows = [
-        [f"[{document['what']}]({name}.md)", *map(share_of, counted(document))] for name, document in documents.items()
-    ]
-    return table(["source", "numbers that come out", "statements that hold here"], rows, left=3)
+def sources_table(found):
+    """List the sources, with how many of their numbers and statements have each status."""
+    rows = []
+    for source in inventories():
+        by_kind = totals([each for each in found if each.source == source])
+        for kind, by_status in by_kind.items():
+            if by_status:
+                counts = [by_status[status] for status in (REPRODUCED, READING, NOT, SKIPPED)]
+                rows.append([inventory(source)["source"]["short"], kind, *counts])
+    return table(["source", "", REPRODUCED, "in another reading only", NOT, SKIPPED], rows)
 
 
-def summary_page(documents, modules):
+def summary_page(documents, modules, found):
     """Write the page; the modules have the words above the tables of a source."""
     cells, records = measured()
     cell, paper = paper_of(cells, records)
@@ -127,32 +136,34 @@ def summary_page(documents, modules):
             words = modules[name].TABLES.get(title, "").format_map(document["facts"])
             out += [f"## {title}", "", words, "", table(part["head"], part["rows"], left=len(part["head"])), ""]
     out += [
-        "## Whether published results come out", "", SOURCES, "",
-        sources_table(documents), "",
-        "## What does not come out", "", OFF, "",
-        table(["source", "result", "published", "here", "why"], list(off(documents)), left=5), "",
+        "## Whether published results are reproduced", "",
+        f"{totals_sentence(found)} {RULE} [Every claim]({INVENTORY}.md).", "",
+        sources_table(found), "",
+        "## What is not reproduced", "", OFF, "",
+        table(["source", "claim", "published", "here", "status", "remark"], list(off(found)), left=6), "",
     ]  # fmt: skip
     return "\n".join(out)
 
 
 def packages(documents):
-    """Yield the row of README about installed packages: the share of fair data in which each finds a difference."""
+    """Yield the row of README about installed packages: in how much fair data each of their calls rejects."""
     name, title, design = PACKAGES
     if name not in documents:
         return
     part = documents[name]["tables"][title]
     column, sets, found = part["head"].index(design), part["head"].index("data sets"), {}
     for row in part["rows"]:
-        share = (row[column] or "–").partition(" ")[0]
-        if row[0] not in found and not share.startswith("–"):  # the first call of each package that answers
-            found[row[0]] = f"{float(share) * row[sets]:.0f} of {row[sets]}"
-    ours = found.pop("skfairtest")
-    others = "; ".join(f"{package} {share}" for package, share in found.items())
+        share, _, silent = (row[column] or "–").partition(", no answer ")
+        if not share.startswith("–"):
+            answers = row[sets] - int(silent or 0)
+            found.setdefault(row[0], {})[f"{float(share.partition(' ')[0]) * answers:.0f} of {answers}"] = None
+    (ours,) = found.pop("skfairtest")
+    others = "; ".join(f"{package} {' or '.join(shares)}" for package, shares in found.items())
     yield [f"equal true positive rates, {design}: data sets in which a difference is found", None, ours, others]
 
 
-def readme_table(documents):
-    """Write the short table of README."""
+def readme_words(documents, found):
+    """Write what README says of the sources: one sentence with the totals, and a short table."""
     cells, records = measured()
     _, paper = paper_of(cells, records)
     (_, rates), *_ = panels(cells, records, sizes)
@@ -163,7 +174,7 @@ def readme_table(documents):
             "fair models rejected at 5 % in the simulation of DiCiccio et al. (2020)",
             "; ".join(f"{names[key]} {value}" for key, value in PUBLISHED.items()),
             f"exact {size_text(paper['exact'])}",
-            "; ".join(f"{names[key]} {size_text(paper[key])}" for key in OTHERS),
+            "; ".join(f"{names[key]} {size_text(paper[key])}" for key in (*PUBLISHED, "lift")),
         ],
         [
             "designs of rates in which fair models are rejected too often",
@@ -173,17 +184,14 @@ def readme_table(documents):
         ],
     ]
     rows += packages(documents)
-    for name, document in documents.items():
-        found = list(zip(counted(document), ("number", "statement"), ("come out", "hold"), strict=True))
-        published = [f"{of} {what}{'s' * (of > 1)}" for (_, of), what, _ in found if of]
-        here = [f"{right} of {of} {verb}" for (right, of), _, verb in found if of]
-        rows.append([f"[{document['what']}](doc/papers/{name}.md)", ", ".join(published), ", ".join(here), None])
-    return table(["", "published", "here", "other methods and packages"], rows, left=4)
+    short = table(["", "published", "here", "other methods and packages"], rows, left=4)
+    sentence = totals_sentence(found).removesuffix(".")
+    return f"{sentence} that four sources print ([which ones](doc/papers/{INVENTORY}.md)).\n\n{short}"
 
 
-def with_table(readme, documents):
-    """Return README with the table between its marks."""
+def with_table(readme, documents, found):
+    """Return README with what is written between its marks."""
     start, end = MARKS
     before, _, rest = readme.partition(start)
     _, _, after = rest.partition(end)
-    return f"{before}{start}\n\n{readme_table(documents)}\n\n{end}{after}"
+    return f"{before}{start}\n\n{readme_words(documents, found)}\n\n{end}{after}"

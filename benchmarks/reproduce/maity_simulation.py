@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from benchmarks.reproduce._individuals import TOLERANCE, simulated
 from benchmarks.reproduce._pictures import Picture
-from benchmarks.reproduce._rows import Found, Row
+from benchmarks.reproduce._rows import FAILS, HOLDS, Found, Row, said
 from skfairtest import IndividualFairnessTest, Mahalanobis, Projection
 from skfairtest.displays._drawings import literal
 from skfairtest.displays._style import GREY
@@ -24,6 +24,7 @@ from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.flow.unfair_map import euler
 
 TITLE = "Maity et al. (2021): the simulation"
+SOURCE = "maity"
 SEED = 1
 INTRODUCTION = """\
 S. Maity, S. Xue, M. Yurochkin and Y. Sun (2021), "Statistical inference for individual fairness", simulate {people}
@@ -156,10 +157,12 @@ def flows(X, y):
         test = audited(golden["theta"], expected["intercept"], X, y)
         model = f"theta = (2, 1), {words[name]}"
         spread = test.standard_error_ * np.sqrt(test.n_samples_)
-        yield Row(f"{model}: mean ratio", expected["mean"], test.statistic_, 1e-7)
-        yield Row(f"{model}: standard deviation", expected["standard_deviation"], float(spread), 1e-7)
-        why = f"the published quantile is {golden['z']}"
-        yield Row(f"{model}: T_n", expected["lower_bound"], test.lower_bound_, 2e-6, why)
+        for what, ours, key, within, why in (
+            ("mean ratio", test.statistic_, "mean", 1e-7, ""),
+            ("standard deviation", float(spread), "standard_deviation", 1e-7, ""),
+            ("T_n", test.lower_bound_, "lower_bound", 2e-6, f"the published quantile is {golden['z']}"),
+        ):
+            yield Row(f"{model}: {what}", ours, other=expected[key], within=within, why=why)
 
 
 def crossing(grid, row):
@@ -188,24 +191,28 @@ def statements(grid, maps):
         """How many models have another verdict than that with theta_2 = 0."""
         return int((rejected(how, 0) != rejected(how, 0)[middle]).sum())
 
-    says = {
-        "left: T_n grows with the distance of theta_1 from 0": lambda how: grows(maps[how, False, 0]),
-        "left: which models are rejected does not depend on theta_2": lambda how: not changed(how),
-        "centre and right: models with theta_1 = 0 are not rejected": lambda how: (
+    says = (
+        ("left: T_n grows with the distance of theta_1 from 0", "increase", lambda how: grows(maps[how, False, 0])),
+        ("left: which models are rejected does not depend on theta_2", "increase", lambda how: not changed(how)),
+        ("centre and right: models with theta_1 = 0 are not rejected", "robust", lambda how: (
             not any(rejected(how, angle)[:, middle].any() for angle in SHOWN[1:])
-        ),
-        "centre and right: models with large theta_2 are rejected that are not on the left": lambda how: all(
-            (rejected(how, angle) & ~rejected(how, 0))[[0, -1]].any() for angle in SHOWN[1:]
-        ),
-    }
-    for what, holds in says.items():
-        ours, other = ("holds" if holds(how) else "does not hold" for how in ("doubled", "fitted"))
-        why = f"{changed('doubled')} of {len(grid) ** 2} models differ from theta_2 = 0; " if "depend" in what else ""
-        yield Row(f"Figure 1, {what}", "holds", ours, why=f"{why}with the intercept of the text: {other}")
-    edges = {how: np.mean([crossing(grid, row) for row in maps[how, False, 0]]) for how in ("doubled", "fitted")}
-    why = f"half a step of the grid is .2; with the intercept of the text {edges['fitted']:.2f}"
-    what = "Figure 1, left: theta_1 up to which models are not rejected"
-    yield Row(what, 1.5, float(edges["doubled"]), 0.2, why)
+        )),
+        ("centre and right: models with large theta_2 are rejected that are not on the left", "misspecified",
+         lambda how: all((rejected(how, angle) & ~rejected(how, 0))[[0, -1]].any() for angle in SHOWN[1:])),
+        ("left: with a tolerance of 1 every model with theta_1 other than 0 is rejected", "strict",
+         lambda how: (maps[how, False, 0][:, grid != 0] > 1).all()),
+    )  # fmt: skip
+    for what, claim, holds in says:
+        published = f"in the published maps, of the intercept added twice: {HOLDS if holds('doubled') else FAILS}"
+        if "depend" in what:
+            published += f" ({changed('doubled')} of {len(grid) ** 2} models differ from theta_2 = 0)"
+        yield said(f"Figure 1, {what}", holds("fitted"), published, answers=f"simulation.{claim}")
+    for how, reading in (("fitted", ""), ("doubled", "intercept added twice, as in the published code")):
+        edge = float(np.mean([crossing(grid, row) for row in maps[how, False, 0]]))
+        what = "Figure 1, left: theta_1 up to which models are not rejected"
+        yield Row(
+            what, edge, "simulation.permitted/theta1", reading, why="between models of the grid, which are .4 apart"
+        )
 
 
 def largest_text(values):
@@ -239,13 +246,19 @@ def run(*, quick):
     through = {each: bounds(grid, X, y, each[0], each[2], each[1]) for each in asked}
     maps = {each: found[-1] for each, found in through.items()}
     rows = [*flows(X, y)]
-    rows.append(Row("models of the grid tested one by one: largest difference", 0.0, checked(grid, X, y, maps), 1e-8))
+    apart = checked(grid, X, y, maps)
+    rows.append(Row("models of the grid tested one by one: largest difference", apart, other=0.0, within=1e-8))
     for angle, stored in STORED.items():  # in the corners, which a coarse grid has too
         ours = float(maps["doubled", False, angle].max())
-        rows.append(Row(f"Figure 1, largest T_n, {angle} degrees", stored, ours, 0.005))
+        what = f"Figure 1, largest T_n, {angle} degrees: the array stored with the published code"
+        rows.append(Row(what, ours, other=stored, within=0.005))
     if quick:
         return Found(rows)
     rows += statements(grid, maps)
+    apart = np.abs(X[minority == 1].mean(axis=0) - X[minority == 0].mean(axis=0))
+    why = "means {:.2f} and {:.2f} apart".format(*apart)
+    rows.append(said("Figure 3: groups differ mainly in the first feature", apart[0] > 10 * apart[1], why,
+                     answers="figure3.groups"))  # fmt: skip
     tables = {
         "Figure 1": ([], []),
         "Figure 1 with the intercept of the text": ([], []),

@@ -6,13 +6,15 @@ import numpy as np
 
 from benchmarks import _adult_compas
 from benchmarks.reproduce import maity_tables
+from benchmarks.reproduce._expected import claims
 from benchmarks.reproduce._pictures import Picture
-from benchmarks.reproduce._rows import Found, Row
+from benchmarks.reproduce._rows import Found, Row, said
 from skfairtest import IndividualFairnessTest
 from skfairtest.displays._drawings import literal
 from skfairtest.displays._style import BLUE, GREY, ORANGE
 
 TITLE = "Maity et al. (2021): when the flow is stopped"
+SOURCE = maity_tables.SOURCE
 SEED = _adult_compas.SEEDS
 NEEDS = ("adult.csv.gz",)
 LIBRARIES = maity_tables.LIBRARIES
@@ -67,14 +69,18 @@ def statements(steps, curves):
     rejected = {kind: np.array(values) > TOLERANCE for kind, values in curves.items()}  # by split and steps
     fair = rejected.pop("sensr")
     unfair = np.array(list(rejected.values()))
-    first = f"in the others it is after {steps[int(np.argmax(fair.any(axis=0)))]:,} steps" if fair.any() else ""
-    for what, splits, why in (
-        ("SenSR is not rejected whenever the flow is stopped", ~fair.any(axis=1), first),
-        ("the other models are rejected if the flow is long enough", unfair[..., -1].all(axis=0), ""),
-        ("a short flow does not reject them", ~unfair[..., 0].any(axis=0), ""),
+    first = f"; in the others it is after {steps[int(np.argmax(fair.any(axis=0)))]:,} steps" if fair.any() else ""
+    for what, splits, why, answers in (
+        ("SenSR is not rejected whenever the flow is stopped", ~fair.any(axis=1), first, "stopping.sensr"),
+        (
+            "the other models are rejected if the flow is long enough",
+            unfair[..., -1].all(axis=0),
+            "",
+            "stopping.unfair",
+        ),
+        ("a short flow does not reject them", ~unfair[..., 0].any(axis=0), "", "stopping.unfair"),
     ):
-        ours = "holds" if splits.all() else f"holds in {splits.sum()} of {len(splits)} splits"
-        yield Row(what, "holds", ours, why=why)
+        yield said(what, splits.all(), f"{splits.sum()} of {len(splits)} splits{why}", answers=answers)
 
 
 def table_of(steps, curves):
@@ -93,10 +99,11 @@ def quick_rows():
     """Return T_n of two models that are trained in seconds, within four published standard deviations."""
     longest = maity_tables.FLOWS["adult"]["n_steps"]
     _, curves, _ = curves_of(["baseline", "reductions"], longest, SEED[:1], FEW)
+    printed = {claim.name: float(claim.printed) for claim in claims(SOURCE) if claim.is_number}
     for kind, ((*_, bound),) in curves.items():
-        published, spread, _ = maity_tables.PUBLISHED["adult"][kind]["loss_ratio"]
+        name = maity_tables.answered("adult", kind, "loss_ratio")
         what = f"{maity_tables.LABELS[kind]}: T_n of {FEW:,} people after {longest} steps"
-        yield Row(what, published, bound, 4 * spread)
+        yield Row(what, bound, other=printed[name], within=4 * printed[f"{name} (deviation)"])
 
 
 def run(*, quick):

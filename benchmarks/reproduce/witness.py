@@ -13,6 +13,7 @@ from benchmarks.reproduce._rows import Found, Row
 from skfairtest import FairnessTest
 
 TITLE = "R: an independent witness"
+SOURCE = ""
 SEED = None
 INTRODUCTION = """\
 R's functions for two rates, for strata and for the same people judged twice have been read by statisticians for
@@ -100,11 +101,13 @@ def run(*, quick):
     limits = [(t.confidence_interval_, [float(x) for x in r["odds_ratio_interval"]], r["table"]) for t, r in two]
     ours, theirs = (max(off(pair[which], pair[2]) for pair in limits) for which in (0, 1))
     rows = [
-        Row(f"{name}: largest relative distance of {len(pairs)}", 0.0, largest(pairs), within, WHY.get(name, ""))
+        Row(f"{name}: largest relative distance of {len(pairs)}", largest(pairs), other=0.0, within=within,
+            why=WHY.get(name, ""))
         for name, (pairs, within) in compared.items()
-    ]
+    ]  # fmt: skip
     for t, r in many:
         what = f"epi.2by2, Breslow-Day p-value of {len(r['strata'])} departments"
-        rows.append(Row(what, r["breslow_day_p"], float(t.homogeneity_["p_value"].iloc[0]), why=WHY["homogeneity"]))
-    rows.append(Row("a tail at a limit, distance from .025: ours and R's largest", theirs, ours, why=WHY["tails"]))
+        p = float(t.homogeneity_["p_value"].iloc[0])
+        rows.append(Row(what, p, other=r["breslow_day_p"], why=WHY["homogeneity"]))
+    rows.append(Row("a tail at a limit, largest distance from .025", ours, other=theirs, why=WHY["tails"]))
     return Found(rows, facts={"source": said["source"].split(";")[0], "tables": len(two)})

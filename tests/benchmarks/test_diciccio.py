@@ -1,7 +1,5 @@
 """The reproduction of DiCiccio et al. (2020): its statistics, limits and data, against other computations of them."""
 
-import json
-
 import numpy as np
 import pytest
 from fairlearn.metrics import MetricFrame, false_positive_rate, true_positive_rate
@@ -14,8 +12,7 @@ from benchmarks.reproduce import _diciccio_data as data
 from benchmarks.reproduce import _diciccio_limits as limits
 from benchmarks.reproduce import _diciccio_simulations as simulations
 from benchmarks.reproduce import diciccio
-from benchmarks.reproduce._pages import index_page
-from benchmarks.reproduce._rows import Found, Row
+from benchmarks.reproduce._expected import NOT, READING, claims, verdicts
 from skfairtest.inference.unconditional import unconditional_log_p
 
 needs_data = pytest.mark.skipif(bool(data.missing()), reason=f"the data folder lacks {data.missing()}")
@@ -166,7 +163,8 @@ def test_the_exponent_of_the_people_is_found():
 @pytest.mark.parametrize(("name", "columns"), [("compas", 399), ("adult", 100)])
 def test_the_records_are_as_many_as_published(name, columns):
     found = data.load(name)
-    assert len(found.y) == len(found.male) == diciccio.AREAS_PUBLISHED[name][0]
+    published = {claim.name: float(claim.printed) for claim in claims(diciccio.SOURCE) if claim.kind == "number"}
+    assert len(found.y) == len(found.male) == published[f"real.{name}_records/records"]
     assert found.encoded().shape == (len(found.y), columns)
     assert not {"sex", "race", "decile_score", "fnlwgt"} & set(found.features)
     train, test = data.split(len(found.y), np.random.default_rng(0))
@@ -192,27 +190,17 @@ def test_without_the_data_section_5_is_left_out_of_a_quick_run_with_a_reason(mon
 # What is stored ---------------------------------------------------------------------------------------------
 
 
-def test_an_explained_distance_does_not_fail_a_run_and_is_not_counted_as_reached(monkeypatch, tmp_path):
-    rows = [Row("near", 0.5, 0.5, 0.1), Row("far", 0.5, 0.9, 0.1, "because", explained=True)]
-    monkeypatch.setattr(diciccio, "run", lambda *, quick: Found(rows))
-    monkeypatch.setattr(reproduce, "RESULTS", tmp_path)
-    assert reproduce.main(["diciccio", "--quick"]) == 0
-    document = {"what": "It", "rows": [vars(row) for row in rows]}
-    assert "| [It](it.md) | 1 of 2 | – |" in index_page({"it": document})
-
-
-def test_the_stored_figures_say_which_readings_of_the_paper_come_out():
-    document = json.loads((reproduce.RESULTS / "diciccio.json").read_text())
-    rows = {row["what"]: Row(**row) for row in document["rows"]}
-    assert all(row.agrees or row.explained for row in rows.values())
-    for wrong, right in [
-        ("4.2: studentized, with the paper's standard error", "4.2: studentized, with a pooled standard error"),
-        ("4.2: bootstrap, two-sided", "4.2: bootstrap, one-sided (A higher)"),
-        ("Theorem 1: v as printed", "Theorem 1: v with the denominators changed back"),
-        ("Theorem 1: w as printed", "Theorem 1: w with the denominators changed back"),
-        ("Proof of theorem 3: the same as printed", "3.3: variance of the permutation distribution"),
-    ]:
-        assert not rows[wrong].agrees
-        assert rows[right].agrees
+def test_the_stored_figures_say_which_readings_of_the_paper_are_reproduced():
+    document = reproduce.stored("diciccio")
+    found = {claim.name: claim for claim in verdicts({"diciccio": document}) if claim.source == diciccio.SOURCE}
+    read_otherwise = {claim.name: claim.why.partition(";")[0] for claim in found.values() if claim.status == READING}
+    assert read_otherwise == {
+        "table1.uncorrelated/fairtest": "noise z / |x|, as in the authors' Python script for FairTest",
+        "fnr.studentized_rate/rejected": "a pooled standard error",
+        "fnr.bootstrap/rejected": "one-sided p-values (A higher)",
+        "auc.variances": "its two denominators exchanged, a misprint",
+        "proof.fnr_variance": "a plus for the minus, as in 3.3",
+    }
+    assert [claim.name for claim in found.values() if claim.status == NOT] == ["fnr.bootstrap_worse", "real.deviation"]
     assert list(document["tables"]) == list(diciccio.SECTIONS)
     assert set(document["pictures"]) == set(diciccio.PICTURES)

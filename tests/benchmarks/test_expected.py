@@ -1,0 +1,171 @@
+"""The inventory of the sources: every place holds its words, no number of a text is left out, one rule judges all."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import f as f_distribution
+from scipy.stats import norm
+
+pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
+from benchmarks.make_compas_counts import ROOT
+from benchmarks.reproduce import __main__ as reproduce
+from benchmarks.reproduce import _expected as expected
+from benchmarks.reproduce._rows import FAILS, HOLDS, Row
+
+TEXTS = ROOT.parent / "shared" / "seeds"
+SOURCES = expected.inventories()
+needs_texts = pytest.mark.skipif(not TEXTS.exists(), reason="the texts of the sources are not here")
+#: LaTeXML writes a formula as text, symbols and source: "0.050.050.05".
+REPEATED = re.compile(r"(\d+\.\d+?|\d{2,}?)\1\1(?!\d)")
+PAGE = "Published as a conference paper at"
+#: Values of numbers, not labels of equations, sections and references; of years and small whole numbers there is none.
+NUMBER = re.compile(r"(?<![\w.^_{\\])(\d+\.\d+|\d+%|(?!(?:19|20)\d\d\b)\d{3,})(?![\d.]*\d)")
+LABELS = re.compile(
+    r"\((?:\d|[A-G])\.\d+\)|(?:Theorem|Corollary|Section|Appendix|Section\s)\W?[A-G]?\.?\d[\d.]*|Xiv:[\d.]+"
+    r"|\b[A-F]\.\d(?:\.\d)?|(?:(?<=\n)|(?<=2021 )|(?<=needed\. )|(?<=maintained\. ))\d\.\d(?:\.\d)?\.?(?= [A-Z]|\n)"
+)
+
+
+def text_of(source):
+    return (TEXTS / expected.inventory(source)["source"]["text"]).read_text(encoding="utf-8")
+
+
+def places(source):
+    return expected.inventory(source)["claim"]
+
+
+def starts_of(text):
+    """Where each line begins, and each page of a text that names them."""
+    lines = [0, *(match.end() for match in re.finditer("\n", text))]
+    return lines, [match.start() for match in re.finditer(PAGE, text)]
+
+
+@needs_texts
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_words_of_every_place_are_on_its_line_and_page_and_hold_what_is_printed(source):
+    text = text_of(source)
+    lines, pages = starts_of(text)
+    for place in places(source):
+        start = lines[place["line"] - 1]
+        end = lines[place["line"]] if place["line"] < len(lines) else len(text)
+        found = text.find(place["quote"], start)
+        assert start <= found < end, place["id"]
+        if "page" in place:
+            on_page = [number for number, begins in enumerate(pages, 1) if begins <= found][-1]
+            on_it = text[pages[place["page"] - 1] : (*pages, len(text))[place["page"]]]
+            assert place["page"] == on_page or place["quote"] in on_it, place["id"]
+        printed = [value for kind in expected.NUMBERS for value in place.get(kind, {}).values()]
+        for value in [*printed, *place.get("setting", [])]:
+            assert value.removesuffix("%") in place["quote"] or value.replace(",", "") in place["quote"], place["id"]
+
+
+@needs_texts
+@pytest.mark.parametrize("source", SOURCES)
+def test_no_number_of_a_text_is_left_out(source):
+    text = text_of(source)
+    lines, pages = starts_of(text)
+    there = [text]
+
+    def blank(start, end):
+        there[0] = there[0][:start] + re.sub(r"\d", "#", there[0][start:end]) + there[0][end:]
+
+    for part in expected.inventory(source)["source"]["claims_nothing"]:
+        if "words" in part:
+            start = text.index(part["words"])
+            blank(start, start + len(part["words"]))
+        else:
+            first, last = part.get("lines") or part["pages"]
+            begins = lines if "lines" in part else pages
+            blank(begins[first - 1], (*begins, len(text))[last])
+    held = set()
+    for place in places(source):
+        for match in re.finditer(re.escape(place["quote"]), text):
+            blank(*match.span())
+        values = [value for kind in expected.NUMBERS for value in place.get(kind, {}).values()]
+        held |= {value.replace(",", "") for value in (*values, *place.get("setting", []))}
+    for match in LABELS.finditer(text):
+        blank(*match.span())
+    left = {match[1] for match in NUMBER.finditer(REPEATED.sub(r" \1 ", there[0]))}
+    assert left - held == set()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_claim_is_one_of_a_kind_and_names_are_unique(source):
+    for place in places(source):
+        kinds = {*expected.NUMBERS, "statement", "figure", "setting", "repeats"} & set(place)
+        assert kinds, place["id"]
+    names = [claim.name for claim in expected.claims(source)]
+    assert len(names) == len(set(names))
+
+
+def test_every_claim_has_a_figure_of_ours_or_a_reason_and_every_figure_its_claim():
+    documents = {name: reproduce.stored(name) for name in reproduce.SOURCES}
+    found = expected.verdicts(documents)
+    for claim in found:
+        assert claim.status in expected.STATUSES
+        if claim.status == expected.SKIPPED:
+            assert claim.kind == "figure" or claim.place["not_attempted"], claim.name
+        else:
+            assert "not_attempted" not in claim.place, claim.name
+        if claim.status == expected.NOT:
+            assert claim.why, claim.name
+    names = {(claim.source, claim.name) for claim in found}
+    for document in documents.values():
+        for row in document["rows"]:
+            assert "answers" not in row or (document["source"], row["answers"]) in names
+
+
+def of(kind, printed, **place):
+    return expected.Claim("a", "table/value", kind, printed, place)
+
+
+@pytest.mark.parametrize(("printed", "value", "half"), [
+    ("0.0428", 0.0428, 0.00005), ("1,296", 1296, 0.5), ("-0.151", -0.151, 0.0005), ("0.66666...", 0.666665, 0.000005),
+])  # fmt: skip
+def test_a_printed_number_stands_for_all_that_round_to_it(printed, value, half):
+    assert expected.value_of(printed) == pytest.approx((value, half))
+
+
+def test_a_number_is_reproduced_within_three_combined_errors_and_half_of_its_last_digit():
+    claim, error = of("rate", "0.05", repetitions=10_000), np.sqrt(0.05 * 0.95 * (1 / 10_000 + 1 / 100))
+    for far, holds in ((2.8, True), (5.0, False)):
+        assert expected.agrees(claim, Row("", 0.05 + far * error, repetitions=100)) == holds
+    claim = of("mean", "1.00", repetitions=10, deviation={"value": "0.3"})
+    edge = 3 * np.sqrt(0.3**2 / 9 + 0.6**2 / 9) + 0.005
+    for ours, holds in ((1 + 0.999 * edge, True), (1 + 1.001 * edge, False)):
+        assert expected.agrees(claim, Row("", ours, repetitions=10, deviation=0.6)) == holds
+    assert expected.agrees(of("number", "6167"), Row("", 6167))
+    assert not expected.agrees(of("number", "6167"), Row("", 6168))
+
+
+def test_a_deviation_is_reproduced_inside_the_f_interval():
+    """Three errors on either side: a ratio of variances beyond 8.86 has probability .00135 on 9 and 9 degrees."""
+    claim = of("deviation", "1.0000000", repetitions=10)
+    edge = np.sqrt(f_distribution(9, 9).isf(norm.sf(3)))
+    for deviation, holds in ((0.999 * edge, True), (1.001 * edge, False), (1.001 / edge, True), (0.999 / edge, False)):
+        assert expected.agrees(claim, Row("", 0.0, repetitions=10, deviation=deviation)) == holds
+    with_rounding = of("deviation", "0.003", repetitions=10)
+    assert expected.agrees(with_rounding, Row("", 0.0, repetitions=10, deviation=0.0034 * edge))
+
+
+def test_a_claim_is_reproduced_as_printed_only_in_another_reading_or_not():
+    claim = of("number", "0.5")
+    near, far = Row("", 0.52, "table/value"), Row("", 0.9, "table/value", why="because")
+    reading = replace(near, reading="another")
+    assert expected.judged(claim, [near]).status == expected.REPRODUCED
+    assert expected.judged(claim, [far, reading]).status == expected.READING
+    assert expected.judged(claim, [far, replace(far, reading="another")]).status == expected.NOT
+    assert expected.judged(claim, [replace(far, answers="another/value")]).status == expected.SKIPPED
+    statement = of("statement", "It holds.")
+    rows = [Row("", HOLDS, "table/value"), Row("", 2.0, "table/value", other=2.1, within=0.2)]
+    assert expected.judged(statement, rows).status == expected.REPRODUCED
+    assert expected.judged(statement, [*rows, Row("", FAILS, "table/value")]).status == expected.NOT
+
+
+def test_a_mean_that_only_our_deviation_brings_near_says_so():
+    claim = of("mean", "1.000", repetitions=10, deviation={"value": "0.010"})
+    found = expected.judged(claim, [Row("", 1.3, "table/value", repetitions=10, deviation=0.6)])
+    assert found.status == expected.REPRODUCED
+    assert "90 errors by the published one alone" in found.why

@@ -1,0 +1,151 @@
+"""Figures and sentences of README, the changelog and the documentation, against what is stored."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("benchmarks", reason="the benchmarks are not part of an installed package")
+from benchmarks import _cells, _drawings, validity
+from benchmarks.reproduce import __main__ as reproduce
+from benchmarks.reproduce._expected import NOT, READING, inventories, totals, verdicts
+from benchmarks.reproduce._summary import totals_sentence
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "doc").rglob("*.md")])
+
+
+def words_of(page):
+    return re.sub(r"\s+", " ", page.read_text(encoding="utf-8"))
+
+
+def stored(name):
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def pcm():
+    figures = stored("adjusted")["figures"]
+    for people in (500, 5000):
+        found = figures[f"power, changes its sign, {people} people"]
+        yield f"{found['rejected']['pcm']} of {found['runs']}"
+
+
+def two_models(part, of, *methods):
+    shares = [[each["rejected"][method] for each in stored("paired")[part]] for method in methods]
+    return [f"{of(found):.3f}".removeprefix("0") for found in shares]
+
+
+def share(value):
+    return f"{value:.2f}".removeprefix("0")
+
+
+def power_of_two_models():
+    for method in ("paired", "independent"):
+        found = [each["rejected"][method] for each in stored("paired")["different"]]
+        yield from (share(min(found)), share(max(found)))
+
+
+def designs_of(method):
+    records = validity.load(validity.RESULTS)
+    (_, rows), *_ = _drawings.panels(_cells.all_cells(), records, _drawings.sizes)
+    bad = {row.method: (row.is_bad.sum(), len(row.values)) for row in rows}
+    return ["{} of {}".format(*bad[method])]
+
+
+#: Sentences with figures: the page, the words with a group for each figure, and the figures that are stored.
+SENTENCES = [
+    ("CHANGELOG.md", r"it finds few: (\d+ of \d+) at 500 people, (\d+ of \d+) at 5,000", pcm),
+    (
+        "doc/methods.md",
+        r"are at most (\.\d+) at a level of \.05 \(3,000 data sets each\); permuting labels with Welch's error reaches "
+        r"(\.\d+), swapping the two predictions within people (\.\d+), and the normal distribution alone (\.\d+)",
+        lambda: two_models("equal", max, "paired", "permuted", "swapped", "normal"),
+    ),
+    (
+        "doc/methods.md",
+        r"its power is (\.\d+) to (\.\d+), that of two independent tests (\.\d+) to (\.\d+)",
+        power_of_two_models,
+    ),
+    ("README.md", r"fair models are rejected too often \| – \| (\d+ of \d+)", lambda: designs_of("exact")),
+]
+#: Sentences that what is stored contradicts.
+NOT_SO = {
+    r"names neither its split nor its features": "section 5 of DiCiccio et al. names both",
+    r"everything .{0,40}that has a number": "figures without values and theorems are not recomputed",
+    r"nearly all of whose numbers": "totals are counted",
+    r"pcm\W+ [^.]{0,30}also finds differences that change their sign": "power .03 and .15",
+    r"(all|every one) of (them|its numbers) (are|is|come|comes) (reproduced|out)": "some are not",
+    r"renaming groups changes no p-value": "a sampled p-value changes with the order of groups",
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "words", "figures"), SENTENCES, ids=lambda value: None if callable(value) else value[:30]
+)
+def test_a_sentence_has_the_stored_figures(page, words, figures):
+    found = re.search(words, words_of(ROOT / page))
+    assert found, "the sentence is gone: take it from the list, or mend its pattern"
+    assert list(found.groups()) == list(figures())
+
+
+@pytest.mark.parametrize("words", NOT_SO)
+def test_no_page_says_what_the_stored_results_contradict(words):
+    said = [page.relative_to(ROOT).as_posix() for page in PAGES if re.search(words, words_of(page), re.IGNORECASE)]
+    assert said == [], NOT_SO[words]
+
+
+def test_totals_of_published_results_are_those_of_the_stored_figures():
+    """Wherever a page counts reproduced numbers or statements, the count is one that a page of results is made of."""
+    documents = {name: reproduce.stored(name) for name in reproduce.SOURCES}
+    found = verdicts(documents)
+    parts = [found, *([each for each in found if each.source == source] for source in inventories())]
+    for document in documents.values():
+        names = {row.get("answers") for row in document["rows"]}
+        parts.append(
+            [
+                each
+                for each in found
+                if each.source == document["source"] and each.name.removesuffix(" (deviation)") in names
+            ]
+        )
+    known = {match for part in parts for match in re.findall(r"\d+ of \d+ (?:number|statement)", totals_sentence(part))}
+    assert totals(found)["numbers"][NOT] + totals(found)["numbers"][READING] > 0
+    for page in PAGES:
+        counted = set(re.findall(r"\d+ of \d+ (?:number|statement)", words_of(page)))
+        assert counted <= known, page.name
+
+
+def test_every_design_is_in_at_most_one_claim_and_claims_with_a_condition_say_why():
+    for cell in _cells.all_cells():
+        assert sum(bound.about(cell) for bound in _cells.BOUNDS.values()) <= 1, cell.name
+    for bound in _cells.BOUNDS.values():
+        left = [cell for cell in _cells.all_cells() if bound.about(cell) and not bound.where(cell)]
+        assert bool(left) == bool(bound.why), bound.says
+
+
+def test_citation_file_lists_the_papers_that_reports_name_and_those_of_the_methods():
+    entries = (ROOT / "CITATION.cff").read_text(encoding="utf-8").split("  - type: ")[1:]
+    listed = [(set(re.findall(r"family-names: (.+)", entry)), re.search(r"year: (\d+)", entry)[1]) for entry in entries]
+    methods = tomllib.loads((ROOT / "skfairtest/report/methods.toml").read_text(encoding="utf-8"))["method"]
+    cited = re.findall(
+        r"((?:[A-Z]\.[- ]?)+[^()]{2,160}?) \((\d{4})\)", "\n".join(method.get("citation", "") for method in methods)
+    )
+    assert len(cited) > 20
+    for names, year in cited:
+        assert any(year == own and all(name in names for name in authors) for authors, own in listed), (names, year)
+    for name in (
+        "Shah",
+        "Lundborg",
+        "Zelen",
+        "Hsu",
+        "Tango",
+        "Breslow",
+        "Speicher",
+        "Clopper",
+        "Waudby-Smith",
+        "McCartan",
+    ):
+        assert any(name in authors for authors, _ in listed), name
