@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,15 +20,43 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
-from skfairtest.individual._folds import content_folds
+from skfairtest.individual._folds import content_folds, ranks
+from skfairtest.individual.flow.evidence import out_of_fold
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.models.affine import affine
 from skfairtest.individual.models.features import Features
-from skfairtest.individual.sensitive_subspace import NoGroupsError, SensitiveSubspace
+from skfairtest.individual.sensitive_subspace import NoGroupsError, SensitiveSubspace, numbers_of, responses_of
 from skfairtest.readers import Column
 
+#: Folds for which a sensitive feature is predicted.
+FOLDS = 5
 #: Fair metrics that have a name.
 NAMED = {"sensitive_subspace": SensitiveSubspace}
+
+
+@dataclass(frozen=True)
+class FoundTrace:
+    """Whether X holds a trace of a sensitive feature.
+
+    Parameters
+    ----------
+    feature : str
+        Its name.
+    labels : bool
+        Whether it is one of labels; otherwise of numbers.
+    value : float
+        How well X predicts it out of fold: the area under the ROC curve of labels, the correlation of numbers.
+    p_value : float
+        Of the null hypothesis that X and the feature are independent.
+    found : bool
+        Whether there is a trace.
+    """
+
+    feature: str
+    labels: bool
+    value: float
+    p_value: float
+    found: bool
 
 
 def resolve(fair_metric: Any) -> Any:
@@ -61,6 +89,69 @@ def is_fitted(transformer: Any) -> bool:
     except (NotFittedError, TypeError):
         return False
     return True
+
+
+def traced(
+    fair_metric: Any, features: Features, sensitive: tuple[Column, ...], level: float
+) -> tuple[Any, tuple[Column, ...], tuple[FoundTrace, ...]]:
+    """Test of which sensitive features X holds a trace, where a metric is learned from them.
+
+    Parameters
+    ----------
+    fair_metric : transformer
+        The metric.
+    features : Features
+        The people, in any units.
+    sensitive : tuple of Column
+        Sensitive features.
+    level : float
+        Level of all tests together (Bonferroni).
+
+    Returns
+    -------
+    fair_metric : transformer
+        One that keeps what is significant only; None if there is nothing that it could be learned from.
+    sensitive : tuple of Column
+        What it is learned from: sensitive features of which there is a trace.
+    traces : tuple of FoundTrace
+        Of every sensitive feature that was tested.
+    """
+    last = _last(fair_metric)
+    if is_fitted(fair_metric) or not isinstance(last, SensitiveSubspace) or not sensitive:
+        return fair_metric, sensitive, ()
+    named = named_columns(fair_metric, features)
+    values = np.delete(features.values, named, axis=1)
+    found, kept = [], []
+    for column in sensitive:
+        responses = responses_of(column)
+        if responses is None or not values.size or not (np.ptp(values, axis=0) > 0).any():
+            kept.append(column)  # what is wrong with it is said where it is used
+            continue
+        places = ranks(values, np.zeros(len(values)))
+        order = np.lexsort((column.codes, places))  # not the order in which people came
+        labels = numbers_of(column) is None
+        trace = out_of_fold(values[order], responses[order], places[order] % FOLDS, labels=labels)
+        found.append(FoundTrace(column.name, labels, trace.auc, trace.p_value, trace.p_value <= level / len(sensitive)))
+        if found[-1].found:
+            kept.append(column)
+    if not kept and last.sensitive_columns is None:
+        return None, (), tuple(found)
+    chosen = clone(fair_metric)
+    _last(chosen).set_params(level=level if last.level is None else last.level)
+    return chosen, tuple(kept), tuple(found)
+
+
+def named_columns(fair_metric: Any, features: Features) -> list[int]:
+    """Return the columns of the numbers that a metric names as sensitive; behind other steps they are not known."""
+    if not isinstance(fair_metric, SensitiveSubspace):
+        return []
+    columns: list[int] = _of_categories(fair_metric, features).named_columns(features.plain())
+    return columns
+
+
+def _last(transformer: Any) -> Any:
+    """Return the last step of a pipeline, or the transformer."""
+    return transformer.steps[-1][1] if isinstance(transformer, Pipeline) else transformer
 
 
 def learn(
@@ -157,7 +248,7 @@ def _of_categories(fair_metric: Any, features: Features) -> Any:
 
 def _groups(transformer: Any, sensitive: tuple[Column, ...], rows: NDArray[np.bool_]) -> Any:
     """Return sensitive features of some people, of which the levels are still those of everybody, or as a frame."""
-    last = transformer.steps[-1][1] if isinstance(transformer, Pipeline) else transformer
+    last = _last(transformer)
     some = [replace(column.take(rows), index=None) for column in sensitive]
     if isinstance(last, FairMetric):
         return tuple(some)

@@ -30,6 +30,8 @@ FEW = 30
 TOO_OFTEN, FAR = 1.3, 5
 #: Nobody is to go farther beyond where people are, in lengths of the range of a feature.
 FARTHEST = 10
+#: Of a test that nothing was tested with.
+NOTHING = AuditValue(np.nan, np.nan, np.nan, (np.nan, np.nan), np.nan)
 #: A loss below this share of the mean loss is next to nothing.
 TINY = 1e-6
 
