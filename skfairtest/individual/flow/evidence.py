@@ -9,9 +9,10 @@ people instead, and the p-value is exact.
 covariances that hold whatever the spread of the errors is (HC3). Columns that are linearly dependent, such as the
 indicators of a category, are one leaf. Correlated columns can hide each other, so leaves are joined into blocks, and
 blocks are tested jointly, with p-values times the number of leaves over the leaves of the block (Meinshausen 2008,
-which controls the familywise error rate). Selected are the smallest significant blocks, and of each as many leading
-principal components as it takes for the others to be insignificant. If nothing is significant, it is the block with the
-smallest adjusted p-value: what has a trace has a direction.
+which controls the familywise error rate). A significant block is kept as its leading principal component, if the others
+are jointly insignificant. Otherwise its significant parts are kept, if the rest of it is jointly insignificant; or else
+all of it, with as many leading components as it takes for the others to be insignificant. If nothing is significant,
+the block with the smallest adjusted p-value is kept: what has a trace has a direction.
 
 References
 ----------
@@ -20,6 +21,7 @@ N. Meinshausen (2008). Hierarchical testing of variable importance. Biometrika 9
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,8 +36,10 @@ from skfairtest._utils.typing import Floats
 
 #: Permutations of the test for a trace, and how many are predicted at once.
 N_PERMUTATIONS, AT_ONCE = 499, 100
+#: After so many that are as extreme as what was observed there is no trace, and no more are drawn.
+ENOUGH = 30
 #: Blocks are joined while their columns correlate at least so much on average.
-CORRELATED = 0.5
+CORRELATED = 0.8
 #: What is below this share of the largest singular value is rounding.
 _RANK = 1e-9
 #: A variable of which so small a share is left by a linear function of the features is that function.
@@ -110,15 +114,16 @@ def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels
 
     scores = predicted(scaled)
     observed = float((scores * scaled).sum())
-    rng, n_extreme = np.random.default_rng(seed), 0
-    for start in range(0, N_PERMUTATIONS, AT_ONCE):
-        orders = [rng.permutation(len(X)) for _ in range(min(AT_ONCE, N_PERMUTATIONS - start))]
+    rng, n_extreme, n_drawn = np.random.default_rng(seed), 0, 0
+    while n_drawn < N_PERMUTATIONS and n_extreme < ENOUGH:
+        orders = [rng.permutation(len(X)) for _ in range(min(AT_ONCE, N_PERMUTATIONS - n_drawn))]
+        n_drawn += len(orders)
         permuted = np.concatenate([scaled[order] for order in orders], axis=1)
         drawn = (predicted(permuted) * permuted).sum(axis=0).reshape(len(orders), -1).sum(axis=1)
         n_extreme += int((drawn >= observed - 1e-9 * abs(observed)).sum())
     found = [_auc(scores[own], responses[own]) if labels else _correlation(scores[own], responses[own])
              for _, own, _, _ in parts]  # fmt: skip
-    return Trace(float(np.nanmean(found)), (1 + n_extreme) / (1 + N_PERMUTATIONS))
+    return Trace(float(np.nanmean(found)), (1 + n_extreme) / (1 + n_drawn))
 
 
 def _auc(scores: Floats, indicators: Floats) -> float:
@@ -270,31 +275,35 @@ def support(X: Floats, responses: Floats, level: float) -> Floats:
     """
     wald, blocks = _Wald(X, responses), _blocks(X)
     n_leaves = sum(block.n_leaves for block in blocks)
-    found: list[_Block] = []
     tried: list[tuple[float, int, _Block]] = []
 
-    def rejected(block: _Block) -> bool:
-        p = wald.p_value(np.eye(X.shape[1])[block.columns]) * n_leaves / block.n_leaves
-        tried.append((p, len(tried), block))
-        if p > level:
-            return False
-        if not any([rejected(part) for part in block.parts]):  # noqa: C419 all of them
-            found.append(block)
-        return True
+    def significant(blocks: Sequence[_Block]) -> bool:
+        columns = [column for block in blocks for column in block.columns]
+        p = wald.p_value(np.eye(X.shape[1])[columns]) * n_leaves / max(1, sum(block.n_leaves for block in blocks))
+        if len(blocks) == 1:
+            tried.append((p, len(tried), blocks[0]))
+        return p <= level
 
-    for block in blocks:
-        rejected(block)
+    def selected(block: _Block) -> list[_Block]:
+        """Return the parts of a significant block that are kept."""
+        if len(block.parts) and _components(X, wald, block, level)[1] > 1:
+            parts = [part for part in block.parts if significant([part])]
+            if len(parts) == 2 or (parts and not significant([part for part in block.parts if part not in parts])):
+                return [one for part in parts for one in selected(part)]
+        return [block]
+
+    found = [one for block in blocks if significant([block]) for one in selected(block)]
     kept = np.zeros((X.shape[1], X.shape[1]))
     for block in found or [min(tried)[2]] if tried else []:
-        kept[np.ix_(block.columns, block.columns)] = _components(X, wald, block, level)
+        kept[np.ix_(block.columns, block.columns)] = _components(X, wald, block, level)[0]
     return kept
 
 
-def _components(X: Floats, wald: _Wald, block: _Block, level: float) -> Floats:
-    """Return the projection on the leading principal components of a block that are needed."""
+def _components(X: Floats, wald: _Wald, block: _Block, level: float) -> tuple[Floats, int]:
+    """Return the projection on the leading principal components of a block that are needed, and how many these are."""
     columns = block.columns
     if block.n_leaves == 1:
-        return np.eye(len(columns))
+        return np.eye(len(columns)), len(columns)
     spread = X[:, columns].std(axis=0)
     lengths, vectors = np.linalg.eigh(np.corrcoef(X[:, columns], rowvar=False))
     lengths, vectors = lengths[::-1], vectors[:, ::-1]
@@ -308,4 +317,4 @@ def _components(X: Floats, wald: _Wald, block: _Block, level: float) -> Floats:
         number += 1
     leading = vectors[:, :number]
     projection: Floats = spread[:, None] * (leading @ leading.T) / spread
-    return projection
+    return projection, number
