@@ -240,7 +240,9 @@ def main(argv=None):
             said = "   ".join(text(value) if isinstance(value, dict) else str(value) for value in row.values())
             print(f"  {name:<8} {said}", flush=True)
     if not options.quick:
-        write(RESULTS, "verdicts where X holds no trace, and where it does", SEED, ("scikit-learn",), **figures)
+        write(
+            RESULTS, "verdicts where X holds no trace, and where it does", SEED, ("scikit-learn",), many=MANY, **figures
+        )
 
 
 if __name__ == "__main__":

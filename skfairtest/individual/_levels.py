@@ -63,7 +63,7 @@ class Choice:
 
 
 def free_choices(ranges: Ranges, matrices: Sequence[Quadratic], values: Floats, scale: Floats | None) -> list[Choice]:
-    """Return the categories, and columns of few values, whose levels cost no fair distance, whoever is moved.
+    """Return the categories, and columns of few values, whose levels cost no fair distance for anybody.
 
     Parameters
     ----------

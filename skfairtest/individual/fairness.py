@@ -354,7 +354,8 @@ class IndividualFairnessTest(ReportPages):
         -------
         DataFrame
             One row per model, in their order: ``model``, ``statistic`` (which), ``gradient`` (how unfair examples were
-            found), ``value``, ``standard_error``, ``lower_bound``, ``p_value`` and ``concern`` as of `fit`; and
+            found), ``value``, ``standard_error``, ``lower_bound``, ``p_value``, ``concern`` and ``verdict`` as of
+            `fit` (with "no_trace" nothing was tested, and all numbers are NaN); and
             ``difference``, its value minus the first model's, ``difference_standard_error``, ``difference_ci_low``,
             ``difference_ci_high`` (two-sided, for each difference alone) and ``difference_p_value`` (two-sided,
             adjusted by Holm's method if there are more than two models); NaN for the first.

@@ -19,12 +19,14 @@ FACTS = IndividualSetup(
     lower_bound=1.7493232801,
     interval=(1.7458902, 1.7886139),
     p_value=0.0,
-    concern=True,
+    verdict="unfair",
     n_samples=400,
     n_excluded=0,
     n_features=5,
     units="",
     doubts=(),
+    traces=pd.DataFrame(columns=["feature", "measure", "value", "p_value", "found"]),
+    changed_alone=pd.DataFrame(columns=["feature"]),
     report={
         "gradient": "analytic",
         "because": "the closed form of LogisticRegression, which reproduces what it says",
@@ -86,7 +88,7 @@ def test_a_finding_in_one_sentence():
 
 
 def test_no_finding_is_no_proof():
-    facts = replace(FACTS, concern=False, p_value=0.41, lower_bound=1.1, estimate=1.2)
+    facts = replace(FACTS, verdict="not_rejected", p_value=0.41, lower_bound=1.1, estimate=1.2)
     first, second, *_ = individual_summary(facts, NOBODY).splitlines()
     assert first.startswith("No violation of individual fairness was found: the loss at people's unfair examples is on")
     assert first.endswith("where 1.25 is tolerated, p = 0.410.")
