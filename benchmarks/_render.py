@@ -519,7 +519,8 @@ def individual_evidence(folder):
              for cell in document["coins"]]  # fmt: skip
     directions = [
         [
-            cell["model"], f"{cell['shift']:.2g}", f"{cell['people']:,}", *(share_text(cell[name]) for name in verdicts),
+            cell["model"], f"{cell['shift']:.2g}", f"{cell['people']:,}",
+            *(share_text(cell[name]) for name in verdicts),
             *("" if cell[name] is None else number(cell[name]) for name in ("value", "median")),
             "" if cell["coverage"] is None else share_text(cell["coverage"]),
         ]

@@ -193,7 +193,7 @@ RACES = ({"nonwhite": 0.3, "white": 0.7}, {"a": 0.2, "b": 0.3, "c": 0.5})
 
 def planted(n_data_sets, sequence, n=500):
     """A model that uses a category outright."""
-    cells = [(name, levels) for name in PLANTED for levels in RACES]
+    cells = [*((name, RACES[0]) for name in PLANTED), (next(iter(PLANTED)), RACES[1])]
     for (name, levels), child in zip(cells, sequence.spawn(len(cells)), strict=True):
         made, written, params = PLANTED[name]
         rng = np.random.default_rng(child)
@@ -217,9 +217,9 @@ def sections(quick):
     """Return what is run, with its number of data sets."""
     return {
         "coins": lambda sequence: coins(4 if quick else 200, sequence),
-        "blind": lambda sequence: directions(BLIND, 4 if quick else 200, sequence),
-        "used": lambda sequence: directions(USED, 4 if quick else 200, sequence),
-        "planted": lambda sequence: planted(3 if quick else 100, sequence),
+        "blind": lambda sequence: directions(BLIND, 4 if quick else 100, sequence),
+        "used": lambda sequence: directions(USED, 4 if quick else 30, sequence),
+        "planted": lambda sequence: planted(3 if quick else 50, sequence),
     }
 
 

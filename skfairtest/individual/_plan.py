@@ -66,6 +66,10 @@ class Plan:
         What is tested, and why.
     traces : tuple of FoundTrace
         Of which sensitive features X holds a trace, where that was tested.
+    metric : transformer or None
+        The fair metric before it is learned.
+    teaching : tuple of Column
+        Sensitive features that it is learned from.
     choices : list of Choice
         Categories whose levels cost no fair distance.
     in_X : list of (name, labels, Choice)
@@ -84,6 +88,8 @@ class Plan:
     statistic: str
     because: str
     traces: tuple[FoundTrace, ...]
+    metric: Any
+    teaching: tuple[Column, ...]
     choices: list[Choice]
     in_X: list[tuple[str, tuple[str, ...], Choice]]
 
@@ -167,7 +173,22 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     choices = free_choices(ranges, matrices, features.values, scale) if restricted and metrics else []
     in_X = sensitive_choices(features, people.sensitive, named_columns(metric, features)) if restricted else []
     return Plan(
-        people, ranges, scale, metrics, matrices, folds, model, flow, starts, statistic, because, traces, choices, in_X
+        people,
+        ranges,
+        scale,
+        metrics,
+        matrices,
+        folds,
+        model,
+        flow,
+        starts,
+        statistic,
+        because,
+        traces,
+        metric,
+        teaching,
+        choices,
+        in_X,
     )
 
 

@@ -18,6 +18,7 @@ from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
 from skfairtest.individual._compare import compare
+from skfairtest.individual._direction import GROUPS, variance_of_direction
 from skfairtest.individual._levels import changed_alone
 from skfairtest.individual._parameters import OF_MEANS
 from skfairtest.individual._people import People, outside_ranges
@@ -144,7 +145,10 @@ class IndividualFairnessTest(ReportPages):
         T_n, the one-sided lower confidence bound of the ratio in the population. The test rejects if it exceeds
         `tolerance`.
     confidence_interval_ : tuple of float
-        Two-sided confidence limits.
+        Two-sided confidence limits. If the metric was learned, and `require_trace` is true, they are about the value of
+        the metric and units that the whole population would give: they add how much the statistic varies with what
+        was learned (a jackknife: ten groups of people are left out in turn, and 250 people moved by each metric).
+        `standard_error_`, `lower_bound_` and `p_value_` are given the metrics that were learned.
     standard_error_ : float
         Standard error of the estimate; standard deviations have the divisor n.
     attained_level_ : float
@@ -181,10 +185,11 @@ class IndividualFairnessTest(ReportPages):
     solver_report_ : dict
         What was run: ``gradient`` and ``because`` (how directions were found, and why), ``statistic`` and
         ``statistic_because``, ``loss``, ``fair_metric``, ``n_directions`` (how many it leaves free), ``n_folds``,
-        ``solver``, ``n_steps``, ``time``, ``regularization``, ``largest_eigenvalue`` of the metric,
-        ``n_unstable_steps`` of forward Euler, ``n_features_outside`` and ``n_people_outside`` (that went beyond the
-        range of X), ``rejected_inside`` (the verdict if they are kept within it), ``n_worse`` (people whose loss grew),
-        mean and largest fair ``distance`` and Euclidean ``displacement``, ``loss_unit``.
+        ``sd_of_learning`` (of the logarithm of the statistic, over metrics that other people would give), ``solver``,
+        ``n_steps``, ``time``, ``regularization``, ``largest_eigenvalue`` of the metric, ``n_unstable_steps`` of forward
+        Euler, ``n_features_outside`` and ``n_people_outside`` (that went beyond the range of X), ``rejected_inside``
+        (the verdict if they are kept within it), ``n_worse`` (people whose loss grew), mean and largest fair
+        ``distance`` and Euclidean ``displacement``, ``loss_unit``.
     feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
     n_features_in_ : int
@@ -409,6 +414,8 @@ class IndividualFairnessTest(ReportPages):
             model.loss.rounding,
             float(self.tolerance),
             float(self.confidence_level),
+            variance_of_direction(self, plan) if plan.learned else 0.0,
+            GROUPS - 1,
         )
         self.traces_ = plan.found_traces()
         self.changed_alone_ = changed_alone(model, self._statistic, starts, plan.in_X)
@@ -586,6 +593,7 @@ class IndividualFairnessTest(ReportPages):
             "fair_metric": plan.metric_name,
             "n_directions": plan.n_directions,
             "n_folds": len(metrics),
+            "sd_of_learning": float(np.sqrt(self._statistic.variance)),
             "solver": flow.solver,
             "n_steps": len(flow.steps),
             "n_candidates": flow.n_candidates if flow.solver == "search" else None,
