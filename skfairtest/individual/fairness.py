@@ -19,9 +19,10 @@ from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
 from skfairtest.individual._compare import compare
 from skfairtest.individual._direction import GROUPS, variance_of_direction
+from skfairtest.individual._folds import ranks
 from skfairtest.individual._levels import changed_alone
 from skfairtest.individual._parameters import OF_MEANS
-from skfairtest.individual._people import People, outside_ranges
+from skfairtest.individual._people import UNUSUAL, People, outside_ranges, plausibility
 from skfairtest.individual._plan import Plan, moved_by, nobody_moved, planned
 from skfairtest.individual._statistics import NOTHING, SequentialStatistic, doubts_about
 from skfairtest.individual._unfair import (
@@ -189,7 +190,8 @@ class IndividualFairnessTest(ReportPages):
         ``n_steps``, ``time``, ``regularization``, ``largest_eigenvalue`` of the metric, ``n_unstable_steps`` of forward
         Euler, ``n_features_outside`` and ``n_people_outside`` (that went beyond the range of X), ``rejected_inside``
         (the verdict if they are kept within it), ``n_worse`` (people whose loss grew), mean and largest fair
-        ``distance`` and Euclidean ``displacement``, ``loss_unit``.
+        ``distance`` and Euclidean ``displacement``, ``n_unusual`` (unfair examples than which at most one real person
+        in 100 is farther from everybody else), ``loss_unit``.
     feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
     n_features_in_ : int
@@ -423,7 +425,7 @@ class IndividualFairnessTest(ReportPages):
         # What did not move keeps its last digit, whatever it was divided by on the way.
         unfair = ranges.nearest(model.in_units_of_X(moved.z), features.values)
         unfair = np.where(moved.z == starts.z, features.values, unfair)
-        self._set_people(people, starts, moved, unfair)
+        self._set_people(people, starts, moved, unfair, free=ranges.free)
         self.feature_scale_ = plan.scale
         n_outside, outside, farthest = outside_ranges(features.values, unfair)
         held = None
@@ -459,7 +461,9 @@ class IndividualFairnessTest(ReportPages):
         DataFrame
             ``person`` (the label of the row of X, or its position), ``label`` (the true label or target),
             ``loss_before``, ``loss_after``, ``loss_ratio``, ``distance`` (the fair distance that the person was moved)
-            and ``displacement`` (the Euclidean one), both in units of the audit.
+            and ``displacement`` (the Euclidean one), both in units of the audit; and ``plausibility`` of the unfair
+            example: the share of people who are farther from everybody else, in all features together, than it is
+            from everybody but the person; NaN where features are free and nobody needs to be possible.
         """
         check_is_fitted(self)
         return pd.DataFrame(self._columns)
@@ -558,7 +562,7 @@ class IndividualFairnessTest(ReportPages):
         self.verdict_ = "unfair" if self.concern_ else "no_trace" if np.isnan(self.p_value_) else "not_rejected"
         self.attained_level_ = level
 
-    def _set_people(self, people: People, starts: Starts, moved: Moved, unfair: Floats) -> None:
+    def _set_people(self, people: People, starts: Starts, moved: Moved, unfair: Floats, *, free: bool) -> None:
         """Set what was found about each person."""
         features = people.features
         self.n_samples_, self.n_features_in_ = len(features), len(features.groups)
@@ -568,6 +572,7 @@ class IndividualFairnessTest(ReportPages):
         self.excluded_ = people.excluded
         self.unfair_examples_ = features.rebuild(unfair)
         self.loss_ratios_ = ratios(moved.losses[:, 0], moved.losses[:, -1])
+        codes = np.unique(starts.truth.labels, return_inverse=True)[1].astype(float)
         self._starts, self._unfair, self._truth = features.values, unfair, starts.truth
         self._columns = {
             "person": people.names,
@@ -577,6 +582,9 @@ class IndividualFairnessTest(ReportPages):
             "loss_ratio": self.loss_ratios_,
             "distance": moved.distance,
             "displacement": np.linalg.norm(moved.z - starts.z, axis=1),
+            "plausibility": np.full(len(features), np.nan)
+            if free
+            else plausibility(starts.z, moved.z, np.argsort(ranks(features.values, codes), kind="stable")),
         }
 
     def _set_report(self, plan: Plan, outside: tuple[int, int, bool | None], doubts: tuple[str, ...]) -> None:
@@ -609,6 +617,7 @@ class IndividualFairnessTest(ReportPages):
             "max_distance": float(people["distance"].max()),
             "mean_displacement": float(people["displacement"].mean()),
             "max_displacement": float(people["displacement"].max()),
+            "n_unusual": None if flow.ranges.free else int((people["plausibility"] <= UNUSUAL).sum()),
         }
         self._setup = IndividualSetup(
             statistic=self._statistic.statistic,

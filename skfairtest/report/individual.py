@@ -271,6 +271,11 @@ def _how(setup: IndividualSetup) -> list[str]:
         f"people moved {number(report['mean_displacement'])} on average, over a fair distance of "
         f"{number(report['mean_distance'])}; the loss of {report['n_worse']:,} grew",
     ]
+    if report["n_unusual"] is not None:
+        lines.append(
+            f"unfair examples are hypothetical people: {report['n_unusual']:,} of {setup.n_samples:,} are as unusual, "
+            "in all features together, as 1 in 100 of those seen"
+        )
     if report["n_features_outside"]:
         lines.append(
             f"{pluralize(report['n_people_outside'], 'unfair example')} went beyond where anybody is, in "
