@@ -117,7 +117,7 @@ def directions(designs, n_data_sets, sequence):
         rng, model = np.random.default_rng(child), logistic(0.0, np.array(weights))
         truth = value_of(weights, shift, width) if shift else None
         found = []
-        for _ in range(n_data_sets):
+        for _ in range(max(4, n_data_sets * 1000 // n)):  # of more people fewer data sets
             X, sex = proxies(n, rng, shift, width)
             found.append(
                 tested(model, X, labelled(X, weights, rng), sex, statistic="loss_ratio", feature_ranges="free")
@@ -141,11 +141,11 @@ WEIGHT = float(1 / np.sqrt(1 + STRONG**2 / 4))
 #: Split over six columns, the weight keeps its sum, or its length.
 SUM, LENGTH = WEIGHT / 6, float(WEIGHT / np.sqrt(6))
 USED = [
-    *(("one proxy", (WEIGHT, 1.0, 1.0, 0.0, 0.0), STRONG, 1, n) for n in (500, 1000, 4000)),
+    *(("one proxy", (WEIGHT, 1.0, 1.0, 0.0, 0.0), STRONG, 1, n) for n in (1000, 4000)),
     *(("six proxies, the sum of weights as of one", (*6 * (SUM,), 1.0, 1.0, 0.0, 0.0), STRONG, 6, n)
-      for n in (500, 1000, 4000)),
+      for n in (1000, 4000)),
     *(("six proxies, the length of weights as of one", (*6 * (LENGTH,), 1.0, 1.0, 0.0, 0.0), STRONG, 6, n)
-      for n in (500, 1000, 4000)),
+      for n in (1000, 4000)),
     ("one weak proxy", (2.0, 1.0, 1.0, 0.0, 0.0), 0.2, 1, 1000),
     ("six weak proxies", (*6 * (2 / 6,), 1.0, 1.0, 0.0, 0.0), 0.5, 6, 1000),
 ]  # fmt: skip
@@ -217,8 +217,8 @@ def sections(quick):
     """Return what is run, with its number of data sets."""
     return {
         "coins": lambda sequence: coins(4 if quick else 200, sequence),
-        "blind": lambda sequence: directions(BLIND, 4 if quick else 100, sequence),
-        "used": lambda sequence: directions(USED, 4 if quick else 30, sequence),
+        "blind": lambda sequence: directions(BLIND, 4 if quick else 60, sequence),
+        "used": lambda sequence: directions(USED, 4 if quick else 20, sequence),
         "planted": lambda sequence: planted(3 if quick else 50, sequence),
     }
 

@@ -206,6 +206,7 @@ def learn(
     scaled = features if scale is None else replace(features, values=features.values / scale)
     folds = content_folds(features.values, truth, n_folds) if n_folds > 1 else everybody
     n_folds = int(folds.max()) + 1
+    supports = _supports_of(fair_metric, scaled, truth, sensitive) if n_folds > 1 else None
     transformers = []
     messages: dict[tuple[type[Warning], str], str] = {}
     for fold in range(n_folds):
@@ -214,6 +215,8 @@ def learn(
         if sensitive:
             params = dict.fromkeys(_names_of_groups(fair_metric), _groups(fair_metric, sensitive, rest))
         fresh = clone(fair_metric)
+        if supports is not None:
+            _last(fresh)._given_supports = supports
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -234,6 +237,23 @@ def learn(
     if all(np.array_equal(matrix, matrices[0]) for matrix in matrices):  # it has nothing to learn
         return transformers[:1], [Quadratic(matrices[0])], everybody
     return transformers, [Quadratic(matrix) for matrix in matrices], folds
+
+
+def _supports_of(fair_metric: Any, features: Features, truth: Floats, sensitive: tuple[Column, ...]) -> Any:
+    """Return which coefficients are kept in all folds, selected once from everybody; None if nothing is selected.
+
+    Folds that select for themselves agree less: one in five that is wrong is enough for a wrong verdict.
+    """
+    if getattr(_last(fair_metric), "level", None) is None or not sensitive:
+        return None
+    whole, people = clone(fair_metric), np.ones(len(truth), dtype=bool)
+    params = dict.fromkeys(_names_of_groups(whole), _groups(whole, sensitive, people))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the folds repeat them
+            return _last(whole.fit(features.as_input(features.values), truth, **params))._supports
+    except ValueError:  # so do the folds
+        return None
 
 
 def _of_categories(fair_metric: Any, features: Features) -> Any:

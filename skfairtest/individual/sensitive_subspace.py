@@ -119,6 +119,10 @@ class SensitiveSubspace(FairMetric):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
 
+    #: What is kept for each sensitive feature, if it was selected before `fit`, and what `fit` kept.
+    _given_supports: list[Floats | None] | None = None
+    _supports: list[Floats | None]
+
     def __init__(
         self,
         classifier: Any = None,
@@ -173,10 +177,12 @@ class SensitiveSubspace(FairMetric):
         if sensitive_features is not None:
             sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
             check_rows(X, sensitive_features=sensitive)
-            for column in sensitive:
+            given, self._supports = self._given_supports, []
+            for place, column in enumerate(sensitive):
                 coefficients = np.zeros((0, len(others)))
                 if others:
-                    coefficients = self._coefficients(values[:, others], column)
+                    kept = None if given is None else given[place]
+                    coefficients = self._coefficients(values[:, others], column, kept)
                 directions.append(np.zeros((len(coefficients), values.shape[1])))
                 directions[-1][:, others] = coefficients
         basis = span(np.concatenate(directions))
@@ -194,8 +200,8 @@ class SensitiveSubspace(FairMetric):
         several = isinstance(named, list | tuple | np.ndarray | pd.Index)
         return sorted(features.positions(named if several else [named], "sensitive_columns"))
 
-    def _coefficients(self, X: Floats, column: Column) -> Floats:
-        """Return what is free because of a sensitive feature, of shape (m, n_features)."""
+    def _coefficients(self, X: Floats, column: Column, kept: Floats | None) -> Floats:
+        """Return what is free because of a sensitive feature, of shape (m, n_features); `kept`: what was selected."""
         if self.level is None or not (X.std(axis=0) > 0).any():
             return _with_spread(self._regress(X, column), X)
         responses = responses_of(column)
@@ -205,12 +211,16 @@ class SensitiveSubspace(FairMetric):
                 _, lengths, vectors = np.linalg.svd(X[:, itself] - X[:, itself].mean(axis=0), full_matrices=False)
                 found = np.zeros((len(vectors), X.shape[1]))
                 found[:, itself] = vectors
+                self._supports.append(None)
                 free: Floats = found[lengths > _NO_SPREAD * lengths[0]]
                 return free
         found = _with_spread(self._regress(X, column), X)  # it refuses what has no responses
         assert responses is not None
-        kept: Floats = found @ support(X, responses[:, : max(1, responses.shape[1] - 1)], self.level)
-        return kept
+        if kept is None:
+            kept = support(X, responses[:, : max(1, responses.shape[1] - 1)], self.level)
+        self._supports.append(kept)
+        selected: Floats = found @ kept
+        return selected
 
     def _regress(self, X: Floats, column: Column) -> Floats:
         """Return the coefficients of a regression of a sensitive feature on X, of shape (m, n_features)."""

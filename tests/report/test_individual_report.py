@@ -223,8 +223,8 @@ def test_of_people_without_a_trace_nothing_but_the_reason_is_said():
     traces = pd.DataFrame({"feature": ["sex"], "measure": ["AUC"], "value": [0.51], "p_value": [0.4], "found": [False]})
     lines = individual_summary(replace(FACTS, verdict="no_trace", traces=traces), NOBODY).splitlines()
     assert lines[0] == (
-        "Individual fairness was not tested: X holds no trace of sex (AUC 0.51 out of fold, p = 0.400), so no direction "
-        "in which similar people may differ can be learned."
+        "Individual fairness was not tested: X holds no trace of sex (AUC 0.51 out of fold, p = 0.400), so no "
+        "direction in which similar people may differ can be learned."
     )
     assert "neither a pass nor a failure" in lines[2]
     assert len(lines) == 3
