@@ -516,7 +516,7 @@ def individual_evidence(folder):
     document = json.loads(path.read_text())
     verdicts = ("unfair", "no_trace")
     coins = [[cell["people"], cell["model"], *(share_text(cell[name]) for name in verdicts)]
-             for cell in document["coins"]]  # fmt: skip
+             for cell in document.get("coins", [])]  # fmt: skip
     directions = [
         [
             cell["model"], f"{cell['shift']:.2g}", f"{cell['people']:,}",
@@ -533,13 +533,12 @@ def individual_evidence(folder):
         ]
         for cell in document["planted"]
     ]  # fmt: skip
-    n_coins = document["coins"][0]["unfair"]["data_sets"]
     n_planted = document["planted"][0]["unfair"]["data_sets"]
     return [
         "### Verdicts without a trace, and with one", "",
         INDIVIDUAL_EVIDENCE.format(file=path.name), "",
-        INDIVIDUAL_COINS.format(data_sets=n_coins), "",
-        *folded("Coin flips", ["people", "model", "unfair", "no trace"], coins),
+        *((INDIVIDUAL_COINS.format(data_sets=document["coins"][0]["unfair"]["data_sets"]), "",
+           *folded("Coin flips", ["people", "model", "unfair", "no trace"], coins)) if coins else ()),
         INDIVIDUAL_DIRECTIONS.format(many=f"{document['many']:,}"), "",
         *folded("Models that are blind to a shift, and that use it", ["model", "shift", "people", "unfair", "no trace",
                 "value", "median statistic", "coverage"], directions),

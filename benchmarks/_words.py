@@ -428,9 +428,7 @@ INDIVIDUAL_DIRECTIONS = (
     "deviation; split over six columns, the sum of the weights is that of one column, or the length of the vector "
     "of weights, by which a flow moves people. Weak ones have a weight of 2 on one column, or in sum. The value is "
     'that of the direction of the shift, of {many} people; where it is below the tolerance of 1.25, "unfair" is a '
-    "false alarm. The coverage is how often the interval of a sample with a verdict holds this value: it is about "
-    "the directions that were learned, and leaves out how uncertain these are, and the units that are estimated "
-    "from the sample."
+    "false alarm. The coverage is how often the interval of a sample with a verdict holds this value."
 )
 INDIVIDUAL_PLANTED = (
     "A category of X, the sensitive feature, lowers the log odds by 1.5 for one of its levels; the model is fitted "

@@ -40,7 +40,7 @@ def test_the_quick_verdicts_with_and_without_a_trace_report_every_cell(quick):
 
 def test_stored_verdicts_keep_what_the_documentation_promises():
     stored = json.loads((Path(individual.__file__).parent / "results" / "individual_evidence.json").read_text())
-    for cell in (*stored["coins"], *stored["blind"]):
+    for cell in (*stored.get("coins", []), *stored["blind"]):
         most = 0.05 if "value" not in cell else 0.07
         assert cell["unfair"]["share"] <= most + 3 * np.sqrt(most * (1 - most) / cell["unfair"]["data_sets"]), cell
     assert all(cell["unfair"]["share"] >= 0.95 for cell in stored["planted"])
