@@ -18,10 +18,14 @@ from benchmarks._words import (
     CORRELATION_INTERVALS,
     DRAWN,
     INDIVIDUAL,
+    INDIVIDUAL_COINS,
+    INDIVIDUAL_DIRECTIONS,
     INDIVIDUAL_DROPPED,
+    INDIVIDUAL_EVIDENCE,
     INDIVIDUAL_LEARNED,
     INDIVIDUAL_PAPER,
     INDIVIDUAL_PEOPLE,
+    INDIVIDUAL_PLANTED,
     INDIVIDUAL_ROWS,
     INDIVIDUAL_WAYS,
     INEQUALITY,
@@ -504,6 +508,47 @@ def individual_people(folder):
     return ["### People in tables of text", "", said, "", *folded("Rejections and statistics", header, rows)]
 
 
+def individual_evidence(folder):
+    """Show the figures of `benchmarks.individual_evidence` where they are."""
+    path = folder / "individual_evidence.json"
+    if not path.exists():
+        return []
+    document = json.loads(path.read_text())
+    verdicts = ("unfair", "no_trace")
+    coins = [[cell["people"], cell["model"], *(share_text(cell[name]) for name in verdicts)]
+             for cell in document.get("coins", [])]  # fmt: skip
+    directions = [
+        [
+            cell["model"], f"{cell['shift']:.2g}", f"{cell['people']:,}",
+            *(share_text(cell[name]) for name in verdicts),
+            *("" if cell[name] is None else number(cell[name]) for name in ("value", "median")),
+            "" if cell["coverage"] is None else share_text(cell["coverage"]),
+        ]
+        for cell in (*document["blind"], *document["used"])
+    ]  # fmt: skip
+    planted = [
+        [
+            cell["model"], str(cell["levels"]), share_text(cell["unfair"]),
+            *(number(cell[name]) for name in ("median", "alone", "changed")), share_text(cell["decisions"]),
+        ]
+        for cell in document["planted"]
+    ]  # fmt: skip
+    n_planted = document["planted"][0]["unfair"]["data_sets"]
+    return [
+        "### Verdicts without a trace, and with one", "",
+        INDIVIDUAL_EVIDENCE.format(file=path.name), "",
+        *((INDIVIDUAL_COINS.format(data_sets=document["coins"][0]["unfair"]["data_sets"]), "",
+           *folded("Coin flips", ["people", "model", "unfair", "no trace"], coins)) if coins else ()),
+        INDIVIDUAL_DIRECTIONS.format(many=f"{document['many']:,}"), "",
+        *folded("Models that are blind to a shift, and that use it", ["model", "shift", "people", "unfair", "no trace",
+                "value", "median statistic", "coverage"], directions),
+        INDIVIDUAL_PLANTED, "",
+        *folded(f"A category that is used, {n_planted} samples of {document['planted'][0]['people']} people",
+                ["model", "levels", "unfair", "statistic", "category alone", "decisions changed", "significant"],
+                planted),
+    ]  # fmt: skip
+
+
 def render(cells, records, folder):
     """Return the page, with what is stored so far."""
     there = [cell for cell in cells if cell.name in records]
@@ -532,6 +577,7 @@ def render(cells, records, folder):
     out += adjusted(folder)
     out += individual(folder)
     out += individual_people(folder)
+    out += individual_evidence(folder)
     out += ["### Adult and COMPAS", "", INDIVIDUAL_PAPER, ""]
     out += ["## How it was run", "", _how(there, cells, records)]
     return "\n".join(out).rstrip() + "\n"

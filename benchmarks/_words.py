@@ -413,6 +413,28 @@ INDIVIDUAL_PEOPLE = (
     "first categories, and by a search; and of the unfair model by the flow and by a search. The last column counts "
     "unfair examples with values that nobody could have."
 )
+INDIVIDUAL_EVIDENCE = (
+    "Measured by `python -m benchmarks.individual_evidence`, stored in `benchmarks/results/{file}`. The default "
+    "metric of `IndividualFairnessTest` is learned only where X holds a trace of the sensitive feature. The "
+    "figures: how often a model is called unfair, and how often nothing is tested because there is no trace "
+    "(Monte-Carlo errors in parentheses)."
+)
+INDIVIDUAL_COINS = (
+    'The sensitive feature is a coin flip ({data_sets} data sets each): any verdict but "no trace" is one about noise.'
+)
+INDIVIDUAL_DIRECTIONS = (
+    "The sensitive feature shifts one column, or six columns that correlate by .95, by so many standard deviations "
+    "within groups. A blind model has no weight on what is shifted. The others have a weight of 1 per standard "
+    "deviation; split over six columns, the sum of the weights is that of one column, or the length of the vector "
+    "of weights, by which a flow moves people. Weak ones have a weight of 2 on one column, or in sum. The value is "
+    'that of the direction of the shift, of {many} people; where it is below the tolerance of 1.25, "unfair" is a '
+    "false alarm. The coverage is how often the interval of a sample with a verdict holds this value."
+)
+INDIVIDUAL_PLANTED = (
+    "A category of X, the sensitive feature, lowers the log odds by 1.5 for one of its levels; the model is fitted "
+    "on 2,000 other people. The statistic (median), what changing the category alone does to the loss, for how many "
+    "people it changes the decision, and how often McNemar's test of these decisions is significant at 5 %."
+)
 INDIVIDUAL_PAPER = (
     "Four models of Adult and of COMPAS on ten splits, audited as in the paper and by two other fair metrics, are on "
     "[the page of the paper's tables](papers/maity_tables.md)."

@@ -344,7 +344,8 @@ class FairnessAudit(ReportedAudit, GroupsTest):
         )
         if test is not None:
             test.fit(X, y, sensitive_features=sensitive_features)
-            self.record_, self.individual_ = replace(self.record_, individual=test.sentences()), test
+            self.record_ = replace(self.record_, individual=test.sentences(), individual_verdict=test.verdict_)
+            self.individual_ = test
         if (scan := self._scan(seed=self.record_.parameters["random_state"], has_truth=y is not None)) is not None:
             columns = {"sensitive_features": sensitive_features, "control_features": control_features}
             scan.set_params(estimator=self.estimator)

@@ -273,7 +273,9 @@ def report(
 
 
 def _status_of(record: AuditRecord) -> Status:
-    return Status.SIGNIFICANT if record.verdict.concern else Status.DONE
+    if record.verdict.concern:
+        return Status.SIGNIFICANT
+    return Status.NOT_TESTED if record.individual_verdict == "no_trace" else Status.DONE
 
 
 @app.command(cls=Command, help=options.COUNT_HELP, epilog=options.COUNT_EPILOG)

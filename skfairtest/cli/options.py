@@ -22,9 +22,9 @@ How many people such a test needs:
 'skfairtest COMMAND -h' shows the options of a command, and examples."""
 
 
-def exit_status(zero: str, one: str | None = None) -> str:
+def exit_status(zero: str, one: str | None = None, four: str | None = None) -> str:
     """Say what the exit status means."""
-    said = {0: zero, 1: one, 2: "bad input, or the output could not be written", 3: "an internal error"}
+    said = {0: zero, 1: one, 2: "bad input, or the output could not be written", 3: "an internal error", 4: four}
     lines = (f"\n  {status}  {meaning}" for status, meaning in said.items() if meaning is not None)
     return f"\b\nExit status:{''.join(lines)}"
 
@@ -78,6 +78,12 @@ Examples:
 
 {exit_status(*_DETECTED)}"""
 
+_SAVED = (
+    f"of the saved audit: {_DETECTED[0]}",
+    f"of the saved audit: {_DETECTED[1]}",
+    "of the saved audit: individual fairness was not tested",
+)
+
 REPORT_HELP = """Write the reports of an audit that was saved as JSON.
 
 RECORD is a file that 'skfairtest audit --json' or FairnessAudit.to_json wrote. Nothing is computed again: every number
@@ -88,7 +94,7 @@ Examples:
   skfairtest report audit.json
   skfairtest report audit.json --html audit.html --csv comparisons.csv
 
-{exit_status(*(f"of the saved audit: {meaning}" for meaning in _DETECTED))}"""
+{exit_status(*_SAVED)}"""
 
 COUNT_HELP = """Count the people in files, for audits that do not need the files.
 

@@ -8,6 +8,10 @@ __all__ = ["Status"]
 
 
 class Status(IntEnum):
-    """What the process returns; what is done has detected no significant disparity."""
+    """What the process returns; what is done has detected no significant disparity.
 
-    DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+    Not tested is a saved audit without a significant disparity whose test of individual fairness had nothing to learn
+    who is similar from.
+    """
+
+    DONE, SIGNIFICANT, BAD_INPUT, INTERNAL, NOT_TESTED, INTERRUPTED = 0, 1, 2, 3, 4, 130

@@ -47,13 +47,15 @@ class _TestDisplay(ABC):
         Raises
         ------
         ValueError
-            If it is not a test of individual fairness.
+            If it is not a test of individual fairness, or nothing was tested (``verdict_`` is "no_trace").
         NotFittedError
             If it is not fitted.
         """
         if not isinstance(test, IndividualFairnessTest):
             raise ParameterError(f"test must be a fitted IndividualFairnessTest; found {type(test).__name__}")
         check_is_fitted(test)
+        if test.verdict_ == "no_trace":
+            raise ParameterError(f"test has nothing to draw. {test.sentences()[0]}")
         # Parameters may have been set since; the setup is that of the fit.
         setup = test._setup
         display = cls._read(

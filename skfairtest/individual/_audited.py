@@ -109,12 +109,20 @@ class Audited:
 
     def wrong(self, z: Floats, truth: Truth) -> Floats:
         """Return 1 for everybody whose predicted label is wrong."""
-        # A torch module has no predict, and skorch's asks for the module's own precision.
-        if self.way == "autograd" or not (hasattr(self.estimator, "predict") or self.loss.own):
-            return np.asarray(self.outputs(z, truth).argmax(axis=1) != truth.values, dtype=float)
+        true = truth.values if self._by_position else truth.labels
+        return np.asarray(self.predicted(z, truth) != true, dtype=float)
+
+    def predicted(self, z: Floats, truth: Truth) -> NDArray[Any]:
+        """Return everybody's predicted label, or its position among the classes where the model predicts none."""
+        if self._by_position:
+            return np.asarray(self.outputs(z, truth).argmax(axis=1))
         x = self.inputs.as_input(self.in_units_of_X(z))
-        predicted = ask(self.estimator, "predict", x, sensitive_features=truth.groups)
-        return np.asarray(predicted.reshape(-1) != truth.labels, dtype=float)
+        return ask(self.estimator, "predict", x, sensitive_features=truth.groups).reshape(-1)
+
+    @property
+    def _by_position(self) -> bool:
+        # A torch module has no predict, and skorch's asks for the module's own precision.
+        return self.way == "autograd" or not (hasattr(self.estimator, "predict") or self.loss.own)
 
     def along_path(self, ask: Callable[[Floats, Truth], Floats], places: Sequence[Floats], truth: Truth) -> Floats:
         """Return `losses` or `wrong` of the same people at several places, of shape (n, n_places).

@@ -95,22 +95,26 @@ def _rows(tests: Mapping[Any, Any], confidence_level: float) -> pd.DataFrame:
     first, *others = tests.values()
     ends = [one._statistic.values[:, [0, -1]].T for one in (first, *others)]
     name = first._statistic.name
-    found = [difference(name, end, ends[0], confidence_level=confidence_level) for end in ends[1:]]
-    with np.errstate(divide="ignore"):
-        adjusted = np.exp(holm(np.log([each.p_value for each in found])))
     nothing = (np.nan,) * 5
-    differences = [nothing] + [
-        (each.estimate, each.standard_error, *each.interval, float(p)) for each, p in zip(found, adjusted, strict=True)
-    ]
+    differences = [nothing] * len(tests)
+    if first.verdict_ != "no_trace":  # of all models alike: the people are the same
+        found = [difference(name, end, ends[0], confidence_level=confidence_level) for end in ends[1:]]
+        with np.errstate(divide="ignore"):
+            adjusted = np.exp(holm(np.log([each.p_value for each in found])))
+        differences[1:] = [
+            (each.estimate, each.standard_error, *each.interval, float(p))
+            for each, p in zip(found, adjusted, strict=True)
+        ]
     rows = [
         (
             model, one.solver_report_["statistic"], one.solver_report_["gradient"], one.statistic_,
-            one.standard_error_, one.lower_bound_, one.p_value_, one.concern_, *against,
+            one.standard_error_, one.lower_bound_, one.p_value_, one.concern_, one.verdict_, *against,
         )
         for (model, one), against in zip(tests.items(), differences, strict=True)
     ]  # fmt: skip
     shown: Any = [
-        "model", "statistic", "gradient", "value", "standard_error", "lower_bound", "p_value", "concern", "difference",
+        "model", "statistic", "gradient", "value", "standard_error", "lower_bound", "p_value", "concern", "verdict",
+        "difference",
         "difference_standard_error", "difference_ci_low", "difference_ci_high", "difference_p_value",
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=shown)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,15 +20,43 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
-from skfairtest.individual._folds import content_folds
+from skfairtest.individual._folds import content_folds, ranks
+from skfairtest.individual.flow.evidence import out_of_fold
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.models.affine import affine
 from skfairtest.individual.models.features import Features
-from skfairtest.individual.sensitive_subspace import NoGroupsError, SensitiveSubspace
+from skfairtest.individual.sensitive_subspace import NoGroupsError, SensitiveSubspace, numbers_of, responses_of
 from skfairtest.readers import Column
 
+#: Folds for which a sensitive feature is predicted.
+FOLDS = 5
 #: Fair metrics that have a name.
 NAMED = {"sensitive_subspace": SensitiveSubspace}
+
+
+@dataclass(frozen=True)
+class FoundTrace:
+    """Whether X holds a trace of a sensitive feature.
+
+    Parameters
+    ----------
+    feature : str
+        Its name.
+    labels : bool
+        Whether it is one of labels; otherwise of numbers.
+    value : float
+        How well X predicts it out of fold: the area under the ROC curve of labels, the correlation of numbers.
+    p_value : float
+        Of the null hypothesis that X and the feature are independent.
+    found : bool
+        Whether there is a trace.
+    """
+
+    feature: str
+    labels: bool
+    value: float
+    p_value: float
+    found: bool
 
 
 def resolve(fair_metric: Any) -> Any:
@@ -61,6 +89,69 @@ def is_fitted(transformer: Any) -> bool:
     except (NotFittedError, TypeError):
         return False
     return True
+
+
+def traced(
+    fair_metric: Any, features: Features, sensitive: tuple[Column, ...], level: float
+) -> tuple[Any, tuple[Column, ...], tuple[FoundTrace, ...]]:
+    """Test of which sensitive features X holds a trace, where a metric is learned from them.
+
+    Parameters
+    ----------
+    fair_metric : transformer
+        The metric.
+    features : Features
+        The people, in any units.
+    sensitive : tuple of Column
+        Sensitive features.
+    level : float
+        Level of all tests together (Bonferroni).
+
+    Returns
+    -------
+    fair_metric : transformer
+        One that keeps what is significant only; None if there is nothing that it could be learned from.
+    sensitive : tuple of Column
+        What it is learned from: sensitive features of which there is a trace.
+    traces : tuple of FoundTrace
+        Of every sensitive feature that was tested.
+    """
+    last = _last(fair_metric)
+    if is_fitted(fair_metric) or not isinstance(last, SensitiveSubspace) or not sensitive:
+        return fair_metric, sensitive, ()
+    named = named_columns(fair_metric, features)
+    values = np.delete(features.values, named, axis=1)
+    found, kept = [], []
+    for column in sensitive:
+        responses = responses_of(column)
+        if responses is None or not values.size or not (np.ptp(values, axis=0) > 0).any():
+            kept.append(column)  # what is wrong with it is said where it is used
+            continue
+        places = ranks(values, np.zeros(len(values)))
+        order = np.lexsort((column.codes, places))  # not the order in which people came
+        labels = numbers_of(column) is None
+        trace = out_of_fold(values[order], responses[order], places[order] % FOLDS, labels=labels)
+        found.append(FoundTrace(column.name, labels, trace.auc, trace.p_value, trace.p_value <= level / len(sensitive)))
+        if found[-1].found:
+            kept.append(column)
+    if not kept and last.sensitive_columns is None:
+        return None, (), tuple(found)
+    chosen = clone(fair_metric)
+    _last(chosen).set_params(level=level if last.level is None else last.level)
+    return chosen, tuple(kept), tuple(found)
+
+
+def named_columns(fair_metric: Any, features: Features) -> list[int]:
+    """Return the columns of the numbers that a metric names as sensitive; behind other steps they are not known."""
+    if not isinstance(fair_metric, SensitiveSubspace):
+        return []
+    columns: list[int] = _of_categories(fair_metric, features).named_columns(features.plain())
+    return columns
+
+
+def _last(transformer: Any) -> Any:
+    """Return the last step of a pipeline, or the transformer."""
+    return transformer.steps[-1][1] if isinstance(transformer, Pipeline) else transformer
 
 
 def learn(
@@ -115,6 +206,7 @@ def learn(
     scaled = features if scale is None else replace(features, values=features.values / scale)
     folds = content_folds(features.values, truth, n_folds) if n_folds > 1 else everybody
     n_folds = int(folds.max()) + 1
+    supports = _supports_of(fair_metric, scaled, truth, sensitive) if n_folds > 1 else None
     transformers = []
     messages: dict[tuple[type[Warning], str], str] = {}
     for fold in range(n_folds):
@@ -123,6 +215,8 @@ def learn(
         if sensitive:
             params = dict.fromkeys(_names_of_groups(fair_metric), _groups(fair_metric, sensitive, rest))
         fresh = clone(fair_metric)
+        if supports is not None:
+            _last(fresh)._given_supports = supports
         try:
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -145,6 +239,23 @@ def learn(
     return transformers, [Quadratic(matrix) for matrix in matrices], folds
 
 
+def _supports_of(fair_metric: Any, features: Features, truth: Floats, sensitive: tuple[Column, ...]) -> Any:
+    """Return which coefficients are kept in all folds, selected once from everybody; None if nothing is selected.
+
+    Folds that select for themselves agree less: one in five that is wrong is enough for a wrong verdict.
+    """
+    if getattr(_last(fair_metric), "level", None) is None or not sensitive:
+        return None
+    whole, people = clone(fair_metric), np.ones(len(truth), dtype=bool)
+    params = dict.fromkeys(_names_of_groups(whole), _groups(whole, sensitive, people))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the folds repeat them
+            return _last(whole.fit(features.as_input(features.values), truth, **params))._supports
+    except ValueError:  # so do the folds
+        return None
+
+
 def _of_categories(fair_metric: Any, features: Features) -> Any:
     """Return a metric whose sensitive columns are those of the numbers, where a column of categories is named."""
     whole = {name: [features.names[i] for i in columns] for name, columns in features.groups if len(columns) > 1}
@@ -157,7 +268,7 @@ def _of_categories(fair_metric: Any, features: Features) -> Any:
 
 def _groups(transformer: Any, sensitive: tuple[Column, ...], rows: NDArray[np.bool_]) -> Any:
     """Return sensitive features of some people, of which the levels are still those of everybody, or as a frame."""
-    last = transformer.steps[-1][1] if isinstance(transformer, Pipeline) else transformer
+    last = _last(transformer)
     some = [replace(column.take(rows), index=None) for column in sensitive]
     if isinstance(last, FairMetric):
         return tuple(some)

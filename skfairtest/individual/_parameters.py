@@ -56,6 +56,8 @@ def check_parameters(test: Any) -> None:
         raise ParameterError(
             f"cross_fit must be True ({FOLDS} folds), False, or a number of folds, at least 2; found {folds!r}"
         )
+    if not isinstance(test.require_trace, bool):
+        raise ParameterError(f"require_trace must be True or False; found {test.require_trace!r}")
     check_running(test.confidence_level, test.n_jobs, test.verbose)
     check_seed(test.random_state)
 

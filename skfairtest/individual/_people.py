@@ -27,6 +27,10 @@ from skfairtest.readers import (
     read_values,
 )
 
+#: People to whom distances are measured.
+NEIGHBOURS = 2000
+#: A hypothetical person is unusual if no more than this share of real people are farther from everybody else.
+UNUSUAL = 0.01
 #: Columns whose standard deviations differ by more than this factor have other units.
 SPREAD = 100
 
@@ -117,6 +121,36 @@ def outside_ranges(values: Floats, unfair: Floats) -> tuple[int, NDArray[np.bool
     excess = np.maximum(unfair - high, low - unfair) / length
     beyond = excess > 1e-9
     return int(beyond.any(axis=0).sum()), beyond.any(axis=1), float(max(excess.max(), 0.0))
+
+
+def plausibility(values: Floats, unfair: Floats, order: NDArray[np.intp]) -> Floats:
+    """Return the share of people who are farther from everybody else than each unfair example is.
+
+    Who an unfair example was made of does not count as their neighbour.
+
+    Parameters
+    ----------
+    values, unfair : ndarray of shape (n, d)
+        People and their unfair examples, in units of the audit.
+    order : ndarray of int
+        People in an order that does not depend on that of their rows: at most `NEIGHBOURS` of them, evenly spread over
+        it, are those whom distances are measured to.
+
+    Examples
+    --------
+    >>> values = np.array([[0.0], [1.0], [3.0], [6.0]])
+    >>> plausibility(values, np.array([[0.5], [1.0], [1.5], [60.0]]), np.arange(4)).tolist()
+    [1.0, 0.5, 1.0, 0.0]
+    """
+    from sklearn.neighbors import NearestNeighbors  # here, as importing it takes time
+
+    some = order[np.unique(np.linspace(0, len(order) - 1, NEIGHBOURS).astype(int))]
+    nearest = NearestNeighbors(n_neighbors=2).fit(values[some])
+    real = np.sort(nearest.kneighbors(n_neighbors=1)[0][:, 0])
+    distances, who = nearest.kneighbors(unfair)
+    apart = np.where(some[who[:, 0]] == np.arange(len(unfair)), distances[:, 1], distances[:, 0])
+    shares: Floats = 1 - np.searchsorted(real, apart, side="right") / len(real)
+    return shares
 
 
 def warn_of_units(features: Features, frozen: NDArray[np.bool_]) -> None:

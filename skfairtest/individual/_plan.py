@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from skfairtest._utils.errors import ParameterError
@@ -15,7 +16,8 @@ from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited, audited, check_losses
-from skfairtest.individual._metric import learn, resolve
+from skfairtest.individual._levels import Choice, free_choices, sensitive_choices, worst_levels
+from skfairtest.individual._metric import FoundTrace, learn, named_columns, resolve, traced
 from skfairtest.individual._parameters import (
     CANDIDATES,
     check_parameters,
@@ -62,6 +64,16 @@ class Plan:
         Where they start.
     statistic, because : str
         What is tested, and why.
+    traces : tuple of FoundTrace
+        Of which sensitive features X holds a trace, where that was tested.
+    metric : transformer or None
+        The fair metric before it is learned.
+    teaching : tuple of Column
+        Sensitive features that it is learned from.
+    choices : list of Choice
+        Categories whose levels cost no fair distance.
+    in_X : list of (name, labels, Choice)
+        Sensitive features that are columns of X.
     """
 
     people: People
@@ -75,6 +87,28 @@ class Plan:
     starts: Starts
     statistic: str
     because: str
+    traces: tuple[FoundTrace, ...]
+    metric: Any
+    teaching: tuple[Column, ...]
+    choices: list[Choice]
+    in_X: list[tuple[str, tuple[str, ...], Choice]]
+
+    @property
+    def metric_name(self) -> str:
+        """What the fair metric is called."""
+        return type(self.metrics[0]).__name__ if self.metrics else "none"
+
+    def found_traces(self) -> pd.DataFrame:
+        """Return the traces, as `IndividualFairnessTest.traces_`."""
+        rows = [(one.feature, "AUC" if one.labels else "correlation", one.value, one.p_value, one.found)
+                for one in self.traces]  # fmt: skip
+        names: list[str] = ["feature", "measure", "value", "p_value", "found"]
+        return pd.DataFrame(rows, columns=names)
+
+    @property
+    def learned(self) -> bool:
+        """Whether it is known who is similar; otherwise nothing is tested."""
+        return bool(self.metrics)
 
     @property
     def n_directions(self) -> int:
@@ -115,7 +149,16 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
         warn_of_units(features, ranges.frozen)
     codes = np.asarray(y_true.codes if isinstance(y_true, Column) else y_true.values, dtype=float)
     try:
-        metrics, matrices, folds = learn(metric, features, codes, people.sensitive, n_folds(test.cross_fit), scale)
+        traces: tuple[FoundTrace, ...] = ()
+        teaching = people.sensitive
+        if test.require_trace:
+            metric, teaching, traces = traced(metric, features, teaching, 1 - float(test.confidence_level))
+        if metric is None:
+            metrics: list[Any] = []
+            matrices = [Quadratic(np.eye(features.values.shape[1]))]
+            folds = np.zeros(len(features), dtype=np.intp)
+        else:
+            metrics, matrices, folds = learn(metric, features, codes, teaching, n_folds(test.cross_fit), scale)
     except NoGroupsError as error:
         what = "the fair metric is learned from what predicts them. Pass one or several columns"
         raise NoGroupsError(what) from error
@@ -126,7 +169,27 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     flow = _flow(test, model, matrices, ranges)
     starts = Starts(features.values, model.in_units_of_audit(features.values), truth)
     statistic, because = choose(test.statistic, loss, model.way, check_losses(model, starts.z, truth))
-    return Plan(people, ranges, scale, metrics, matrices, folds, model, flow, starts, statistic, because)
+    restricted = not (isinstance(test.feature_ranges, str) and test.feature_ranges == "free")
+    choices = free_choices(ranges, matrices, features.values, scale) if restricted and metrics else []
+    in_X = sensitive_choices(features, people.sensitive, named_columns(metric, features)) if restricted else []
+    return Plan(
+        people,
+        ranges,
+        scale,
+        metrics,
+        matrices,
+        folds,
+        model,
+        flow,
+        starts,
+        statistic,
+        because,
+        traces,
+        metric,
+        teaching,
+        choices,
+        in_X,
+    )
 
 
 def checked_model(estimator: Any) -> Any:
@@ -194,6 +257,12 @@ def seed_of(random_state: Any) -> int:
     return 0 if random_state is None else int(seed_sequence(random_state).generate_state(1)[0])
 
 
+def nobody_moved(model: Audited, flow: Flow, starts: Starts) -> Moved:
+    """Return everybody where they started, at every checkpoint."""
+    losses = np.repeat(model.losses(starts.z, starts.truth)[:, None], 1 + len(flow.checkpoints), axis=1)
+    return Moved(starts.z, losses, None, np.zeros(len(losses)))
+
+
 def moved_by(test: Any, plan: Plan) -> Moved:
     """Move everybody.
 
@@ -203,11 +272,17 @@ def moved_by(test: Any, plan: Plan) -> Moved:
         If the flow diverges; the message says what to change.
     """
     flow = plan.flow
+    settings = {
+        "errors": plan.statistic == "error_rate_ratio", "n_jobs": test.n_jobs, "show": bool(test.verbose),
+    }  # fmt: skip
     try:
-        return move(
-            plan.model, plan.matrices, plan.folds, flow, plan.starts,
-            errors=plan.statistic == "error_rate_ratio", n_jobs=test.n_jobs, show=bool(test.verbose),
-        )  # fmt: skip
+        moved = move(plan.model, plan.matrices, plan.folds, flow, plan.starts, **settings)
+        worst = worst_levels(plan.model, plan.choices, plan.starts) if plan.choices else plan.starts.x
+        some = np.flatnonzero((worst != plan.starts.x).any(axis=1))
+        if not len(some):
+            return moved
+        there = Starts(worst[some], plan.model.in_units_of_audit(worst[some]), plan.starts.truth.take(some))
+        return moved.or_from(there, some, move(plan.model, plan.matrices, plan.folds[some], flow, there, **settings))
     except FlowDivergedError as error:
         what = "steps" if flow.solver in ("implicit", "euler") else "units of time"
         instead = "; feature_scale='std' if features have different units"

@@ -22,6 +22,7 @@ from skfairtest.individual.flow.audit_value import (
     VanishedLossError,
     attained_level,
     audit_value,
+    widened,
 )
 
 #: Fewer people than this, and the normal approximation is doubtful.
@@ -30,6 +31,8 @@ FEW = 30
 TOO_OFTEN, FAR = 1.3, 5
 #: Nobody is to go farther beyond where people are, in lengths of the range of a feature.
 FARTHEST = 10
+#: Of a test that nothing was tested with.
+NOTHING = AuditValue(np.nan, np.nan, np.nan, (np.nan, np.nan), np.nan)
 #: A loss below this share of the mean loss is next to nothing.
 TINY = 1e-6
 
@@ -50,6 +53,9 @@ class SequentialStatistic:
         Losses up to this size are only rounding errors.
     tolerance, confidence_level : float
         As of the test.
+    variance, degrees : float, int
+        Variance of the logarithm of the statistic that comes from a metric that was learned, and its degrees of
+        freedom.
     """
 
     statistic: str
@@ -59,6 +65,8 @@ class SequentialStatistic:
     rounding: float
     tolerance: float
     confidence_level: float
+    variance: float = 0.0
+    degrees: int = 0
 
     @property
     def name(self) -> str:
@@ -96,7 +104,10 @@ class SequentialStatistic:
         before, after = self.values[:, 0], self.values[:, place]
         if not (before > self.rounding).any():
             raise NoLossError(len(before), "have no loss before they are moved")
-        return audit_value(self.name, before, after, tolerance=self.tolerance, confidence_level=self.confidence_level)
+        found = audit_value(
+            self.name, before, after, tolerance=self.tolerance, confidence_level=self.confidence_level
+        )  # fmt: skip
+        return widened(found, self.variance, self.degrees, self.confidence_level)
 
 
 def _undefined(statistic: str, error: UndefinedAuditValueError, n: int) -> str:

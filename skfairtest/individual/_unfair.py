@@ -197,6 +197,32 @@ class Moved:
     wrong: Floats | None
     distance: Floats
 
+    def or_from(self, starts: Starts, people: NDArray[np.intp], others: Moved) -> Moved:
+        """Return everybody where their loss is largest: here, at another start of some people, or moved from there.
+
+        Parameters
+        ----------
+        starts : Starts
+            Other starts of some people, at no fair distance from their own.
+        people : ndarray of int
+            Whose they are.
+        others : Moved
+            Where they end from there.
+        """
+        z, losses, distance = self.z.copy(), self.losses.copy(), self.distance.copy()
+        wrong = None if self.wrong is None else self.wrong.copy()
+        for place in range(1, losses.shape[1]):
+            for at in (0, place):
+                larger = others.losses[:, at] > losses[people, place]
+                some = people[larger]
+                losses[some, place] = others.losses[larger, at]
+                if wrong is not None and others.wrong is not None:
+                    wrong[some, place] = others.wrong[larger, at]
+                if place == losses.shape[1] - 1:
+                    z[some] = others.z[larger] if at else starts.z[larger]
+                    distance[some] = others.distance[larger] if at else 0.0
+        return Moved(z, losses, wrong, distance)
+
 
 def _masked(function: Callable[..., Floats], movable: NDArray[np.bool_]) -> Callable[..., Floats]:
     """Return a function whose values are 0 for features that stay."""

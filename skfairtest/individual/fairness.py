@@ -18,12 +18,13 @@ from skfairtest._utils.text import label
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited
 from skfairtest.individual._compare import compare
-from skfairtest.individual._parameters import (
-    OF_MEANS,
-)
-from skfairtest.individual._people import People, outside_ranges
-from skfairtest.individual._plan import Plan, moved_by, planned
-from skfairtest.individual._statistics import SequentialStatistic, doubts_about
+from skfairtest.individual._direction import GROUPS, variance_of_direction
+from skfairtest.individual._folds import ranks
+from skfairtest.individual._levels import changed_alone
+from skfairtest.individual._parameters import OF_MEANS
+from skfairtest.individual._people import UNUSUAL, People, outside_ranges, plausibility
+from skfairtest.individual._plan import Plan, moved_by, nobody_moved, planned
+from skfairtest.individual._statistics import NOTHING, SequentialStatistic, doubts_about
 from skfairtest.individual._unfair import (
     Moved,
     Starts,
@@ -40,7 +41,7 @@ from skfairtest.report.mixin import ReportPages
 #: The setting of the paper.
 _PUBLISHED: dict[str, Any] = {
     "statistic": "loss_ratio", "regularization": 50.0, "n_steps": 500, "step_size": 0.01, "solver": "euler",
-    "feature_ranges": "free", "feature_scale": None,
+    "feature_ranges": "free", "feature_scale": None, "require_trace": False,
 }  # fmt: skip
 
 
@@ -113,8 +114,14 @@ class IndividualFairnessTest(ReportPages):
         The size of one unit of each feature, for distances and steps. "std": the standard deviations of the people
         tested; for the columns of a choice, the square roots of its shares (the chi-squared distance, which is the same
         however the choice is encoded). None: the units of `X`, as in the paper. Or given numbers.
+    require_trace : bool, default=True
+        Whether a metric that is learned from sensitive features has to have something to learn. `X` is first tested for
+        a trace of each sensitive feature: out of fold, does it predict the feature better than chance (a permutation
+        test; Bonferroni for several features)? Where it does not, no direction is learned from that feature; if none
+        is left, nothing is tested and ``verdict_`` is "no_trace". `SensitiveSubspace` then keeps the coefficients that
+        are significant (its `level`). False: every regression gives a direction, of noise as well, as in the paper.
     confidence_level : float, default=0.95
-        Confidence level of the interval; one minus it is the level of the test.
+        Confidence level of the interval; one minus it is the level of the test, and of the search for a trace.
     random_state : int, RandomState, Generator or None
         Seed of the candidates of a search; None: always the same candidates. Nothing else is random.
     n_jobs : int, optional
@@ -124,24 +131,44 @@ class IndividualFairnessTest(ReportPages):
 
     Attributes
     ----------
+    verdict_ : {"unfair", "not_rejected", "no_trace"}
+        "no_trace": `X` holds no trace of the sensitive features, so it is not known who is similar. Nothing was tested,
+        nobody was moved, and numbers are NaN; it is no evidence of fairness.
     p_value_ : float
         One-sided p-value of the null hypothesis.
     rejected_, concern_ : bool
-        ``p_value_ <= 1 - confidence_level``. If the verdict depends on unfair examples outside the range of the people
-        tested, the first sentence of ``print(test)`` says so.
+        ``p_value_ <= 1 - confidence_level``; False with "no_trace", which is neither passed nor failed. If the verdict
+        depends on unfair examples outside the range of the people tested, the first sentence of ``print(test)`` says
+        so.
     statistic_ : float
         S_n, the estimate.
     lower_bound_ : float
         T_n, the one-sided lower confidence bound of the ratio in the population. The test rejects if it exceeds
         `tolerance`.
     confidence_interval_ : tuple of float
-        Two-sided confidence limits.
+        Two-sided confidence limits. If the metric was learned, and `require_trace` is true, they are about the value of
+        the metric and units that the whole population would give: they add how much the statistic varies with what
+        was learned (a jackknife: ten groups of people are left out in turn, and 250 people moved by each metric).
+        `standard_error_`, `lower_bound_` and `p_value_` are given the metrics that were learned.
     standard_error_ : float
         Standard error of the estimate; standard deviations have the divisor n.
     attained_level_ : float
         The actual rejection rate of the test, with this number of people, for a model exactly at the tolerance,
         estimated from the skewness of the losses. It exceeds the nominal level if a few people are harmed much less
         than the others.
+    traces_ : DataFrame
+        One row per sensitive feature that was searched for: ``feature``; ``measure`` ("AUC", the mean over levels, or
+        "correlation" of a number) and ``value``, of predictions out of fold; ``p_value`` of the null hypothesis that
+        the feature is independent of X; ``found``.
+    changed_alone_ : DataFrame
+        One row per sensitive feature that is a column of X, and what changing it alone does, at each person's worst
+        other level: ``feature``, ``n_levels``, ``statistic``, ``ci_low``, ``ci_high`` and ``p_value`` (as of the test);
+        ``kind`` of what the model says ("decision", "label" or "prediction") and ``outcome``, the upper decision;
+        ``n_changed`` and ``changed``, number and share of people for whom it changes at some level, with
+        ``changed_ci_low`` and ``changed_ci_high`` (Wilson); and the two levels between which the evidence is strongest:
+        ``level`` instead of ``other`` raises what the model says (or of labels, makes it wrong) for ``n_up`` people and
+        lowers it for ``n_down``, with ``decision_p_value`` of McNemar's exact test (of predictions the sign test), two-
+        sided, Bonferroni over pairs of levels.
     loss_ratios_ : ndarray of shape (`n_samples_`,)
         Loss at the unfair example over loss at the person; 1 where both are 0.
     unfair_examples_ : same container and columns as X
@@ -159,10 +186,12 @@ class IndividualFairnessTest(ReportPages):
     solver_report_ : dict
         What was run: ``gradient`` and ``because`` (how directions were found, and why), ``statistic`` and
         ``statistic_because``, ``loss``, ``fair_metric``, ``n_directions`` (how many it leaves free), ``n_folds``,
-        ``solver``, ``n_steps``, ``time``, ``regularization``, ``largest_eigenvalue`` of the metric,
-        ``n_unstable_steps`` of forward Euler, ``n_features_outside`` and ``n_people_outside`` (that went beyond the
-        range of X), ``rejected_inside`` (the verdict if they are kept within it), ``n_worse`` (people whose loss grew),
-        mean and largest fair ``distance`` and Euclidean ``displacement``, ``loss_unit``.
+        ``sd_of_learning`` (of the logarithm of the statistic, over metrics that other people would give), ``solver``,
+        ``n_steps``, ``time``, ``regularization``, ``largest_eigenvalue`` of the metric, ``n_unstable_steps`` of forward
+        Euler, ``n_features_outside`` and ``n_people_outside`` (that went beyond the range of X), ``rejected_inside``
+        (the verdict if they are kept within it), ``n_worse`` (people whose loss grew), mean and largest fair
+        ``distance`` and Euclidean ``displacement``, ``n_unusual`` (unfair examples than which at most one real person
+        in 100 is farther from everybody else), ``loss_unit``.
     feature_scale_ : ndarray of shape (`n_features_in_`,) or None
         Units of the features.
     n_features_in_ : int
@@ -209,8 +238,8 @@ class IndividualFairnessTest(ReportPages):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
     _reported: ClassVar[tuple[str, ...]] = (
-        "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound", "confidence_interval",
-        "attained_level", "n_samples", "excluded", "solver_report",
+        "verdict", "p_value", "rejected", "concern", "statistic", "standard_error", "lower_bound",
+        "confidence_interval", "attained_level", "n_samples", "excluded", "traces", "changed_alone", "solver_report",
     )  # fmt: skip
 
     def __init__(
@@ -230,6 +259,7 @@ class IndividualFairnessTest(ReportPages):
         cross_fit: bool | int = True,
         feature_ranges: Any = "observed",
         feature_scale: Any = "std",
+        require_trace: bool = True,
         confidence_level: float = 0.95,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -249,6 +279,7 @@ class IndividualFairnessTest(ReportPages):
         self.cross_fit = cross_fit
         self.feature_ranges = feature_ranges
         self.feature_scale = feature_scale
+        self.require_trace = require_trace
         self.confidence_level = confidence_level
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -269,7 +300,7 @@ class IndividualFairnessTest(ReportPages):
         -------
         IndividualFairnessTest
             The test, not fitted, with ``feature_ranges="free"``, ``feature_scale=None``, ``statistic="loss_ratio"``,
-            ``solver="euler"``, 500 steps of 0.01 and ``regularization=50``, as for Adult.
+            ``require_trace=False``, ``solver="euler"``, 500 steps of 0.01 and ``regularization=50``, as for Adult.
         """
         return cls(estimator, **{**_PUBLISHED, **params})
 
@@ -330,7 +361,8 @@ class IndividualFairnessTest(ReportPages):
         -------
         DataFrame
             One row per model, in their order: ``model``, ``statistic`` (which), ``gradient`` (how unfair examples were
-            found), ``value``, ``standard_error``, ``lower_bound``, ``p_value`` and ``concern`` as of `fit`; and
+            found), ``value``, ``standard_error``, ``lower_bound``, ``p_value``, ``concern`` and ``verdict`` as of
+            `fit` (with "no_trace" nothing was tested, and all numbers are NaN); and
             ``difference``, its value minus the first model's, ``difference_standard_error``, ``difference_ci_low``,
             ``difference_ci_high`` (two-sided, for each difference alone) and ``difference_p_value`` (two-sided,
             adjusted by Holm's method if there are more than two models); NaN for the first.
@@ -373,8 +405,9 @@ class IndividualFairnessTest(ReportPages):
         """Move everybody, and set what was found."""
         model, flow, starts, ranges = plan.model, plan.flow, plan.starts, plan.ranges
         people, features, statistic = plan.people, plan.people.features, plan.statistic
-        warn_of_cost(model, flow, plan.n_directions, len(features), self.n_jobs)
-        moved = moved_by(self, plan)
+        if plan.learned:
+            warn_of_cost(model, flow, plan.n_directions, len(features), self.n_jobs)
+        moved = moved_by(self, plan) if plan.learned else nobody_moved(model, flow, starts)
         self._statistic = SequentialStatistic(
             statistic,
             moved.losses if moved.wrong is None else moved.wrong,
@@ -383,12 +416,16 @@ class IndividualFairnessTest(ReportPages):
             model.loss.rounding,
             float(self.tolerance),
             float(self.confidence_level),
+            variance_of_direction(self, plan) if plan.learned else 0.0,
+            GROUPS - 1,
         )
-        self._set_found(*self._statistic.end())
+        self.traces_ = plan.found_traces()
+        self.changed_alone_ = changed_alone(model, self._statistic, starts, plan.in_X)
+        self._set_found(*(self._statistic.end() if plan.learned else (NOTHING, np.nan)))
         # What did not move keeps its last digit, whatever it was divided by on the way.
         unfair = ranges.nearest(model.in_units_of_X(moved.z), features.values)
         unfair = np.where(moved.z == starts.z, features.values, unfair)
-        self._set_people(people, starts, moved, unfair)
+        self._set_people(people, starts, moved, unfair, free=ranges.free)
         self.feature_scale_ = plan.scale
         n_outside, outside, farthest = outside_ranges(features.values, unfair)
         held = None
@@ -397,7 +434,11 @@ class IndividualFairnessTest(ReportPages):
                 model, starts, moved, np.clip(unfair, features.values.min(0), features.values.max(0))
             )
         alpha = 1 - self.confidence_level
-        doubts = doubts_about(statistic, moved, self.loss_ratios_, self.p_value_, alpha, self.attained_level_, farthest)
+        doubts: tuple[str, ...] = ()
+        if plan.learned:
+            doubts = doubts_about(
+                statistic, moved, self.loss_ratios_, self.p_value_, alpha, self.attained_level_, farthest
+            )
         outsiders = n_outside, int(outside.sum()), held
         self._set_report(plan, outsiders, doubts)
         self._keep_parameters()
@@ -409,7 +450,8 @@ class IndividualFairnessTest(ReportPages):
     def path_(self) -> pd.DataFrame:
         """The statistic and its lower bound if the flow had been stopped earlier."""
         check_is_fitted(self)
-        return self._statistic.path()
+        path = self._statistic.path()
+        return path if self.verdict_ != "no_trace" else path.head(0)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per person.
@@ -419,7 +461,9 @@ class IndividualFairnessTest(ReportPages):
         DataFrame
             ``person`` (the label of the row of X, or its position), ``label`` (the true label or target),
             ``loss_before``, ``loss_after``, ``loss_ratio``, ``distance`` (the fair distance that the person was moved)
-            and ``displacement`` (the Euclidean one), both in units of the audit.
+            and ``displacement`` (the Euclidean one), both in units of the audit; and ``plausibility`` of the unfair
+            example: the share of people who are farther from everybody else, in all features together, than it is
+            from everybody but the person; NaN where features are free and nobody needs to be possible.
         """
         check_is_fitted(self)
         return pd.DataFrame(self._columns)
@@ -515,9 +559,10 @@ class IndividualFairnessTest(ReportPages):
         self.lower_bound_, self.confidence_interval_ = found.lower_bound, found.interval
         self.p_value_ = found.p_value
         self.rejected_ = self.concern_ = bool(self.p_value_ <= 1 - self.confidence_level)
+        self.verdict_ = "unfair" if self.concern_ else "no_trace" if np.isnan(self.p_value_) else "not_rejected"
         self.attained_level_ = level
 
-    def _set_people(self, people: People, starts: Starts, moved: Moved, unfair: Floats) -> None:
+    def _set_people(self, people: People, starts: Starts, moved: Moved, unfair: Floats, *, free: bool) -> None:
         """Set what was found about each person."""
         features = people.features
         self.n_samples_, self.n_features_in_ = len(features), len(features.groups)
@@ -527,6 +572,7 @@ class IndividualFairnessTest(ReportPages):
         self.excluded_ = people.excluded
         self.unfair_examples_ = features.rebuild(unfair)
         self.loss_ratios_ = ratios(moved.losses[:, 0], moved.losses[:, -1])
+        codes = np.unique(starts.truth.labels, return_inverse=True)[1].astype(float)
         self._starts, self._unfair, self._truth = features.values, unfair, starts.truth
         self._columns = {
             "person": people.names,
@@ -536,6 +582,9 @@ class IndividualFairnessTest(ReportPages):
             "loss_ratio": self.loss_ratios_,
             "distance": moved.distance,
             "displacement": np.linalg.norm(moved.z - starts.z, axis=1),
+            "plausibility": np.full(len(features), np.nan)
+            if free
+            else plausibility(starts.z, moved.z, np.argsort(ranks(features.values, codes), kind="stable")),
         }
 
     def _set_report(self, plan: Plan, outside: tuple[int, int, bool | None], doubts: tuple[str, ...]) -> None:
@@ -549,9 +598,10 @@ class IndividualFairnessTest(ReportPages):
             "statistic_because": plan.because,
             "loss": model.loss.name,
             "loss_unit": model.loss.unit,
-            "fair_metric": type(metrics[0]).__name__,
+            "fair_metric": plan.metric_name,
             "n_directions": plan.n_directions,
             "n_folds": len(metrics),
+            "sd_of_learning": float(np.sqrt(self._statistic.variance)),
             "solver": flow.solver,
             "n_steps": len(flow.steps),
             "n_candidates": flow.n_candidates if flow.solver == "search" else None,
@@ -567,6 +617,7 @@ class IndividualFairnessTest(ReportPages):
             "max_distance": float(people["distance"].max()),
             "mean_displacement": float(people["displacement"].mean()),
             "max_displacement": float(people["displacement"].max()),
+            "n_unusual": None if flow.ranges.free else int((people["plausibility"] <= UNUSUAL).sum()),
         }
         self._setup = IndividualSetup(
             statistic=self._statistic.statistic,
@@ -576,12 +627,14 @@ class IndividualFairnessTest(ReportPages):
             lower_bound=self.lower_bound_,
             interval=self.confidence_interval_,
             p_value=self.p_value_,
-            concern=self.concern_,
+            verdict=self.verdict_,
             n_samples=self.n_samples_,
             n_excluded=len(self.excluded_),
             n_features=self.n_features_in_,
             units=self._units(),
             doubts=doubts,
+            traces=self.traces_,
+            changed_alone=self.changed_alone_,
             report=self.solver_report_,
         )
 

@@ -11,11 +11,14 @@ from scipy.linalg import LinAlgWarning
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 
+from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
+from skfairtest.individual.flow.evidence import exact_columns, support
 from skfairtest.individual.flow.subspaces import span
+from skfairtest.individual.models.features import Features
 from skfairtest.readers import (
     MAX_GROUPS,
     WARN_GROUPS,
@@ -53,6 +56,12 @@ class SensitiveSubspace(FairMetric):
     sensitive_columns : str, int or list of these, optional
         Columns of `X` that are sensitive themselves, by name, or by position where no column is labelled with that
         number. Similar people may differ in them, and the regressions do not use them.
+    level : float, optional
+        Keep only what is significant at this level. A coefficient whose familywise-adjusted p-value is larger is 0;
+        columns that correlate, and hide each other, are tested jointly. If nothing is significant, what has the
+        smallest p-value is kept. A sensitive feature that is itself a linear function of some columns of `X`, such as a
+        column of it, frees these columns and nothing else. None: all coefficients, as published.
+        `IndividualFairnessTest` sets it, unless ``require_trace=False``.
 
     Attributes
     ----------
@@ -76,6 +85,10 @@ class SensitiveSubspace(FairMetric):
     Distances are in the units of the columns of `X`: bring columns of different units to one scale first, as in
     ``make_pipeline(StandardScaler(), SensitiveSubspace())``, which is a fair metric as well.
 
+    A regression finds a direction whether or not there is one: of a coin flip it finds noise, which is as long as any
+    other direction once it is normalized. With `level`, coefficients are tested by Wald tests of a linear regression on
+    all columns, robust to unequal errors, in a hierarchy of blocks of correlated columns (Meinshausen 2008).
+
     `transform` takes the sensitive subspace out of `X`. ``make_pipeline(SensitiveSubspace(), MLPClassifier())`` is
     therefore the model "Project" of both papers: its predictions are the same for people at distance 0.
 
@@ -85,7 +98,8 @@ class SensitiveSubspace(FairMetric):
     ----------
     M. Yurochkin, A. Bower and Y. Sun (2020), Training individually fair ML models with sensitive subspace robustness,
     ICLR, section 4. S. Maity, S. Xue, M. Yurochkin and Y. Sun (2021), Statistical inference for individual fairness,
-    ICLR, section 4.2 and appendix F.2.
+    ICLR, section 4.2 and appendix F.2. N. Meinshausen (2008), Hierarchical testing of variable importance, Biometrika
+    95.
 
     Examples
     --------
@@ -105,10 +119,21 @@ class SensitiveSubspace(FairMetric):
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"sensitive_features": True}
 
-    def __init__(self, classifier: Any = None, regressor: Any = None, sensitive_columns: Any = None) -> None:
+    #: What is kept for each sensitive feature, if it was selected before `fit`, and what `fit` kept.
+    _given_supports: list[Floats | None] | None = None
+    _supports: list[Floats | None]
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        regressor: Any = None,
+        sensitive_columns: Any = None,
+        level: float | None = None,
+    ) -> None:
         self.classifier = classifier
         self.regressor = regressor
         self.sensitive_columns = sensitive_columns
+        self.level = level
 
     def fit(self, X: Any, y: Any = None, *, sensitive_features: Any = None) -> Self:
         """Find the directions that predict the sensitive features.
@@ -142,9 +167,9 @@ class SensitiveSubspace(FairMetric):
             If the directions span everything.
         """
         features, values = self._read(X, reset=True)
-        named = [] if self.sensitive_columns is None else self.sensitive_columns
-        several = isinstance(named, list | tuple | np.ndarray | pd.Index)
-        columns = sorted(features.positions(named if several else [named], "sensitive_columns"))
+        if self.level is not None and (not is_number(self.level) or not 0 < self.level < 1):
+            raise ParameterError(f"level must be a number between 0 and 1, such as 0.05, or None; found {self.level!r}")
+        columns = self.named_columns(features)
         if sensitive_features is None and not columns:
             raise _without_groups(self)
         others = [i for i in range(values.shape[1]) if i not in columns]
@@ -152,11 +177,12 @@ class SensitiveSubspace(FairMetric):
         if sensitive_features is not None:
             sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
             check_rows(X, sensitive_features=sensitive)
-            for column in sensitive:
+            given, self._supports = self._given_supports, []
+            for place, column in enumerate(sensitive):
                 coefficients = np.zeros((0, len(others)))
                 if others:
-                    found = self._regress(values[:, others], column)
-                    coefficients = _with_spread(found, values[:, others])
+                    kept = None if given is None else given[place]
+                    coefficients = self._coefficients(values[:, others], column, kept)
                 directions.append(np.zeros((len(coefficients), values.shape[1])))
                 directions[-1][:, others] = coefficients
         basis = span(np.concatenate(directions))
@@ -168,6 +194,34 @@ class SensitiveSubspace(FairMetric):
             )
         return self._set_free(basis)
 
+    def named_columns(self, features: Features) -> list[int]:
+        """Return the positions of `sensitive_columns`, in increasing order."""
+        named: Any = [] if self.sensitive_columns is None else self.sensitive_columns
+        several = isinstance(named, list | tuple | np.ndarray | pd.Index)
+        return sorted(features.positions(named if several else [named], "sensitive_columns"))
+
+    def _coefficients(self, X: Floats, column: Column, kept: Floats | None) -> Floats:
+        """Return what is free because of a sensitive feature, of shape (m, n_features); `kept`: what was selected."""
+        if self.level is None or not (X.std(axis=0) > 0).any():
+            return _with_spread(self._regress(X, column), X)
+        responses = responses_of(column)
+        if responses is not None:
+            itself = exact_columns(X, responses)
+            if len(itself):
+                _, lengths, vectors = np.linalg.svd(X[:, itself] - X[:, itself].mean(axis=0), full_matrices=False)
+                found = np.zeros((len(vectors), X.shape[1]))
+                found[:, itself] = vectors
+                self._supports.append(None)
+                free: Floats = found[lengths > _NO_SPREAD * lengths[0]]
+                return free
+        found = _with_spread(self._regress(X, column), X)  # it refuses what has no responses
+        assert responses is not None
+        if kept is None:
+            kept = support(X, responses[:, : max(1, responses.shape[1] - 1)], self.level)
+        self._supports.append(kept)
+        selected: Floats = found @ kept
+        return selected
+
     def _regress(self, X: Floats, column: Column) -> Floats:
         """Return the coefficients of a regression of a sensitive feature on X, of shape (m, n_features)."""
         where = f"sensitive_features (column {column.name!r})"
@@ -177,8 +231,7 @@ class SensitiveSubspace(FairMetric):
                 f"{where} is {column.levels[present[0]]!r} for everybody (n_samples={len(column)}): it needs at least "
                 "two values before anything can predict it."
             )
-        # Levels are those of everybody: of some people, who may have few of them, numbers are numbers all the same.
-        numbers = None if column.categorical or len(column.levels) <= WARN_GROUPS else as_numbers(column)
+        numbers = numbers_of(column)
         if numbers is None:
             if len(column.levels) > MAX_GROUPS:
                 raise ParameterError(
@@ -197,6 +250,25 @@ class SensitiveSubspace(FairMetric):
         # Least squares on centred features through their singular values: scales do not matter.
         ridge = Ridge(len(X) / _PEOPLE, solver="svd")
         return _coefficients(ridge, X - X.mean(axis=0), (numbers - numbers.mean()) / numbers.std(), "regressor", where)
+
+
+def numbers_of(column: Column) -> Floats | None:
+    """Return a sensitive feature as numbers; None if it is one of labels."""
+    # Levels are those of everybody: of some people, who may have few of them, numbers are numbers all the same.
+    return None if column.categorical or len(column.levels) <= WARN_GROUPS else as_numbers(column)
+
+
+def responses_of(column: Column) -> Floats | None:
+    """Return a sensitive feature as numbers (n, 1), or as the indicators of the labels that occur (n, n_labels).
+
+    None if it is nothing that can be predicted: one value, infinite numbers, or too many labels.
+    """
+    present, numbers = np.unique(column.codes), numbers_of(column)
+    if numbers is not None:
+        return numbers[:, None] if np.isfinite(numbers).all() and len(present) > 1 else None
+    if not 1 < len(present) <= MAX_GROUPS:
+        return None
+    return np.asarray(column.codes[:, None] == present, dtype=float)
 
 
 class NoGroupsError(ValueError):

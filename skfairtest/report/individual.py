@@ -12,7 +12,7 @@ import pandas as pd
 from skfairtest._utils.text import label, pluralize
 from skfairtest.report.cells import records
 from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
-from skfairtest.report.sentences import equals_p, number
+from skfairtest.report.sentences import equals_p, number, percent
 
 #: What each statistic says of the model.
 STATISTICS = {
@@ -28,6 +28,11 @@ AXES = {
     "ratio_of_means": "ratio of mean losses",
     "log_ratio": "geometric mean of loss ratios",
 }
+#: What follows from the absence of a trace.
+NO_TRACE = (
+    "This is neither a pass nor a failure: a metric that is known (Projection, Mahalanobis), or one that is learned "
+    "from people's judgements (ComparablePairs), can be tested on the same people.",
+)
 #: Changes that are listed.
 _MOST_CHANGES = 8
 _SHOWN = ("before", "after", "loss_increase")
@@ -54,7 +59,7 @@ class IndividualSetup:
         What was found.
     interval : tuple of float
         Two-sided limits.
-    concern : bool
+    verdict : {"unfair", "not_rejected", "no_trace"}
         The verdict.
     n_samples, n_excluded, n_features : int
         People tested, and left out; features.
@@ -62,6 +67,8 @@ class IndividualSetup:
         What the map is measured in, where that is not simply the units of X; may be empty.
     doubts : tuple of str
         Why the answer is doubtful.
+    traces, changed_alone : DataFrame
+        As of the test.
     report : mapping
         What was run.
     """
@@ -73,13 +80,20 @@ class IndividualSetup:
     lower_bound: float
     interval: tuple[float, float]
     p_value: float
-    concern: bool
+    verdict: str
     n_samples: int
     n_excluded: int
     n_features: int
     units: str
     doubts: tuple[str, ...]
+    traces: pd.DataFrame
+    changed_alone: pd.DataFrame
     report: Mapping[str, Any]
+
+    @property
+    def concern(self) -> bool:
+        """Whether the test rejects."""
+        return self.verdict == "unfair"
 
 
 def individual_document(setup: IndividualSetup, worst: pd.DataFrame, changed: pd.DataFrame) -> list[Block]:
@@ -100,6 +114,8 @@ def individual_document(setup: IndividualSetup, worst: pd.DataFrame, changed: pd
         The document, without a title.
     """
     verdict, notes = _verdict(setup)
+    if setup.verdict == "no_trace":
+        return [Paragraph(verdict), Paragraph("\n".join(notes))]
     left_out = f"{pluralize(setup.n_excluded, 'person', 'people')} with missing features left out, see excluded_."
     return [
         Paragraph(verdict, "concern" if setup.concern else "fine"),
@@ -117,12 +133,17 @@ def individual_document(setup: IndividualSetup, worst: pd.DataFrame, changed: pd
 def individual_sentences(setup: IndividualSetup, changed: pd.DataFrame) -> tuple[str, ...]:
     """Return the report of a test in sentences, for a section of another report."""
     verdict, notes = _verdict(setup)
+    if setup.verdict == "no_trace":
+        return verdict, *notes
     lines = [*_how(setup), *(_changed(changed) if len(changed) else ())]
     return verdict, *notes, f"Null hypothesis: {_null(setup)}", *(f"{line[:1].upper()}{line[1:]}." for line in lines)
 
 
 def _verdict(setup: IndividualSetup) -> tuple[str, list[str]]:
-    """Return the verdict, and what is to be kept in mind with it."""
+    """Return the verdict, after what changing a sensitive column alone does, and what is to be kept in mind with it."""
+    alone = [_alone(setup, row) for row in records(setup.changed_alone)]
+    if setup.verdict == "no_trace":
+        return _no_trace(setup), [*alone, *NO_TRACE]
     said = STATISTICS[setup.statistic].format(number(setup.estimate))
     low, high = (number(limit) for limit in setup.interval)
     evidence = (
@@ -145,7 +166,47 @@ def _verdict(setup: IndividualSetup) -> tuple[str, list[str]]:
             "This does not prove that there is none: another fair metric, more steps or a better search may find one."
         ]
     notes += [f"Doubtful: {doubt}." for doubt in setup.doubts]
-    return verdict, notes
+    return " ".join([*alone, verdict]), notes
+
+
+def _no_trace(setup: IndividualSetup) -> str:
+    """Say that nothing was tested, and why."""
+    searched = " or ".join(_predicts(row) for row in records(setup.traces))
+    return (
+        f"Individual fairness was not tested: X holds no trace of {searched}, so no direction in which similar people "
+        "may differ can be learned."
+    )
+
+
+def _predicts(row: Mapping[str, Any]) -> str:
+    measure = "AUC" if row["measure"] == "AUC" else "correlation"
+    return f"{label(row['feature'])} ({measure} {row['value']:.2f} out of fold, {equals_p(row['p_value'])})"
+
+
+def _alone(setup: IndividualSetup, row: Mapping[str, Any]) -> str:
+    """Say what changing a sensitive column alone does."""
+    confidence = f"{100 * (1 - setup.alpha):g} % interval"
+    times = ""
+    if np.isfinite(row["statistic"]):
+        limits = f"{number(row['ci_low'])} to {number(row['ci_high'])}"
+        error = "error rate" if setup.statistic == "error_rate_ratio" else "loss"
+        times = f"{number(row['statistic'])} times the {error} ({confidence} {limits}), "
+    share = (
+        f"{percent(row['changed'], 0)} of people ({confidence} {percent(row['changed_ci_low'], 0)} to "
+        f"{percent(row['changed_ci_high'], 0)})"
+    )
+    said, way, back, test = {
+        "decision": ("decision", f"becomes {row['outcome']}", "the opposite", "McNemar"),
+        "label": ("label", "becomes wrong", "right", "McNemar"),
+        "prediction": ("prediction", "rises", "falls", "sign"),
+    }[row["kind"]]
+    moved = ""
+    if row["n_changed"]:
+        moved = (
+            f"; with {label(row['level'])} instead of {label(row['other'])} it {way} for {row['n_up']:,} and {back} "
+            f"for {row['n_down']:,} (exact {test} test, {equals_p(row['decision_p_value'])})"
+        )
+    return f"Changing {label(row['feature'])} alone: {times}and the {said} changes for {share}{moved}."
 
 
 def _changes(changed: pd.DataFrame) -> tuple[Block, ...]:
@@ -201,9 +262,20 @@ def _how(setup: IndividualSetup) -> list[str]:
         f"the {AXES[setup.statistic]}: {report['statistic_because']}",
         f"similar people: {report['fair_metric']}{learned}; they may differ in {report['n_directions']} of "
         f"{setup.n_features} directions",
+        *(f"X holds a trace of {_predicts(row)}" for row in records(setup.traces) if row["found"]),
+        *(
+            f"X holds no trace of {_predicts(row)}: nothing was learned from it"
+            for row in records(setup.traces)
+            if not row["found"]
+        ),
         f"people moved {number(report['mean_displacement'])} on average, over a fair distance of "
         f"{number(report['mean_distance'])}; the loss of {report['n_worse']:,} grew",
     ]
+    if report["n_unusual"] is not None:
+        lines.append(
+            f"unfair examples are hypothetical people: {report['n_unusual']:,} of {setup.n_samples:,} are as unusual, "
+            "in all features together, as 1 in 100 of those seen"
+        )
     if report["n_features_outside"]:
         lines.append(
             f"{pluralize(report['n_people_outside'], 'unfair example')} went beyond where anybody is, in "

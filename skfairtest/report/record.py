@@ -32,6 +32,8 @@ impact              the impact tables (`skfairtest.report.impact_record`): scori
 baseline            the comparison with the model in production (`skfairtest.report.paired`): setup, kind, names,
                     shares, n_samples, p_value, concern, results and not_compared; missing where there was none
 individual          the test of individual fairness in sentences, the verdict first; missing where there was none
+individual_verdict  its verdict: "unfair", "not_rejected", or "no_trace" (nothing was tested); missing where there was
+                    none, and in records of versions that did not write it
 provenance          how the audit was called, the command if one was typed, and hashes of the data and of the model;
                     null in records of versions that did not trace it. The seed is among the parameters
 signature           name and date of who signed it; or null
@@ -95,7 +97,8 @@ __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_row
 SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 2
 #: What a record need not have, and what stands for it.
 OPTIONAL: dict[str, Any] = {
-    "scan": None, "impact": None, "baseline": None, "homogeneity": [], "individual": [], "provenance": None,
+    "scan": None, "impact": None, "baseline": None, "homogeneity": [], "individual": [],
+    "individual_verdict": None, "provenance": None,
     "signature": None,
 }  # fmt: skip
 #: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
@@ -334,6 +337,7 @@ class AuditRecord:
     impact: Annotated[ImpactRecord | None, optional(ImpactRecord)] = None
     baseline: Annotated[PairedRecord | None, optional(PairedRecord)] = None
     individual: Annotated[tuple[str, ...], array(text)] = ()
+    individual_verdict: Annotated[str | None, one_of("unfair", "not_rejected", "no_trace", None)] = None
     provenance: Annotated[Provenance | None, optional(Provenance)] = None
     signature: Annotated[Signature | None, optional(Signature)] = None
 
@@ -455,6 +459,7 @@ class AuditRecord:
             **({"impact": plain_value(self.impact.plain())} if self.impact else {}),
             **({"baseline": plain_value(self.baseline.plain())} if self.baseline else {}),
             **({"individual": list(self.individual)} if self.individual else {}),
+            **({"individual_verdict": self.individual_verdict} if self.individual_verdict else {}),
             **({"homogeneity": list(self.homogeneity)} if self.homogeneity else {}),
             "provenance": None if self.provenance is None else plain_value(asdict(self.provenance)),
             "signature": None if self.signature is None else asdict(self.signature),

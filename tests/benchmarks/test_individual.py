@@ -31,6 +31,26 @@ def test_the_quick_comparison_of_equal_models_reports_every_cell(quick):
     assert sum(" 100 people " in line for line in lines) == 12
 
 
+@pytest.mark.slow
+def test_the_quick_verdicts_with_and_without_a_trace_report_every_cell(quick):
+    lines = quick("individual_evidence", "individual_evidence.json")
+    for section, number in (("coins", 16), ("blind", 8), ("used", 8), ("planted", 8)):
+        assert sum(line.startswith(f"  {section} ") for line in lines) == number
+
+
+def test_stored_verdicts_keep_what_the_documentation_promises():
+    stored = json.loads((Path(individual.__file__).parent / "results" / "individual_evidence.json").read_text())
+    for cell in (*stored.get("coins", []), *stored["blind"]):
+        most = 0.05 if "value" not in cell else 0.07
+        assert cell["unfair"]["share"] <= most + 3 * np.sqrt(most * (1 - most) / cell["unfair"]["data_sets"]), cell
+    assert all(cell["unfair"]["share"] >= 0.95 for cell in stored["planted"])
+    for cell in stored["used"]:
+        if cell["value"] < 1.25:
+            assert cell["unfair"]["share"] <= 0.05, cell
+        elif "weak" not in cell["model"] and cell["people"] >= 1000:
+            assert cell["unfair"]["share"] >= 0.9, cell
+
+
 def plane(weights, bias, n=401):
     """Shares of labels and places on a grid of both features, and the same steps written out."""
     spread = POPULATION.spread

@@ -19,12 +19,14 @@ FACTS = IndividualSetup(
     lower_bound=1.7493232801,
     interval=(1.7458902, 1.7886139),
     p_value=0.0,
-    concern=True,
+    verdict="unfair",
     n_samples=400,
     n_excluded=0,
     n_features=5,
     units="",
     doubts=(),
+    traces=pd.DataFrame(columns=["feature", "measure", "value", "p_value", "found"]),
+    changed_alone=pd.DataFrame(columns=["feature"]),
     report={
         "gradient": "analytic",
         "because": "the closed form of LogisticRegression, which reproduces what it says",
@@ -38,6 +40,7 @@ FACTS = IndividualSetup(
         "mean_displacement": 0.4029,
         "mean_distance": 0.002601,
         "n_worse": 400,
+        "n_unusual": None,
         "n_unstable_steps": 0,
         "n_directions": 2,
         "n_features_outside": 0,
@@ -86,7 +89,7 @@ def test_a_finding_in_one_sentence():
 
 
 def test_no_finding_is_no_proof():
-    facts = replace(FACTS, concern=False, p_value=0.41, lower_bound=1.1, estimate=1.2)
+    facts = replace(FACTS, verdict="not_rejected", p_value=0.41, lower_bound=1.1, estimate=1.2)
     first, second, *_ = individual_summary(facts, NOBODY).splitlines()
     assert first.startswith("No violation of individual fairness was found: the loss at people's unfair examples is on")
     assert first.endswith("where 1.25 is tolerated, p = 0.410.")
@@ -199,3 +202,36 @@ def test_features_that_left_their_range_are_counted():
     report["rejected_inside"] = not FACTS.concern
     assert "(12 of 400 unfair examples" in individual_summary(replace(FACTS, report=report), NOBODY).splitlines()[0]
     assert not any("beyond" in line for line in individual_summary(FACTS, NOBODY).splitlines())
+
+
+def test_a_column_that_is_changed_alone_comes_first():
+    row = {
+        "feature": "race", "n_levels": 2, "statistic": 5.07, "ci_low": 4.4, "ci_high": 5.8, "p_value": 1e-9,
+        "kind": "decision", "outcome": "yes", "n_changed": 310, "changed": 0.31, "changed_ci_low": 0.28,
+        "changed_ci_high": 0.34, "level": "white", "other": "nonwhite", "n_up": 300, "n_down": 10,
+        "decision_p_value": 3.2e-12,
+    }  # fmt: skip
+    first, *_ = individual_summary(replace(FACTS, changed_alone=pd.DataFrame([row])), NOBODY).splitlines()
+    assert first.startswith(
+        "Changing race alone: 5.07 times the loss (95 % interval 4.4 to 5.8), and the decision changes for 31 % of "
+        "people (95 % interval 28 % to 34 %); with white instead of nonwhite it becomes yes for 300 and the opposite "
+        "for 10 (exact McNemar test, p = 3.2e-12). Similar people are treated differently: "
+    )
+
+
+def test_of_people_without_a_trace_nothing_but_the_reason_is_said():
+    traces = pd.DataFrame({"feature": ["sex"], "measure": ["AUC"], "value": [0.51], "p_value": [0.4], "found": [False]})
+    lines = individual_summary(replace(FACTS, verdict="no_trace", traces=traces), NOBODY).splitlines()
+    assert lines[0] == (
+        "Individual fairness was not tested: X holds no trace of sex (AUC 0.51 out of fold, p = 0.400), so no "
+        "direction in which similar people may differ can be learned."
+    )
+    assert "neither a pass nor a failure" in lines[2]
+    assert len(lines) == 3
+
+
+def test_hypothetical_people_are_called_so():
+    report = {**FACTS.report, "n_unusual": 7}
+    text = individual_summary(replace(FACTS, report=report), NOBODY)
+    assert "unfair examples are hypothetical people: 7 of 400 are as unusual, in all features together, as 1 in" in text
+    assert "hypothetical" not in individual_summary(FACTS, NOBODY)

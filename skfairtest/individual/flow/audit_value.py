@@ -41,6 +41,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr, ndtri
+from scipy.stats import t as student
 
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.typing import Floats
@@ -196,6 +197,38 @@ def audit_value(
     if statistic == "loss_ratio":
         return _not_negative(_inferred(*_moments(values), n, n, tolerance, confidence_level))
     return _log_ratio(values, tolerance, confidence_level)
+
+
+def widened(found: AuditValue, variance: float, degrees: int, confidence_level: float) -> AuditValue:
+    """Return an audit value whose interval has a second part, such as the uncertainty of a metric that was learned.
+
+    On the logarithmic scale the variances of both parts add up; quantiles are those of Student's t with Satterthwaite's
+    degrees of freedom. No limit becomes narrower. The test is about the metric that was learned, and stays.
+
+    Parameters
+    ----------
+    found : AuditValue
+        With the first part.
+    variance : float
+        The second part: a variance of the logarithm of the estimate.
+    degrees : int
+        Its degrees of freedom.
+    confidence_level : float
+        Of the interval.
+
+    Examples
+    --------
+    >>> value = AuditValue(2.0, 0.1, 1.84, (1.8, 2.2), 1e-14)
+    >>> print([round(limit, 3) for limit in widened(value, 0.01, 9, 0.95).interval])
+    [1.574, 2.542]
+    """
+    if not variance > 0 or not found.estimate > 0:
+        return found
+    total = (found.standard_error / found.estimate) ** 2 + variance
+    quantile = student(degrees * (total / variance) ** 2).isf((1 - confidence_level) / 2)
+    reach = float(np.exp(quantile * np.sqrt(total)))
+    low, high = found.interval
+    return replace(found, interval=(min(low, found.estimate / reach), max(high, found.estimate * reach)))
 
 
 def attained_level(statistic: str, before: ArrayLike, after: ArrayLike, confidence_level: float) -> float:

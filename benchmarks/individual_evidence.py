@@ -1,0 +1,249 @@
+"""Verdicts where there is no direction to learn, and where there is one: ``python -m benchmarks.individual_evidence``.
+
+Coins: the sensitive feature is a coin flip, so that X holds no trace of it, on people of a normal population and of
+real tables. Blind: the sensitive feature shifts one column, and the model has no weight on it. Used: a model with a
+weight on what the sensitive feature shifts, one column or six that correlate by .95. Planted: a model that uses the
+sensitive feature, a column of X, with log odds of 1.5. How often is each called unfair, and how often is nothing
+tested. Of blind models and of those that use proxies: how often the interval holds the value of the direction that the
+whole population gives.
+
+With ``--quick`` there are few data sets and nothing is written; ``--only NAME`` runs one section and keeps the others.
+Otherwise the figures are written to benchmarks/results/individual_evidence.json with the seed and versions.
+"""
+
+import argparse
+import json
+import sys
+import warnings
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+
+from benchmarks._logistic_population import logistic
+from benchmarks._results import write
+from benchmarks.individual import share, text
+from benchmarks.individual_people import SOURCES, pipeline, taken
+from skfairtest import IndividualFairnessTest, Projection
+
+SEED = 20261125
+RESULTS = Path(__file__).parent / "results" / "individual_evidence.json"
+#: People of a sample of a real table, of a model's training, and of the truth of a direction.
+PEOPLE, TRAINING, MANY = 1000, 2000, 100_000
+MODELS = {
+    "logistic regression": lambda: LogisticRegression(max_iter=2000),
+    "least squares": LinearRegression,
+    "boosted trees": lambda: HistGradientBoostingClassifier(max_iter=30),
+    "forest": lambda: RandomForestClassifier(30, min_samples_leaf=5, random_state=0),
+}
+
+
+def tested(model, X, y, sensitive, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of single samples
+        return IndividualFairnessTest(model, **params).fit(X, y, sensitive_features=sensitive)
+
+
+def verdicts(tests):
+    """Return the shares of verdicts."""
+    found = [test.verdict_ for test in tests]
+    return {name: share([verdict == name for verdict in found]) for name in ("unfair", "no_trace")}
+
+
+def normal(n, rng):
+    X = rng.normal(size=(n, 6))
+    return X, (X[:, :3].sum(axis=1) * 1.5 + rng.normal(size=n) > 0).astype(int)
+
+
+def coins(n_data_sets, sequence):
+    """Toss a coin for the sensitive feature."""
+    children = iter(sequence.spawn(len(MODELS) * (1 + len(SOURCES))))
+    for name, made in MODELS.items():
+        rng = np.random.default_rng(next(children))
+        model = made().fit(*normal(PEOPLE, rng))
+        found = [tested(model, *normal(PEOPLE, rng), rng.integers(0, 2, PEOPLE)) for _ in range(n_data_sets)]
+        yield {"people": "normal", "model": name, **verdicts(found)}
+        for table, source in SOURCES.items():
+            rng = np.random.default_rng(next(children))
+            X, y, sensitive = (part.reset_index(drop=True) for part in source())
+            order = rng.permutation(len(X))
+            train, rest = order[: min(len(X) // 2, TRAINING)], order[len(X) // 2 :]
+            y = y.astype(int)
+            model = pipeline(X).set_params(logisticregression=made()).fit(X.iloc[train], y.iloc[train])
+            found = []
+            for _ in range(n_data_sets):
+                some, true, _ = taken(rng.choice(rest, min(PEOPLE, len(rest)), replace=False), X, y, sensitive)
+                found.append(tested(model, some, true, rng.integers(0, 2, len(some))))
+            yield {"people": table, "model": name, **verdicts(found)}
+
+
+def proxies(n, rng, shift, width=1, correlation=0.95, others=4):
+    """People whose sensitive feature shifts the first columns."""
+    sex = rng.integers(0, 2, n)
+    X = rng.normal(size=(n, width + others))
+    if width > 1:
+        common = rng.normal(size=(n, 1))
+        X[:, :width] = np.sqrt(correlation) * common + np.sqrt(1 - correlation) * X[:, :width]
+    X[:, :width] += shift * sex[:, None]
+    return X, sex
+
+
+def labelled(X, weights, rng):
+    return (rng.random(len(X)) < 1 / (1 + np.exp(-X @ weights))).astype(int)
+
+
+@cache
+def value_of(weights, shift, width, seed=SEED):
+    """Return the value of the true direction, that of the shift, in a population."""
+    rng = np.random.default_rng(seed)
+    X, _ = proxies(MANY, rng, shift, width)
+    direction = np.arange(len(weights)) < width
+    test = tested(
+        logistic(0.0, np.array(weights)), X, labelled(X, weights, rng), None,
+        fair_metric=Projection(direction.astype(float)), statistic="loss_ratio", feature_ranges="free",
+    )  # fmt: skip
+    return test.statistic_
+
+
+def directions(designs, n_data_sets, sequence):
+    """A logistic model of known weights, whose people the sensitive feature shifts."""
+    for (kind, weights, shift, width, n), child in zip(designs, sequence.spawn(len(designs)), strict=True):
+        rng, model = np.random.default_rng(child), logistic(0.0, np.array(weights))
+        truth = value_of(weights, shift, width) if shift else None
+        found = []
+        for _ in range(max(4, n_data_sets * 1000 // n)):  # of more people fewer data sets
+            X, sex = proxies(n, rng, shift, width)
+            found.append(
+                tested(model, X, labelled(X, weights, rng), sex, statistic="loss_ratio", feature_ranges="free")
+            )
+        known = [test for test in found if test.verdict_ != "no_trace"]
+        limits = np.array([test.confidence_interval_ for test in known]).reshape(-1, 2)
+        yield {
+            "model": kind, "shift": shift, "people": n, **verdicts(found),
+            "value": None if truth is None else round(truth, 4),
+            "median": round(float(np.median([test.statistic_ for test in known])), 4) if known else None,
+            "width": round(float(np.median(np.diff(limits))), 4) if known else None,
+            "coverage": None if truth is None or not known
+            else share((limits[:, 0] <= truth) & (truth <= limits[:, 1])),
+        }  # fmt: skip
+
+
+BLIND = [("blind", (0.0, 1.0, 1.0, 1.0, 1.0), shift, 1, n) for n in (1000, 4000) for shift in (0.0, 0.2, 0.5, 1.0)]
+#: A shift of 1.155 of unit normal columns is a correlation of .5; the weight is 1 per standard deviation.
+STRONG = float(2 / np.sqrt(3))
+WEIGHT = float(1 / np.sqrt(1 + STRONG**2 / 4))
+#: Split over six columns, the weight keeps its sum, or its length.
+SUM, LENGTH = WEIGHT / 6, float(WEIGHT / np.sqrt(6))
+USED = [
+    *(("one proxy", (WEIGHT, 1.0, 1.0, 0.0, 0.0), STRONG, 1, n) for n in (1000, 4000)),
+    *(("six proxies, the sum of weights as of one", (*6 * (SUM,), 1.0, 1.0, 0.0, 0.0), STRONG, 6, n)
+      for n in (1000, 4000)),
+    *(("six proxies, the length of weights as of one", (*6 * (LENGTH,), 1.0, 1.0, 0.0, 0.0), STRONG, 6, n)
+      for n in (1000, 4000)),
+    ("one weak proxy", (2.0, 1.0, 1.0, 0.0, 0.0), 0.2, 1, 1000),
+    ("six weak proxies", (*6 * (2 / 6,), 1.0, 1.0, 0.0, 0.0), 0.5, 6, 1000),
+]  # fmt: skip
+
+
+def applicants(n, rng, levels):
+    """People with a text column of the sensitive feature, whose first level has log odds of 1.5 fewer."""
+    race = rng.choice(list(levels), n, p=list(levels.values()))
+    X = pd.DataFrame({"income": rng.normal(size=n), "debts": rng.normal(size=n), "race": race})
+    odds = X["income"] - X["debts"] - 1.5 * (race == next(iter(levels)))
+    return X, (rng.random(n) < 1 / (1 + np.exp(-odds))).astype(int)
+
+
+def encoded(encoder, model, **params):
+    return make_pipeline(make_column_transformer((encoder, ["race"]), remainder="passthrough", **params), model)
+
+
+def one_hot(X):
+    return X.drop(columns="race").assign(**{f"race_{name}": X["race"] == name for name in sorted(set(X["race"]))})
+
+
+def numbered(X):
+    return X.assign(race=X["race"].astype("category"))
+
+
+PLANTED = {
+    "text, closed form": (lambda: encoded(OneHotEncoder(), LogisticRegression()), lambda X: X, {}),
+    "text, differences": (
+        lambda: encoded(OneHotEncoder(), LogisticRegression()), lambda X: X, {"gradient": "finite_differences"},
+    ),
+    "text, search": (lambda: encoded(OneHotEncoder(), LogisticRegression()), lambda X: X, {"gradient": "search"}),
+    "text, first level dropped": (
+        lambda: encoded(OneHotEncoder(drop="first"), LogisticRegression()), lambda X: X, {},
+    ),
+    "one-hot columns": (LogisticRegression, lambda X: one_hot(X).astype(float), {}),
+    "ordinal, boosted trees": (
+        lambda: encoded(OrdinalEncoder(), HistGradientBoostingClassifier(max_iter=50)), lambda X: X, {},
+    ),
+    "native categories, boosted trees": (
+        lambda: HistGradientBoostingClassifier(max_iter=50, categorical_features="from_dtype"), numbered, {},
+    ),
+}  # fmt: skip
+RACES = ({"nonwhite": 0.3, "white": 0.7}, {"a": 0.2, "b": 0.3, "c": 0.5})
+
+
+def planted(n_data_sets, sequence, n=500):
+    """A model that uses a category outright."""
+    cells = [*((name, RACES[0]) for name in PLANTED), (next(iter(PLANTED)), RACES[1])]
+    for (name, levels), child in zip(cells, sequence.spawn(len(cells)), strict=True):
+        made, written, params = PLANTED[name]
+        rng = np.random.default_rng(child)
+        X, y = applicants(4 * n, rng, levels)
+        model = made().fit(written(X), y)
+        found = []
+        for _ in range(n_data_sets):
+            X, y = applicants(n, rng, levels)
+            found.append(tested(model, written(X), y, X["race"], **params))
+        alone = pd.concat([test.changed_alone_ for test in found])
+        yield {
+            "model": name, "levels": len(levels), "people": n, **verdicts(found),
+            "median": round(float(np.median([test.statistic_ for test in found])), 4),
+            "alone": round(float(alone["statistic"].median()), 4),
+            "changed": round(float(alone["changed"].median()), 4),
+            "decisions": share(alone["decision_p_value"] <= 0.05),
+        }  # fmt: skip
+
+
+def sections(quick):
+    """Return what is run, with its number of data sets."""
+    return {
+        "coins": lambda sequence: coins(4 if quick else 200, sequence),
+        "blind": lambda sequence: directions(BLIND, 4 if quick else 60, sequence),
+        "used": lambda sequence: directions(USED, 4 if quick else 20, sequence),
+        "planted": lambda sequence: planted(3 if quick else 50, sequence),
+    }
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="few data sets, nothing is written")
+    parser.add_argument("--only", choices=list(sections(True)), help="run one section, and keep the others")
+    options = parser.parse_args(argv)
+    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    runs = sections(options.quick)
+    figures = {name: stored[name] for name in runs if name in stored}
+    for (name, run), sequence in zip(runs.items(), np.random.SeedSequence(SEED).spawn(len(runs)), strict=True):
+        if options.only not in (None, name):
+            continue
+        figures[name] = []
+        for row in run(sequence):
+            figures[name].append(row)
+            said = "   ".join(text(value) if isinstance(value, dict) else str(value) for value in row.values())
+            print(f"  {name:<8} {said}", flush=True)
+    if not options.quick:
+        write(
+            RESULTS, "verdicts where X holds no trace, and where it does", SEED, ("scikit-learn",), many=MANY, **figures
+        )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

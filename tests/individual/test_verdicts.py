@@ -1,0 +1,253 @@
+"""What the test can say: no trace, what changing a category alone does, whether similar people are treated alike."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binomtest
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from skfairtest import (
+    FairnessAudit,
+    IndividualFairnessTest,
+    LossRatioDisplay,
+    Projection,
+    SensitiveSubspace,
+    StoppingTimeDisplay,
+)
+from skfairtest.cli.app import run
+
+
+@pytest.fixture(scope="module")
+def coin():
+    """People, a model of half of them, and a coin that each has tossed."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 6))
+    y = (X[:, :3].sum(axis=1) * 1.5 + rng.normal(size=1200) > 0).astype(int)
+    tossed = pd.Series(rng.integers(0, 2, 1200), name="coin")
+    return LogisticRegression().fit(X[:600], y[:600]), X[600:], y[600:], tossed[600:].to_numpy(), tossed.name
+
+
+@pytest.fixture(scope="module")
+def untested(coin):
+    model, X, y, tossed, name = coin
+    return IndividualFairnessTest(model).fit(X, y, sensitive_features={name: tossed})
+
+
+def test_a_coin_flip_is_no_verdict(untested):
+    assert (untested.verdict_, untested.concern_, untested.rejected_) == ("no_trace", False, False)
+    for name in ("p_value_", "statistic_", "lower_bound_", "standard_error_", "attained_level_"):
+        assert np.isnan(getattr(untested, name)), name
+    assert np.isnan(untested.confidence_interval_).all()
+    assert not len(untested.path_)
+    assert not len(untested.most_unfair()) or not untested.changed_features()["n_people"].any()
+    (row,) = untested.traces_.to_dict("records")
+    assert (row["feature"], row["measure"], row["found"]) == ("coin", "AUC", False)
+    assert row["p_value"] > 0.05
+
+
+def test_no_trace_is_said_everywhere(untested, tmp_path):
+    first, *_ = str(untested).splitlines()
+    assert first.startswith("Individual fairness was not tested: X holds no trace of coin (AUC 0.")
+    assert "neither a pass nor a failure" in str(untested)
+    assert untested.sentences()[0] == first
+    for report in (untested.to_markdown(), untested.to_html()):
+        assert "was not tested" in report
+        assert "No violation" not in report
+    found = json.loads(untested.to_json())
+    assert (found["verdict"], found["p_value"], found["concern"]) == ("no_trace", None, False)
+    assert found["traces"][0]["feature"] == "coin"
+
+
+@pytest.mark.parametrize("display", [StoppingTimeDisplay, LossRatioDisplay])
+def test_nothing_is_drawn_of_what_was_not_tested(display, untested):
+    with pytest.raises(ValueError, match=r"test has nothing to draw. Individual fairness was not tested: X holds no"):
+        display.from_test(untested)
+
+
+def test_an_audit_and_its_record_say_that_nothing_was_tested(coin, tmp_path):
+    model, X, y, tossed, name = coin
+    audit = FairnessAudit(model, metrics="accuracy", individual=True).fit(X, y, sensitive_features={name: tossed})
+    assert audit.record_.individual_verdict == "no_trace"
+    assert "Individual fairness was not tested" in str(audit)
+    again = FairnessAudit.from_json(audit.to_json())
+    assert str(again) == str(audit)
+    assert not audit.concern_
+    path = tmp_path / "audit.json"
+    audit.to_json(path)
+    assert run(["report", str(path)]) == 4
+
+
+def test_models_that_are_compared_are_not_tested_either(coin):
+    model, X, y, tossed, name = coin
+    found = IndividualFairnessTest().compare({"a": model, "b": model}, X, y, sensitive_features={name: tossed})
+    assert found["verdict"].tolist() == ["no_trace", "no_trace"]
+    assert found[["value", "p_value", "difference_p_value"]].isna().all(axis=None)
+
+
+def test_without_evidence_noise_is_a_direction_as_published(coin):
+    model, X, y, tossed, name = coin
+    groups = {name: tossed}
+    test = IndividualFairnessTest(model, require_trace=False).fit(X, y, sensitive_features=groups)
+    assert test.verdict_ == "unfair"
+    assert not len(test.traces_)
+    assert IndividualFairnessTest.as_published(model).require_trace is False
+    with pytest.raises(ValueError, match="require_trace must be True or False; found 'no'"):
+        IndividualFairnessTest(model, require_trace="no").fit(X, y, sensitive_features=groups)
+
+
+def test_a_metric_that_is_known_needs_no_trace(coin):
+    model, X, y, tossed, name = coin
+    test = IndividualFairnessTest(model, fair_metric=Projection([1, 0, 0, 0, 0, 0]))
+    assert test.fit(X, y, sensitive_features={name: tossed}).verdict_ == "unfair"
+    metric = SensitiveSubspace(sensitive_columns=0)
+    test = IndividualFairnessTest(model, fair_metric=metric).fit(X, y, sensitive_features={name: tossed})
+    assert (test.verdict_, test.solver_report_["n_directions"]) == ("unfair", 1)
+
+
+def test_features_without_a_trace_teach_nothing(coin):
+    model, X, y, tossed, name = coin
+    sex = (X[:, 0] + np.random.default_rng(1).normal(size=600) > 0).astype(int)
+    test = IndividualFairnessTest(model).fit(X, y, sensitive_features={"sex": sex, name: tossed})
+    assert test.traces_["found"].tolist() == [True, False]
+    alone = IndividualFairnessTest(model).fit(X, y, sensitive_features={"sex": sex})
+    assert test.statistic_ == alone.statistic_
+    assert "X holds no trace of coin (" in str(test)
+
+
+def test_a_trace_depends_on_neither_order_nor_names(coin):
+    model, X, y, _, _ = coin
+    rng = np.random.default_rng(4)
+    sex = np.where(X[:, 0] + 6 * rng.normal(size=600) > 0, "f", "m")
+    found = IndividualFairnessTest(model).fit(X, y, sensitive_features={"sex": sex})
+    order = rng.permutation(600)
+    again = IndividualFairnessTest(model).fit(X[order], y[order], sensitive_features={"sex": sex[order]})
+    pd.testing.assert_frame_equal(again.traces_, found.traces_)
+    renamed = IndividualFairnessTest(model).fit(X, y, sensitive_features={"sex": np.where(sex == "f", "z", "m")})
+    pd.testing.assert_frame_equal(renamed.traces_, found.traces_)
+
+
+@pytest.mark.parametrize("metric", ["sensitive_subspace", make_pipeline(StandardScaler(), SensitiveSubspace())])
+def test_a_model_without_weight_on_what_is_shifted_is_not_unfair(metric, logistic):
+    unfair = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        sex = rng.integers(0, 2, 1000)
+        X = rng.normal(size=(1000, 5))
+        X[:, 0] += 0.5 * sex
+        y = (rng.random(1000) < 1 / (1 + np.exp(-X[:, 1:].sum(axis=1)))).astype(int)
+        test = IndividualFairnessTest(logistic([0.0, 1.0, 1.0, 1.0, 1.0]), fair_metric=metric)
+        unfair.append(test.fit(X, y, sensitive_features=sex).concern_)
+    assert sum(unfair) <= 2  # at 5 %, more have a probability of .08; without selection 2 to 3 in 4 samples of .2
+
+
+# Levels -------------------------------------------------------------------------------------
+
+
+def applicants(n, seed, levels=("nonwhite", "white")):
+    rng = np.random.default_rng(seed)
+    race = rng.choice(levels, n)
+    X = pd.DataFrame({"income": rng.normal(size=n), "race": race})
+    y = (rng.random(n) < 1 / (1 + np.exp(-X["income"] + 2 * (race == levels[0])))).astype(int)
+    return X, y
+
+
+def text_pipeline(model, encoder=None):
+    encoder = OneHotEncoder() if encoder is None else encoder
+    return make_pipeline(make_column_transformer((encoder, ["race"]), remainder="passthrough"), model)
+
+
+WAYS = {
+    "closed form": (text_pipeline(LogisticRegression()), {}),
+    "differences": (text_pipeline(LogisticRegression()), {"gradient": "finite_differences"}),
+    "search": (text_pipeline(LogisticRegression()), {"gradient": "search"}),
+    "level dropped": (text_pipeline(LogisticRegression(), OneHotEncoder(drop="first")), {}),
+    "boosted": (text_pipeline(HistGradientBoostingClassifier(max_iter=20), OrdinalEncoder()), {}),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_changing_a_category_alone_by_hand_is_a_lower_bound(way):
+    model, params = WAYS[way]
+    X, y = applicants(900, 0)
+    model = model.fit(X[:500], y[:500])
+    X, y = X[500:].reset_index(drop=True), y[500:]
+    test = IndividualFairnessTest(model, statistic="loss_ratio", **params).fit(X, y, sensitive_features=X["race"])
+    swapped = X.assign(race=np.where(X["race"] == "white", "nonwhite", "white"))
+    rows = np.arange(400)
+    before, after = (-np.log(model.predict_proba(people)[rows, y]) for people in (X, swapped))
+    (row,) = test.changed_alone_.to_dict("records")
+    assert (row["feature"], row["n_levels"], row["kind"]) == ("race", 2, "decision")
+    assert row["statistic"] == pytest.approx(np.mean(after / before), rel=1e-6)
+    assert test.statistic_ >= np.mean(np.maximum(after, before) / before) - 1e-9
+    assert test.verdict_ == "unfair"
+    white, nonwhite = (model.predict(X.assign(race=name)) for name in ("white", "nonwhite"))
+    up, down = int((white > nonwhite).sum()), int((white < nonwhite).sum())
+    assert (row["level"], row["other"], row["n_up"], row["n_down"]) == ("white", "nonwhite", up, down)
+    assert row["n_changed"] == up + down
+    assert row["decision_p_value"] == pytest.approx(binomtest(up, up + down).pvalue, rel=1e-9)
+    first = str(test).splitlines()[0]
+    assert first.startswith("Changing race alone: ")
+    assert "exact McNemar test" in first
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_of_several_levels_the_worst(seed):
+    X, y = applicants(900, seed, levels=("a", "b", "c"))
+    model = text_pipeline(LogisticRegression()).fit(X[:500], y[:500])
+    X, y = X[500:], y[500:]
+    test = IndividualFairnessTest(model, statistic="loss_ratio").fit(X, y, sensitive_features=X["race"].to_numpy())
+    losses = np.stack([-np.log(model.predict_proba(X.assign(race=name))[np.arange(400), y]) for name in "abc"], axis=1)
+    own = X["race"].to_numpy()[:, None] == np.array(list("abc"))
+    before = losses[own]
+    row = test.changed_alone_.iloc[0]
+    assert row["statistic"] == pytest.approx(np.mean(np.where(own, 0, losses).max(axis=1) / before), rel=1e-6)
+    assert test.statistic_ >= np.mean(losses.max(axis=1) / before) - 1e-9
+
+
+def test_a_regressors_predictions_rise_or_fall():
+    X, _ = applicants(900, 0)
+    wage = X["income"] + 0.8 * (X["race"] == "white") + 0.5 * np.random.default_rng(1).normal(size=900)
+    model = text_pipeline(LinearRegression()).fit(X[:500], wage[:500])
+    X, wage = X[500:], wage[500:]
+    test = IndividualFairnessTest(model, statistic="ratio_of_means").fit(X, wage, sensitive_features=X["race"])
+    row = test.changed_alone_.iloc[0]
+    assert (row["kind"], row["n_up"], row["n_down"], row["level"]) == ("prediction", 400, 0, "white")
+    assert "with white instead of nonwhite it rises for 400 and falls for 0 (exact sign test" in str(test)
+
+
+def test_a_category_that_an_expert_frees_is_tried_as_well():
+    X, y = applicants(900, 0)
+    model = text_pipeline(LogisticRegression()).fit(X[:500], y[:500])
+    metric = SensitiveSubspace(sensitive_columns="race")
+    test = IndividualFairnessTest(model, fair_metric=metric).fit(X[500:], y[500:])
+    assert test.changed_alone_["feature"].tolist() == ["race"]
+    assert test.statistic_ >= test.changed_alone_["statistic"][0] * 0.999
+
+
+def test_a_sensitive_feature_that_is_no_column_is_not_changed_alone(coin):
+    model, X, y, _, _ = coin
+    sex = (X[:, 0] + np.random.default_rng(1).normal(size=600) > 0).astype(int)
+    test = IndividualFairnessTest(model).fit(X, y, sensitive_features={"sex": sex})
+    assert not len(test.changed_alone_)
+    assert "alone" not in str(test)
+
+
+def test_more_combinations_than_can_be_tried_are_tried_category_by_category(monkeypatch):
+    from skfairtest.individual import _levels
+
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({name: rng.choice(list("abc"), 400) for name in ("one", "two")}).assign(skill=rng.normal(size=400))
+    y = (rng.random(400) < np.where(X["one"] == "a", 0.8, 0.3)).astype(int)
+    encode = make_column_transformer((OneHotEncoder(), ["one", "two"]), remainder="passthrough")
+    model = make_pipeline(encode, LogisticRegression()).fit(X, y)
+    metric = SensitiveSubspace(sensitive_columns=["one", "two"])
+    both = IndividualFairnessTest(model, fair_metric=metric).fit(X, y)
+    monkeypatch.setattr(_levels, "MOST_COMBINATIONS", 3)
+    # A logistic model adds up what its columns say: one after the other finds the same.
+    assert IndividualFairnessTest(model, fair_metric=metric).fit(X, y).statistic_ == pytest.approx(both.statistic_)
