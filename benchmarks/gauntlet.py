@@ -19,8 +19,8 @@ import sys
 import time
 import warnings
 import zlib
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +31,7 @@ from benchmarks._bounds import COVERED, Promise
 from benchmarks._cells import ALPHA, BOUNDS
 from benchmarks._gauntlet_designs import DESIGNS
 from benchmarks._gauntlet_kinds import KINDS
-from benchmarks._results import versions
-from benchmarks.validity import PAGE, ROOT, load, report, store
+from benchmarks.validity import PAGE, ROOT, complete, load, report, store
 
 CLUSTERED = BOUNDS["clusters"].most
 
@@ -80,6 +79,15 @@ class Cell:
         """What its figures depend on, as JSON has it."""
         design = {key: value for key, value in asdict(self.design).items() if key not in ("says", "lacks")}
         return _plain({"data_sets": self.data_sets, "factor": self.kind.factor, **design})
+
+    def __reduce__(self):
+        """Go to other processes by name: kinds hold functions that cannot be sent."""
+        return _cell_named, (self.name, self.data_sets)
+
+
+def _cell_named(name, data_sets):
+    cell = next(cell for cell in all_cells() if cell.name == name)
+    return Cell(cell.kind, cell.design, data_sets)
 
 
 def _plain(value):
@@ -227,24 +235,6 @@ def is_finished(cell, records):
     return cell.name in records and records[cell.name]["parameters"] == cell.parameters
 
 
-def _run_named(name, data_sets):
-    """Run a cell by its name: kinds hold functions that no process can be sent."""
-    cell = next(cell for cell in all_cells() if cell.name == name)
-    return run(Cell(cell.kind, cell.design, data_sets))
-
-
-def computed(cells, processes):
-    """Yield (cell, its figures) as they are finished."""
-    if processes == 1:
-        for cell in cells:
-            yield cell, run(cell)
-        return
-    with ProcessPoolExecutor(processes) as pool:
-        waiting = {pool.submit(_run_named, cell.name, cell.data_sets): cell for cell in cells}
-        for done in as_completed(waiting):
-            yield waiting[done], done.result()
-
-
 def line(cell, found):
     if "rejected" not in found:
         return f"{found['seconds']:6.1f} s  {cell.name}: refused, {found['refusal']}"
@@ -280,13 +270,9 @@ def main(argv=None):
         parser.error(f"no cell of {options.only!r} and {options.design!r}; kinds: {kinds}; designs: {designs}")
     started = time.perf_counter()
     records = {} if options.quick else load(options.results)
-    missing = [cell for cell in chosen if not is_finished(cell, records)]
-    for cell, found in computed(missing, options.processes):
-        records[cell.name] = {"parameters": cell.parameters, "versions": versions(), **found}
-        if not options.quick:
-            store(options.results, records, all_cells(), WHAT, SEED)
-        print(line(cell, found), flush=True)
-    print(f"{len(missing)} of {len(chosen)} cells computed in {time.perf_counter() - started:.0f} s.")
+    keep = (lambda: None) if options.quick else partial(store, options.results, records, all_cells(), WHAT, SEED)
+    missing = complete(chosen, records, keep, options.processes, run=run, is_finished=is_finished, line=line)
+    print(f"{missing} of {len(chosen)} cells computed in {time.perf_counter() - started:.0f} s.")
     return report([promises(chosen, records)])
 
 

@@ -7,6 +7,7 @@ ordinary and with few errors. Run and stored as the cells of `validity` are, in 
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,8 @@ from scipy.optimize import brentq
 
 from benchmarks._bounds import Promise
 from benchmarks._cells import ALPHA, Cell, by_truth
-from benchmarks._results import versions
 from benchmarks._run import run
-from benchmarks.validity import computed, is_finished, line, load, store
+from benchmarks.validity import complete, load, store
 
 RESULTS = Path(__file__).parents[1] / "benchmarks" / "results" / "inequality.json"
 WHAT = "size, power and coverage of indices of inequality; see benchmarks/inequality.py"
@@ -102,10 +102,7 @@ def main(argv=None):
     parser.add_argument("--processes", type=int, default=1, metavar="N")
     options = parser.parse_args(argv)
     cells, records = list(inequality_cells()), load(RESULTS)
-    for cell, figures in computed([cell for cell in cells if not is_finished(cell, records)], options.processes):
-        records[cell.name] = {"parameters": cell.parameters, "versions": versions(), **figures}
-        store(RESULTS, records, cells, WHAT)
-        print(line(cell, figures), flush=True)
+    complete(cells, records, partial(store, RESULTS, records, cells, WHAT), options.processes)
     found = list(broken(cells, records))
     for where in found:
         print(f"FAILED {where}", file=sys.stderr)

@@ -18,6 +18,7 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from benchmarks._bounds import promises
@@ -63,7 +64,22 @@ def is_finished(cell, records):
     )
 
 
-def computed(cells, processes):
+def size_line(cell, figures):
+    sizes = "  ".join(f"{method} {figure['size']:.3f}" for method, figure in figures["methods"].items())
+    return f"{figures['seconds']:6.1f} s  {cell.name}: {sizes}"
+
+
+def complete(cells, records, keep, processes=1, *, run=run, is_finished=is_finished, line=size_line):
+    """Compute what is missing in the records of some cells, `keep` them after each, and say how many were missing."""
+    missing = [cell for cell in cells if not is_finished(cell, records)]
+    for cell, figures in _computed(missing, processes, run):
+        records[cell.name] = {"parameters": cell.parameters, "versions": versions(), **figures}
+        keep()
+        print(line(cell, figures), flush=True)
+    return len(missing)
+
+
+def _computed(cells, processes, run):
     """Yield (cell, its figures) as they are finished."""
     if processes == 1:
         for cell in cells:
@@ -73,11 +89,6 @@ def computed(cells, processes):
         waiting = {pool.submit(run, cell): cell for cell in cells}
         for done in as_completed(waiting):
             yield waiting[done], done.result()
-
-
-def line(cell, figures):
-    sizes = "  ".join(f"{method} {figure['size']:.3f}" for method, figure in figures["methods"].items())
-    return f"{figures['seconds']:6.1f} s  {cell.name}: {sizes}"
 
 
 def report(found):
@@ -137,13 +148,9 @@ def main(argv=None):
         records = {}
     else:
         records = load(RESULTS)
-    missing = [cell for cell in chosen if not is_finished(cell, records)]
-    for cell, figures in computed(missing, options.processes):
-        records[cell.name] = {"parameters": cell.parameters, "versions": versions(), **figures}
-        if not options.quick:
-            store(RESULTS, records, everything)
-        print(line(cell, figures), flush=True)
-    print(f"{len(missing)} of {len(chosen)} cells computed in {time.perf_counter() - started:.0f} s.")
+    keep = (lambda: None) if options.quick else partial(store, RESULTS, records, everything)
+    missing = complete(chosen, records, keep, options.processes)
+    print(f"{missing} of {len(chosen)} cells computed in {time.perf_counter() - started:.0f} s.")
     held = promises(chosen, records, slack=3.0 if options.quick else 0.0)
     return report([*held, *(neighbours() if options.quick and not options.only else ())])
 

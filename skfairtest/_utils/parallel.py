@@ -34,13 +34,19 @@ def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_job
         Processes; None: as joblib is configured.
     """
     backend, _ = get_active_backend()
-    listed = list(pieces)
     workers: int = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured
-    if type(backend).__module__ == "joblib._parallel_backends":
-        if listed and workers > 1:
+    is_local = type(backend).__module__ == "joblib._parallel_backends"
+    if is_local and workers == 1:
+        yield from (call(*piece) for piece in pieces)
+        return
+    listed = list(pieces)
+    if is_local:
+        if listed:
             began, (first, *listed) = time.perf_counter(), listed
-            yield call(*first)
-            if len(listed) * (time.perf_counter() - began) >= STARTING:
+            result = call(*first)
+            seconds = time.perf_counter() - began
+            yield result
+            if len(listed) * seconds >= STARTING:
                 yield from _parallel(n_jobs)(delayed(call)(*piece) for piece in listed)
                 return
         yield from (call(*piece) for piece in listed)

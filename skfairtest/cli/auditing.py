@@ -21,6 +21,7 @@ from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block, Heading, Paragraph, shortened, unfolded
 from skfairtest.report.export import to_csv
 from skfairtest.report.markdown import markdown
+from skfairtest.report.mixin import positive_label
 from skfairtest.report.record import AuditRecord
 
 __all__ = [
@@ -159,9 +160,7 @@ def _about(record: AuditRecord, source: Source, counted: Counted | None) -> str:
     if counted is not None and (source.tables or counted.n_files > 1):
         things = ("table of counts", "tables of counts") if source.tables else ("file", "files")
         read = f"counted in {pluralize(counted.n_files, *things)}" + (f"; {read}" if read else "")
-    positive = record.verdict.pos_label
-    said = "" if positive is None else f" The positive label is {label(positive)}."
-    return f"{record.verdict.n_samples:,} people; {read}.{said}"
+    return " ".join([f"{record.verdict.n_samples:,} people; {read}.", *positive_label(record.verdict.pos_label)])
 
 
 def written(

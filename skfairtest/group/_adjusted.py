@@ -246,7 +246,7 @@ def _missed(what: str, values: Floats, own: Floats, unlike: Floats, units: Posit
 
 
 def doubts_of(comparisons: Sequence[Comparison]) -> list[tuple[Any, Any, str, float, float]]:
-    """Return what models may have missed: in which comparison, of what, and the shares explained by both learners."""
+    """The doubts about what models missed: groups compared, what is predicted, and the shares both learners explain."""
     found = []
     for comparison in comparisons:
         assert isinstance(comparison.null, AdjustedNull)

@@ -14,6 +14,7 @@ from skfairtest._utils.errors import ParameterError
 from skfairtest._utils.text import label
 from skfairtest.inference.standardization import STANDARDS, decompose
 from skfairtest.readers import is_label
+from skfairtest.report.mixin import positive_label
 from skfairtest.report.sentences import Setup, written_numbers
 
 
@@ -60,7 +61,7 @@ class Explanation:
             f"{with_interval('difference')}.",
             f"{with_interval('composition')} of it is composition by {self.controls}, and {with_interval('treatment')} "
             f"is different values within {self.controls}{lost if value['no_counterpart'] else ''}.",
-            *([] if self.pos_label is None else [f"The positive label is {label(self.pos_label)}."]),
+            *positive_label(self.pos_label),
             "",
             self.parts.to_string(float_format="{:.4f}".format),
             "",

@@ -14,6 +14,7 @@ from skfairtest._utils.text import label
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.metrics.inequality import BENEFITS, ONE_MORE, Entropy, between_and_within
 from skfairtest.readers import resolve_pos_label
+from skfairtest.report.mixin import positive_label
 from skfairtest.tables import CountTable
 
 
@@ -58,7 +59,7 @@ class InequalityDecomposition:
                 f"The inequality of benefits is {value['total']:.4g} (generalized entropy, alpha {self.alpha:g}): "
                 f"{between} lies between groups and {within} within them.",
                 f"Mean benefits go from {extremes} (p = {self.p_value:.3g}; null hypothesis: all the same).",
-                f"The positive label is {label(self.pos_label)}.",
+                *positive_label(self.pos_label),
                 "",
                 self.parts.to_string(float_format="{:.4g}".format, na_rep="-"),
                 "",

@@ -524,7 +524,7 @@ class SequentialFairnessTest(ReportPages):
         return sample, ready
 
     def _sizes(self) -> dict[Any, int]:
-        """Return how many samples of each group a block of queues has."""
+        """The numbers of samples of each group in a block of queues."""
         groups = self.groups
         return dict(groups) if isinstance(groups, Mapping) else dict.fromkeys(groups or (), 1)
 

@@ -166,7 +166,7 @@ def changed_alone(
     starts: Starts,
     choices: Sequence[tuple[str, tuple[str, ...], Choice]],
 ) -> pd.DataFrame:
-    """Return what changing one sensitive column of X alone does to losses and to decisions.
+    """The effect on losses and decisions of changing one sensitive column of X alone.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def _decisions(
 
 
 def _said(model: Audited, places: Sequence[Floats], truth: Truth) -> tuple[str, str, Floats]:
-    """Return what kind of thing the model says, the upper one of two labels, and what it says, of shape (n, n_places).
+    """The kind of a model's predictions, the upper one of two labels, and the predictions, of shape (n, n_places).
 
     Kinds are "decision" (one of two labels, as 0 and 1), "label" (one of several), and "prediction" (a number).
     """

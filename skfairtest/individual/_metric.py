@@ -21,6 +21,7 @@ from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._fair_metric import FairMetric
 from skfairtest.individual._folds import content_folds, ranks
+from skfairtest.individual._parameters import FOLDS
 from skfairtest.individual.flow.evidence import out_of_fold
 from skfairtest.individual.flow.quadratic import Quadratic
 from skfairtest.individual.models.affine import affine
@@ -28,8 +29,6 @@ from skfairtest.individual.models.features import Features
 from skfairtest.individual.sensitive_subspace import NoGroupsError, SensitiveSubspace, numbers_of, responses_of
 from skfairtest.readers import Column
 
-#: Folds for which a sensitive feature is predicted.
-FOLDS = 5
 #: Fair metrics that have a name.
 NAMED = {"sensitive_subspace": SensitiveSubspace}
 
@@ -119,15 +118,15 @@ def traced(
     last = _last(fair_metric)
     if is_fitted(fair_metric) or not isinstance(last, SensitiveSubspace) or not sensitive:
         return fair_metric, sensitive, ()
-    named = named_columns(fair_metric, features)
+    named = sensitive_positions(fair_metric, features)
     values = np.delete(features.values, named, axis=1)
+    places = ranks(values, np.zeros(len(values)))
     found, kept = [], []
     for column in sensitive:
         responses = responses_of(column)
         if responses is None or not values.size or not (np.ptp(values, axis=0) > 0).any():
             kept.append(column)  # what is wrong with it is said where it is used
             continue
-        places = ranks(values, np.zeros(len(values)))
         order = np.lexsort((column.codes, places))  # not the order in which people came
         labels = numbers_of(column) is None
         trace = out_of_fold(values[order], responses[order], places[order] % FOLDS, labels=labels)
@@ -141,11 +140,11 @@ def traced(
     return chosen, tuple(kept), tuple(found)
 
 
-def named_columns(fair_metric: Any, features: Features) -> list[int]:
+def sensitive_positions(fair_metric: Any, features: Features) -> list[int]:
     """Return the columns of the numbers that a metric names as sensitive; behind other steps they are not known."""
     if not isinstance(fair_metric, SensitiveSubspace):
         return []
-    columns: list[int] = _of_categories(fair_metric, features).named_columns(features.plain())
+    columns: list[int] = _of_categories(fair_metric, features)._sensitive_positions(features.plain())
     return columns
 
 
@@ -240,7 +239,7 @@ def learn(
 
 
 def _supports_of(fair_metric: Any, features: Features, truth: Floats, sensitive: tuple[Column, ...]) -> Any:
-    """Return which coefficients are kept in all folds, selected once from everybody; None if nothing is selected.
+    """The coefficients that are kept in all folds, selected once from everybody; None if nothing is selected.
 
     Folds that select for themselves agree less: one in five that is wrong is enough for a wrong verdict.
     """

@@ -17,7 +17,7 @@ from skfairtest._utils.text import pluralize
 from skfairtest._utils.typing import Floats
 from skfairtest.individual._audited import Audited, audited, check_losses
 from skfairtest.individual._levels import Choice, free_choices, sensitive_choices, worst_levels
-from skfairtest.individual._metric import FoundTrace, learn, named_columns, resolve, traced
+from skfairtest.individual._metric import FoundTrace, learn, resolve, sensitive_positions, traced
 from skfairtest.individual._parameters import (
     CANDIDATES,
     check_parameters,
@@ -171,25 +171,11 @@ def planned(test: Any, X: Any, y: Any, sensitive_features: Any, like: Sequence[A
     statistic, because = choose(test.statistic, loss, model.way, check_losses(model, starts.z, truth))
     restricted = not (isinstance(test.feature_ranges, str) and test.feature_ranges == "free")
     choices = free_choices(ranges, matrices, features.values, scale) if restricted and metrics else []
-    in_X = sensitive_choices(features, people.sensitive, named_columns(metric, features)) if restricted else []
+    in_X = sensitive_choices(features, people.sensitive, sensitive_positions(metric, features)) if restricted else []
     return Plan(
-        people,
-        ranges,
-        scale,
-        metrics,
-        matrices,
-        folds,
-        model,
-        flow,
-        starts,
-        statistic,
-        because,
-        traces,
-        metric,
-        teaching,
-        choices,
-        in_X,
-    )
+        people, ranges, scale, metrics, matrices, folds, model, flow, starts, statistic, because,
+        traces, metric, teaching, choices, in_X,
+    )  # fmt: skip
 
 
 def checked_model(estimator: Any) -> Any:

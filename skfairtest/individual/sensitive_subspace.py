@@ -169,7 +169,7 @@ class SensitiveSubspace(FairMetric):
         features, values = self._read(X, reset=True)
         if self.level is not None and (not is_number(self.level) or not 0 < self.level < 1):
             raise ParameterError(f"level must be a number between 0 and 1, such as 0.05, or None; found {self.level!r}")
-        columns = self.named_columns(features)
+        columns = self._sensitive_positions(features)
         if sensitive_features is None and not columns:
             raise _without_groups(self)
         others = [i for i in range(values.shape[1]) if i not in columns]
@@ -194,7 +194,7 @@ class SensitiveSubspace(FairMetric):
             )
         return self._set_free(basis)
 
-    def named_columns(self, features: Features) -> list[int]:
+    def _sensitive_positions(self, features: Features) -> list[int]:
         """Return the positions of `sensitive_columns`, in increasing order."""
         named: Any = [] if self.sensitive_columns is None else self.sensitive_columns
         several = isinstance(named, list | tuple | np.ndarray | pd.Index)

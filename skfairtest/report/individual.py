@@ -179,8 +179,7 @@ def _no_trace(setup: IndividualSetup) -> str:
 
 
 def _predicts(row: Mapping[str, Any]) -> str:
-    measure = "AUC" if row["measure"] == "AUC" else "correlation"
-    return f"{label(row['feature'])} ({measure} {row['value']:.2f} out of fold, {equals_p(row['p_value'])})"
+    return f"{label(row['feature'])} ({row['measure']} {row['value']:.2f} out of fold, {equals_p(row['p_value'])})"
 
 
 def _alone(setup: IndividualSetup, row: Mapping[str, Any]) -> str:

@@ -97,9 +97,8 @@ __all__ = ["AuditPart", "AuditRecord", "AuditVerdict", "plain_label", "plain_row
 SCHEMA, SCHEMA_VERSION = "skfairtest.audit", 2
 #: What a record need not have, and what stands for it.
 OPTIONAL: dict[str, Any] = {
-    "scan": None, "impact": None, "baseline": None, "homogeneity": [], "individual": [],
-    "individual_verdict": None, "provenance": None,
-    "signature": None,
+    "scan": None, "impact": None, "baseline": None, "homogeneity": [], "individual": [], "individual_verdict": None,
+    "provenance": None, "signature": None,
 }  # fmt: skip
 #: Columns of frames that hold labels; the others hold numbers, truth values and our own words.
 LABELS = frozenset({"metric", "group", "other", "stratum", "reason", "method", "verdict"})

@@ -65,11 +65,18 @@ class Trace:
 
 def centred_inverse(X: Floats) -> Floats:
     """Return the pseudoinverse of centred columns, of shape (d, n), whatever their units are."""
-    centred = X - X.mean(axis=0)
-    length = np.linalg.norm(centred, axis=0)
-    length[length <= _RANK * np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X))] = np.inf
+    centred, length = _centred(X)
+    length[length == 0] = np.inf
     inverse: Floats = np.linalg.pinv(centred / length, rcond=_RANK) / length[:, None]
     return inverse
+
+
+def _centred(X: Floats) -> tuple[Floats, Floats]:
+    """Return centred columns and their lengths, of which 0 are those of constant columns."""
+    centred = X - X.mean(axis=0)
+    length = np.linalg.norm(centred, axis=0)
+    constant = length <= _RANK * np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X))
+    return centred, np.where(constant, 0.0, length)
 
 
 def out_of_fold(X: Floats, responses: Floats, folds: NDArray[np.intp], *, labels: bool, seed: int = 0) -> Trace:
@@ -215,9 +222,8 @@ class _Wald:
 
 def _leaves(X: Floats) -> list[list[int]]:
     """Return columns, those that are linearly dependent together; constant columns are in none."""
-    centred = X - X.mean(axis=0)
-    length = np.linalg.norm(centred, axis=0)
-    varied = np.flatnonzero(length > _RANK * np.abs(X).max(axis=0, initial=0.0) * np.sqrt(len(X)))
+    centred, length = _centred(X)
+    varied = np.flatnonzero(length)
     if not len(varied):
         return []
     _, lengths, vectors = np.linalg.svd(centred[:, varied] / length[varied], full_matrices=len(X) < len(varied))
@@ -249,7 +255,7 @@ def _blocks(X: Floats) -> list[_Block]:
 
 
 def support(X: Floats, responses: Floats, level: float) -> Floats:
-    """Return what keeps of coefficients those that are significant, a matrix of shape (d, d).
+    """The projection of coefficients on those that are significant, a matrix of shape (d, d).
 
     Parameters
     ----------
