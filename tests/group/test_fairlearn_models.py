@@ -302,13 +302,13 @@ def adversarial(cls):
 def test_an_adversarial_classifier_is_a_model(labels):
     y = np.array(labels)[Y]
     model = adversarial(AdversarialFairnessClassifier).fit(X, y, sensitive_features=GROUP)
-    test = run(model, y=y)
+    test = run(model, y=y, pos_label=labels[1])
     same(test, (model.predict(X) == labels[1]).astype(int))
     assert test.pos_label_ == labels[1]
     assert clone(test).estimator is model  # copies of the network fail, which fairlearn makes of a list of layers
     assert "AdversarialFairnessClassifier" in test._repr_html_()
     with pytest.raises(ValueError, match=r"has no .*predict_proba"):
-        run(model, y=y, metric="roc_auc")
+        run(model, y=y, metric="roc_auc", pos_label=labels[1])
 
 
 @pytest.mark.torch
