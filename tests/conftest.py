@@ -154,7 +154,7 @@ def values_of(item):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Try every value of every parameter once; other combinations of values are slow, and so are long pages."""
+    """Try every value of every parameter once; other combinations are for exhaustive runs, and long pages are slow."""
     cases = defaultdict(list)
     for item in items:
         if item.nodeid.startswith(LONG_PAGES):
@@ -169,7 +169,7 @@ def pytest_collection_modifyitems(items):
             combinations.remove(best)
         for item, values in combinations:
             if values:
-                item.add_marker(pytest.mark.slow)
+                item.add_marker(pytest.mark.exhaustive)
 
 
 @pytest.fixture(params=[pytest.param(False, id="quick"), pytest.param(True, id="thorough", marks=pytest.mark.slow)])

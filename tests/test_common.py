@@ -838,8 +838,8 @@ KINDS = (GROUPS, UNCERTAIN, PAIRS, AUDITS, SCANS, CORRELATIONS, ADJUSTED, INDIVI
 def parametrized(cases, name=None, values=(None,), *, unless=lambda case, value: False, every=False):
     """Each case, or each with each of the values; by default all values with the first case of each class.
 
-    The others are slow, and so are tools, unless `every` case is asked for: one test asks all of them everything at
-    once, `test_however_people_are_written_down_the_answer_is_the_same`.
+    The others are exhaustive, and so are tools, unless `every` case is asked for: one test asks all of them everything
+    at once, `test_however_people_are_written_down_the_answer_is_the_same`.
     """
     firsts = {
         id(next(case for case in cases if case.kind is kind)) for kind in KINDS if kind in {c.kind for c in cases}
@@ -848,7 +848,8 @@ def parametrized(cases, name=None, values=(None,), *, unless=lambda case, value:
     for case, value in itertools.product(cases, values):
         if not unless(case, value):
             label = f"{type(case.kind).__name__}-{case.name}"
-            marks = pytest.mark.slow if case.slow or not (every or id(case) in firsts) else ()
+            marks = () if every or id(case) in firsts else pytest.mark.exhaustive
+            marks = pytest.mark.slow if case.slow and every else marks
             row = (case,) if name is None else (case, value)
             given.append(pytest.param(*row, id=label if name is None else f"{value}-{label}", marks=marks))
     return pytest.mark.parametrize("case" if name is None else ("case", name), given)
