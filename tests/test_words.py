@@ -36,9 +36,8 @@ def prose_of(path):
     return re.sub(" {2,}", " ", prose)
 
 
-def files():
-    """Return every file with prose."""
-    folders = ("skfairtest", "doc", "benchmarks", "examples", "tests")
+def files(folders):
+    """The files with prose in these folders and beside them."""
     found = [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in PAGES | {".py"}]
     found += [path for path in ROOT.iterdir() if path.suffix in PAGES]
     return sorted(
@@ -73,9 +72,9 @@ def test_strings_and_comments_of_python_are_prose_and_names_are_not(tmp_path):
     assert compiled("a c").search(prose)
 
 
-def test_no_retired_word_is_used():
+def test_no_retired_word_is_used(thorough):
     read, found = 0, []
-    for path in files():
+    for path in files(("skfairtest", "doc", "examples") + (("benchmarks", "tests") if thorough else ())):
         name = path.relative_to(ROOT).as_posix()
         read, prose = read + 1, prose_of(path)
         for word in RETIRED:

@@ -34,7 +34,7 @@ def cell_named(name):
 
 
 def test_comparisons_with_the_highest_are_those_of_a_fairness_test(thorough):
-    n = 10 if thorough else 3
+    n = 10 if thorough else 1
     cell = replace(cell_named("highest/rate 0.6/30-30-30-30-30"), people=(20, 20, 20, 25, 25))
     rejected = _families.judge_highest(cell, n, np.random.default_rng(8))
     tables = _methods.draw_tables(cell.people, cell.null, n, np.random.default_rng(8))
@@ -218,7 +218,7 @@ def test_people_with_weights_or_in_clusters_are_equal_in_the_population(cell):
 @pytest.mark.parametrize("kind", sorted(_rows.SHARES))
 def test_ratios_and_weights_that_follow_the_outcome_are_run_by_every_method(kind):
     cell = next(cell for cell in _cells.share_cells() if cell.kind == kind)
-    figures = _run.run(replace(cell, data_sets=6, resamples=39))["methods"]
+    figures = _run.run(replace(cell, data_sets=2, resamples=19))["methods"]
     assert list(figures) == list(_rows.SHARES[kind][1])
     for found in figures.values():
         assert {"size", "coverage"} <= set(found)

@@ -67,12 +67,12 @@ def test_one_number_of_people_is_that_of_every_group(capsys):
 
 
 def test_shares_base_rates_and_the_test_are_handed_on(capsys):
-    options = ["--metric", "true_positive_rate", "--rate", "0.2", "--rate", "0.9", "--base-rate", "0.4"]
+    options = ["--metric", "true_positive_rate", "--rate", "0.1", "--rate", "0.9", "--base-rate", "0.4"]
     options += ["--share", "1", "--share", "3"]
-    options += ["--disparity", "ratio", "--power", "0.7", "--compare", "to_rest"]
+    options += ["--disparity", "ratio", "--power", "0.5", "--compare", "to_rest"]
     found = numbers(capsys, *options)
     assert tuple(found["n_per_group"]) == required_sample_size(
-        metric="true_positive_rate", rates=(0.2, 0.9), shares=(1, 3), base_rates=0.4, disparity="ratio", power=0.7,
+        metric="true_positive_rate", rates=(0.1, 0.9), shares=(1, 3), base_rates=0.4, disparity="ratio", power=0.5,
         compare="to_rest",
     )  # fmt: skip
     asked(*options)
@@ -89,30 +89,30 @@ def test_a_conditional_rate_counts_the_people_who_meet_the_condition(capsys):
 
 
 def test_equivalence_certifies(capsys):
-    options = ["--rate", "0.3", "--rate", "0.31", "--n", "500", "--alternative", "equivalence", "--margin", "0.1"]
+    options = ["--rate", "0.3", "--rate", "0.31", "--n", "100", "--alternative", "equivalence", "--margin", "0.3"]
     assert numbers(capsys, *options)["power"] == power(
-        metric="selection_rate", rates=(0.3, 0.31), n_per_group=(500, 500), alternative="equivalence", margin=0.1
+        metric="selection_rate", rates=(0.3, 0.31), n_per_group=(100, 100), alternative="equivalence", margin=0.3
     )
     asked(*options)
-    assert "certifies that the groups are alike within 10.0 points" in capsys.readouterr().out
+    assert "certifies that the groups are alike within 30.0 points" in capsys.readouterr().out
     asked("--baseline", "0.3", *options[4:])
     assert "if they are no further apart than" in capsys.readouterr().out
 
 
 def test_ratios_and_margins_are_in_the_sentences(capsys):
-    asked("--baseline", "0.3", "--n", "300", "--disparity", "ratio", "--margin", "0.9")
+    asked("--baseline", "0.3", "--n", "90", "--disparity", "ratio", "--margin", "0.9")
     text = capsys.readouterr().out
     assert "a ratio of" in text
-    asked(*RATES, "--n", "300", "--margin", "0.05")
+    asked(*RATES, "--n", "60", "--margin", "0.05")
     assert "detects a disparity beyond 5.0 points" in capsys.readouterr().out
     asked("--baseline", "0.3", "--n", "300", "--compare", "to_overall")
     assert "or more with a probability of 80 %." in capsys.readouterr().out
 
 
 def test_means_are_pairs_and_criteria_are_named(capsys):
-    found = numbers(capsys, "--metric", "mean_prediction", "--rate", "10:3", "--rate", "11:3")
-    assert tuple(found["n_per_group"]) == required_sample_size(metric="mean_prediction", rates=((10, 3), (11, 3)))
-    asked("--metric", "mean_prediction", "--rate", "10:3", "--rate", "11:3")
+    found = numbers(capsys, "--metric", "mean_prediction", "--rate", "10:3", "--rate", "15:3")
+    assert tuple(found["n_per_group"]) == required_sample_size(metric="mean_prediction", rates=((10, 3), (15, 3)))
+    asked("--metric", "mean_prediction", "--rate", "10:3", "--rate", "15:3")
     assert "mean_prediction is 10 (standard deviation 3) in group 1" in capsys.readouterr().out
     names = [("true_positive_rate", (0.7, 0.9)), ("false_positive_rate", (0.1, 0.2))]
     options = [part for name, values in names for value in values for part in ("--rate", f"{name}={value}")]
@@ -123,7 +123,7 @@ def test_means_are_pairs_and_criteria_are_named(capsys):
     asked(*options)
     text = capsys.readouterr().out
     assert "70.0 % of group 1 and 90.0 % of group 2 are predicted positive among people whose true label is pos" in text
-    asked("--metric", "roc_auc", "--baseline", "0.7", "--n", "100", "--base-rate", "0.5")
+    asked("--metric", "roc_auc", "--baseline", "0.7", "--n", "40", "--base-rate", "0.5")
     assert "roc_auc" in capsys.readouterr().out
 
 

@@ -149,26 +149,27 @@ def test_no_ratio_to_zero_is_known():
     Question(margin_bounds=(-0.05, 0.05)), Question("ratio", margin_bounds=(0.8, 1.25)),
     Question("difference", "greater", (-0.05, 0.05)), Question("difference", "equivalence", (-0.35, 0.35)),
 ])  # fmt: skip
-def test_at_an_exact_size_every_kind_of_test_has_the_power_that_is_named(question, alpha):
-    table = TwoRates(0.4, 120, 150)
+def test_at_an_exact_size_every_kind_of_test_has_the_power_that_is_named(question, alpha, thorough):
+    people = (120, 150) if thorough else (70, 80)
+    table = TwoRates(0.4, *people)
     only = {"greater": [1], "less": [-1]}.get(question.alternative, [1, -1])
     for sign in only:
         way = "up" if sign > 0 else "down"
         common = {"alpha": alpha, "power": 0.8, "direction": way}
         (size,) = detectable_rates([table], question, accuracy="exact", **common)
         p1 = 0.4 + sign * size if question.disparity == "difference" else 0.4 * size**sign
-        assert region_of(120, 150, question, alpha).probability(p1, 0.4) == pytest.approx(0.8, abs=1e-5)
+        assert region_of(*people, question, alpha).probability(p1, 0.4) == pytest.approx(0.8, abs=1e-5)
         # By normal approximation it was .46 to .96 where only the standard error was looked at.
         (quick,) = detectable_rates([table], question, **common)
         p1 = 0.4 + sign * quick if question.disparity == "difference" else 0.4 * quick**sign
-        assert region_of(120, 150, question, alpha).probability(p1, 0.4) == pytest.approx(0.8, abs=0.06)
+        assert region_of(*people, question, alpha).probability(p1, 0.4) == pytest.approx(0.8, abs=0.06)
 
 
 def test_a_margin_to_everyone_is_farther_from_the_rest():
     question = Question(margin_bounds=(-0.05, 0.05))
     common = {"alpha": 0.05, "power": 0.8, "accuracy": "exact"}
-    (size,) = detectable_rates([TwoRates(0.4, 100, 300, 0.25)], question, direction="up", **common)
-    region = region_of(100, 300, question, 0.05, share=0.25)
+    (size,) = detectable_rates([TwoRates(0.4, 40, 120, 0.25)], question, direction="up", **common)
+    region = region_of(40, 120, question, 0.05, share=0.25)
     assert region.probability(0.4 + size / 0.75, 0.4) == pytest.approx(0.8, abs=1e-5)
 
 

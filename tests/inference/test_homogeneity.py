@@ -151,7 +151,7 @@ def test_matched_pairs_cannot_differ_in_their_odds_ratios(exact):
 def test_moments_approximate_the_p_value_of_all_tables(size, n_strata):
     """In strata of 30 + 30 as the chi-square distribution of Breslow and Day's test does."""
     rng, size = np.random.default_rng(4), np.full(n_strata, size)
-    for _ in range(5):
+    for _ in range(2):
         counts = rng.binomial(size, 0.4), size, rng.binomial(size, 0.5), size
         found = breslow_day(*counts, exact=False)
         by_tables, method = zelen(*counts)
@@ -190,8 +190,8 @@ def test_equal_disparities_have_no_distance(disparity):
 
 @pytest.mark.parametrize("disparity", ["difference", "ratio", "odds_ratio"])
 def test_size_under_a_shared_disparity(disparity, thorough):
-    """2,000 or 80 samples of four strata of 60 against 90: at the nominal 5 %, the level and three standard errors."""
-    n = 2000 if thorough else 80
+    """2,000 or 40 samples of four strata of 60 against 90: at the nominal 5 %, the level and three standard errors."""
+    n = 2000 if thorough else 40
     rng = np.random.default_rng(20)
     d1, d2 = np.full(4, 60), np.full(4, 90)
     base = np.array([0.2, 0.3, 0.4, 0.5])

@@ -162,9 +162,11 @@ def rejected(d1, d2, edge, alternative, disparity, level, window=(0.0, 1.0)):
 @pytest.mark.parametrize(
     ("design", "alternative", "window"),
     [
-        ((10, 40, 0.02, "difference"), "greater", (0.0, 1.0)),
-        ((10, 40, 0.02, "difference"), "less", (0.0, 1.0)),
-        ((8, 12, 0.8, "ratio"), "greater", (0.0, 1.0)),
+        ((6, 18, 0.02, "difference"), "greater", (0.0, 1.0)),
+        ((8, 7, 0.8, "ratio"), "less", (0.0, 1.0)),
+        pytest.param((10, 40, 0.02, "difference"), "greater", (0.0, 1.0), marks=pytest.mark.slow),
+        pytest.param((10, 40, 0.02, "difference"), "less", (0.0, 1.0), marks=pytest.mark.slow),
+        pytest.param((8, 12, 0.8, "ratio"), "greater", (0.0, 1.0), marks=pytest.mark.slow),
         pytest.param((8, 12, 0.8, "ratio"), "less", (0.0, 1.0), marks=pytest.mark.slow),
         # Larger designs: only outcomes whose verdict can be in doubt are computed; the clear ones count as rejected.
         pytest.param((15, 60, 0.05, "difference"), "greater", (0.002, 0.25), marks=pytest.mark.slow),
@@ -279,7 +281,7 @@ def test_one_person_against_one_person_is_no_evidence():
 
 
 def test_a_log_p_value_is_never_positive():
-    for d1, d2 in [(3, 5), (6, 2)]:
+    for d1, d2 in [(3, 2), (1, 5)]:
         for x1 in range(d1 + 1):
             for x2 in range(d2 + 1):
                 for alternative in ALTERNATIVES:

@@ -62,8 +62,8 @@ def log_p_of_outcomes(x1, d1, x2, d2, alternative="two-sided"):
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize(
     ("d1", "d2"),
-    [(1, 1), (1, 6), (3, 3), (4, 9), (7, 7), (15, 8)]
-    + [pytest.param(*sizes, marks=pytest.mark.slow) for sizes in [(2, 30), (5, 40), (18, 18)]],
+    [(1, 6), (3, 3), (4, 9)]
+    + [pytest.param(*sizes, marks=pytest.mark.slow) for sizes in [(1, 1), (7, 7), (15, 8), (2, 30), (5, 40), (18, 18)]],
 )
 def test_the_p_value_is_the_largest_tail_probability_of_all_outcomes(d1, d2, alternative):
     p, levels, largest = boschloo_on_a_grid(d1, d2, alternative)
@@ -235,10 +235,10 @@ def test_the_tail_given_a_total_is_the_enumerated_mass(monkeypatch, calls, alter
 def test_the_mass_of_a_large_tail_is_that_of_its_outcomes():
     # Far out and near the centre, for a pair whose totals are cut into many blocks.
     d1, d2 = 1500, 2100
-    for x1, x2 in [(700, 1050), (805, 700), (3, 30)]:
+    for x1, x2 in [(805, 700), (3, 30)]:
         log_p = conditional_log_p(x1, d1, x2, d2)
         tails = _tails.tails_given_totals(np.array([d1]), np.array([d2]), np.array([log_p]), "two-sided")
-        for m in (0, 1, 30, 33, 900, 1749, 1800, 1801, 3599, 3600):
+        for m in (0, 1, 30, 33, 900, 1801, 3599, 3600):
             x = np.arange(max(0, m - d2), min(d1, m) + 1)
             logs = hypergeom.logpmf(x, d1 + d2, d1, m)
             p = np.array([np.logaddexp.reduce(logs[logs <= one + 1e-7]) for one in logs])
@@ -262,7 +262,7 @@ def test_the_tails_probability_is_its_mean_over_binomial_totals():
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_many_pairs_have_the_p_values_that_each_has_alone(alternative):
     rng = np.random.default_rng(3)
-    d1, d2 = rng.integers(1, 300, size=(2, 40))
+    d1, d2 = rng.integers(1, 300, size=(2, 12))
     x1, x2 = rng.binomial(d1, 0.4), rng.binomial(d2, 0.5)
     for test in (unconditional_log_p, conditional_log_p):
         alone = [test(*table, alternative) for table in zip(x1, d1, x2, d2, strict=True)]

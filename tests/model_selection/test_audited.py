@@ -779,7 +779,7 @@ def test_with_routing_weights_follow_the_request_of_the_estimator(routing, peopl
 
 
 MITIGATORS = {
-    "ExponentiatedGradient": ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=5),
+    "ExponentiatedGradient": ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=3),
     "GridSearch": GridSearch(LogisticRegression(), DemographicParity(), grid_size=4),
     "ThresholdOptimizer": ThresholdOptimizer(estimator=LogisticRegression(), predict_method="predict_proba"),
 }
@@ -818,7 +818,7 @@ def test_a_test_of_an_audited_mitigator_hands_over_groups_and_seeds(name, people
 @pytest.mark.filterwarnings("ignore:Setting a(n item| value) :FutureWarning")
 def test_a_mitigator_in_a_pipeline_is_given_the_groups_without_routing_and_a_sentence_with_it(people):
     X, y, sex = people
-    reduction = ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=4)
+    reduction = ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=2)
     test = FairnessTest(metric="selection_rate", random_state=0)
     model = audited(make_pipeline(StandardScaler(), reduction), tests=test)
     by_hand = clone(model).fit(X, y, sensitive_features=sex, exponentiatedgradient__sensitive_features=sex)

@@ -574,7 +574,7 @@ def test_a_randomised_model_is_searched_repeatably(people):
     X, y, sex = people
     # Its fit takes the groups among **kwargs, which cannot be requested: without routing a search hands them on to fit.
     search = GridSearchCV(
-        ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=5),
+        ExponentiatedGradient(LogisticRegression(), DemographicParity(), max_iter=3),
         {"eps": [0.01]},
         cv=2,
         scoring=make_fairness_scorer("demographic_parity", output="disparity", sensitive_features="sex"),

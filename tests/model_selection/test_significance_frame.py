@@ -159,11 +159,11 @@ def test_metric_functions_of_fairlearn_are_equal_number_for_number_on_compas(com
 def test_bootstrapped_limits_are_equal_number_for_number_on_compas(compas, metrics, control, seed):
     given = {
         "metrics": metrics,
-        "y_true": compas.y_true[::8],
-        "y_pred": compas.y_pred[::8],
-        "sensitive_features": compas.sensitive_features["sex"][::8],
-        "control_features": None if control is None else compas.sensitive_features[control][::8],
-        "n_boot": 5,
+        "y_true": compas.y_true[::20],
+        "y_pred": compas.y_pred[::20],
+        "sensitive_features": compas.sensitive_features["sex"][::20],
+        "control_features": None if control is None else compas.sensitive_features[control][::20],
+        "n_boot": 3,
         "ci_quantiles": [0.05, 0.5, 0.95],
     }
     frames = [cls(**given, random_state=seed(7)) for cls in (MetricFrame, SignificanceFrame)]
@@ -280,22 +280,22 @@ def test_plot_metric_frame_draws_it_with_and_without_error_bars(compas):
 def test_p_values_of_known_functions_are_those_of_fairness_test(compas, method, disparity):
     frame = SignificanceFrame(
         metrics={name: FUNCTIONS[name] for name in TWINS},
-        y_true=compas.y_true[::6],
-        y_pred=compas.y_pred[::6],
-        sensitive_features=compas.sensitive_features["sex"][::6],
+        y_true=compas.y_true[::15],
+        y_pred=compas.y_pred[::15],
+        sensitive_features=compas.sensitive_features["sex"][::15],
         random_state=5,
-        test_params={"n_resamples": 99},
+        test_params={"n_resamples": 39},
     )
     shown = frame.p_values(method, disparity)
     for name, ours in TWINS.items():
         test = FairnessTest.from_predictions(
-            compas.y_true[::6],
-            compas.y_pred[::6],
-            sensitive_features=compas.sensitive_features["sex"][::6],
+            compas.y_true[::15],
+            compas.y_pred[::15],
+            sensitive_features=compas.sensitive_features["sex"][::15],
             metric=ours,
             compare=method,
             disparity=disparity,
-            n_resamples=99,
+            n_resamples=39,
             random_state=5,
         )
         assert shown[name] == test.p_value_, name
@@ -479,10 +479,10 @@ def test_an_unknown_method_or_disparity_is_named(few):
 def test_the_interval_contains_equality_exactly_where_nothing_is_rejected(compas, method):
     frame = SignificanceFrame(
         metrics={**{name: FUNCTIONS[name] for name in TWINS}, "cost": own_cost},
-        y_true=compas.y_true[::5],
-        y_pred=compas.y_pred[::5],
-        sensitive_features=compas.sensitive_features["age_cat"][::5],
-        control_features=compas.sensitive_features["sex"][::5],
+        y_true=compas.y_true[::9],
+        y_pred=compas.y_pred[::9],
+        sensitive_features=compas.sensitive_features["age_cat"][::9],
+        control_features=compas.sensitive_features["sex"][::9],
         random_state=0,
         test_params={"confidence_level": 0.9, "n_resamples": 99},
     )

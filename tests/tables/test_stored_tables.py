@@ -185,6 +185,7 @@ def test_a_file_is_replaced_all_at_once(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["t.json"]
 
 
+@pytest.mark.slow  # starts a process; that they are pickled is tested in test_count_table.py
 def test_tables_reach_other_processes():
     table = counted(HIRED)
     with multiprocessing.get_context("spawn").Pool(1) as pool:
