@@ -319,7 +319,8 @@ def test_routing_changes_nothing_in_a_direct_fit(cls, routing):
     model = make_pipeline(StandardScaler(), LogisticRegression()).fit(frame, Y)
     assert fitted(cls, FrozenEstimator(MODEL)).p_value_ == fitted(cls).p_value_
     test = cls(model, **CLASSES[cls]).fit(frame, Y, sensitive_features=features(cls))
-    assert test.p_value_ == fitted(cls).p_value_
+    # This model was fitted on a frame, whose sums may be rounded otherwise than those of the array.
+    assert test.p_value_ == pytest.approx(fitted(cls).p_value_, rel=1e-12)
 
 
 @every_class
