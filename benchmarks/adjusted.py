@@ -27,7 +27,7 @@ from sklearn.linear_model import RidgeCV
 from benchmarks._bounds import Promise
 from benchmarks._results import write
 from skfairtest import AdjustedFairnessTest
-from skfairtest.group._residuals import PENALTIES, TREES, curves
+from skfairtest.adjusted.residuals import PENALTIES, TREES, curves
 
 SEED = 20261122
 RESULTS = Path(__file__).parent / "results" / "adjusted.json"

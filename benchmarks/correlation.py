@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks import _correlation_intervals as intervals
 from benchmarks._results import write
-from skfairtest.inference.correlation import arrange, estimate, permuted
+from skfairtest.correlation.statistics import arrange, estimate, permuted
 from skfairtest.inference.resampling import monte_carlo_p
 
 SEED = 20201120

@@ -30,7 +30,7 @@ from scipy.stats import hypergeom
 from benchmarks._bounds import Promise
 from benchmarks._results import write
 from skfairtest import required_sample_size
-from skfairtest.inference.e_process import EProcess, e_holm, fisher, mixed, newton_stakes
+from skfairtest.sequential.e_process import EProcess, e_holm, fisher, mixed, newton_stakes
 
 SEED = 20261122
 RESULTS = Path(__file__).parent / "results" / "sequential.json"

@@ -6,8 +6,10 @@ from skfairtest._version import __version__
 
 TYPE_CHECKING = False  # type checkers take it for true; typing has the same, and is slow to import
 if TYPE_CHECKING:
+    from skfairtest.adjusted.fairness import AdjustedFairnessTest
     from skfairtest.audit import FairnessAudit
     from skfairtest.audit.impact import impact_table
+    from skfairtest.correlation.fairness import CorrelationFairnessTest
     from skfairtest.displays.calibration import CalibrationDisplay
     from skfairtest.displays.disparity import DisparityDisplay
     from skfairtest.displays.group_metric import GroupMetricDisplay
@@ -17,15 +19,10 @@ if TYPE_CHECKING:
     from skfairtest.displays.power import PowerDisplay
     from skfairtest.displays.threshold import ThresholdDisplay
     from skfairtest.group import FairnessTest
-    from skfairtest.group.adjusted import AdjustedFairnessTest
-    from skfairtest.group.correlation import CorrelationFairnessTest
     from skfairtest.group.inequality import inequality_decomposition
     from skfairtest.group.model_comparison import compare_models
     from skfairtest.group.paired import PairedFairnessTest
     from skfairtest.group.power import minimum_detectable_disparity, power, required_sample_size
-    from skfairtest.group.sequential import SequentialFairnessTest
-    from skfairtest.group.subgroups import SubgroupScan
-    from skfairtest.group.uncertain import UncertainGroupsTest
     from skfairtest.individual import (
         ComparablePairs,
         IndividualFairnessTest,
@@ -45,7 +42,10 @@ if TYPE_CHECKING:
     from skfairtest.model_selection.scorer import make_fairness_scorer
     from skfairtest.model_selection.selection import select_fair
     from skfairtest.model_selection.splitter import SensitiveStratifiedKFold
+    from skfairtest.sequential.fairness import SequentialFairnessTest
+    from skfairtest.subgroups.fairness import SubgroupScan
     from skfairtest.tables import CountTable
+    from skfairtest.uncertain_groups.fairness import UncertainGroupsTest
 
 __all__ = [
     "AdjustedFairnessTest",
@@ -94,12 +94,12 @@ __all__ = [
 #: Where each public name is. It is imported when it is first used: no program needs all of them, and the version and
 #: the completion of the command need none.
 _HOMES = {
-    "AdjustedFairnessTest": "group.adjusted",
+    "AdjustedFairnessTest": "adjusted.fairness",
     "AuditedClassifier": "model_selection.audited",
     "AuditedRegressor": "model_selection.audited",
     "CalibrationDisplay": "displays.calibration",
     "ComparablePairs": "individual",
-    "CorrelationFairnessTest": "group.correlation",
+    "CorrelationFairnessTest": "correlation.fairness",
     "CountTable": "tables",
     "DisparityDisplay": "displays.disparity",
     "FairnessAudit": "audit",
@@ -119,12 +119,12 @@ _HOMES = {
     "ScoreMetric": "metrics",
     "SensitiveStratifiedKFold": "model_selection.splitter",
     "SensitiveSubspace": "individual",
-    "SequentialFairnessTest": "group.sequential",
+    "SequentialFairnessTest": "sequential.fairness",
     "SignificanceFrame": "model_selection.frame",
     "StoppingTimeDisplay": "displays.individual",
-    "SubgroupScan": "group.subgroups",
+    "SubgroupScan": "subgroups.fairness",
     "ThresholdDisplay": "displays.threshold",
-    "UncertainGroupsTest": "group.uncertain",
+    "UncertainGroupsTest": "uncertain_groups.fairness",
     "compare_models": "group.model_comparison",
     "fairness_p_value": "model_selection.p_value",
     "impact_table": "audit.impact",

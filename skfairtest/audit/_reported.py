@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.group.paired import PairedFairnessTest
-from skfairtest.group.subgroups import SubgroupScan
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.report.audit import audit_document, summary_frame
 from skfairtest.report.document import Block
@@ -20,6 +19,7 @@ from skfairtest.report.mixin import ReportPages, write_text
 from skfairtest.report.orientation import result_sentences
 from skfairtest.report.record import AuditPart, AuditRecord
 from skfairtest.report.text import plain
+from skfairtest.subgroups.fairness import SubgroupScan
 
 
 class ReportedAudit(ReportPages):

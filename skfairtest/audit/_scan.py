@@ -7,7 +7,7 @@ from typing import Any
 from sklearn.base import clone
 
 from skfairtest._utils.errors import ParameterError
-from skfairtest.group.subgroups import SubgroupScan
+from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
 
 

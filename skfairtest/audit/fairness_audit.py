@@ -36,12 +36,12 @@ from skfairtest.comparisons.people import FROM_TABLE, GroupsTest
 from skfairtest.comparisons.settings import Settings
 from skfairtest.comparisons.unknown import with_unknown
 from skfairtest.group.paired import PairedFairnessTest
-from skfairtest.group.subgroups import SubgroupScan
 from skfairtest.individual import IndividualFairnessTest
 from skfairtest.metrics import Metric, resolve_metrics, standard_metrics
 from skfairtest.readers import classes_of, one_column
 from skfairtest.report.impact_record import ImpactRecord
 from skfairtest.report.wording import check_words
+from skfairtest.subgroups.fairness import SubgroupScan
 from skfairtest.tables import Sample
 
 #: What crossed groups may be compared with.

@@ -16,13 +16,13 @@ from skfairtest.cli.files import People, cast_pos_label, cut_where_many, read_pe
 from skfairtest.cli.many import Counted
 from skfairtest.cli.output import deliver, tell, write_out
 from skfairtest.cli.source import Source
-from skfairtest.group.subgroups import SubgroupScan
 from skfairtest.report.audit import audit_document
 from skfairtest.report.document import Block, Heading, Paragraph, shortened, unfolded
 from skfairtest.report.export import to_csv
 from skfairtest.report.markdown import markdown
 from skfairtest.report.mixin import positive_label
 from skfairtest.report.record import AuditRecord
+from skfairtest.subgroups.fairness import SubgroupScan
 
 __all__ = [
     "audited",

@@ -21,7 +21,7 @@ from skfairtest.cli.status import Status
 
 if TYPE_CHECKING:
     from skfairtest.cli.files import People
-    from skfairtest.group.sequential import SequentialFairnessTest
+    from skfairtest.sequential.fairness import SequentialFairnessTest
 
 __all__ = ["MONITOR_HELP", "monitor"]
 
@@ -201,7 +201,7 @@ def _holder(lock: str) -> str:
 
 def _begun(asked: dict[str, Any], people: People) -> SequentialFairnessTest:
     from skfairtest.cli.files import cast_pos_label
-    from skfairtest.group.sequential import SequentialFairnessTest
+    from skfairtest.sequential.fairness import SequentialFairnessTest
 
     params = dict(asked)
     if "pos_label" in params:
@@ -214,7 +214,7 @@ def _begun(asked: dict[str, Any], people: People) -> SequentialFairnessTest:
 def _continued(state: str, asked: dict[str, Any]) -> SequentialFairnessTest:
     """Read a state, and check that what was asked for is what it tests."""
     from skfairtest._utils.errors import ParameterError
-    from skfairtest.group.sequential import SequentialFairnessTest
+    from skfairtest.sequential.fairness import SequentialFairnessTest
 
     try:
         test = SequentialFairnessTest.from_json(Path(state))

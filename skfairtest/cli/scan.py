@@ -49,8 +49,8 @@ def scan(
     check_outputs({"--output": output, **reports}, [file])
     from skfairtest.cli.auditing import audited
     from skfairtest.cli.files import Columns, cast_pos_label, cut_where_many, read_people
-    from skfairtest.group.subgroups import SubgroupScan
     from skfairtest.report.export import to_csv
+    from skfairtest.subgroups.fairness import SubgroupScan
 
     features = list(feature or ())
     described = tuple(dict.fromkeys([*sensitive, *features]))

@@ -15,11 +15,11 @@ from skfairtest.displays._axes import axes
 from skfairtest.displays._drawings import draw_disparities, height_of, width_of
 from skfairtest.displays._style import styled
 from skfairtest.displays._tested import FittedDisplay, comparison_name, finish, fitted_name, parts_of, titled
-from skfairtest.group.subgroups import SubgroupScan
 from skfairtest.inference.multiplicity import FAMILYWISE
 from skfairtest.report.cells import axis_factor, by_p_value, disparity_axis, pooled_first, records
 from skfairtest.report.scales import WIDEST
 from skfairtest.report.sentences import metric_title
+from skfairtest.subgroups.fairness import SubgroupScan
 
 #: Columns that the name of a row has in a figure of its own, which is as wide as its rows need.
 WIDE = 80

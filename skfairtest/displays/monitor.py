@@ -14,8 +14,8 @@ from skfairtest.displays._axes import axes, drawable
 from skfairtest.displays._drawings import legend_below, literal, plain_log, plain_ticks
 from skfairtest.displays._style import BLUE, GREY, ORANGE, PALE, styled
 from skfairtest.displays._tested import check_test, finish
-from skfairtest.group.sequential import SequentialFairnessTest
 from skfairtest.report.sentences import metric_title
+from skfairtest.sequential.fairness import SequentialFairnessTest
 
 #: Looks whose times are written below the axis, and columns that a time has.
 MOST_TIMES, WIDEST_TIME = 8, 12

@@ -27,8 +27,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from skfairtest._utils.checks import check_choice
 from skfairtest._utils.errors import ParameterError, renaming
+from skfairtest.correlation.fairness import CorrelationFairnessTest
 from skfairtest.group import FairnessTest
-from skfairtest.group.correlation import CorrelationFairnessTest
 from skfairtest.model_selection._check_lengths import check_people, lengths_of
 from skfairtest.model_selection._folds import partition
 from skfairtest.model_selection._out_of_fold import Fold, OutOfFold, rows_of, rows_of_each, training_rows

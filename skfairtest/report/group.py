@@ -24,6 +24,7 @@ from skfairtest.report.homogeneity import homogeneity_blocks
 from skfairtest.report.models import null_of_models, verdict_on_models
 from skfairtest.report.orientation import oriented
 from skfairtest.report.sentences import (
+    ADJUSTED,
     Setup,
     disparity_writer,
     finding_sentence,
@@ -34,14 +35,11 @@ from skfairtest.report.sentences import (
 
 __all__ = ["group_document", "notes", "sampling_error"]
 
-ADJUSTED = {
-    "holm": "Holm",
+GROUPS_ADJUSTED = ADJUSTED | {
     "shaffer": "Holm, with Shaffer's factors for all pairs of groups",
-    "bonferroni": "Bonferroni",
     "max_t": "step-down max-T (rates: exact only if all groups are alike; other metrics: from bootstrap samples)",
     "fdr_bh": "Benjamini-Hochberg (false-discovery rate)",
     "fdr_by": "Benjamini-Yekutieli (false-discovery rate)",
-    None: "not at all",
 }
 
 
@@ -191,7 +189,7 @@ def notes(setup: Setup, comparisons: pd.DataFrame) -> Iterator[str]:
         simultaneous = setup.adjust in ("holm", "shaffer", "bonferroni", "max_t")
         together = "for all comparisons together" if simultaneous else "for one comparison at a time"
         intervals = f" Intervals of disparities are {100 * (1 - setup.alpha):g} %, {together}."
-    yield f"p-values are adjusted for the number of comparisons: {ADJUSTED[setup.adjust]}.{intervals}"
+    yield f"p-values are adjusted for the number of comparisons: {GROUPS_ADJUSTED[setup.adjust]}.{intervals}"
     yield from (said for said in (setup.people, setup.unknown) if said)
     if setup.controls:
         yield (

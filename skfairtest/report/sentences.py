@@ -14,6 +14,15 @@ from skfairtest._utils.text import label, pluralize
 from skfairtest.report._schema import array, between, either, mapping, one_of, text, unordered
 from skfairtest.report.wording import in_words, past, sides_of
 
+#: What p-values are adjusted by.
+ADJUSTED = {
+    "holm": "Holm",
+    "bonferroni": "Bonferroni",
+    "max_t": "step-down max-T",
+    "fdr_bh": "Benjamini-Hochberg",
+    "fdr_by": "Benjamini-Yekutieli",
+    None: "not at all",
+}
 #: Verdicts on a comparison of an audit. The second one does not say that there is nothing to be found.
 FOUND, NOT_FOUND = "disparity found", "no disparity found"
 #: Values and decimals beyond are written with their first digits alone.

@@ -1,0 +1,1 @@
+"""Disparities given covariates: residuals of cross-fitted models."""

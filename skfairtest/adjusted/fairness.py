@@ -1,0 +1,556 @@
+"""The test of one model given covariates: does a disparity remain among people who are alike in these."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from skfairtest._utils.checks import check_choice, is_integer
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.seeds import check_seed, seed_sequence
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.text import name_of
+from skfairtest._utils.typing import Floats
+from skfairtest.adjusted.measure import Learning, People, doubts_of, measure_adjusted
+from skfairtest.adjusted.report import OUTCOMES, AdjustedSetup, adjusted_document, caution
+from skfairtest.adjusted.residuals import CurvesThenTrees
+from skfairtest.comparisons.cautions import warn_about_resamples
+from skfairtest.comparisons.contrasts import contrasts_of, kept_groups
+from skfairtest.comparisons.core import Exclusion
+from skfairtest.comparisons.family import decide, p_of
+from skfairtest.comparisons.frames import comparisons_frame, excluded_frame, written_labels
+from skfairtest.comparisons.outcomes import numbers, own_outcome
+from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.readers import (
+    Column,
+    check_rows,
+    check_same_people,
+    classes_of,
+    one_column,
+    predict,
+    predictions_from_X,
+    read_column,
+    read_columns,
+    resolve_pos_label,
+    scores,
+)
+from skfairtest.report.document import Block
+from skfairtest.report.mixin import ReportPages
+from skfairtest.tables import Sample
+
+#: Columns of the frame, and what they are called in a test of groups.
+COLUMNS = [
+    "group", "other", "n_group", "n_other", "value_group", "value_other", "disparity", "standard_error", "statistic",
+    "p_value", "p_value_adjusted", "ci_low", "ci_high", "concern", "method",
+]  # fmt: skip
+
+
+class AdjustedFairnessTest(ReportPages):
+    """Test whether groups differ in an outcome among people with the same covariates, such as age and experience.
+
+    Null hypothesis of each comparison: given the covariates, the outcome's expected value is the same in both groups.
+    Covariates may be numbers of any kind; they are never cut into strata. What models predict from them is taken from
+    the outcome and from the group, each person being predicted by models of the others, and the products of what is
+    left have the mean 0. The test is valid in large samples, as long as the product of the errors of both models
+    vanishes faster than one over the square root of the number of people.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, optional
+        Never fitted here. None: the `X` of `fit` is the predictions.
+    of : {"prediction", "score", "residual", "absolute_error"} or callable, default="prediction"
+        The outcome: what `predict` returns (of two labels 1 for the positive one, or a number); the score or
+        probability of the positive label; y_true minus the prediction; their distance (of labels: 1 for a wrong one);
+        or ``of(y_true, y_pred)``, which returns a number per person.
+    method : {"gcm", "pcm"}, default="gcm"
+        "gcm": the generalised covariance measure (Shah and Peters 2020), for differences of one sign. "pcm": the
+        projected covariance measure (Lundborg et al. 2024), which also finds differences that change their sign with
+        the covariates if these are large, and has less power against others; with ``alternative="two-sided"`` alone.
+    compare : {"between_groups", "to_rest", "to_reference"}, default="between_groups"
+        All pairs of groups, or each group against everyone else or against `reference_group`.
+    reference_group : label or tuple of labels, optional
+        Only with ``compare="to_reference"``; a tuple for several sensitive features.
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        The alternative hypothesis. "greater": the group's outcome is the greater one.
+    adjust : {"auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
+        How p-values are adjusted for the number of comparisons; "auto" is Holm. "max_t", with "gcm": the multiplier
+        bootstrap of the largest statistic, with step-down.
+    outcome_model, group_model : regressor or classifier, optional
+        What predicts the outcome, and membership in a group, from the covariates: any of scikit-learn's; copies are
+        fitted. A classifier is asked for probabilities. None: least squares, or for two labels logistic regression, on
+        each covariate, its parts above five quantiles, and the products of all pairs of at most 15; and then boosted
+        trees of what these leave. They are handed a frame: numbers as they are, and of other covariates a column of
+        zeros and ones for each value but the last.
+    n_folds : int, default=5
+        Parts of the people, each of which is predicted by models of the others.
+    n_splits : int, default=5
+        With "pcm": how often people are halved at random. The statistic is averaged over these, which makes it
+        conservative.
+    confidence_level : float, default=0.95
+        Of intervals; one minus it is the level of the test.
+    n_resamples : int, default=9999
+        Of the multiplier bootstrap.
+    pos_label : label, optional
+        The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
+    random_state : int, RandomState, Generator or None
+        Seed of the folds, of models that draw random numbers, and of the multiplier bootstrap.
+    n_jobs : int, optional
+        Processes among which models are divided. The result is the same.
+
+    Attributes
+    ----------
+    p_value_ : float
+        The global p-value: the smallest familywise-adjusted one.
+    p_value_interval_ : tuple of float
+        95 % limits of `p_value_` with infinitely many resamples; `p_value_` twice where there are none.
+    rejected_, concern_ : bool
+        ``p_value_ <= 1 - confidence_level``.
+    caution_ : str
+        What the models may have missed: they explain nothing of the outcome, or what they leave of the outcome or of
+        the group goes together with what a learner unlike them predicts (averages of the people with the most similar
+        covariates). Then a disparity may be confounding that was not learned. Empty where there is no such sign; also
+        in the report, and a warning if the test rejects.
+    statistic_, disparity_ : float
+        Of the comparison that sets `p_value_`.
+    confidence_interval_ : tuple of float
+        Limits of its disparity, simultaneous over all comparisons.
+    comparisons_ : DataFrame
+        One row per comparison. ``value_group`` and ``value_other`` are the means of the outcome, ``unadjusted`` is
+        their difference. ``disparity`` is the difference given the covariates (see the notes), in units of the outcome;
+        the interval holds the disparities that "gcm" does not reject. ``outcome_explained`` and ``group_explained`` are
+        the shares of variance that the models predict of people they have not seen; a share below 0 says that the mean
+        would have predicted better.
+    excluded_ : DataFrame
+        Groups and comparisons that were left out, with the reason and the number of people.
+    method_, adjust_ : str or None
+        What was run.
+    n_resamples_ : int
+        Resamples of the multiplier bootstrap; 0 where there is none.
+    groups_ : list
+        Groups, sorted: labels, or tuples of labels.
+    pos_label_ : object
+        The label counted as positive; None where outcomes are numbers.
+    n_samples_ : int
+        People.
+
+    Raises
+    ------
+    ValueError
+        By `fit`, if a parameter or an input is not usable.
+
+    See Also
+    --------
+    FairnessTest : With `control_features`, the exact test within strata of a few values.
+    CorrelationFairnessTest : For a continuous sensitive feature.
+
+    Notes
+    -----
+    With the residuals e of the outcome and x of the group's indicator, the statistic is the mean of e x divided by its
+    standard error, and the disparity is sum(e x) / sum(x^2): the group's coefficient in the partially linear model.
+    The standard error also counts that predictions vary with the people they are learned from, which matters with few
+    people (`skfairtest.adjusted.statistics` has the formula): a model that reproduces the people it was fitted to, such
+    as a forest of full trees, has the larger one.
+
+    Where the difference depends on the covariates, it is an average with the weights P(D = 1 | X) P(D = 0 | X), so that
+    people count most whose covariates are found in both groups. Where covariates determine the group, there is nothing
+    to compare, and the interval is infinite.
+
+    "pcm" estimates by how much the products exceed 0, depending on the covariates, from one half of the people, and
+    weights the products of the other half with it. Disparity and interval are those of "gcm", and may say nothing of
+    what it finds.
+
+    The test is as good as the models: confounding that they do not learn stays in the residuals, and no number of
+    people removes it; `caution_` shows signs of it. The default models learn smooth curves, products of pairs and
+    steps, and their predictions vary more than those that predict best: what they vary by costs power, and what they
+    miss would cost the level.
+
+    An adjustment is as good as its reasons: a covariate that is itself unfair, such as a grade given by the same
+    supervisor, explains a disparity away, and what is not recorded adjusts for nothing.
+
+    References
+    ----------
+    R. D. Shah and J. Peters (2020), The hardness of conditional independence testing and the generalised covariance
+    measure, Annals of Statistics 48, 1514-1538. A. R. Lundborg, I. Kim, R. D. Shah and R. J. Samworth (2024), The
+    projected covariance measure for assumption-lean variable significance testing, Annals of Statistics 52, 2851-2878.
+    P. M. Robinson (1988), Econometrica 56, 931-954. V. Chernozhukov et al. (2018), Econometrics Journal 21, C1-C68.
+
+    Examples
+    --------
+    Pay follows experience, of which men have more; nothing else differs.
+
+    >>> import numpy as np
+    >>> from skfairtest import AdjustedFairnessTest
+    >>> rng = np.random.default_rng(0)
+    >>> sex = rng.choice(["f", "m"], 1000)
+    >>> experience = rng.gamma(4, 2, 1000) + 3 * (sex == "m")
+    >>> pay = 30 + 2 * experience - 0.05 * experience**2 + rng.normal(size=1000)
+    >>> test = AdjustedFairnessTest.from_predictions(
+    ...     None,
+    ...     pay,
+    ...     sensitive_features={"sex": sex},
+    ...     covariates={"experience": experience},
+    ...     random_state=0,
+    ... )
+    >>> test.comparisons_[["unadjusted", "disparity"]].round(1) + 0.0
+       unadjusted  disparity
+    0        -3.1        0.0
+    >>> test.rejected_
+    False
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "sensitive_features": True,
+        "covariates": True,
+        "clusters": True,
+        "predict_params": True,
+    }
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "p_value_interval", "rejected", "concern", "caution", "statistic", "disparity",
+        "confidence_interval", "comparisons", "excluded", "method", "adjust", "n_resamples", "groups", "pos_label",
+        "n_samples",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        of: Any = "prediction",
+        method: str = "gcm",
+        compare: str = "between_groups",
+        reference_group: Any = None,
+        alternative: str = "two-sided",
+        adjust: str | None = "auto",
+        outcome_model: Any = None,
+        group_model: Any = None,
+        n_folds: int = 5,
+        n_splits: int = 5,
+        confidence_level: float = 0.95,
+        n_resamples: int = 9999,
+        pos_label: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.of = of
+        self.method = method
+        self.compare = compare
+        self.reference_group = reference_group
+        self.alternative = alternative
+        self.adjust = adjust
+        self.outcome_model = outcome_model
+        self.group_model = group_model
+        self.n_folds = n_folds
+        self.n_splits = n_splits
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say whether true values are required."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_truth
+        return tags
+
+    @property
+    def _needs_truth(self) -> bool:
+        return not (isinstance(self.of, str) and self.of in ("prediction", "score"))
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        covariates: Any = None,
+        clusters: Any = None,
+        predict_params: dict[str, Any] | None = None,
+    ) -> AdjustedFairnessTest:
+        """Predict with the estimator and test its predictions given the covariates.
+
+        Parameters
+        ----------
+        X : array-like
+            What the estimator predicts from; with ``estimator=None`` the predictions, of shape (n_samples,).
+        y : array-like of shape (n_samples,), optional
+            True values or labels; None where the outcome needs none.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples.
+        covariates : array-like, frame or mapping
+            What people are to be alike in: one or several columns of length n_samples, numbers or names.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together, such as the repeated decisions on one person: they are in one fold, and the standard
+            errors allow for it.
+        predict_params : dict, optional
+            Further arguments of the estimator's ``predict``.
+
+        Returns
+        -------
+        AdjustedFairnessTest
+            The fitted test.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        NotFittedError
+            If the estimator is a scikit-learn estimator that is not fitted.
+        """
+        settings = self._check()
+        if sensitive_features is None:
+            raise self._without_groups("the groups to compare", "sex")
+        if covariates is None:
+            raise ParameterError(
+                "covariates is missing: one or several columns of what people are to be alike in, for instance "
+                "fit(X, y, sensitive_features=df['sex'], covariates=df[['experience']]); without any, use FairnessTest"
+            )
+        y = one_column(y, warned=True)
+        y_true = None if y is None else read_column(y, "y_true", name="y_true")
+        cluster = None if clusters is None else read_column(clusters, "clusters")
+        columns = read_columns(covariates, "covariates", default_name="covariate")
+        if self.estimator is None:
+            predictions: Any = predictions_from_X(X)
+        else:
+            check_rows(X, y=y_true, sensitive_features=sensitive_features, covariates=columns, clusters=cluster)
+            predictions = self._response(X, y, sensitive_features, predict_params)
+        y_pred = read_column(predictions, "y_pred", name="y_pred")
+        sample = Sample.from_predictions(None, y_pred, sensitive_features=sensitive_features, clusters=cluster)
+        check_same_people(
+            {
+                "y_true": y_true,
+                "y_pred": y_pred,
+                "sensitive_features": sample.sensitive,
+                "covariates": columns,
+                "clusters": cluster,
+            }
+        )
+        pos_label, outcome = self._outcome(y_true, y_pred)
+        self._test(sample, outcome, columns, settings)
+        self.pos_label_, self.n_samples_ = pos_label, sample.n_samples
+        self._keep_parameters()
+        return self
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        sensitive_features: Any = None,
+        covariates: Any = None,
+        clusters: Any = None,
+        **params: Any,
+    ) -> AdjustedFairnessTest:
+        """Test predictions, without an estimator.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or None
+            True values or labels; None where the outcome needs none.
+        y_pred : array-like of shape (n_samples,)
+            Predictions: labels, scores or amounts.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples.
+        covariates : array-like, frame or mapping
+            What people are to be alike in: one or several columns of length n_samples.
+        clusters : array-like of shape (n_samples,), optional
+            Who belongs together, as in `fit`.
+        **params
+            Parameters of the test.
+
+        Returns
+        -------
+        AdjustedFairnessTest
+            The fitted test.
+
+        Examples
+        --------
+        Women were admitted less often at Berkeley; given the department, they were not.
+
+        >>> from skfairtest import AdjustedFairnessTest
+        >>> from skfairtest.datasets import load_berkeley
+        >>> berkeley = load_berkeley()
+        >>> test = AdjustedFairnessTest.from_predictions(
+        ...     None,
+        ...     berkeley.y_pred,
+        ...     sensitive_features=berkeley.sensitive_features,
+        ...     covariates=berkeley.control_features,
+        ...     random_state=0,
+        ... )
+        >>> test.comparisons_[["unadjusted", "disparity"]].round(2)
+           unadjusted  disparity
+        0       -0.14       0.02
+        """
+        if params.get("estimator") is not None:
+            raise ParameterError(
+                "estimator is not for from_predictions, which takes predictions: use "
+                "AdjustedFairnessTest(estimator).fit(X, y, ...)"
+            )
+        y_true, y_pred = one_column(y_true), one_column(y_pred)
+        predictions_from_X(y_pred, "y_pred")
+        return cls(**params).fit(
+            y_pred, y_true, sensitive_features=sensitive_features, covariates=covariates, clusters=clusters
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the comparisons as a flat frame.
+
+        Returns
+        -------
+        DataFrame
+            A copy of `comparisons_` in which labels of several sensitive features are one text each.
+        """
+        check_is_fitted(self)
+        return written_labels(self.comparisons_)
+
+    def _blocks(self) -> list[Block]:
+        return adjusted_document(
+            self._setup,
+            comparisons=self.comparisons_,
+            excluded=self.excluded_,
+            p_value=self.p_value_,
+            p_value_interval=self.p_value_interval_,
+            concern=self.concern_,
+            leading=self._leading,
+            caution=self.caution_,
+        )
+
+    def _check(self) -> Settings:
+        check_seed(self.random_state)
+        if not callable(self.of):
+            check_choice("of", self.of, OUTCOMES)
+        check_choice("method", self.method, ("gcm", "pcm"))
+        check_choice("compare", self.compare, ("between_groups", "to_rest", "to_reference"))
+        check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
+        for name, least in (("n_folds", 2), ("n_splits", 1)):
+            value = getattr(self, name)
+            if not is_integer(value) or value < least:
+                raise ParameterError(f"{name} must be an integer of at least {least}; found {value!r}")
+        for name in ("outcome_model", "group_model"):
+            value = getattr(self, name)
+            if value is not None and not (hasattr(value, "fit") and hasattr(value, "predict")):
+                raise ParameterError(f"{name} must be a regressor or a classifier of scikit-learn; found {value!r}")
+        if self.method == "pcm" and self.alternative != "two-sided":
+            raise ParameterError(
+                f"alternative={self.alternative!r} has no test with method='pcm', which looks for differences of any "
+                "sign: use alternative='two-sided', or method='gcm'"
+            )
+        if self.method == "pcm" and self.adjust == "max_t":
+            raise ParameterError(
+                "adjust='max_t' needs a joint distribution, which method='pcm' has not: use adjust='holm', or "
+                "method='gcm'"
+            )
+        if isinstance(self.n_resamples, str):
+            raise ParameterError(f"n_resamples must be an integer of at least 1; found {self.n_resamples!r}")
+        return check_settings(**{**self.get_params(), "method": "asymptotic"})
+
+    def _response(self, X: Any, y: Any, sensitive_features: Any, predict_params: Any) -> Any:
+        common = {
+            "sensitive_features": sensitive_features,
+            "predict_params": predict_params,
+            "random_state": self.random_state,
+        }
+        if self.of != "score":
+            return predict(self.estimator, X, **common)
+        responses = ("predict_proba", "decision_function")
+        return scores(self.estimator, X, responses, metric="of", pos_label=self.pos_label, y_true=y, **common)
+
+    def _outcome(self, y_true: Column | None, y_pred: Column) -> tuple[Any, Floats]:
+        """Return the positive label, where there is one, and the outcome of each person."""
+        if y_true is None and self._needs_truth:
+            raise ParameterError(f"y is missing: of={name_of(self.of)} needs the true values; of='prediction' does not")
+        classes = classes_of(self.estimator) if self.estimator is not None else None
+        used = [y_pred] if y_true is None or not self._needs_truth else [y_true, y_pred]
+        if self.of == "score":
+            pos_label = resolve_pos_label(classes, self.pos_label) if classes else self.pos_label
+            return pos_label, numbers(y_pred, "y_pred")
+        levels = {level for column in used for level in column.levels}
+        labelled = (
+            self.pos_label is not None
+            or (classes is not None and (len(classes) == 2 or not callable(self.of)))
+            or any(column.categorical or isinstance(column.levels[0], bool) for column in used)
+            or levels <= {0, 1}
+            or levels <= {-1, 1}
+        )
+        if not labelled:
+            values = [numbers(column, column.name) for column in used]
+            pos_label = None
+        else:
+            pos_label = resolve_pos_label(levels, self.pos_label, classes)
+            values = [np.array([float(level == pos_label) for level in column.levels])[column.codes] for column in used]
+        if callable(self.of):
+            return pos_label, own_outcome(self.of, *values)
+        if self.of == "prediction":
+            return pos_label, values[0]
+        left = values[0] - values[1]
+        return pos_label, left if self.of == "residual" else np.abs(left)
+
+    def _test(self, sample: Sample, outcome: Floats, columns: tuple[Column, ...], settings: Settings) -> None:
+        excluded: list[Exclusion] = []
+        people = People.of(sample, outcome, columns, self._kept(sample, excluded, settings))
+        contrasts = list(contrasts_of(sample, people.kept, settings, excluded, 1))
+        seed = seed_sequence(self.random_state)
+        outcome_model, group_model = (CurvesThenTrees() if model is None else model for model in self._learners)
+        learning = Learning(outcome_model, group_model, self.n_folds, self.n_splits if self.method == "pcm" else 0)
+        measured = measure_adjusted(people, contrasts, sample.group_labels, learning, settings, seed, excluded)
+        (result,) = decide([measured], settings)
+        verdict, leading = result.verdict, result.leading
+        self.p_value_, self.p_value_interval_ = p_of(verdict.log_p), verdict.limits
+        self.rejected_ = self.concern_ = verdict.rejected
+        self.statistic_, self.disparity_ = leading.evidence.statistic, leading.estimate.disparity
+        self.confidence_interval_ = leading.interval
+        frame = comparisons_frame(result.findings, COLUMNS)
+        frame.insert(6, "unadjusted", frame["value_group"] - frame["value_other"])
+        explained = [people.explained(finding) for finding in result.findings]
+        for place, name in enumerate(("outcome_explained", "group_explained")):
+            frame.insert(len(frame.columns) - 2, name, [found[place] for found in explained])
+        self.comparisons_ = frame
+        self.excluded_ = excluded_frame(measured.excluded)
+        self.method_, self.adjust_, self.n_resamples_ = self.method, verdict.adjust, verdict.n_resamples
+        self.groups_ = sample.group_labels
+        self.caution_ = caution(doubts_of(sorted(result.findings, key=lambda one: one is not leading)))
+        warn_about_resamples(verdict, settings)
+        if self.concern_ and self.caution_:
+            warnings.warn(self.caution_, UserWarning, stacklevel=find_stack_level())
+        self._leading = verdict.leading[1]
+        self._setup = AdjustedSetup(
+            outcome=OUTCOMES[self.of] if isinstance(self.of, str) else f"values of {name_of(self.of)}",
+            share=set(np.unique(outcome).tolist()) <= {0.0, 1.0},
+            compare=self.compare,
+            covariates=tuple(column.name for column in columns),
+            method=self.method,
+            alternative=settings.question.alternative,
+            alpha=settings.alpha,
+            adjust=verdict.adjust,
+            models=tuple(None if model is None else type(model).__name__ for model in self._learners),
+        )
+
+    @property
+    def _learners(self) -> tuple[Any, Any]:
+        return self.outcome_model, self.group_model
+
+    def _kept(self, sample: Sample, excluded: list[Exclusion], settings: Settings) -> list[int]:
+        """Return the groups that have people in every fold."""
+        kept, fewest = kept_groups(sample, excluded, settings, 1), 2 * self.n_folds
+        sizes, labels = sample.sizes.sum(axis=0).tolist(), sample.group_labels
+        large = [group for group in kept if sizes[group] >= fewest]
+        if len(large) < 2:
+            found = ", ".join(f"{name!r}: {n}" for name, n in zip(labels, sizes, strict=True))
+            raise ParameterError(
+                f"sensitive_features ({' x '.join(sample.sensitive_names)}) needs at least two groups of {fewest} or "
+                f"more people, two in each of n_folds={self.n_folds}; found {found}"
+            )
+        partners = len(large) if self.compare == "between_groups" else 1
+        reason = f"fewer than {fewest} people, two in each fold: compared with nobody"
+        excluded += [
+            Exclusion(None, labels[group], None, None, reason, sizes[group], sizes[group], partners)
+            for group in kept
+            if group not in large
+        ]
+        return large

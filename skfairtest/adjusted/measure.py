@@ -1,0 +1,277 @@
+"""The comparisons of a test given covariates: who is compared, residuals, evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Booleans, Floats, Positions
+from skfairtest.adjusted.residuals import (
+    Target,
+    covariate_frame,
+    cross_fitted,
+    folds_of,
+    neighbours,
+    numbered,
+    projected,
+)
+from skfairtest.adjusted.statistics import Residuals, joint_normal, normal_log_p, studentized_mean
+from skfairtest.comparisons.core import Comparison, Estimate, Evidence, Exclusion, Measured, NullDistribution
+from skfairtest.comparisons.evidence import orient
+from skfairtest.comparisons.settings import Settings
+from skfairtest.inference.rate_draws import Contrast
+from skfairtest.readers import Column
+from skfairtest.tables import Sample
+
+#: What of an outcome and of a group is not predicted, as a share of its variance, counts as nothing up to this.
+NOTHING = 1e-10
+#: Fewest clusters of each fold.
+CLUSTERS_OF_A_FOLD = 2
+
+
+#: From how many standard errors on what neighbours predict goes together with what a model leaves.
+MISSED = 1.28
+
+
+@dataclass(frozen=True)
+class Missed:
+    """Shares of the variance of an outcome or a group that a model and neighbours explain.
+
+    `left_over`: what the model leaves goes together with what neighbours predict, by more than noise.
+    """
+
+    what: str
+    explained: float
+    by_neighbours: float
+    left_over: bool
+
+    @property
+    def is_doubt(self) -> bool:
+        """Whether the model may have missed how it depends on covariates.
+
+        Of a group, models that explain nothing are right where it does not depend on covariates.
+        """
+        return self.left_over or (self.what == "outcome" and self.explained <= 0)
+
+
+@dataclass(frozen=True)
+class AdjustedNull(NullDistribution):
+    """The normal distribution of a studentized product of residuals."""
+
+    residuals: Residuals
+    doubts: tuple[Missed, ...] = ()
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Invert the generalised covariance measure."""
+        return self.residuals.limits(*critical)
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How outcomes and groups are predicted from covariates.
+
+    Parameters
+    ----------
+    outcome_model, group_model : estimator
+        The models.
+    n_folds : int
+        Folds of the people.
+    n_splits : int
+        Halvings of the people, of the projected covariance measure; 0 without it.
+    """
+
+    outcome_model: Any
+    group_model: Any
+    n_folds: int
+    n_splits: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Who is compared: rows of people, which of these are of the group, and what the others are called."""
+
+    contrast: Contrast
+    other: Any
+    rows: Positions
+    first: Booleans
+
+
+@dataclass(frozen=True)
+class People:
+    """People in an order that does not depend on that of the rows."""
+
+    outcome: Floats
+    group: Positions
+    covariates: pd.DataFrame
+    units: Positions | None
+    kept: list[int]
+
+    @classmethod
+    def of(cls, sample: Sample, outcome: Floats, columns: tuple[Column, ...], kept: list[int]) -> People:
+        """People with their outcomes and covariates, these in the order of their names."""
+        ordered = sorted(columns, key=lambda column: column.name)
+        codes = [column.codes for column in reversed(ordered)]
+        units = None if sample.clusters is None else sample.clusters.codes
+        keys = [*codes, *([] if units is None else [units]), outcome, sample.group_codes]
+        order = np.lexsort(keys)
+        order = order[np.isin(sample.group_codes[order], kept)]
+        covariates = covariate_frame(ordered).iloc[order].reset_index(drop=True)
+        return cls(
+            outcome[order],
+            sample.group_codes[order],
+            covariates,
+            None if units is None else numbered(units[order]),
+            kept,
+        )
+
+    @property
+    def n_units(self) -> int:
+        """How many clusters there are, or people."""
+        return len(self.outcome) if self.units is None else int(self.units.max()) + 1
+
+    def pair(self, contrast: Contrast, other: Any = None) -> Pair:
+        """Return who takes part in a comparison."""
+        first = self.group == contrast.first
+        second = ~first if contrast.second is None else self.group == contrast.second
+        rows = np.flatnonzero(first | second)
+        return Pair(contrast, other, rows, first[rows])
+
+    def of_everyone(self, pair: Pair, residuals: Residuals) -> Floats:
+        """Return the products of a comparison for all units; 0 where not compared."""
+        units = pair.rows if self.units is None else self.units[pair.rows]
+        products = residuals.outcome * residuals.group
+        return np.asarray(np.bincount(units, products, minlength=self.n_units), dtype=float)
+
+    def explained(self, comparison: Comparison) -> tuple[float, float]:
+        """Return the shares of variance that models predict, of the outcome and of the group."""
+        null, pair = comparison.null, self.pair(comparison.estimate.contrast)
+        assert isinstance(null, AdjustedNull)
+        outcome, group = self.outcome[pair.rows], pair.first.astype(float)
+        return _explained(outcome, null.residuals.outcome), _explained(group, null.residuals.group)
+
+
+def _explained(values: Floats, left: Floats) -> float:
+    return 1 - float((left**2).mean() / np.var(values))
+
+
+def measure_adjusted(
+    people: People,
+    contrasts: list[tuple[Contrast, Any]],
+    labels: list[Any],
+    learning: Learning,
+    settings: Settings,
+    seed: np.random.SeedSequence,
+    excluded: list[Exclusion],
+) -> Measured:
+    """Compare groups pair by pair; add to the excluded ones what cannot be compared.
+
+    Raises
+    ------
+    ValueError
+        If there are too few clusters.
+    """
+    of_folds, of_models, of_splits, of_draws = seed.spawn(4)
+    if people.units is not None and people.n_units < CLUSTERS_OF_A_FOLD * learning.n_folds:
+        raise ParameterError(
+            f"clusters has {people.n_units} different values, too few for n_folds={learning.n_folds}, each of which "
+            f"needs at least {CLUSTERS_OF_A_FOLD}"
+        )
+    folds = folds_of(people.group, people.units, learning.n_folds, of_folds)
+    pairs = [people.pair(*contrast) for contrast in contrasts]
+    targets = [_targets(people, pair, learning) for pair in pairs]
+    second = [tuple(_by_neighbours(target, learning) for target in both) for both in targets]
+    # Where everyone is compared, the outcome is predicted once.
+    once = {target.key: target for both in (*targets, *second) for target in both}
+    left = dict(
+        zip(once, cross_fitted(people.covariates, [*once.values()], folds, of_models, settings.n_jobs), strict=True)
+    )
+    comparisons, products = [], []
+    for pair, both, unlike, own in zip(pairs, targets, second, of_splits.spawn(len(pairs)), strict=True):
+        units = None if people.units is None else numbered(people.units[pair.rows])
+        outcome, member = (left[target.key] for target in both)
+        residuals = Residuals(outcome.residuals, member.residuals, units, outcome.varying + member.varying)
+        group, n = labels[pair.contrast.first], int(pair.first.sum())
+        reason = _undefined(both, residuals)
+        if reason:
+            excluded.append(Exclusion("outcome", group, pair.other, None, reason, n, n, 1))
+            continue
+        values = both[0].values
+        estimate = Estimate(
+            "outcome", group, pair.other, None, pair.contrast, n, len(values) - n, float(values[pair.first].mean()),
+            float(values[~pair.first].mean()), residuals.coefficient,
+        )  # fmt: skip
+        splits = own.spawn(learning.n_splits)
+        projections = [projected(people.covariates, *both, residuals, people.units, split) for split in splits]
+        evidence = _evidence(residuals, projections, settings.question.alternative)
+        missed = tuple(
+            _missed(what, target.values, left[target.key].residuals, left[other.key].residuals, units)
+            for what, target, other in zip(("outcome", "group"), both, unlike, strict=True)
+        )
+        doubts = tuple(one for one in missed if one.is_doubt)
+        comparisons.append(Comparison(estimate, AdjustedNull(settings.question, residuals, doubts), evidence))
+        products.append(people.of_everyone(pair, residuals))
+    if settings.adjust == "max_t" and len(comparisons) > 1:
+        drawn = joint_normal(products, settings.n_resamples, np.random.default_rng(of_draws))
+        comparisons = [
+            replace(one, evidence=replace(one.evidence, joint_draws=column))
+            for one, column in zip(comparisons, drawn.T, strict=True)
+        ]
+    return Measured(settings, tuple(comparisons), tuple(excluded), {"outcome": 0})
+
+
+def _targets(people: People, pair: Pair, learning: Learning) -> tuple[Target, Target]:
+    """Return what is predicted of the people of a comparison: their outcome and their group."""
+    of_group = Target(pair.rows, pair.first.astype(float), learning.group_model, "group_model")
+    return Target(pair.rows, people.outcome[pair.rows], learning.outcome_model, "outcome_model"), of_group
+
+
+def _by_neighbours(target: Target, learning: Learning) -> Target:
+    n = len(target.rows) * (learning.n_folds - 1) // learning.n_folds
+    return replace(target, model=neighbours(n), where=f"neighbours beside {target.where}")
+
+
+def _missed(what: str, values: Floats, own: Floats, unlike: Floats, units: Positions | None) -> Missed:
+    """Compare what a model leaves with what neighbours predict, which go together where the model misses something.
+
+    Otherwise both have only the noise of the same people in common, whose product is not above 0.
+    """
+    near = values - unlike
+    together = own * (near - near.mean())
+    by = studentized_mean(together if units is None else np.asarray(np.bincount(units, together), dtype=float))
+    return Missed(what, _explained(values, own), _explained(values, unlike), by > MISSED)
+
+
+def doubts_of(comparisons: Sequence[Comparison]) -> list[tuple[Any, Any, str, float, float]]:
+    """The doubts about what models missed: groups compared, what is predicted, and the shares both learners explain."""
+    found = []
+    for comparison in comparisons:
+        assert isinstance(comparison.null, AdjustedNull)
+        pair = comparison.estimate.group, comparison.estimate.other
+        found += [(*pair, doubt.what, doubt.explained, doubt.by_neighbours) for doubt in comparison.null.doubts]
+    return found
+
+
+def _evidence(residuals: Residuals, projections: list[float], alternative: str) -> Evidence:
+    """Return the evidence of the generalised covariance measure, or of the projected one, where there is one."""
+    if projections:
+        statistic = beyond = float(np.mean(projections))
+        log_p = normal_log_p(statistic, "greater")
+    else:
+        statistic = residuals.statistic()
+        log_p, beyond = normal_log_p(statistic, alternative), orient(statistic, alternative)
+    return Evidence(log_p, "pcm" if projections else "gcm", statistic, residuals.standard_error, beyond)
+
+
+def _undefined(targets: tuple[Target, Target], residuals: Residuals) -> str:
+    """Say why two groups cannot be compared; nothing where they can be."""
+    outcome, group = (target.values for target in targets)
+    if outcome.min() == outcome.max():
+        return f"the outcome is {outcome[0]:g} for everybody"
+    if (residuals.group**2).mean() <= NOTHING * np.var(group):
+        return "the covariates determine the group"
+    return "the covariates determine the outcome" if (residuals.outcome**2).mean() <= NOTHING * np.var(outcome) else ""

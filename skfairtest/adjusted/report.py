@@ -1,0 +1,252 @@
+"""Findings, null hypothesis and table of the test for disparities given covariates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pandas as pd
+
+from skfairtest._utils.text import enumerated, label, pluralize
+from skfairtest.report.cells import EVERYBODY, SHOWN, excluded_table, number_text, records
+from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
+from skfairtest.report.group import sampling_error
+from skfairtest.report.sentences import ADJUSTED, equals_p, number, p_text, points, share_digits
+
+#: What each outcome is called.
+OUTCOMES = {
+    "prediction": "predictions",
+    "score": "scores",
+    "residual": "residuals (true minus predicted)",
+    "absolute_error": "absolute errors",
+}
+METHODS = {
+    "gcm": "the generalised covariance measure",
+    "pcm": "the projected covariance measure",
+}
+#: From this share of its variance on, predicted by covariates, a group is hardly found among others.
+SEPARATED = 0.9
+
+
+@dataclass(frozen=True)
+class AdjustedSetup:
+    """What sentences need to know about how a test was set up.
+
+    Parameters
+    ----------
+    outcome : str
+        What is compared ("predictions").
+    share : bool
+        Whether it is 0 or 1, so that differences are percentage points.
+    compare : str
+        As in the test.
+    covariates : tuple of str
+        Names of the covariates.
+    method, alternative : str
+        As in the test.
+    alpha : float
+        Level of the test.
+    adjust : str or None
+        Adjustment that was run.
+    models : tuple of (str or None, str or None)
+        Classes of the models of the outcome and of the group; None: the default.
+    """
+
+    outcome: str
+    share: bool
+    compare: str
+    covariates: tuple[str, ...]
+    method: str
+    alternative: str
+    alpha: float
+    adjust: str | None
+    models: tuple[str | None, ...]
+
+    @property
+    def given(self) -> str:
+        """The covariates in a sentence."""
+        return enumerated([*map(label, self.covariates)])
+
+    def other(self, row: Mapping[str, Any]) -> str:
+        """Say whom the group of a comparison is compared with."""
+        return EVERYBODY.get(self.compare, label(row["other"]))
+
+
+def caution(doubts: Sequence[tuple[Any, Any, str, float, float]]) -> str:
+    """Say what models may have missed; nothing where there is no doubt.
+
+    Parameters
+    ----------
+    doubts : sequence of (group, other, what, explained, by_neighbours)
+        In which comparisons, of what ("outcome" or "group"), and the shares of its variance that the model explains and
+        that averages of the people with the most similar covariates explain.
+    """
+    if not doubts:
+        return ""
+    group, other, *_ = doubts[0]
+    shares = [
+        f"of the {what} models explain {100 * max(explained, 0):.0f} % of the variance, and averages of the people "
+        f"with the most similar covariates {100 * max(near, 0):.0f} %"
+        for first, second, what, explained, near in doubts
+        if (first, second) == (group, other)
+    ]
+    others = len({doubt[:2] for doubt in doubts}) - 1
+    more = f" (and {pluralize(others, 'other comparison')})" if others else ""
+    return (
+        f"Caution: the models may have missed how covariates affect the outcome or the group. Of {label(group)} and "
+        f"{label(other)}{more}, {'; '.join(shares)}. What is missed can look like a disparity: compare other models "
+        "(outcome_model, group_model) and what they explain."
+    )
+
+
+def adjusted_document(
+    setup: AdjustedSetup,
+    *,
+    comparisons: pd.DataFrame,
+    excluded: pd.DataFrame,
+    p_value: float,
+    p_value_interval: tuple[float, float],
+    concern: bool,
+    leading: int,
+    caution: str,
+) -> list[Block]:
+    """Compose the report of a test: the finding, the null hypothesis, the table, and what the numbers are.
+
+    Parameters
+    ----------
+    setup : AdjustedSetup
+        How the test was set up.
+    comparisons, excluded, p_value, p_value_interval, concern, caution
+        Those of the test.
+    leading : int
+        The row of the comparison that sets the p-value.
+
+    Returns
+    -------
+    list of Block
+        The document, without a title.
+    """
+    # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
+    lead = {**records(comparisons)[leading], "p_value_adjusted": p_value}
+    rows = records(comparisons.sort_values(["p_value"], kind="stable"))
+    said = [_unadjusted(setup, lead)]
+    if not concern:
+        said.append(
+            "This does not prove that there is none: the interval shows which disparities the data do not rule out."
+        )
+    said += sampling_error(p_value_interval)
+    if len(rows) > 1:
+        found = sum(row["concern"] for row in rows)
+        said.append(f"{found} of {len(rows)} comparisons {'is' if found == 1 else 'are'} significant.")
+    return [
+        Paragraph(_finding(setup, lead, concern=concern), "concern" if concern else "fine"),
+        *([Paragraph(caution, "concern")] if caution else []),
+        Paragraph("\n".join(said)),
+        Heading("Null hypothesis", 3),
+        Items((_null(setup),)),
+        _table(setup, rows),
+        *([excluded_table(excluded, "Left out")] if len(excluded) else []),
+        Paragraph("\n".join(_notes(setup, rows))),
+    ]
+
+
+def _writer(setup: AdjustedSetup, row: Mapping[str, Any]) -> tuple[Callable[[float], str], str]:
+    """Return how differences of a row are written, and their unit."""
+    if not setup.share:
+        return number, ""
+    digits = share_digits(row["disparity"], row["unadjusted"])
+    return partial(points, digits=digits), " percentage points"
+
+
+def _interval(setup: AdjustedSetup, row: Mapping[str, Any]) -> str:
+    write, _ = _writer(setup, row)
+    return f"interval {write(row['ci_low'])} to {write(row['ci_high'])}"
+
+
+def _finding(setup: AdjustedSetup, row: Mapping[str, Any], *, concern: bool) -> str:
+    """Say what one comparison found."""
+    group, other = label(row["group"]), setup.other(row)
+    write, unit = _writer(setup, row)
+    p = equals_p(row["p_value_adjusted"])
+    of = f"{setup.outcome} of {group} and {other}"
+    if not concern:
+        average = f"adjusted difference {write(row['disparity'])}{unit} ({_interval(setup, row)}), {p}"
+        return f"No significant disparity given {setup.given} was detected between {of}: {average}."
+    if setup.method == "pcm":
+        return (
+            f"Significant disparity: {of} differ among people with the same {setup.given}, {p}. On average the "
+            f"difference is {write(row['disparity'])}{unit} ({_interval(setup, row)}), and it need not be the same for "
+            "all."
+        )
+    more = "higher" if row["disparity"] > 0 else "lower"
+    return (
+        f"Significant disparity: given {setup.given}, {setup.outcome} of {group} are "
+        f"{write(abs(row['disparity']))}{unit} {more} than those of {other} ({_interval(setup, row)}), {p}."
+    )
+
+
+def _unadjusted(setup: AdjustedSetup, row: Mapping[str, Any]) -> str:
+    write, unit = _writer(setup, row)
+    return (
+        f"Without adjustment the difference between {label(row['group'])} and {setup.other(row)} is "
+        f"{write(row['unadjusted'])}{unit}."
+    )
+
+
+def _null(setup: AdjustedSetup) -> str:
+    how = {"greater": "not greater in one group than in the other", "less": "not less in one group than in the other"}
+    same = how.get(setup.alternative, "the same in both groups")
+    return (
+        f"given {setup.given}, the mean of {setup.outcome} is {same}. {METHODS[setup.method].capitalize()} tests it, "
+        "which is valid in large samples if models predict the outcome and the group well from the covariates."
+    )
+
+
+def _table(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> Table:
+    columns = (
+        Column("group", "name"), Column("compared with", "name"), Column("people"), Column("others"),
+        Column("unadjusted"), Column("adjusted"), Column("interval", under=""), Column("p"), Column("adjusted p"),
+        Column("verdict", "mark"),
+    )  # fmt: skip
+    write = number_text if setup.share else number
+    cells = []
+    for row in rows:
+        numbers = [f"{row['n_group']:,}", f"{row['n_other']:,}", write(row["unadjusted"]), write(row["disparity"])]
+        interval = f"{write(row['ci_low'])} to {write(row['ci_high'])}"
+        p = [p_text(row[name]) for name in ("p_value", "p_value_adjusted")]
+        verdict = "significant" if row["concern"] else ""
+        cells.append((label(row["group"]), setup.other(row), *numbers, interval, *p, verdict))
+    marked = frozenset(place for place, row in enumerate(rows) if row["concern"])
+    return Table(columns, tuple(cells), f"Differences in {setup.outcome} given {setup.given}", marked, few=SHOWN)
+
+
+def _notes(setup: AdjustedSetup, rows: list[dict[str, Any]]) -> list[str]:
+    """Explain the columns, and say how much depends on the models."""
+    names = [name or "the default (curves, then boosted trees)" for name in setup.models]
+    least = {name: 100 * min(row[name] for row in rows) for name in ("outcome_explained", "group_explained")}
+    most = {name: 100 * max(row[name] for row in rows) for name in least}
+
+    def span(name: str) -> str:
+        low, high = f"{max(least[name], 0):.0f}", f"{max(most[name], 0):.0f}"
+        return f"{low} %" if low == high else f"{low} % to {high} %"
+
+    same = names[0] == names[1]
+    by = f"{names[0]} for both" if same else f"{names[0]} for the outcome, {names[1]} for the group"
+    out = [
+        f"Of people whom a model has not seen, covariates explain {span('outcome_explained')} of the variance of the "
+        f"outcome and {span('group_explained')} of that of the group (models: {by}).",
+        "The adjusted difference is an average in which people count most whose covariates are found in both groups.",
+    ]
+    if most["group_explained"] >= 100 * SEPARATED:
+        out.append(
+            "The covariates nearly determine the group: hardly anyone has a counterpart in the other one, and the "
+            "comparison rests on few people."
+        )
+    if len(rows) > 1:
+        how = ADJUSTED.get(setup.adjust, str(setup.adjust))
+        out.append(f"p-values are adjusted for {pluralize(len(rows), 'comparison')}: {how}.")
+    if setup.method == "pcm":
+        out.append("p-values also count differences that cancel out on average; intervals are of the average alone.")
+    return out

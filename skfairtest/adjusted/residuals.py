@@ -1,0 +1,313 @@
+"""What covariates predict of an outcome and of a group, by models that have not seen who is predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from numbers import Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, TransformerMixin, clone, is_classifier
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_limits
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.parallel import in_parallel
+from skfairtest._utils.text import label, name_of
+from skfairtest._utils.typing import Floats, Positions
+from skfairtest.adjusted.statistics import Residuals, variance_of_predictions
+from skfairtest.comparisons.outcomes import numbers
+from skfairtest.readers import Column
+
+#: Where lines may bend, as shares of people; columns of which all pairs have products.
+KNOTS = (0.1, 0.3, 0.5, 0.7, 0.9)
+MOST_IN_PAIRS = 15
+#: Strengths of the penalty of a difference that is guessed.
+PENALTIES = tuple(np.logspace(-1, 4, 11).tolist())
+#: Of the trees that are boosted on what curves leave, and how many: more of them learn steps better, and need people.
+TREES = {"max_leaf_nodes": 4, "learning_rate": 0.3}
+TREES_OF, FEWEST_TREES, MOST_TREES = 400, 60, 300
+#: Of whom averages predict, at the least: half the square root of the number of people.
+FEWEST_NEIGHBOURS = 5
+#: Folds in which the people of one half are predicted, to guess how a difference depends on covariates.
+FOLDS_OF_A_HALF = 2
+
+
+def n_trees(n: int) -> int:
+    """Return how many trees are boosted with n people: as their square root.
+
+    Examples
+    --------
+    >>> n_trees(100), n_trees(400), n_trees(4000), n_trees(10**6)
+    (60, 60, 189, 300)
+    """
+    return int(min(max(FEWEST_TREES, FEWEST_TREES * np.sqrt(n / TREES_OF)), MOST_TREES))
+
+
+class BentLines(TransformerMixin, BaseEstimator):
+    """Each column, the parts of it above some of its quantiles, and the products of all pairs of few columns."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the quantiles."""
+        columns = np.asarray(X, dtype=float).T
+        self.mean_, spread = columns.mean(axis=1), columns.std(axis=1)
+        self.scale_ = np.where(spread > 0, spread, 1.0)
+        self.knots_ = []
+        for column in columns:
+            inner = np.unique(np.quantile(column, KNOTS))
+            self.knots_.append(inner[(inner > column.min()) & (inner < column.max())])
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Return the columns."""
+        X = np.asarray(X, dtype=float)
+        out = list(((X - self.mean_) / self.scale_).T)
+        pairs = combinations(out, 2) if len(out) <= MOST_IN_PAIRS else ()
+        products = [one * two for one, two in pairs]
+        for column, knots, scale in zip(X.T, self.knots_, self.scale_, strict=True):
+            out += [np.maximum(column - knot, 0.0) / scale for knot in knots.tolist()]
+        return np.stack([*out, *products], axis=1)
+
+
+def curves(model: Any) -> Any:
+    """Return a linear model of bent lines and products."""
+    return make_pipeline(BentLines(), StandardScaler(), model)
+
+
+class CurvesThenTrees(RegressorMixin, BaseEstimator):
+    """Curves of the columns, then boosted trees of what these leave: a number, or one of two by their probabilities.
+
+    A part of the confounding stays in the products of residuals where it is missed by both models. Curves learn what is
+    smooth, of two values by logits, from few people; trees learn steps. They are added up and not averaged by how well
+    they predict: an average hands a part of the steps back to the curves. The penalty is light because the variance of
+    predictions only costs power, and their bias costs the level.
+    """
+
+    def __init__(self, random_state: Any = None) -> None:
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit both, one after the other."""
+        y = np.asarray(y, dtype=float)
+        values: list[float] = np.unique(y).tolist()
+        # Two values in any unit are predicted alike.
+        self.binary_ = len(values) == 2
+        self.low_, self.unit_ = (values[0], values[1] - values[0]) if self.binary_ else (0.0, 1.0)
+        y = (y - self.low_) / self.unit_
+        model = LogisticRegression(max_iter=1000) if self.binary_ else Ridge()
+        # One thread: sums are the same, whatever processes the folds are divided among.
+        with threadpool_limits(1):
+            self.curves_ = curves(model).fit(X, y.astype(int) if self.binary_ else y)
+            self.trees_ = HistGradientBoostingRegressor(
+                **TREES, max_iter=n_trees(len(y)), early_stopping=False, random_state=self.random_state
+            )
+            self.trees_.fit(X, y - self._curves(X))
+        return self
+
+    def predict(self, X: Any) -> Floats:
+        """Return the expectation."""
+        with threadpool_limits(1):
+            out = self._curves(X) + self.trees_.predict(X)
+        return np.asarray(self.low_ + self.unit_ * (np.clip(out, 0.0, 1.0) if self.binary_ else out))
+
+    def _curves(self, X: Any) -> Floats:
+        out = self.curves_.predict_proba(X)[:, 1] if self.binary_ else self.curves_.predict(X)
+        return np.asarray(out, dtype=float)
+
+
+def neighbours(n: int) -> Any:
+    """Return a learner unlike the others, which learns any shape from enough people: averages of those most alike."""
+    return make_pipeline(StandardScaler(), KNeighborsRegressor(max(FEWEST_NEIGHBOURS, round(np.sqrt(n) / 2))))
+
+
+def covariate_frame(columns: Sequence[Column]) -> pd.DataFrame:
+    """Return covariates as numbers: numbers as they are, and a column of zeros and ones for each name.
+
+    Raises
+    ------
+    ValueError
+        If numbers are infinite.
+    """
+    out: dict[str, NDArray[Any]] = {}
+    for column in sorted(columns, key=lambda one: one.name):
+        quantities = all(isinstance(level, Real) for level in column.levels) and not column.categorical
+        if quantities:
+            out[column.name] = numbers(column, f"covariates (column {column.name!r})")
+        else:
+            # One name less than there are: the last one follows from the others.
+            for code, level in enumerate(column.levels[:-1] or column.levels):
+                out[f"{column.name}={label(level)}"] = (column.codes == code).astype(float)
+    return pd.DataFrame(out)
+
+
+def folds_of(group: Positions, units: Positions | None, n_folds: int, seed: np.random.SeedSequence) -> Positions:
+    """Divide people into folds with about the same shares of every group; clusters stay together."""
+    state = int(seed.generate_state(1)[0])
+    folds = np.zeros(len(group), dtype=np.intp)
+    nothing = np.zeros((len(group), 1))
+    if units is None:
+        split = StratifiedKFold(n_folds, shuffle=True, random_state=state).split(nothing, group)
+    else:
+        split = StratifiedGroupKFold(n_folds, shuffle=True, random_state=state).split(nothing, group, units)
+    for fold, (_, held_out) in enumerate(split):
+        folds[held_out] = fold
+    return folds
+
+
+def seeded(model: Any, seed: np.random.SeedSequence) -> Any:
+    """Return an unfitted copy whose random numbers follow from a seed, where it was given none."""
+    model = clone(model)
+    unset = [
+        name
+        for name, value in sorted(model.get_params().items())
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    ]
+    return model.set_params(**dict(zip(unset, map(int, seed.generate_state(len(unset))), strict=True)))
+
+
+def predicted(model: Any, X: Any, where: str) -> Floats:
+    """Return what a fitted model expects: a number, or the probability of 1.
+
+    Raises
+    ------
+    ValueError
+        If it says anything else.
+    """
+    if is_classifier(model):
+        if not hasattr(model, "predict_proba"):
+            raise ParameterError(
+                f"{where}={name_of(model)} is a classifier without predict_proba, and residuals need probabilities: "
+                "use sklearn.calibration.CalibratedClassifierCV, or a regressor"
+            )
+        out = model.predict_proba(X)[:, list(model.classes_).index(1)]
+    else:
+        out = model.predict(X)
+    out = np.asarray(out, dtype=float).reshape(-1)
+    if out.shape != (len(X),) or not np.isfinite(out).all():
+        raise ParameterError(f"{where}={name_of(model)} must predict one finite number per person")
+    return out
+
+
+class Part(NamedTuple):
+    """Predictions of the people of a fold, and residuals of those whom their model was fitted to."""
+
+    predicted: Floats
+    seen: Floats
+
+
+class Left(NamedTuple):
+    """What predictions leave, and their variance as a share of that of the errors."""
+
+    residuals: Floats
+    varying: float
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is predicted from covariates: of which people (rows), by which model, named in messages as `where`."""
+
+    rows: Positions
+    values: Floats
+    model: Any
+    where: str
+
+    @property
+    def key(self) -> tuple[str, bytes, bytes]:
+        """What tells it from others."""
+        return self.where, self.rows.tobytes(), self.values.tobytes()
+
+    def out_of_fold(self, X: pd.DataFrame, folds: Positions, fold: int, seed: np.random.SeedSequence) -> Part:
+        """Predict the people of a fold by a model of the others."""
+        own = folds[self.rows] == fold
+        if not own.any():
+            return Part(np.zeros(0), np.zeros(0))
+        y = self.values[~own]
+        if is_classifier(self.model):
+            if not set(np.unique(self.values)) <= {0.0, 1.0}:
+                raise ParameterError(
+                    f"{self.where}={name_of(self.model)} is a classifier, and the outcome has other values than two "
+                    "labels: pass a regressor"
+                )
+            y = y.astype(int)
+        if len(np.unique(y)) == 1:  # nothing to learn, and no class for some classifiers
+            return Part(np.full(int(own.sum()), float(y[0])), np.zeros(len(y)))
+        model = seeded(self.model, seed).fit(X.iloc[self.rows[~own]], y)
+        seen = y - predicted(model, X.iloc[self.rows[~own]], self.where)
+        return Part(predicted(model, X.iloc[self.rows[own]], self.where), seen)
+
+    def left(self, folds: Positions, parts: Sequence[Part]) -> Left:
+        """Put the predictions of all folds together, and return what they leave."""
+        out = np.empty(len(self.rows))
+        for fold, part in enumerate(parts):
+            out[folds[self.rows] == fold] = part.predicted
+        residuals = self.values - out
+        seen = float(np.mean(np.concatenate([part.seen for part in parts]) ** 2))
+        return Left(residuals, variance_of_predictions(float(np.mean(residuals**2)), seen))
+
+
+def cross_fitted(
+    X: pd.DataFrame, targets: Sequence[Target], folds: Positions, seed: np.random.SeedSequence, n_jobs: int | None
+) -> list[Left]:
+    """Return the residuals of several targets, each person's by models that have not seen this person."""
+    n_folds = int(folds.max()) + 1
+    pieces = [(target, fold) for target in targets for fold in range(n_folds)]
+    seeds = seed.spawn(len(pieces))
+    call: Callable[..., Part] = partial(_fold_of, X, folds)
+    found = list(in_parallel(call, ((*piece, own) for piece, own in zip(pieces, seeds, strict=True)), n_jobs))
+    return [target.left(folds, found[n_folds * place : n_folds * (place + 1)]) for place, target in enumerate(targets)]
+
+
+def _fold_of(X: pd.DataFrame, folds: Positions, target: Target, fold: int, seed: np.random.SeedSequence) -> Part:
+    return target.out_of_fold(X, folds, fold, seed)
+
+
+def projected(
+    X: pd.DataFrame, outcome: Target, group: Target, residuals: Residuals, units: Positions | None,
+    seed: np.random.SeedSequence,
+) -> float:  # fmt: skip
+    """Return the projected covariance measure of one halving of people, averaged over both directions.
+
+    One half says by how much products of residuals exceed 0, depending on covariates; its own residuals come from
+    models that know nobody of the other half. With this guess as weights, the other half's products are studentized
+    (Lundborg et al. 2024, algorithm 1, whose projection of a binary variable on the covariates is the residual of this
+    variable times a function of the covariates).
+    """
+    rows = group.rows
+    own_units = None if units is None else units[rows]
+    seeds = seed.spawn(5)
+    halves = folds_of(group.values.astype(np.intp), own_units, 2, seeds[0])
+    statistics = []
+    for half, (of_folds, of_models) in enumerate((seeds[1:3], seeds[3:5])):
+        first, second = np.flatnonzero(halves == half), np.flatnonzero(halves != half)
+        inside = group.values[first].astype(np.intp)
+        folds = np.zeros(len(X), dtype=np.intp)
+        clusters = None if own_units is None else own_units[first]
+        folds[rows[first]] = folds_of(inside, clusters, FOLDS_OF_A_HALF, of_folds)
+        known = [Target(rows[first], one.values[first], one.model, one.where) for one in (outcome, group)]
+        left = cross_fitted(X, known, folds, of_models, None)
+        guess = curves(RidgeCV(PENALTIES)).fit(X.iloc[rows[first]], left[0].residuals * left[1].residuals)
+        weights = guess.predict(X.iloc[rows[second]])
+        part = Residuals(
+            residuals.outcome[second],
+            residuals.group[second],
+            None if own_units is None else numbered(own_units[second]),
+            residuals.varying,
+        )
+        statistic = part.projected(weights)
+        statistics.append(0.0 if np.isnan(statistic) else statistic)
+    return float(np.mean(statistics))
+
+
+def numbered(units: Positions) -> Positions:
+    """Number the clusters that somebody is in, from 0 on."""
+    return np.unique(units, return_inverse=True)[1].reshape(-1)

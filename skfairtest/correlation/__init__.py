@@ -1,0 +1,1 @@
+"""Continuous sensitive features: correlations, tested by permutation."""

@@ -1,0 +1,189 @@
+"""Findings, null hypothesis and tables of the test for continuous sensitive features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skfairtest._utils.text import label, pluralize
+from skfairtest.report.cells import SHOWN, by_evidence, number_text, records
+from skfairtest.report.document import Block, Column, Heading, Items, Paragraph, Table
+from skfairtest.report.sentences import ADJUSTED, equals_p, p_text
+
+#: What each outcome is called.
+OUTCOMES = {
+    "prediction": "predictions",
+    "residual": "residuals (true minus predicted)",
+    "absolute_error": "absolute errors",
+}
+#: What each correlation is called.
+CORRELATIONS = {"pearson": "correlation", "spearman": "rank correlation"}
+
+
+@dataclass(frozen=True)
+class CorrelationSetup:
+    """What sentences need to know about how a test was set up.
+
+    Parameters
+    ----------
+    outcome : str
+        What is correlated with the features ("absolute errors").
+    measure : str
+        What the correlation is called, or the name of a function.
+    own : bool
+        Whether it is a function, which measures dependence of any kind and has no interval.
+    alternative : str
+        As in the test.
+    alpha : float
+        Level of the test.
+    controls : str
+        Names of the control features; may be empty.
+    adjust : str or None
+        Adjustment that was run.
+    """
+
+    outcome: str
+    measure: str
+    own: bool
+    alternative: str
+    alpha: float
+    controls: str
+    adjust: str | None
+
+
+def correlation_document(
+    setup: CorrelationSetup,
+    *,
+    comparisons: pd.DataFrame,
+    excluded: pd.DataFrame,
+    p_value: float,
+    p_value_interval: tuple[float, float],
+    concern: bool,
+    leading: int,
+) -> list[Block]:
+    """Compose the report of a test: the finding, what else there is, the null hypothesis and the table.
+
+    Parameters
+    ----------
+    setup : CorrelationSetup
+        How the test was set up.
+    comparisons, excluded, p_value, p_value_interval, concern
+        Those of the test.
+    leading : int
+        The row of the comparison that sets the p-value.
+
+    Returns
+    -------
+    list of Block
+        The document, without a title.
+    """
+    rows = records(by_evidence(comparisons))
+    main, strata = ([row for row in rows if (row["stratum"] is None) is pooled] for pooled in (True, False))
+    # The first sentence gives the verdict and its p-value, whatever each row is adjusted by.
+    lead = {**records(comparisons)[leading], "p_value_adjusted": p_value, "concern": concern}
+    said = []
+    if not concern:
+        seen = "" if setup.own else ": the interval shows which correlations the data do not rule out"
+        said.append(f"This does not prove that there is none{seen}.")
+    if len(main) > 1:
+        said.append(_how_many("", main, "feature") + ".")
+    if strata:
+        first = next((f" {_finding(setup, row)}" for row in strata if row["concern"]), "")
+        said.append(f"{_how_many(f'Within single levels of {label(setup.controls)} ', strata, 'comparison')}.{first}")
+    low, high = (p_text(limit) for limit in p_value_interval)
+    between = f"between {low} and {high}" if p_value_interval[0] > 0 else f"below {high}"
+    said.append(f"With infinitely many resamples, the p-value would lie {between} (95 % limits).")
+    return [
+        Paragraph(_finding(setup, lead), "concern" if concern else "fine"),
+        Paragraph("\n".join(said)),
+        Heading("Null hypothesis", 3),
+        Items((_null(setup),)),
+        _table(setup, rows),
+        *([_excluded(excluded)] if len(excluded) else []),
+        Paragraph("\n".join(_notes(setup, rows, several=bool(strata)))),
+    ]
+
+
+def _finding(setup: CorrelationSetup, row: Mapping[str, Any]) -> str:
+    """Say what one comparison found."""
+    feature, controls = label(row["feature"]), setup.controls
+    where = f"In {label(row['stratum'])}, " if row["stratum"] is not None else ""
+    within = f" within levels of {label(controls)}" if controls and not where else ""
+    limits = (
+        "" if setup.own else f" (interval {round(row['ci_low'], 2) + 0.0:.2f} to {round(row['ci_high'], 2) + 0.0:.2f})"
+    )
+    evidence = (
+        f"{label(setup.measure)} {round(row['correlation'], 2) + 0.0:.2f}{limits}, {equals_p(row['p_value_adjusted'])}"
+    )
+    if row["concern"]:
+        verb = "depend on" if setup.own else "grow with" if row["correlation"] > 0 else "shrink with"
+        sentence = f"{setup.outcome} {verb} {feature}{within}: {evidence}."
+    else:
+        what = f"dependence of {setup.outcome} on" if setup.own else f"correlation of {setup.outcome} with"
+        sentence = f"no {what} {feature} was found{within}: {evidence}."
+    return where + sentence if where else sentence[0].upper() + sentence[1:]
+
+
+def _null(setup: CorrelationSetup) -> str:
+    inside = f"within every {label(setup.controls)}, " if setup.controls else ""
+    if setup.own:
+        return f"{inside}{setup.outcome} are independent of each sensitive feature. Permuting is exact."
+    zero = {"two-sided": "zero", "greater": "at most zero", "less": "at least zero"}[setup.alternative]
+    return (
+        f"{inside}the {setup.measure} of {setup.outcome} with each sensitive feature is {zero}. Permuting is exact if "
+        "they are independent, and is valid in large samples if they are only uncorrelated."
+    )
+
+
+def _table(setup: CorrelationSetup, rows: list[dict[str, Any]]) -> Table:
+    cells = []
+    for row in rows:
+        place = (
+            [f"all {label(setup.controls)}" if row["stratum"] is None else label(row["stratum"])]
+            if setup.controls
+            else []
+        )
+        interval = "" if np.isnan(row["ci_low"]) else f"{row['ci_low']:.4f} to {row['ci_high']:.4f}"
+        p = [p_text(row[name]) for name in ("p_value", "p_value_adjusted")]
+        concern = "concern" if row["concern"] else ""
+        correlation = number_text(row["correlation"])
+        cells.append((label(row["feature"]), *place, f"{row['n']:,}", correlation, interval, *p, concern))
+    strata = [Column(label(setup.controls), "name", named=True)] if setup.controls else []
+    numbers = (Column("people"), Column("correlation"), Column("interval", under=""), Column("p"), Column("adjusted p"))
+    marked = frozenset(place for place, row in enumerate(rows) if row["concern"])
+    columns = (Column("feature", "name"), *strata, *numbers, Column("verdict", "mark"))
+    return Table(columns, tuple(cells), "Comparisons", marked, few=SHOWN)
+
+
+def _excluded(excluded: pd.DataFrame) -> Table:
+    rows = [(label(row["feature"]), label(row["stratum"]), f"{row['n']:,}", row["reason"]) for row in records(excluded)]
+    names = (Column("feature", "name"), Column("stratum", "name"), Column("people"), Column("reason", "word"))
+    return Table(names, tuple(rows), "Left out")
+
+
+def _notes(setup: CorrelationSetup, rows: list[dict[str, Any]], *, several: bool) -> list[str]:
+    """Explain the columns; `several` says that there is a second family."""
+    out = [f"p-values are adjusted for the number of sensitive features: {ADJUSTED[setup.adjust]}."]
+    familywise = setup.adjust in ("holm", "bonferroni", "max_t")
+    if not setup.own:
+        together = "all features together" if familywise else "one feature at a time"
+        out.append(f"Intervals are {100 * (1 - setup.alpha):g} %, for {together}.")
+    if several:
+        out.append("Single strata are a second family, adjusted by itself; the verdict is on the pooled comparisons.")
+    disagree = sum(row["concern"] == (row["ci_low"] <= 0 <= row["ci_high"]) for row in rows if row["ci_low"] > -np.inf)
+    if disagree:
+        how = "adjusted in a single step" if familywise else "not adjusted for the number of features"
+        out.append(
+            f"In {pluralize(disagree, 'comparison')} p-value and interval disagree on whether the correlation is zero: "
+            f"intervals are {how if len(rows) > 1 else 'approximate'}. We follow the p-value."
+        )
+    return out
+
+
+def _how_many(where: str, rows: list[dict[str, Any]], what: str) -> str:
+    found = sum(row["concern"] for row in rows)
+    return f"{where}{found} of {pluralize(len(rows), what)} {'is' if found == 1 else 'are'} significant"

@@ -1,0 +1,1 @@
+"""Streams: batches tested as they come, however often you look."""

@@ -1,0 +1,662 @@
+"""A test that is fed batch by batch and is valid however often it is looked at."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from skfairtest._utils.checks import check_choice, check_probability, is_integer, is_number, is_sequence
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.files import replaced
+from skfairtest._utils.text import enumerated, label
+from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.metrics import Metric, Rate, ScoreMetric, resolve_metrics
+from skfairtest.readers import one_column
+from skfairtest.report.document import Block, Heading
+from skfairtest.report.mixin import ReportPages, write_text
+from skfairtest.report.record import plain_value
+from skfairtest.report.sentences import Setup, metric_title
+from skfairtest.sequential.batches import bounds_of, check_bounded, plain_time, positive_of, values_of
+from skfairtest.sequential.e_process import METHODS
+from skfairtest.sequential.frames import as_e, groups_frame, looks_frame, pairs_frame
+from skfairtest.sequential.report import StreamSetup, sequential_document, verdict
+from skfairtest.sequential.stream import BLOCKS, VERSION, Plan, Stream
+from skfairtest.tables import Sample, tagged, untagged
+
+FORMAT = "skfairtest.SequentialFairnessTest"
+
+
+class SequentialFairnessTest(ReportPages):
+    """Test a stream for differences between groups, valid however often you look, if samples come as `blocks` assumes.
+
+    With ``blocks="batches"`` this is that who is in a batch does not follow the outcomes in it: a batch that ends when
+    somebody is selected is not valid. Rates may drift from batch to batch. With ``blocks="queues"``, for samples that
+    come one by one, who comes next may follow all outcomes before; each group's samples have to be independent
+    draws of one distribution, and nobody's coming may follow their own outcome.
+
+    Null hypothesis of each pair of groups: in every block, the metric differs between them by no more than `margin`.
+    The probability that a true null hypothesis is ever rejected, at any look, is at most `alpha` for all pairs and
+    metrics together.
+
+    Parameters
+    ----------
+    metric : str, Rate or list, default="selection_rate"
+        Rates, criteria, and means of a value of each sample between known bounds, such as "brier_score"; predictions
+        of "mean_prediction" and errors have to be between 0 and 1. Several metrics are one family.
+    alpha : float, default=0.05
+        The probability of ever rejecting a true null hypothesis.
+    margin : float, default=0.0
+        Differences up to this one are tolerated.
+    blocks : {"auto", "queues", "batches"}, default="auto"
+        What is compared. "batches": the samples of both groups in a batch; where a batch has only one of them, these
+        are compared with nobody. "queues": the next sample of each group's own queue (or several, see `groups`),
+        whenever they came, in the order in which they are passed; each pair of groups goes on by itself, and where a
+        group stops coming the others' samples wait for it. "auto": "queues" if the first batch is a single sample,
+        "batches" otherwise.
+    method : {"auto", "blocks", "betting"}, default="auto"
+        "blocks": bets on every sample of a block, which takes samples to be independent. "betting": bets on the
+        difference of a block's means; those of a batch may depend on each other. "auto": "blocks", whose evidence grows
+        at least as fast.
+    adjust : {"holm", "bonferroni", None}, default="holm"
+        How e-values are adjusted for several pairs and metrics.
+    pos_label : label, optional
+        The positive label. None: 1 of {0, 1} or {-1, 1}, or True.
+    groups : sequence or mapping, optional
+        All groups that can come, tuples for several sensitive features; a mapping says how many samples of each a block
+        of queues has, such as ``{"f": 1, "m": 9}`` (1 otherwise). None: those of the first batch with two or more,
+        which share nine tenths of `alpha`; pairs with a group that comes later share what is left.
+    average_run_length : float, default=1000
+        Where nothing differs, the change detector raises its first alarm after at least so many blocks on average.
+
+    Attributes
+    ----------
+    e_value_ : float
+        The evidence now: the largest adjusted e-value. It can fall. Where somebody stops a stream of queues because of
+        samples that wait, only `p_value_` is valid.
+    p_value_ : float
+        One over the largest adjusted e-value so far, at most 1: valid at any time.
+    rejected_ : bool
+        ``p_value_ <= alpha``: some look showed a significant disparity. It stays.
+    rejected_at_ : int or None
+        The look that showed the first one, counted from 1.
+    concern_ : bool
+        Whether any pair shows a significant disparity; the same as `rejected_`, but with ``adjust=None``.
+    changed_ : bool
+        Whether the change detector has raised an alarm: a disparity that began later is found sooner by it. Its false
+        alarms are controlled by `average_run_length` and not by `alpha`.
+    changed_at_ : int or None
+        The look of its first alarm.
+    disparity_ : float
+        Of the pair with the strongest evidence.
+    confidence_interval_ : tuple of float
+        Its confidence sequence now.
+    confidence_sequence_ : DataFrame
+        For each pair ``disparity`` (the mean difference within blocks), ``ci_low`` and ``ci_high``: if the disparity
+        is constant, they contain it at all looks, for all pairs together, with probability at least ``1 - alpha``.
+    comparisons_ : DataFrame
+        The same with samples and values of both groups over all batches, ``e_value``, ``p_value`` (running),
+        ``e_value_adjusted``, ``p_value_adjusted``, ``rejected_at``, ``changed_at``, ``n_uncompared`` (samples of both
+        that were in no block: in queues they wait for the other group) and ``concern``.
+    wealth_ : DataFrame
+        Every look at which a pair had a block: ``look``, ``batch``, ``time``, the pair, its samples so far,
+        ``disparity``, ``ci_low``, ``ci_high``, ``wealth`` (the e-value of the pair), ``e_value_adjusted`` and
+        ``detector``.
+    pending_ : DataFrame
+        Batches that wait for their labels: ``batch``, ``time``, ``n``.
+    by_group_ : DataFrame
+        ``n`` and ``value`` of each group over all batches.
+    groups_, pos_label_, blocks_, method_, adjust_ : object
+        What was read and what is run.
+    n_batches_, n_samples_ : int
+        Batches and samples taken in; those that were compared with nobody are counted.
+
+    See Also
+    --------
+    FairnessTest : One look at one sample.
+    MonitorDisplay : Evidence and confidence sequence over time.
+
+    Notes
+    -----
+    A block's e-value is a product over its samples of linear functions of their values, one for each of a grid of
+    stakes (see `skfairtest.sequential.e_process`), chosen from finished blocks; wealth is the mean over stakes and both
+    directions. By Ville's inequality it ever reaches ``1 / alpha`` with probability at most `alpha`. A batch of labels
+    must come as a whole: where labels that come early differ from those that come late, feeding what is there already
+    would compare different samples.
+
+    The disparity that is tested is the one within blocks. With batches, two groups that come in different batches at
+    different rates are not compared across them, and values over all batches can differ where these differences do not.
+    Queues compare a group's samples with those of another time if the other group comes more often: rates that drift
+    look like a disparity.
+
+    References
+    ----------
+    R. Turner, A. Ly and P. Grunwald (2024), Journal of Statistical Planning and Inference 230. B. Chugg et al. (2023),
+    NeurIPS. I. Waudby-Smith and A. Ramdas (2024), JRSS B 86. J. Shin, A. Ramdas and A. Rinaldo (2023), NEJSDS 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairtest import SequentialFairnessTest
+    >>> rng = np.random.default_rng(0)
+    >>> test = SequentialFairnessTest()
+    >>> for week in range(12):
+    ...     sex = rng.choice(["f", "m"], 100)
+    ...     hired = rng.random(100) < np.where(sex == "f", 0.2, 0.4)
+    ...     test = test.partial_fit(hired, sensitive_features=sex, time=week)
+    >>> test.rejected_, test.rejected_at_, test.p_value_ < 0.05
+    (True, 3, True)
+    """
+
+    estimator: ClassVar[None] = None  # type: ignore[misc]
+    _shows_model: ClassVar[bool] = False
+    _reported: ClassVar[tuple[str, ...]] = (
+        "e_value", "p_value", "rejected", "rejected_at", "concern", "changed", "changed_at", "disparity",
+        "confidence_interval", "comparisons", "wealth", "pending", "by_group", "groups", "pos_label", "blocks",
+        "method", "adjust", "n_batches", "n_samples",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        metric: Any = "selection_rate",
+        *,
+        alpha: float = 0.05,
+        margin: float = 0.0,
+        blocks: str = "auto",
+        method: str = "auto",
+        adjust: str | None = "holm",
+        pos_label: Any = None,
+        groups: Sequence[Any] | Mapping[Any, int] | None = None,
+        average_run_length: float = 1000.0,
+    ) -> None:
+        self.metric = metric
+        self.alpha = alpha
+        self.margin = margin
+        self.blocks = blocks
+        self.method = method
+        self.adjust = adjust
+        self.pos_label = pos_label
+        self.groups = groups
+        self.average_run_length = average_run_length
+
+    def fit(
+        self,
+        y_pred: Any,
+        y_true: Any = None,
+        *,
+        sensitive_features: Any = None,
+        time: Any = None,
+        batch: Any = None,
+    ) -> Self:
+        """Forget all batches, and take in a first one.
+
+        Parameters
+        ----------
+        y_pred : array-like of shape (n_samples,)
+            Predictions; scores for metrics of scores.
+        y_true : array-like of shape (n_samples,), optional
+            True labels; None: they come later.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples.
+        time : str, number or date, optional
+            When the batch is of.
+        batch : str or int, optional
+            Its name.
+
+        Returns
+        -------
+        self
+            The test after one look.
+        """
+        own = ("_stream", "_names", "_waiting", "_given", "_positive_seen")
+        for name in [name for name in vars(self) if name.endswith("_") or name in own]:
+            delattr(self, name)
+        return self.partial_fit(y_pred, y_true, sensitive_features=sensitive_features, time=time, batch=batch)
+
+    def partial_fit(
+        self,
+        y_pred: Any,
+        y_true: Any = None,
+        *,
+        sensitive_features: Any = None,
+        time: Any = None,
+        batch: Any = None,
+    ) -> Self:
+        """Take in a batch, of any size; with queues its samples are in the order in which they came.
+
+        Parameters
+        ----------
+        y_pred : array-like of shape (n_samples,)
+            Predictions; scores for metrics of scores.
+        y_true : array-like of shape (n_samples,), optional
+            True labels. None: they come later. The batch, which then needs a name, waits; when it is passed again with
+            its labels it is taken in.
+        sensitive_features : array-like, frame or mapping
+            The groups: one or several columns of length n_samples.
+        time : str, number or date, optional
+            When the batch is of, for displays.
+        batch : str or int, optional
+            Its name. A batch whose name was taken in already changes nothing, with a warning.
+
+        Returns
+        -------
+        self
+            The test after this look.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable, or parameters were changed after the first batch.
+
+        Warns
+        -----
+        UserWarning
+            If the batch was taken in already, a group comes later than others, or a batch of one sample has nobody to
+            be compared with.
+        """
+        settings, metrics = self._check()
+        if sensitive_features is None:
+            raise ParameterError("sensitive_features is missing: the groups to compare, one value per sample")
+        name = None if batch is None else str(batch)
+        waiting: dict[str, Any] = getattr(self, "_waiting", {})
+        if name is not None and name in getattr(self, "_names", ()) and (name not in waiting or y_true is None):
+            still = " and waits for its labels" if name in waiting else ""
+            warnings.warn(f"batch {name!r} was taken in already{still}: nothing was changed", UserWarning, stacklevel=2)
+            return self
+        sample, ready = self._read(metrics, y_pred, y_true, sensitive_features, name, waiting)
+        seen = getattr(self, "_positive_seen", False)
+        positive = positive_of(sample, ready, self.pos_label, seen) if ready else getattr(self, "pos_label_", None)
+        design = Design(sample, settings, (), (), positive, self.pos_label, ())
+        found = {metric.name: values_of(design, metric) for metric in ready}
+        self._begin(metrics, sample.n_samples)
+        late = self._stream.take(found, sample.group_labels, name, plain_time(time)) if ready else []
+        left = [metric.name for metric in metrics if metric not in ready]
+        returned = self._waiting.pop(name, None) is not None
+        if left and not returned:
+            sizes = [[tagged(group), n] for group, n in _sizes(sample).items()]
+            self._waiting[name] = {"time": plain_time(time), "left": left, "n": sizes}
+        if name is not None:
+            self._names[name] = None
+        self._positive_seen = seen or positive in sample.labels
+        self.n_samples_ = getattr(self, "n_samples_", 0) + (0 if returned else sample.n_samples)
+        self.pos_label_ = positive
+        self._refresh()
+        if sample.n_samples == 1 and self.blocks == "auto" and self.blocks_ == "batches":
+            warnings.warn(
+                "blocks: the first batch had several samples, so that batches are compared, and one sample has nobody "
+                "to be compared with; single samples are compared by a test with blocks='queues'",
+                UserWarning,
+                stacklevel=2,
+            )
+        if late:
+            warnings.warn(
+                f"groups: {enumerated([*map(label, late)])} came after the first comparison, and pairs with it share a "
+                "small part of the level, which is kept for late groups. Name all groups beforehand, groups=[...], to "
+                "give every pair the same",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def merge(self, other: SequentialFairnessTest) -> SequentialFairnessTest:
+        """Return the test of two streams of different samples together, such as those of two sites.
+
+        Evidence is multiplied and limits are computed anew, as if this were the first look: what one of the streams has
+        rejected by itself stays with it. Samples of two sites are never in one block. With queues, somebody who chose
+        the time knew samples that wait: p-values, one over each stream's largest e-value, are combined by Fisher's
+        method, and the new test takes in no batches: feed the streams, and merge again.
+
+        Parameters
+        ----------
+        other : SequentialFairnessTest
+            With the same parameters and groups.
+
+        Returns
+        -------
+        SequentialFairnessTest
+            A new test. With batches, it takes in further ones of either.
+
+        Raises
+        ------
+        ValueError
+            If the tests differ, or share a batch.
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        shared = set(self._names) & set(other._names)
+        if shared:
+            raise ParameterError(
+                f"other has batches that this test took in too ({enumerated(sorted(shared)[:5])}): evidence of the "
+                "same samples counts once"
+            )
+        if self._given != other._given:
+            raise ParameterError(f"other has other parameters: {other._given} and not {self._given}")
+        new = type(self)(**self.get_params())
+        new._given, new._stream = dict(self._given), self._stream.merged(other._stream)
+        new._names, new._waiting = {**self._names, **other._names}, {**self._waiting, **other._waiting}
+        new.n_samples_, new.pos_label_ = self.n_samples_ + other.n_samples_, self.pos_label_
+        new._positive_seen = self._positive_seen or other._positive_seen
+        new._refresh()
+        return new
+
+    # Saved and read -------------------------------------------------------------------------
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str | None:  # type: ignore[override]
+        """Write what `to_dict` returns, and the state from which `from_json` goes on.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write, which is replaced as a whole; None: the text is returned.
+
+        Returns
+        -------
+        str or None
+            JSON. Its size does not depend on how many samples were compared; every batch adds its name, and a row of
+            `wealth_` for each pair, and queues add the values that wait.
+
+        Raises
+        ------
+        NotFittedError
+            If no batch was taken in.
+        ValueError
+            If a parameter has no form in JSON: a metric that is an object.
+        """
+        check_is_fitted(self)
+        names = [self.metric] if isinstance(self.metric, str) else self.metric
+        if not is_sequence(names) or not all(isinstance(name, str) for name in names):
+            raise ParameterError(
+                f"metric must be a name, or a list of names, for a state in JSON; found {self.metric!r}"
+            )
+        parameters = {
+            **self.get_params(),
+            "metric": self.metric if isinstance(self.metric, str) else list(self.metric),
+            "pos_label": tagged(self.pos_label),
+            "groups": None if self.groups is None else [tagged(group) for group in self.groups],
+        }
+        state = {
+            "format": FORMAT,
+            "parameters": parameters,
+            "sizes": list(self.groups.values()) if isinstance(self.groups, Mapping) else None,
+            "stream": self._stream.to_plain(),
+            "names": list(self._names),
+            "waiting": self._waiting,
+            "n_samples": self.n_samples_,
+            "pos_label": tagged(self.pos_label_),
+            "positive_seen": self._positive_seen,
+        }
+        # wealth_ is the stream's records, written once.
+        found = {name: value for name, value in self.to_dict().items() if name != "wealth"}
+        text = json.dumps({**found, "state": state}, allow_nan=False) + "\n"
+        if path is None:
+            return text
+        with replaced(path) as temporary:
+            write_text(text, temporary)
+        return None
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> Self:
+        """Read a test that `to_json` wrote; it goes on as if it had never been away.
+
+        Parameters
+        ----------
+        source : str or path
+            The text itself, or the file.
+
+        Returns
+        -------
+        SequentialFairnessTest
+            The test.
+
+        Raises
+        ------
+        ValueError
+            If it is no such text, or of an earlier version, whose evidence cannot be continued.
+
+        Examples
+        --------
+        >>> test = SequentialFairnessTest().partial_fit(
+        ...     [1, 0, 1, 1], sensitive_features=list("aabb"), batch="May"
+        ... )
+        >>> again = SequentialFairnessTest.from_json(test.to_json())
+        >>> again.e_value_ == test.e_value_
+        True
+        """
+        is_text = isinstance(source, str) and source.lstrip().startswith("{")
+        text = str(source) if is_text else Path(source).read_text(encoding="utf-8")
+        try:
+            state = json.loads(text)["state"]
+            if state["format"] != FORMAT:
+                raise ValueError("it was not written by SequentialFairnessTest.to_json")
+            if (written := state["stream"]["version"]) != VERSION:
+                why = (
+                    "it put samples of several batches together, and such evidence is not valid: "
+                    "begin another state" if written < VERSION else "read it with the version that wrote it"
+                )  # fmt: skip
+                raise ValueError(f"its form is {written}, and this version of skfairtest continues {VERSION}; {why}")
+            parameters = dict(state["parameters"])
+            parameters["pos_label"] = untagged(parameters["pos_label"])
+            if parameters["groups"] is not None:
+                groups = [untagged(group) for group in parameters["groups"]]
+                parameters["groups"] = (
+                    groups if state["sizes"] is None else dict(zip(groups, state["sizes"], strict=True))
+                )
+            test = cls(**parameters)
+            _, metrics = test._check()
+            test._begin(metrics, 0, state["stream"]["blocks"])
+            test._stream = Stream.from_plain(test._stream.plan, state["stream"])
+            test._names, test._waiting = dict.fromkeys(state["names"]), state["waiting"]
+            test.n_samples_, test.pos_label_ = state["n_samples"], untagged(state["pos_label"])
+            test._positive_seen = state["positive_seen"]
+            test._refresh()
+        except (KeyError, TypeError, ValueError) as error:
+            raise ParameterError(
+                f"source holds no state of a SequentialFairnessTest that goes on: {type(error).__name__}: {error}"
+            ) from error
+        return test
+
+    def __sklearn_clone__(self) -> Self:
+        """Copy the parameters: there is no estimator to hand on."""
+        return BaseEstimator.__sklearn_clone__(self)  # type: ignore[no-any-return]
+
+    # Inside ---------------------------------------------------------------------------------
+
+    def _check(self) -> tuple[Settings, list[Metric]]:
+        check_probability("alpha", self.alpha)
+        check_choice("blocks", self.blocks, ("auto", *BLOCKS))
+        check_choice("method", self.method, ("auto", *METHODS))
+        check_choice("adjust", self.adjust, ("holm", "bonferroni", None))
+        if not is_number(self.margin) or not 0 <= self.margin < 1:
+            raise ParameterError(f"margin must be a number of at least 0 and below 1; found {self.margin!r}")
+        length = self.average_run_length
+        if not (is_number(length) or is_integer(length)) or not 1 <= length < np.inf:
+            raise ParameterError(f"average_run_length must be a number of at least 1; found {length!r}")
+        several = isinstance(self.groups, Mapping) or is_sequence(self.groups)
+        if self.groups is not None and (not several or len(set(self.groups)) < 2):
+            raise ParameterError(f"groups must list at least two groups, or be None; found {self.groups!r}")
+        if self.groups is not None and not all(is_integer(n) and n > 0 for n in self._sizes().values()):
+            raise ParameterError(f"groups must say how many samples a block has, 1 or more; found {self.groups!r}")
+        given = {name: plain_value(value) for name, value in self.get_params().items()}
+        changed = [name for name, value in given.items() if getattr(self, "_given", given)[name] != value]
+        if changed and hasattr(self, "n_batches_"):
+            raise ParameterError(f"{changed[0]} was changed after the first batch: use fit to begin anew, or a clone")
+        metrics = resolve_metrics(self.metric)
+        for metric in metrics:
+            check_bounded(metric)
+        return check_settings(confidence_level=1 - self.alpha), metrics
+
+    def _read(
+        self, metrics: Sequence[Metric], y_pred: Any, y_true: Any, sensitive_features: Any, name: str | None,
+        waiting: Mapping[str, Any],
+    ) -> tuple[Sample, list[Metric]]:  # fmt: skip
+        """Read a batch; return it with the metrics that are taken in now."""
+        y_pred, y_true = one_column(y_pred), one_column(y_true)
+        reads = frozenset().union(*(metric.reads for metric in metrics))
+        given = {"y_score" if "y_score" in reads and "y_pred" not in reads else "y_pred": y_pred}
+        sample = Sample.from_predictions(y_true, sensitive_features=sensitive_features, **given)
+        missing = "y_true" if y_true is None else None
+        ready = [metric for metric in metrics if missing not in metric.reads]
+        if name in waiting:
+            assert name is not None
+            told = waiting[name]
+            now, before = _sizes(sample), {untagged(group): n for group, n in told["n"]}
+            if now != before:
+                raise ParameterError(
+                    f"batch {name!r} has other samples than when it came without labels: by group {now}, and then "
+                    f"{before}"
+                )
+            ready = [metric for metric in metrics if metric.name in told["left"]]
+        elif len(ready) < len(metrics) and name is None:
+            names = ", ".join(metric.name for metric in metrics if metric not in ready)
+            raise ParameterError(
+                f"y_true is missing, which {names} needs: pass it, or name the batch (batch='May') and pass it again "
+                "with its labels when they are there"
+            )
+        return sample, ready
+
+    def _sizes(self) -> dict[Any, int]:
+        """The numbers of samples of each group in a block of queues."""
+        groups = self.groups
+        return dict(groups) if isinstance(groups, Mapping) else dict.fromkeys(groups or (), 1)
+
+    def _begin(self, metrics: Sequence[Metric], n_samples: int, blocks: str | None = None) -> None:
+        """Make the state of a test that has none, from the size of the first batch or what blocks are known to be."""
+        if hasattr(self, "n_batches_"):
+            return
+        plan = Plan(
+            {metric.name: bounds_of(metric) for metric in metrics},
+            self.alpha,
+            self.margin,
+            self.average_run_length,
+            "blocks" if self.method == "auto" else self.method,
+            self.adjust,
+            blocks or (self.blocks if self.blocks != "auto" else "queues" if n_samples == 1 else "batches"),
+            None if self.groups is None else self._sizes(),
+        )
+        self._stream, self._names, self._waiting = Stream(plan), dict[str, None](), dict[Any, Any]()
+        self._keep_parameters()
+
+    def _refresh(self) -> None:
+        """Set the attributes of what is known now."""
+        stream = self._stream
+        self._frames: dict[Callable[[Stream], pd.DataFrame], pd.DataFrame] = {}
+        self.e_value_ = float(as_e(stream.adjusted().max(initial=0.0)))
+        self.p_value_ = float(np.exp(-stream.log_global))
+        self.rejected_ = bool(self.p_value_ <= self.alpha)
+        rejected, changed = (at[~np.isnan(at)] for at in (stream.rejected_at, stream.changed_at))
+        self.concern_, self.rejected_at_ = bool(len(rejected)), int(rejected.min()) if len(rejected) else None
+        self.changed_, self.changed_at_ = bool(len(changed)), int(changed.min()) if len(changed) else None
+        self.groups_, self.n_batches_ = list(stream.arrivals), stream.looks
+        self.blocks_, self.method_, self.adjust_ = stream.plan.blocks, stream.plan.method, stream.plan.adjust
+
+    # A frame is made when somebody looks at it: a stream of single samples would make thousands.
+
+    def _frame(self, make: Callable[[Stream], pd.DataFrame]) -> pd.DataFrame:
+        check_is_fitted(self)
+        if make not in self._frames:
+            self._frames[make] = make(self._stream)
+        return self._frames[make]
+
+    @property
+    def comparisons_(self) -> pd.DataFrame:
+        """What is known of every pair now."""
+        return self._frame(pairs_frame)
+
+    @property
+    def wealth_(self) -> pd.DataFrame:
+        """Every look at which a pair had a block."""
+        return self._frame(looks_frame)
+
+    @property
+    def by_group_(self) -> pd.DataFrame:
+        """Samples and value of each group over all batches."""
+        return self._frame(groups_frame)
+
+    @property
+    def pending_(self) -> pd.DataFrame:
+        """Batches that wait for their labels."""
+        check_is_fitted(self)
+        waiting = [(name, told["time"], sum(n for _, n in told["n"])) for name, told in self._waiting.items()]
+        return pd.DataFrame(waiting, columns=["batch", "time", "n"])
+
+    @property
+    def confidence_sequence_(self) -> pd.DataFrame:
+        """The disparity and its limits now, of every pair."""
+        return self.comparisons_[["metric", "group", "other", "disparity", "ci_low", "ci_high"]]
+
+    @property
+    def disparity_(self) -> float:
+        """The disparity of the pair with the strongest evidence."""
+        return self._strongest()[0]
+
+    @property
+    def confidence_interval_(self) -> tuple[float, float]:
+        """The confidence sequence of that pair now."""
+        return self._strongest()[1:]
+
+    def _strongest(self) -> tuple[float, float, float]:
+        """Return the disparity and the limits of the pair with the strongest evidence."""
+        if not len(self.comparisons_):
+            return np.nan, np.nan, np.nan
+        strongest = self.comparisons_.sort_values(["p_value_adjusted", "p_value"], kind="stable").iloc[0]
+        disparity, low, high = (float(strongest[name]) for name in ("disparity", "ci_low", "ci_high"))
+        return disparity, low, high
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return every look as a flat frame.
+
+        Returns
+        -------
+        DataFrame
+            A copy of `wealth_`.
+        """
+        check_is_fitted(self)
+        return self.wealth_.copy()
+
+    def summary(self) -> str:
+        """Say in one line whether any look so far has shown a significant disparity, for logs.
+
+        Returns
+        -------
+        str
+            The verdict of the report.
+        """
+        check_is_fitted(self)
+        return verdict(self._setup(), self.comparisons_, self.p_value_, self.n_batches_, self.n_samples_)
+
+    def _setup(self) -> StreamSetup:
+        metrics = resolve_metrics(self.metric)
+        rates = {metric.name: (metric.happens, metric.among) for metric in metrics if isinstance(metric, Rate)}
+        means = {metric.name: metric.describes for metric in metrics if isinstance(metric, ScoreMetric)}
+        margin = (-self.margin, self.margin) if self.margin else None
+        sentences = Setup(margin_bounds=margin, alpha=self.alpha, sentences=rates, descriptions=means)
+        return StreamSetup(sentences, tuple(metric.name for metric in metrics), self.average_run_length, self.blocks_)
+
+    def _page(self) -> Sequence[Block]:
+        metrics = enumerated([metric_title(metric) for metric in self._setup().metrics])
+        return [Heading(f"Monitoring: {metrics}", 1), Heading("Verdict"), *self._document()]
+
+    def _blocks(self) -> Sequence[Block]:
+        return sequential_document(
+            self._setup(),
+            comparisons=self.comparisons_,
+            wealth=self.wealth_,
+            pending=self.pending_,
+            p_value=self.p_value_,
+            n_batches=self.n_batches_,
+            n_samples=self.n_samples_,
+        )
+
+
+def _sizes(sample: Sample) -> dict[Any, int]:
+    """Return how many samples each group has."""
+    return dict(zip(sample.group_labels, np.bincount(sample.group_codes).tolist(), strict=True))

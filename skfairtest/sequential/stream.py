@@ -1,0 +1,395 @@
+"""A stream of batches: which pairs of groups there are, the evidence about each, and what is significant so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.typing import Floats, Positions
+from skfairtest.readers import sort_levels
+from skfairtest.sequential.e_process import EProcess, e_holm, fisher, mixed
+from skfairtest.tables import tagged, untagged
+
+#: The form of what is saved.
+VERSION = 2
+#: Share of the level that is kept for pairs of groups which come later; each generation takes half of what is left.
+KEPT = 0.1
+#: Distinct values up to which the pairs of a batch are computed together.
+FEW = 16
+#: What is kept of a look at a pair.
+NUMBERS = ("n_group", "n_other", "difference", "low", "high", "log_e", "log_adjusted", "log_detector")
+#: What a block is made of.
+BLOCKS = ("queues", "batches")
+
+#: Look, batch, time and metric; which pairs had a block (or became significant), and `NUMBERS` of them (M, 8).
+Record = tuple[int, Any, Any, str, Positions, Floats]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is tested, and how; it is the same from the first batch to the last.
+
+    Parameters
+    ----------
+    bounds : mapping of str to tuple of float
+        Of every metric, in their order, the least and the greatest value of a sample.
+    alpha, margin, average_run_length : float
+        The level, the tolerated difference, and the fewest blocks until a false alarm of change, on average.
+    method, adjust : str
+        As of the test; None: no adjustment.
+    blocks : {"queues", "batches"}
+        What a block is: the next samples of both groups' queues, or the samples of both groups in a batch.
+    groups : mapping of group to int, or None
+        All groups that will come, if they are known, and how many samples a block of queues has of each.
+    """
+
+    bounds: Mapping[str, tuple[float, float]]
+    alpha: float
+    margin: float
+    average_run_length: float
+    method: str
+    adjust: str | None
+    blocks: str
+    groups: Mapping[Any, int] | None = None
+
+    def width(self, metric: str) -> float:
+        """Return how far apart two values of a metric can be."""
+        low, high = self.bounds[metric]
+        return high - low
+
+
+@dataclass
+class Stream:
+    """What is known of all batches so far; apart from `records` and `queues` its size does not depend on them.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is tested.
+    arrivals : dict of group to int
+        The groups, and in which generation each came.
+    pairs : list of tuple
+        Both groups of each pair, in the order in which pairs came.
+    share, size : ndarray of float, shape (P,)
+        The share of the level that a pair's family has, and how many hypotheses the family has.
+    evidence : dict of str to EProcess
+        By metric, of all pairs.
+    log_adjusted, log_most : ndarray of float, shape (n_metrics, P)
+        The largest adjusted log e-value of a pair so far, and the largest of its own.
+    rejected_at, changed_at : ndarray of float, shape (n_metrics, P)
+        Looks; nan: not yet.
+    totals : dict of (metric, group) to list of float
+        Samples and sums of their values, unscaled.
+    queues : dict of (metric, group) to list of float
+        Values of samples that some pair has not compared yet, in their order.
+    taken : dict of str to ndarray of int, shape (P, 2)
+        By metric, how many of these each pair has compared.
+    records : list of Record
+        What pairs were at every look that compared any.
+    looks : int
+        Batches that were taken in.
+    log_global : float
+        The largest adjusted log e-value of any pair so far, adjusted whatever was asked for.
+    n_merged : int
+        How many streams these are.
+    """
+
+    plan: Plan
+    arrivals: dict[Any, int] = field(default_factory=dict)
+    pairs: list[tuple[Any, Any]] = field(default_factory=list)
+    share: Floats = field(default_factory=lambda: np.zeros(0))
+    size: Floats = field(default_factory=lambda: np.zeros(0))
+    evidence: dict[str, EProcess] = field(default_factory=dict)
+    log_adjusted: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    log_most: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    rejected_at: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    changed_at: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    totals: dict[tuple[str, Any], list[float]] = field(default_factory=dict)
+    queues: dict[tuple[str, Any], list[float]] = field(default_factory=dict)
+    taken: dict[str, Positions] = field(default_factory=dict)
+    records: list[Record] = field(default_factory=list)
+    looks: int = 0
+    log_global: float = 0.0
+    n_merged: int = 1
+
+    def __post_init__(self) -> None:
+        if not self.evidence:
+            plan, n = self.plan, len(self.plan.bounds)
+            self.evidence = {m: EProcess.begun(0, plan.margin / plan.width(m), plan.method) for m in plan.bounds}
+            self.taken = {metric: np.zeros((0, 2), dtype=np.intp) for metric in plan.bounds}
+            self.log_adjusted, self.log_most = np.zeros((n, 0)), np.zeros((n, 0))
+            self.rejected_at, self.changed_at = np.zeros((n, 0)), np.zeros((n, 0))
+
+    def take(
+        self, found: Mapping[str, Mapping[Any, Floats]], groups: Sequence[Any], batch: Any, time: Any
+    ) -> list[Any]:
+        """Take in a batch; return the groups that came too late to be among the first.
+
+        Parameters
+        ----------
+        found : mapping of str to mapping
+            Of metrics and groups, values scaled to 0 and 1, in the order of samples.
+        groups : sequence
+            All groups of the batch.
+        batch, time : object
+            What records call it.
+        """
+        if self.n_merged > 1 and self.plan.blocks == "queues":
+            raise ParameterError(
+                "blocks='queues' of several streams were merged, and samples of one cannot be compared with those of "
+                "another: pass the batch to the test of its own stream, and merge again"
+            )
+        late = self._arrive(groups)
+        self.looks += 1
+        compared = {}
+        for metric, by_group in found.items():
+            low, _ = self.plan.bounds[metric]
+            for group, values in by_group.items():
+                total = self.totals.setdefault((metric, group), [0.0, 0.0])
+                total[0] += len(values)
+                total[1] += low * len(values) + self.plan.width(metric) * float(values.sum())
+            blocks = self._of_queues if self.plan.blocks == "queues" else self._of_batch
+            pairs: list[Positions] = [np.zeros(0, dtype=np.intp)]
+            for some, values, counts in blocks(metric, {group: own for group, own in by_group.items() if len(own)}):
+                self.evidence[metric].update(some, values, counts)
+                pairs.append(some)
+            compared[metric] = np.sort(np.concatenate(pairs))
+            self.evidence[metric].settle(compared[metric], self._log_threshold()[compared[metric]])
+        self._judge_all(batch, time, compared)
+        return late
+
+    def _arrive(self, groups: Sequence[Any]) -> list[Any]:
+        """Add the pairs of groups that were not there before."""
+        known = self.plan.groups
+        if known is not None and set(groups) - set(known):
+            strange = ", ".join(map(repr, sort_levels(set(groups) - set(known))))
+            raise ParameterError(
+                f"groups does not list {strange}, which this batch has: name all groups that can come, or groups=None"
+            )
+        new = sort_levels((set(groups) if known is None else set(known)) - set(self.arrivals))
+        first = not self.pairs
+        generation = 0 if first else 1 + max(self.arrivals.values())
+        self.arrivals |= dict.fromkeys(new, generation)
+        together = [pair for pair in combinations(sort_levels(self.arrivals), 2) if first or set(pair) & set(new)]
+        if not together:
+            return []
+        n, share = len(together), 1.0 if known is not None else 1 - KEPT if first else KEPT / 2**generation
+        self.pairs = [*self.pairs, *together]
+        self.share = np.append(self.share, np.full(n, share))
+        self.size = np.append(self.size, np.full(n, float(n * len(self.plan.bounds))))
+        for metric, evidence in self.evidence.items():
+            self.evidence[metric] = evidence.extended(n)
+            # What a group had before a later one came is compared with earlier groups only.
+            begin = [[0 if first else len(self.queues.get((metric, group), ())) for group in pair] for pair in together]
+            self.taken[metric] = np.concatenate([self.taken[metric], np.array(begin, dtype=np.intp)])
+        for name, value in (("log_adjusted", 0.0), ("log_most", 0.0), ("rejected_at", np.nan), ("changed_at", np.nan)):
+            before = getattr(self, name)
+            setattr(self, name, np.concatenate([before, np.full((len(before), n), value)], axis=1))
+        return [] if first else new
+
+    def _of_batch(self, metric: str, by_group: Mapping[Any, Floats]) -> Iterator[tuple[Positions, Floats, Floats]]:
+        """Yield pairs with both groups in a batch: which they are, values (K,), and counts (M, 1, 2, K)."""
+        there = [place for place, (group, other) in enumerate(self.pairs) if group in by_group and other in by_group]
+        if not there:
+            return
+        few = len(np.unique(np.concatenate([*by_group.values()]))) <= FEW
+        for some in [there] if few else [[place] for place in there]:
+            members = dict.fromkeys(group for place in some for group in self.pairs[place])
+            codes = {group: code for code, group in enumerate(members)}
+            values = np.unique(np.concatenate([by_group[group] for group in members]))
+            counts = np.array([_counted(by_group[group], values) for group in members])
+            both = np.array([[codes[group] for group in self.pairs[place]] for place in some])
+            yield np.array(some), values, counts[both][:, None]
+
+    def _of_queues(self, metric: str, by_group: Mapping[Any, Floats]) -> Iterator[tuple[Positions, Floats, Floats]]:
+        """Yield pairs that have complete blocks now: which they are, values (M, B, K), and counts (M, B, 2, K)."""
+        for group, values in by_group.items():
+            self.queues.setdefault((metric, group), []).extend(values.tolist())
+        taken, alike = self.taken[metric], dict[tuple[int, ...], list[int]]()
+        for place, pair in enumerate(self.pairs):
+            queues = [self.queues.get((metric, group), []) for group in pair]
+            sizes = [1 if self.plan.groups is None else self.plan.groups[group] for group in pair]
+            n = min(
+                (len(queue) - begin) // size for queue, begin, size in zip(queues, taken[place], sizes, strict=True)
+            )
+            if n:
+                alike.setdefault((int(n), *sizes), []).append(place)
+        for (n, *sizes), places in alike.items():
+            blocks = [
+                [
+                    np.reshape(self.queues[metric, group][begin : begin + n * size], (n, size))
+                    for group, begin, size in zip(self.pairs[place], taken[place].tolist(), sizes, strict=True)
+                ]
+                for place in places
+            ]
+            taken[places] += n * np.array(sizes)
+            values = np.array([np.concatenate(both, axis=1) for both in blocks])
+            counts = np.repeat(np.eye(2), sizes, axis=1)
+            yield np.array(places), values, np.broadcast_to(counts, (len(places), n, *counts.shape))
+        done: dict[Any, int] = {}
+        for pair, begin in zip(self.pairs, taken.tolist(), strict=True):
+            for group, n in zip(pair, begin, strict=True):
+                done[group] = min(done.get(group, n), n)
+        for group, n in done.items():
+            if n:
+                del self.queues[metric, group][:n]
+        taken -= np.array([[done[group] for group in pair] for pair in self.pairs], dtype=np.intp).reshape(-1, 2)
+
+    def _log_threshold(self) -> Floats:
+        """Return the log wealth at which a pair's difference is outside the simultaneous limits, on either side."""
+        family = 1.0 if self.plan.adjust is None else self.size / self.share
+        return np.asarray(np.log(2 * family / self.plan.alpha) + np.zeros(len(self.pairs)))
+
+    def log_e(self) -> Floats:
+        """Return logarithms of e-values, (n_metrics, P)."""
+        return np.stack([evidence.log_e for evidence in self.evidence.values()])
+
+    def adjusted(self, adjust: str | None = "holm") -> Floats:
+        """Return logarithms of e-values, (n_metrics, P), adjusted within families for how many there are."""
+        out = self.log_e()
+        if adjust is None:
+            return out
+        for share in np.unique(self.share):
+            family = self.share == share
+            log_e = out[:, family].ravel()
+            adjusted = e_holm(log_e) if adjust == "holm" else log_e - np.log(len(log_e))
+            out[:, family] = adjusted.reshape(len(out), -1) + np.log(share)
+        return out
+
+    def _judge_all(self, batch: Any, time: Any, compared: Mapping[str, Positions]) -> None:
+        if not self.pairs:
+            return
+        adjusted = self.adjusted(self.plan.adjust)
+        self.log_global = max(self.log_global, float(self.adjusted().max()))
+        self.log_adjusted = np.maximum(self.log_adjusted, adjusted)
+        self.log_most = np.maximum(self.log_most, self.log_e())
+        detector = np.stack([evidence.log_detector for evidence in self.evidence.values()])
+        alarms = np.log(self.plan.average_run_length * self.size / self.share)
+        rejected = np.isnan(self.rejected_at) & (self.log_adjusted >= -np.log(self.plan.alpha))
+        changed = np.isnan(self.changed_at) & (detector >= alarms)
+        self.rejected_at[rejected], self.changed_at[changed] = self.looks, self.looks
+        for place, (metric, process) in enumerate(self.evidence.items()):
+            pairs = np.union1d(compared.get(metric, []), np.flatnonzero(rejected[place] | changed[place])).astype(
+                np.intp
+            )
+            if len(pairs):
+                n = self.n_samples(metric)[pairs]
+                sizes = np.stack([process.difference, process.low, process.high], axis=1)[pairs] * self.plan.width(
+                    metric
+                )
+                logs = np.stack([process.log_e, adjusted[place], detector[place]], axis=1)[pairs]
+                self.records.append((self.looks, batch, time, metric, pairs, np.hstack([n, sizes, logs])))
+
+    def n_samples(self, metric: str) -> Floats:
+        """The number of samples that both groups of every pair have had, (P, 2)."""
+        totals = [[self.totals.get((metric, group), (0.0,))[0] for group in pair] for pair in self.pairs]
+        return np.reshape(totals, (-1, 2))
+
+    def merged(self, other: Stream) -> Stream:
+        """Return the evidence of two streams of different samples together, as if nobody had looked before.
+
+        Batches are blocks in either stream, and their bets are multiplied. Of queues, somebody who chose the stop
+        knew samples that wait: each pair's evidence is one over Fisher's p-value, and what waits stays uncompared.
+
+        Raises
+        ------
+        ValueError
+            If they test something else, or groups came in other generations.
+        """
+        if self.plan != other.plan:
+            raise ParameterError("other was made with other parameters or metrics: only equal tests merge")
+        if self.arrivals != other.arrivals or self.pairs != other.pairs:
+            raise ParameterError("other has other groups, or they came at other times: name them all in groups=[...]")
+        new = Stream(self.plan, dict(self.arrivals), looks=self.looks + other.looks)
+        new.pairs, new.share, new.size = list(self.pairs), self.share, self.size
+        new.n_merged = self.n_merged + other.n_merged
+        shape = (len(self.evidence), len(self.pairs))
+        new.log_adjusted, new.log_most = np.zeros(shape), np.zeros(shape)
+        new.rejected_at, new.changed_at = np.full(shape, np.nan), np.full(shape, np.nan)
+        everyone, threshold = np.arange(len(self.pairs)), self._log_threshold()
+        for place, (metric, own) in enumerate(self.evidence.items()):
+            theirs = other.evidence[metric]
+            new.evidence[metric] = process = own.product(theirs)
+            new.taken[metric] = np.zeros((len(self.pairs), 2), dtype=np.intp)
+            if self.plan.blocks == "queues":
+                log_e = fisher(self.log_most[place], other.log_most[place])
+                process.tested = np.zeros_like(process.tested) + log_e[:, None, None]
+                # Evidence against a difference is evidence against all smaller ones, and so are chords between these.
+                against = fisher(mixed(own.followed), mixed(theirs.followed))
+                against = np.maximum.accumulate(against[..., ::-1], axis=-1)[..., ::-1]
+                process.followed = np.zeros_like(process.followed)
+                process.followed[..., :-1, :] = against[..., 1:, None]
+            process.settle(everyone, threshold)
+        for totals in (self.totals, other.totals):
+            for name, (n, total) in totals.items():
+                before = new.totals.get(name, [0.0, 0.0])
+                new.totals[name] = [before[0] + n, before[1] + total]
+        new._judge_all(
+            "merged", None, {metric: np.flatnonzero(new.evidence[metric].n_blocks) for metric in new.evidence}
+        )
+        return new
+
+    # Saved and read -------------------------------------------------------------------------
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return everything as lists, numbers and texts."""
+        tables = {name: getattr(self, name).tolist() for name in ("share", "size", "log_adjusted", "log_most")}
+        looks = {
+            name: [[None if np.isnan(look) else int(look) for look in row] for row in getattr(self, name).tolist()]
+            for name in ("rejected_at", "changed_at")
+        }
+        return {
+            "version": VERSION,
+            "blocks": self.plan.blocks,
+            "arrivals": [[tagged(group), generation] for group, generation in self.arrivals.items()],
+            "pairs": [[tagged(group) for group in pair] for pair in self.pairs],
+            **tables,
+            **looks,
+            "evidence": {metric: process.to_plain() for metric, process in self.evidence.items()},
+            "totals": [[metric, tagged(group), *sums] for (metric, group), sums in self.totals.items()],
+            "queues": [[metric, tagged(group), queue] for (metric, group), queue in self.queues.items()],
+            "taken": {metric: taken.tolist() for metric, taken in self.taken.items()},
+            "records": [[*record[:4], *(array.tolist() for array in record[4:])] for record in self.records],
+            "looks": self.looks,
+            "log_global": self.log_global,
+            "n_merged": self.n_merged,
+        }
+
+    @classmethod
+    def from_plain(cls, plan: Plan, plain: Mapping[str, Any]) -> Stream:
+        """Read what `to_plain` wrote.
+
+        Raises
+        ------
+        ValueError, KeyError, TypeError
+            If it is something else.
+        """
+        shape = (len(plan.bounds), len(plain["pairs"]))
+        names = ("log_adjusted", "log_most", "rejected_at", "changed_at")
+        tables: dict[str, Any] = {name: np.array(plain[name], dtype=float).reshape(shape) for name in names}
+        return cls(
+            plan,
+            {untagged(group): generation for group, generation in plain["arrivals"]},
+            [(untagged(group), untagged(other)) for group, other in plain["pairs"]],
+            np.array(plain["share"], dtype=float),
+            np.array(plain["size"], dtype=float),
+            {metric: EProcess.from_plain(plain["evidence"][metric]) for metric in plan.bounds},
+            totals={(metric, untagged(group)): sums for metric, group, *sums in plain["totals"]},
+            queues={(metric, untagged(group)): queue for metric, group, queue in plain["queues"]},
+            taken={metric: np.array(plain["taken"][metric], dtype=np.intp).reshape(-1, 2) for metric in plan.bounds},
+            records=[(*told, np.array(pairs, dtype=np.intp), np.array(n)) for *told, pairs, n in plain["records"]],
+            looks=plain["looks"],
+            log_global=plain["log_global"],
+            n_merged=plain["n_merged"],
+            **tables,
+        )
+
+
+def _counted(own: Floats, values: Floats) -> Floats:
+    """The number of samples with each of sorted values, which are all there are."""
+    return np.bincount(np.searchsorted(values, own), minlength=len(values)).astype(float)

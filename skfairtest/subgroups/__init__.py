@@ -1,0 +1,1 @@
+"""Scans of subgroups: which of many differ from everybody else."""

@@ -1,0 +1,598 @@
+"""The search for subgroups that nobody named: combinations of features whose people are treated differently."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from skfairtest._utils.checks import check_choice, is_integer
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.seeds import check_seed, seed_sequence
+from skfairtest._utils.stacklevel import find_stack_level
+from skfairtest._utils.text import label, pluralize
+from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.contrasts import Design
+from skfairtest.comparisons.family import p_of
+from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.people import GroupsTest
+from skfairtest.comparisons.settings import Settings, check_settings
+from skfairtest.comparisons.sums import Measure, measure_of
+from skfairtest.inference.sums import MeanSums
+from skfairtest.metrics import Metric, Rate, resolve_metrics
+from skfairtest.readers import Column, check_names_of_columns, classes_of, in_intervals, named_columns, read_columns
+from skfairtest.report.cells import records
+from skfairtest.report.document import Block
+from skfairtest.report.mixin import ReportPages
+from skfairtest.report.scan_record import RESULT, ScanRecord, ScanSetup, subgroup_sentence
+from skfairtest.report.sentences import Setup
+from skfairtest.report.subgroups import scan_document
+from skfairtest.subgroups.frames import (
+    by_evidence,
+    limits_of,
+    not_searched_frame,
+    results_frame,
+    subgroups_frame,
+    terms_of,
+)
+from skfairtest.subgroups.scan import (
+    GUARANTEES,
+    Scanned,
+    Step,
+    adjusted,
+    by_permutation,
+    distinct_of,
+    doubtful,
+    explain,
+    people_of,
+)
+from skfairtest.tables import Sample
+from skfairtest.tables.subgroups import Cells, NotSearched, Subgroups, all_subgroups
+
+
+class SubgroupScan(GroupsTest, ReportPages):
+    """Search combinations of features for subgroups that a model treats differently from other people.
+
+    Null hypothesis of each subgroup: the metric has the same value in the subgroup as among everyone else or, with
+    ``compare="in_context"``, among the others of its context. All subgroups of up to `max_depth` features are tested,
+    and the guarantee holds for all of them together. Those that differ are reported once, by the shortest descriptions
+    that explain them.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, optional
+        The scan never fits it. None: the `X` of `fit` is the predictions.
+    metric : str, Rate or list, default="equalized_odds"
+        Rates, criteria, and means of a value of each person, such as "mean_residual". Several metrics are one family.
+    compare : {"to_rest", "in_context"}, default="to_rest"
+        What a subgroup is compared with. "to_rest": everyone else. "in_context": the people who share its values of
+        `features` but differ in the sensitive features; the women of a department, for instance, are compared with its
+        men.
+    max_depth : int, default=2
+        The most features that describe a subgroup.
+    min_group_size : int, default=50
+        The fewest people of a subgroup, and of those it is compared with; with "split" in both halves together.
+    features : str or list of str, optional
+        Names of columns of `X` that describe subgroups, in addition to the sensitive features.
+    n_bins : int, default=5
+        Numeric features with more distinct values than this are cut into this number of intervals, with about equally
+        many people in each.
+    guarantee : {"familywise", "split", "fdr", "fdr_bh"}, default="familywise"
+        The error rate that is controlled at the level ``1 - confidence_level``. "familywise": the probability that any
+        true null hypothesis is rejected is at most the level, whichever are true and however they depend on each other;
+        of means this is exact where nothing differs, and approximate where equal means have unequal distributions.
+        "split": the same for subgroups that are chosen on one half of the people and tested on the other. "fdr": the
+        expected share of true null hypotheses among those rejected, whatever their dependence (Benjamini and
+        Yekutieli); "fdr_bh": the same under positive dependence, which overlapping subgroups need not have (Benjamini
+        and Hochberg).
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        "greater": the subgroup's value is larger.
+    confidence_level : float, default=0.95
+        Of intervals; one minus it is the level of the test.
+    max_subgroups : int, default=200000
+        The largest number of subgroups to search; `not_searched_` lists the rest.
+    n_resamples : int, default=999
+        Permutations of people, for means.
+    pos_label : label, optional
+        The positive label. None: 1 of {0, 1} or {-1, 1}, or True; other labels need one.
+    random_state : int, RandomState, Generator or None
+        Seed of the halves of "split", of the permutations for means, and of the predictions of a randomised model.
+
+    Attributes
+    ----------
+    p_value_ : float
+        The smallest familywise-adjusted p-value.
+    rejected_ : bool
+        ``p_value_ <= 1 - confidence_level``.
+    concern_ : bool
+        Whether any subgroup is reported.
+    statistic_, disparity_ : float
+        Of the subgroup with the strongest evidence.
+    confidence_interval_ : tuple of float
+        Limits of its disparity, simultaneous over all subgroups tested.
+    results_ : DataFrame
+        The subgroups that are reported, the strongest evidence of each metric first: how many people, both values,
+        their disparity with an interval, p-values, and a sentence. ``n_group`` and ``n_other`` count the people of
+        both sides (with "split" those of the half that is tested), ``n_effective`` those of the subgroup who meet the
+        condition of a rate. ``p_value_given_above`` is the adjusted p-value of the disparity that remains given the
+        subgroups above. Intervals are simultaneous over all subgroups tested (with "fdr" and "fdr_bh" their
+        false-coverage rate is controlled).
+    subgroups_ : DataFrame
+        All subgroups that were tested, by p-value; ``concern`` says which differ, ``reported`` which are in `results_`.
+    not_searched_ : DataFrame
+        What was not searched, for each combination of features: how many subgroups, and why.
+    remaining_p_value_ : float
+        The smallest adjusted p-value of what is left given all subgroups in `results_`; 1 where nothing is.
+    n_searched_ : int
+        How many subgroups were searched, for all metrics together.
+    n_tested_ : int
+        How many different null hypotheses these are: those of "split" on the second half.
+    edges_ : dict
+        The edges of the intervals of each feature that was cut.
+    record_ : ScanRecord
+        What reports say, an audit's as well.
+    pos_label_ : object
+        The label counted as positive; None where no metric asks.
+    n_samples_ : int
+        People.
+
+    See Also
+    --------
+    FairnessTest : The test for groups that are named beforehand.
+    FairnessAudit : All groups of some features, with their intersections.
+    DisparityDisplay : A drawing of the subgroups that are reported.
+
+    Notes
+    -----
+    The p-value of a rate is exact, given how many people meet its condition and show its event: hypergeometric, or the
+    convolution of the strata's distributions with control features. With control features and more than 2,000
+    subgroups, those with a score of at most 3 have the normal approximation. The p-value of a mean is Welch's, which is
+    much too small far out in its tail if values are skewed and subgroups small. The adjusted p-value is therefore the
+    larger of two: Holm's, which is valid in large samples, and the share of permutations of all people (within strata)
+    whose smallest p-value is at most as large, which is exact if nothing differs (Westfall and Young 1993). Subgroups
+    that are compared in contexts of the same features are a family of their own, permuted within these contexts, so
+    that contexts may differ; the p-values of F families are multiplied by F. A small subgroup of skewed values with the
+    mean of the others can still be found too often: a warning says if a reported one rests on few or extreme people.
+    Means are available only with "familywise".
+
+    "familywise" is Holm's procedure, in which a hypothesis counts only if its p-value could have been that small
+    (Tarone 1990): subgroups in which hardly anyone meets the condition cost nothing. Subgroups that hold the same
+    people are one hypothesis, and so are a subgroup and its complement in a two-sided test.
+
+    The hypotheses are about each subgroup as a whole: where women are treated worse, so are young women, although being
+    young adds nothing. Subgroups that add nothing are left out of `results_`. Each further subgroup there still differs
+    within the strata that the subgroups above it define, adjusted for everything searched. Its description is no longer
+    than needed: a subgroup is replaced by a shorter description if it does not differ at the level within that one.
+
+    References
+    ----------
+    F. Tramer et al. (2017), FairTest, EuroS&P. R. E. Tarone (1990), Biometrics 46, 515-522. P. H.
+    Westfall and S. S. Young (1993), Resampling-Based Multiple Testing, section 2.3. Y. Benjamini and
+    D. Yekutieli (2001), Annals of Statistics 29, 1165-1188; (2005), JASA 100, 71-81, for intervals after selection.
+
+    Examples
+    --------
+    >>> from skfairtest import SubgroupScan
+    >>> from skfairtest.datasets import load_berkeley
+    >>> berkeley = load_berkeley()
+    >>> scan = SubgroupScan.from_predictions(
+    ...     None,
+    ...     berkeley.y_pred,
+    ...     sensitive_features=berkeley.sensitive_features,
+    ...     X=berkeley.control_features,
+    ...     features="department",
+    ...     compare="in_context",
+    ...     metric="selection_rate",
+    ... )
+    >>> scan.results_[["subgroup", "compared_with", "disparity"]].round(2)
+                           subgroup               compared_with  disparity
+    0                  sex = Female               everyone else      -0.14
+    1  department = A, sex = Female  others with department = A       0.20
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "sensitive_features": True,
+        "control_features": True,
+        "predict_params": True,
+        "sample_weight": False,
+        "clusters": False,
+    }
+    _reported: ClassVar[tuple[str, ...]] = (
+        "p_value", "rejected", "concern", "statistic", "disparity", "confidence_interval", "results", "not_searched",
+        "remaining_p_value", "n_searched", "n_tested", "edges", "pos_label", "n_samples",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        metric: Any = "equalized_odds",
+        compare: str = "to_rest",
+        max_depth: int = 2,
+        min_group_size: int = 50,
+        features: Any = None,
+        n_bins: int = 5,
+        guarantee: str = "familywise",
+        alternative: str = "two-sided",
+        confidence_level: float = 0.95,
+        max_subgroups: int = 200_000,
+        n_resamples: int = 999,
+        pos_label: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.metric = metric
+        self.compare = compare
+        self.max_depth = max_depth
+        self.min_group_size = min_group_size
+        self.features = features
+        self.n_bins = n_bins
+        self.guarantee = guarantee
+        self.alternative = alternative
+        self.confidence_level = confidence_level
+        self.max_subgroups = max_subgroups
+        self.n_resamples = n_resamples
+        self.pos_label = pos_label
+        self.random_state = random_state
+
+    def fit(  # type: ignore[override]
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        predict_params: dict[str, Any] | None = None,
+    ) -> Self:
+        """Predict with the estimator and search its predictions.
+
+        Parameters
+        ----------
+        X : array-like
+            The columns that the estimator predicts from, which include `features`; with ``estimator=None`` the
+            predictions, of shape (n_samples,).
+        y : array-like of shape (n_samples,), optional
+            True labels; None where the metric needs none.
+        sensitive_features : array-like, frame or mapping
+            One or several columns of length n_samples, labels or numbers.
+        control_features : array-like, frame or mapping, optional
+            Strata within which subgroups are compared.
+        predict_params : dict, optional
+            Further arguments of the estimator's ``predict``.
+
+        Returns
+        -------
+        self
+            The fitted scan.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or an input is not usable; the message names it, what was found and what to do.
+        NotFittedError
+            If the estimator is a scikit-learn estimator that is not fitted.
+        """
+        return super().fit(
+            X,
+            y,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            predict_params=predict_params,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        *,
+        y_score: Any = None,
+        sensitive_features: Any = None,
+        control_features: Any = None,
+        X: Any = None,
+        **params: Any,
+    ) -> Self:
+        """Search predictions, without an estimator.
+
+        Parameters
+        ----------
+        y_true : array-like of shape (n_samples,) or None
+            True labels; None where the metric needs none.
+        y_pred : array-like of shape (n_samples,)
+            Predictions.
+        y_score : array-like of shape (n_samples,), optional
+            Scores of the positive label, for metrics that need them beside predictions.
+        sensitive_features : array-like, frame or mapping
+            One or several columns of length n_samples, labels or numbers.
+        control_features : array-like, frame or mapping, optional
+            Strata within which subgroups are compared.
+        X : frame or mapping, optional
+            The table that holds `features`; not needed if they are among the sensitive features.
+        **params
+            Parameters of the scan.
+
+        Returns
+        -------
+        SubgroupScan
+            The fitted scan.
+
+        Examples
+        --------
+        >>> from skfairtest import SubgroupScan
+        >>> from skfairtest.datasets import load_compas
+        >>> compas = load_compas()
+        >>> scan = SubgroupScan.from_predictions(
+        ...     compas.y_true,
+        ...     compas.y_pred,
+        ...     sensitive_features=compas.sensitive_features,
+        ...     metric="false_positive_rate",
+        ... )
+        >>> scan.results_["subgroup"].tolist()[:2]
+        ['race = African-American', 'age_cat = Less than 25']
+        """
+        if sensitive_features is not None and X is not None and params.get("features") is not None:
+            sensitive_features = _together(sensitive_features, X, params["features"])
+        return super().from_predictions(
+            y_true,
+            y_pred,
+            y_score=y_score,
+            sensitive_features=sensitive_features,
+            control_features=control_features,
+            **params,
+        )
+
+    def _check(self) -> tuple[Settings, list[Metric]]:
+        check_seed(self.random_state)
+        check_choice("compare", self.compare, ("to_rest", "in_context"))
+        check_choice("guarantee", self.guarantee, GUARANTEES)
+        check_choice("alternative", self.alternative, ("two-sided", "greater", "less"))
+        for name, least in (
+            ("max_depth", 1),
+            ("min_group_size", 1),
+            ("n_bins", 2),
+            ("max_subgroups", 1),
+            ("n_resamples", 1),
+        ):
+            value = getattr(self, name)
+            if not is_integer(value) or value < least:
+                raise ParameterError(f"{name} must be an integer of at least {least}; found {value!r}")
+        named = check_names_of_columns(self.features, "features")
+        if self.compare == "in_context" and named is None:
+            raise ParameterError(
+                "compare='in_context' compares people who share values of features, but features is None: name columns "
+                "of X, as in features='department', or use compare='to_rest'"
+            )
+        settings = check_settings(
+            compare="to_rest", alternative=self.alternative, confidence_level=self.confidence_level, adjust="holm"
+        )
+        return settings, resolve_metrics(self.metric)
+
+    def _sample(self, X: Any, y: Any, y_pred: Any, y_score: Any, columns: dict[str, Any]) -> Sample:
+        sensitive = read_columns(columns["sensitive_features"], "sensitive_features", default_name="sensitive_feature")
+        names = check_names_of_columns(self.features, "features") or ()
+        if set(names) - {column.name for column in sensitive}:
+            if self.estimator is None:
+                raise ParameterError(
+                    f"features={self.features!r} are columns of X, and without an estimator the X of fit is the "
+                    "predictions: use from_predictions(y_true, y_pred, X=...)"
+                )
+            sensitive = _together(sensitive, X, names)
+        columns = {**columns, "sensitive_features": sensitive}
+        return Sample.from_predictions(y, y_pred, y_score=y_score, few_groups=False, **columns)
+
+    def _fit_sample(
+        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
+    ) -> Self:
+        assert metrics is not None
+        if sample.weight is not None:
+            raise ParameterError("table has sums of weights, but a scan counts people: use a table without weights")
+        cells, edges, contextual = self._cells(sample)
+        positive = positive_label(sample, metrics, self.pos_label, classes_of(self.estimator))
+        design = Design(sample, settings, (), (), positive, self.pos_label, ())
+        measures = [measure_of(design, metric) for metric in metrics]
+        everyone, left_out = all_subgroups(cells, self.max_depth, self.min_group_size, self.max_subgroups)
+        if not len(everyone):
+            raise ParameterError(
+                f"min_group_size={self.min_group_size}: among these people (n_samples={sample.n_samples}) no subgroup "
+                "and its comparison group both have that many; use a smaller min_group_size, or features with fewer "
+                "values"
+            )
+        self._check_means(measures, settings.alpha, len(everyone.contexts))
+        halves = people_of(cells, measures, seed_sequence(seed) if self.guarantee == "split" else None)
+        tested = self._search(measures, everyone, halves, settings.alpha, left_out)
+        log_adjusted = self._adjusted(tested, seed)
+        n_tested, chosen, remaining = sum(len(one.log_p) for one in tested), [], 0.0
+        for one, log_p in zip(tested, log_adjusted, strict=True):
+            found = np.flatnonzero(log_p <= np.log(settings.alpha) + 1e-12)
+            steps, left = explain(one, found, n_tested, settings.alpha)
+            chosen.append(steps)
+            remaining = min(remaining, left)
+        self._setup = self._scan_setup(sample, metrics, settings, contextual)
+        self._keep(tested, log_adjusted, chosen, edges, settings, n_tested)
+        self.not_searched_ = not_searched_frame(left_out)
+        self.remaining_p_value_ = p_of(remaining)
+        self.n_searched_, self.n_tested_, self.edges_ = len(everyone) * len(measures), n_tested, edges
+        self.pos_label_, self.n_samples_ = positive, sample.n_samples
+        self.record_ = self._recorded()
+        self._keep_parameters()
+        self._warn_of_means(tested, chosen)
+        return self
+
+    def _warn_of_means(self, tested: Sequence[Scanned], chosen: Sequence[Sequence[Step]]) -> None:
+        """Warn of reported means of too few people, or of a few extreme ones, whose p-values are approximate."""
+        reported = [(one, step.row) for one, steps in zip(tested, chosen, strict=True) for step in steps]
+        means = [(one, row) for one, row in reported if isinstance(one.measure.sums, MeanSums)]
+        reasons = [(one, row, why) for one, row in means if (why := doubtful(one, row))]
+        if reasons:
+            one, row, why = reasons[0]
+            name = ", ".join(f"{feature} = {label(value)}" for feature, value in one.subgroups.description(row))
+            more = f" (and {pluralize(len(reasons) - 1, 'other subgroup')})" if len(reasons) > 1 else ""
+            warnings.warn(
+                f"{one.measure.metric.name} of {name} {why}{more}: p-values of its comparison are approximate, and may "
+                "be too small; a rate has an exact test for any number of people",
+                UserWarning,
+                stacklevel=find_stack_level(),
+            )
+
+    def _check_means(self, measures: Sequence[Measure], alpha: float, families: int) -> None:
+        means = [measure.metric.name for measure in measures if isinstance(measure.sums, MeanSums)]
+        if means and self.guarantee != "familywise":
+            raise ParameterError(
+                f"guarantee={self.guarantee!r} needs exact p-values, and {means[0]} is a mean, whose p-values are not: "
+                "use guarantee='familywise', which permutes people, or a rate"
+            )
+        fewest = int(np.ceil(families * len(measures) / alpha - 1e-9)) - 1
+        if means and self.n_resamples < fewest:
+            raise ParameterError(
+                f"n_resamples={self.n_resamples:,} is too few for {means[0]}: no p-value of permutations could be as "
+                f"small as {alpha:.3g}, the level, divided by the number of metrics ({len(measures)})"
+                f"{f' and of kinds of contexts ({families})' if families > 1 else ''}; use at least {fewest:,}"
+            )
+
+    def _cells(self, sample: Sample) -> tuple[Cells, dict[str, tuple[float, ...]], tuple[str, ...]]:
+        """Return people by the values of their features; edges of intervals; and names of the features of contexts."""
+        names = check_names_of_columns(self.features, "features") or ()
+        missing = sorted(set(names) - set(sample.sensitive_names))
+        if missing:
+            raise ParameterError(
+                f"features: {', '.join(map(label, missing))} is not a feature of the table, which has "
+                f"{', '.join(map(label, sample.sensitive_names))}"
+            )
+        # In an order that does not depend on that of the columns.
+        columns = sorted(sample.sensitive, key=lambda column: column.name)
+        cut = [in_intervals(column, self.n_bins, sample.counts) for column in columns]
+        edges = {column.name: found for column, found in cut if found}
+        contextual = names if self.compare == "in_context" else ()
+        if len(contextual) == len(columns):
+            raise ParameterError(
+                "features names all columns, but compare='in_context' needs at least one sensitive feature besides them"
+            )
+        features = tuple(column for column, _ in cut)
+        within = tuple(column.name in contextual for column in features)
+        return Cells(features, within, sample.stratum_codes.astype(np.intp), sample.counts), edges, tuple(contextual)
+
+    def _search(
+        self, measures: Sequence[Measure], everyone: Subgroups, halves: list[list[Floats]], alpha: float,
+        left_out: list[NotSearched],
+    ) -> list[Scanned]:  # fmt: skip
+        """Test every distinct subgroup; with "split" those that explain the first half, on the second."""
+        tested = []
+        for place, measure in enumerate(measures, start=1):
+            together = np.sum([half[place] for half in halves], axis=0)
+            subgroups, n_alike = distinct_of(measure, together, everyone, self.alternative)
+            if n_alike:
+                name = label(measure.metric.name)
+                left_out.append(NotSearched((f"all ({name})",), n_alike, "the same comparison as a subgroup tested"))
+            one = Scanned.of(measure, halves[0][0], halves[0][place], subgroups, self.alternative)
+            if self.guarantee == "split":
+                steps, _ = explain(one, np.flatnonzero(one.log_p <= np.log(alpha)), 1, alpha)
+                rows = np.array([step.row for step in steps], dtype=np.intp)
+                one = Scanned.of(measure, halves[1][0], halves[1][place], subgroups.take(rows), self.alternative)
+            tested.append(one)
+        return tested
+
+    def _adjusted(self, tested: list[Scanned], seed: Any) -> list[Floats]:
+        """Adjust p-values; those of means are at least the permutations' p-values."""
+        found = adjusted(tested, self.guarantee)
+        means = [place for place, one in enumerate(tested) if isinstance(one.measure.sums, MeanSums)]
+        for place, own in zip(means, seed_sequence(seed).spawn(len(means)) if means else (), strict=True):
+            log_p = by_permutation(tested[place], self.n_resamples, own) + np.log(len(tested))
+            found[place] = np.maximum(found[place], np.minimum(log_p, 0.0))
+        return found
+
+    def _keep(
+        self, tested: list[Scanned], log_adjusted: list[Floats], chosen: list[list[Step]],
+        edges: dict[str, tuple[float, ...]], settings: Settings, n_tested: int,
+    ) -> None:  # fmt: skip
+        """Set the attributes with the results."""
+        alpha, fdr = settings.alpha, self.guarantee.startswith("fdr")
+        terms = terms_of(tested[0].subgroups, [c.name in edges for c in tested[0].subgroups.cells.features])
+        frames = [
+            subgroups_frame(one, log_p, steps, terms, alpha)
+            for one, log_p, steps in zip(tested, log_adjusted, chosen, strict=True)
+        ]
+        self.subgroups_ = by_evidence(frames)
+
+        def error(reported: int) -> float:
+            return alpha * (reported if fdr else 1) / n_tested
+
+        sentence = partial(subgroup_sentence, self._setup.sentences)
+        self.results_ = results_frame(frames, tested, chosen, error, sentence)
+        familywise = adjusted(tested, "familywise") if fdr else log_adjusted
+        self.p_value_ = p_of(min((float(log_p.min()) for log_p in familywise if len(log_p)), default=0.0))
+        self.rejected_ = self.p_value_ <= alpha
+        self.concern_ = len(self.results_) > 0
+        strongest = min(
+            ((float(one.log_p.min()), place) for place, one in enumerate(tested) if len(one.log_p)), default=(0.0, -1)
+        )[1]
+        self.statistic_ = self.disparity_ = np.nan
+        self.confidence_interval_ = (np.nan, np.nan)
+        if strongest >= 0:
+            first = tested[strongest]
+            row = int(np.argmin(first.log_p))
+            self.statistic_ = float(first.scores[row])
+            self.disparity_ = float(frames[strongest]["disparity"].iloc[row])
+            low, high = limits_of(first, row, alpha / n_tested)
+            if familywise[strongest][row] > np.log(alpha) + 1e-12:  # nor is equality rejected by the interval
+                low, high = min(low, 0.0), max(high, 0.0)
+            self.confidence_interval_ = (low, high)
+
+    def _scan_setup(
+        self, sample: Sample, metrics: list[Metric], settings: Settings, contextual: tuple[str, ...]
+    ) -> ScanSetup:
+        rates = [metric for metric in metrics if isinstance(metric, Rate)]
+        names = [name for name in sorted(sample.sensitive_names) if name not in contextual]
+        sentences = Setup(
+            compare="between_groups",
+            alternative=self.alternative,
+            alpha=settings.alpha,
+            features=", ".join(names),
+            controls=" x ".join(sample.control_names),
+            sentences={rate.name: (rate.happens, rate.among) for rate in rates},
+            functions=frozenset(rate.name for rate in rates if rate.value is not None),
+            descriptions={metric.name: metric.describes for metric in metrics if not isinstance(metric, Rate)},
+        )
+        return ScanSetup(
+            sentences, tuple(metric.name for metric in metrics), tuple(names), contextual, self.max_depth,
+            self.min_group_size, self.guarantee,
+        )  # fmt: skip
+
+    def _recorded(self) -> ScanRecord:
+        """Return what reports say of the scan."""
+        return ScanRecord(
+            self._setup, self.n_searched_, self.n_tested_, int(self.subgroups_["concern"].sum()), self.p_value_,
+            self.remaining_p_value_, tuple({name: row[name] for name in RESULT} for row in records(self.results_)),
+        )  # fmt: skip
+
+    def to_frame(self) -> Any:
+        """Return every subgroup that was tested as a flat frame.
+
+        Returns
+        -------
+        DataFrame
+            A copy of `subgroups_`.
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self)
+        return self.subgroups_.copy()
+
+    def _blocks(self) -> list[Block]:
+        return scan_document(
+            self.record_, subgroups=self.subgroups_, not_searched=self.not_searched_, edges=self.edges_
+        )
+
+
+def _together(sensitive_features: Any, X: Any, features: Any) -> tuple[Column, ...]:
+    """Read the sensitive features, and the columns of X that are not among them."""
+    sensitive = read_columns(sensitive_features, "sensitive_features", default_name="sensitive_feature")
+    named = {column.name for column in sensitive}
+    names = [name for name in check_names_of_columns(features, "features") or () if name not in named]
+    if not names:
+        return sensitive
+    others = read_columns(named_columns(X, names, "features"), "features", default_name="feature")
+    return (*sensitive, *(replace(column) for column in others))

@@ -1,0 +1,313 @@
+"""A scan: what people's values add up to in every subgroup, which subgroups differ, and which of them explain it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from skfairtest._utils.typing import Booleans, Floats, Positions
+from skfairtest.comparisons.contrasts import EXTREME, FEW, SKEWED, SMALL
+from skfairtest.comparisons.sums import Measure
+from skfairtest.inference.multiplicity import fdr_bh, fdr_by, holm_discrete
+from skfairtest.inference.sums import RateSums, of_score
+from skfairtest.metrics import Mean
+from skfairtest.tables.subgroups import Cells, Subgroups, added, distinct_subgroups
+
+#: Subgroups whose exact p-values are computed in a step of the explanation: those with the largest scores.
+LOOKED_AT = 5
+#: Shorter descriptions that may take the place of a longer one, beside its own parts; and how many times (as a
+#: logarithm) too large a p-value may be for the subgroup to be looked at again.
+MOST_RIVALS, FAR = 20, 10.0
+#: Subgroups that are reported at the most.
+MOST_REPORTED = 20
+#: Divisions of people that are remembered while subgroups are explained.
+MOST_STRATA = 64
+#: What can be guaranteed.
+GUARANTEES = ("familywise", "split", "fdr", "fdr_bh")
+
+
+def people_of(cells: Cells, measures: Sequence[Measure], seed: np.random.SeedSequence | None) -> list[list[Floats]]:
+    """Return the people of every cell and each measure's sums over them: of all, or with a `seed` of two random halves.
+
+    People who are alike in all that matters are counted first, so that sums depend on no order of rows, and neither
+    does who is in which half.
+    """
+    keys = np.concatenate([cells.of_row[:, None], *(measure.rows for measure in measures)], axis=1)
+    kinds, place = np.unique(keys, axis=0, return_inverse=True)
+    counts = np.bincount(place.reshape(-1), cells.counts, minlength=len(kinds)).astype(np.int64)
+    parts = [counts]
+    if seed is not None:
+        half = np.random.default_rng(seed).multivariate_hypergeometric(counts, int(counts.sum()) // 2)
+        parts = [half, counts - half]
+    ends = np.cumsum([1, *(measure.rows.shape[1] for measure in measures)])
+    where, n_cells = kinds[:, 0].astype(np.intp), len(cells.codes)
+
+    def added(values: Floats, people: Any) -> Floats:
+        return np.stack([np.bincount(where, column * people, minlength=n_cells) for column in values.T], axis=1)
+
+    columns = [np.ones((len(kinds), 1)), *(kinds[:, start:stop] for start, stop in pairwise(ends.tolist()))]
+    return [[added(values, people) for values in columns] for people in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class Scanned:
+    """The subgroups of one measure, each tested against the others.
+
+    `people` is how many of each cell are tested. `log_p` and `smallest` are logarithms of p-values and of the smallest
+    ones there can be; `own` and `rest` are the sums of both sides, arrays (n, strata, K).
+    """
+
+    measure: Measure
+    people: Floats
+    sums: Floats
+    subgroups: Subgroups
+    own: Floats
+    rest: Floats
+    scores: Floats
+    log_p: Floats
+    smallest: Floats
+    alternative: str
+
+    @classmethod
+    def of(cls, measure: Measure, people: Floats, sums: Floats, subgroups: Subgroups, alternative: str) -> Scanned:
+        """Test subgroups of people who are so many in each cell, and add up to some sums."""
+        cells = subgroups.cells
+        n_strata = int(cells.stratum.max()) + 1
+        own, rest = (np.zeros((len(subgroups), n_strata, sums.shape[1])) for _ in range(2))
+        for rows, first, second in subgroups.sides(sums, cells.stratum, n_strata):
+            own[rows], rest[rows] = first, second
+        scores = measure.sums.scores(own, rest)
+        log_p, smallest = measure.sums.log_p(own, rest, alternative)
+        return cls(measure, people, sums, subgroups, own, rest, scores, log_p, smallest, alternative)
+
+    def given(self, rows: Positions, stratum: Positions, *, exact: bool) -> Floats:
+        """Return logarithms of p-values of some subgroups within strata of cells: exact ones, or those of scores."""
+        out, n_strata = np.zeros(len(rows)), int(stratum.max()) + 1
+        for places, own, rest in self.subgroups.take(rows).sides(self.sums, stratum, n_strata):
+            if exact:
+                out[places] = self.measure.sums.log_p(own, rest, self.alternative)[0]
+            else:
+                out[places] = of_score(self.measure.sums.scores(own, rest), self.alternative)
+        return out
+
+    def unlike(self, row: int, wider: int) -> float:
+        """Return the log p-value that a subgroup differs in its context as its people do in the rest of a wider one."""
+        cells, n_strata = self.subgroups.cells, self.own.shape[1]
+        terms, (_, around) = self.subgroups.terms(row), self.subgroups.members(wider)
+        inside = np.all([cells.codes[:, f] == code for f, code in terms if not cells.contextual[f]], axis=0)
+
+        def of(some: Booleans) -> Floats:
+            return added(self.sums[some], cells.stratum[some], n_strata)[None]
+
+        own, rest = self.own[row][None], self.rest[row][None]
+        others = of(around & inside) - own, of(around & ~inside) - rest
+        sums = self.measure.sums
+        (first, error), (second, other) = sums.difference(own, rest), sums.difference(*others)
+        return float(of_score((first - second) / np.hypot(error, other), self.alternative)[0])
+
+
+def distinct_of(measure: Measure, sums: Floats, subgroups: Subgroups, alternative: str) -> tuple[Subgroups, int]:
+    """Return one subgroup for each different comparison of a measure, and how many were left out as alike."""
+    counted = sums[:, 1 if isinstance(measure.sums, RateSums) else 0] > 0
+    rows, n_alike = distinct_subgroups(subgroups, counted, two_sided=alternative == "two-sided")
+    return subgroups.take(rows), n_alike
+
+
+def adjusted(tested: Sequence[Scanned], guarantee: str) -> list[Floats]:
+    """Return logarithms of adjusted p-values, all measures in one family."""
+    log_p, smallest = (np.concatenate([getattr(one, name) for one in tested]) for name in ("log_p", "smallest"))
+    found = {"fdr": fdr_by, "fdr_bh": fdr_bh}[guarantee](log_p) if guarantee[:3] == "fdr" else None
+    found = holm_discrete(log_p, smallest) if found is None else found
+    return np.split(found, np.cumsum([len(one.log_p) for one in tested])[:-1])
+
+
+def by_permutation(scanned: Scanned, n_resamples: int, seed: np.random.SeedSequence) -> Floats:
+    """Return logarithms of the p-values of means, adjusted by the smallest one of each permutation of people.
+
+    People's values are permuted within strata, and every subgroup is tested anew; the adjusted p-value is the share of
+    permutations whose smallest p-value is at most as large. It is exact where nothing differs, whatever the values'
+    distribution, which Welch's p-values of small subgroups are not; see Westfall and Young (1993). Subgroups that are
+    compared in contexts of the same features are a family of their own, whose values are permuted within these
+    contexts: where contexts differ, the others' p-values are small in every such permutation. Families are combined by
+    Bonferroni's inequality.
+    """
+    families, out = scanned.subgroups.contexts, np.zeros(len(scanned.log_p))
+    for (features, rows), own in zip(families.items(), seed.spawn(len(families)), strict=True):
+        found = _smallest_permuted(scanned, rows, features, n_resamples, own)
+        extreme = np.searchsorted(np.sort(found), scanned.log_p[rows] + 1e-9, side="right")
+        out[rows] = np.log((1 + extreme) / (1 + n_resamples)) + np.log(len(families))
+    return out
+
+
+def _smallest_permuted(
+    scanned: Scanned, rows: Positions, features: Sequence[int], n_resamples: int, seed: np.random.SeedSequence
+) -> Floats:
+    """Return the smallest log p-value of some subgroups in each permutation within strata and values of features."""
+    subgroups, measure = scanned.subgroups.take(rows), scanned.measure
+    cells = subgroups.cells
+    times = np.ones(len(cells.of_row), dtype=np.int64) if cells.counts is None else cells.counts
+    # An order that does not depend on that of rows.
+    order = np.lexsort((measure.rows[:, 1], cells.of_row))
+    order = order.repeat(times[order])
+    cell, value = cells.of_row[order], measure.rows[order, 1]
+    fixed = [cells.codes[:, f] for f in features]
+    block = np.unique(np.stack([cells.stratum, *fixed]), axis=1, return_inverse=True)[1].reshape(-1)[cell]
+    sorted_places, together, rng = np.argsort(block, kind="stable"), not block.any(), np.random.default_rng(seed)
+    n_cells, n_strata = len(cells.codes), scanned.own.shape[1]
+    smallest = np.empty(n_resamples)
+    for place in range(n_resamples):
+        if together:
+            mixed = rng.permutation(value)
+        else:
+            mixed = np.empty_like(value)
+            mixed[sorted_places] = value[np.argsort(block + rng.random(len(value)))]
+        parts = [np.bincount(cell, weights, minlength=n_cells) for weights in (mixed, mixed * mixed)]
+        sums = np.stack([cells.people, *parts], axis=1)
+        # All at once: most of the time of a test goes into calling it.
+        sides = [(own, rest) for _, own, rest in subgroups.sides(sums, cells.stratum, n_strata)]
+        own, rest = (np.concatenate(side) for side in zip(*sides, strict=True))
+        smallest[place] = measure.sums.log_p(own, rest, scanned.alternative)[0].min()
+    return smallest
+
+
+def doubtful(scanned: Scanned, row: int) -> str:
+    """Return why Welch's test of a subgroup's mean is only approximate; empty where it is not."""
+    (inside, context), cells = scanned.subgroups.members(row), scanned.subgroups.cells
+    sides = np.stack([inside, context & ~inside])[:, cells.of_row]
+    counts = sides * (np.ones(len(cells.of_row)) if cells.counts is None else cells.counts)
+    mean = Mean(scanned.measure.rows[:, 1])
+    if mean.informative(counts).min() < SMALL:
+        return FEW
+    third, spread = mean.third_moment(counts), mean.moments(counts)[1].sum()
+    return EXTREME if abs(third[0] - third[1]) > SKEWED * spread**1.5 else ""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A subgroup that is reported: its row, and the logarithm of its adjusted p-value given those before it."""
+
+    row: int
+    log_p: float
+
+
+def explain(tested: Scanned, found: Positions, n_hypotheses: int, alpha: float) -> tuple[list[Step], float]:
+    """Choose among significant subgroups those that explain all of them, the strongest evidence first.
+
+    Given those chosen, a subgroup is tested within the strata that they divide people into: inside, outside, and
+    outside of their contexts. It is chosen if it still differs, its p-value times the number of all hypotheses at most
+    `alpha`. In place of a chosen subgroup a shorter description is taken that explains it: one that differs as well,
+    and within which it does not differ any more, at the level without adjustment. A subgroup whose context lies inside
+    that of a chosen one is tested for being unlike the rest of that context.
+
+    If the subgroups of some set explain everything, the probability that one more is chosen after them is at most
+    `alpha` (Bonferroni's inequality, whatever led to the set).
+
+    Returns
+    -------
+    chosen : list of Step
+        In this order.
+    remaining : float
+        The logarithm of the smallest adjusted p-value that is left, of those that were significant.
+    """
+    level, more = float(np.log(alpha)) + 1e-12, float(np.log(max(1, n_hypotheses)))
+    given = Given(tested)
+    chosen: list[Step] = []
+    left, remaining = found, 0.0
+    while len(left):
+        above = [step.row for step in chosen]
+        rough = given(left, above, exact=False) if above else tested.log_p[left]
+        best = left[np.lexsort((tested.subgroups.depth[left], rough))[:LOOKED_AT]]
+        log_p = given(best, above, exact=True) if above else tested.log_p[best]
+        at = int(np.lexsort((tested.subgroups.depth[best], log_p))[0])
+        remaining = min(0.0, float(log_p[at]) + more)
+        if len(chosen) == MOST_REPORTED or (above and remaining > level):
+            return chosen, remaining
+        row = _shortest(given, int(best[at]), left, rough, above, alpha, level - more)
+        own = tested.log_p[row] if not above else given(np.array([row]), above, exact=True)[0]
+        chosen.append(Step(row, min(0.0, float(own) + more)))
+        # What is far from significant now is explained, and is not looked at again.
+        left, remaining = left[(left != row) & (rough + more <= level + FAR)], 0.0
+    return chosen, remaining
+
+
+class Given:
+    """P-values of subgroups given others, within the strata that these divide people into.
+
+    Parameters
+    ----------
+    tested : Scanned
+        The subgroups.
+    """
+
+    def __init__(self, tested: Scanned) -> None:
+        self.tested = tested
+        # Most are asked for again, with one more at the end.
+        self._strata = lru_cache(MOST_STRATA)(self._divided)
+
+    def __call__(self, rows: Positions, above: Sequence[int], *, exact: bool) -> Floats:
+        """Return logarithms of p-values of some subgroups given those `above`: exact ones, or those of scores."""
+        tested = self.tested
+        covered = np.array([[_is_inside(tested.subgroups, row, one) for one in above] for row in rows.tolist()])
+        out = np.zeros(len(rows))
+        for pattern in np.unique(covered.astype(bool), axis=0):
+            places = np.flatnonzero((covered == pattern).all(axis=1))
+            dividing = tuple(one for one, covers in zip(above, pattern.tolist(), strict=True) if not covers)
+            out[places] = tested.given(rows[places], self._strata(dividing), exact=exact)
+            for one in np.flatnonzero(pattern).tolist():
+                unlike = [tested.unlike(int(rows[place]), above[one]) for place in places]
+                out[places] = np.maximum(out[places], unlike)
+        return out
+
+    def _divided(self, rows: tuple[int, ...]) -> Positions:
+        """Return the stratum of each cell, divided by the members of subgroups and of their contexts."""
+        subgroups = self.tested.subgroups
+        if not rows:
+            return subgroups.cells.stratum
+        inside, context = subgroups.members(rows[-1])
+        parts = 4 * self._strata(rows[:-1]) + 2 * context + inside
+        return np.unique(parts, return_inverse=True)[1].reshape(-1)
+
+
+def _is_inside(subgroups: Subgroups, row: int, other: int) -> bool:
+    """Whether the context of a subgroup is a part of that of another one of the same sensitive features."""
+    contextual = subgroups.cells.contextual
+    if not any(contextual):
+        return False
+    terms, others = subgroups.terms(row), subgroups.terms(other)
+    within, around = ({term for term in both if contextual[term[0]]} for both in (terms, others))
+    features, same = ({f for f, _ in both if not contextual[f]} for both in (terms, others))
+    return features == same and around < within
+
+
+def _shortest(
+    given: Given, row: int, left: Positions, rough: Floats, above: list[int], alpha: float, level: float
+) -> int:
+    """Return a shorter description that explains a subgroup, or the subgroup."""
+    alone = np.array([row])
+    for rival in _rivals(given.tested.subgroups, row, left, rough, level):
+        with_rival = [*above, rival]
+        # What is cheap comes first: few rivals are left.
+        if given(alone, with_rival, exact=False)[0] <= np.log(alpha) - 1:
+            continue
+        if above and given(np.array([rival]), above, exact=True)[0] > level:
+            continue
+        if given(alone, with_rival, exact=True)[0] > np.log(alpha):
+            return rival
+    return row
+
+
+def _rivals(subgroups: Subgroups, row: int, left: Positions, rough: Floats, level: float) -> Iterator[int]:
+    """Yield shorter descriptions that may explain a subgroup: the shortest first, then by evidence."""
+    shorter = np.flatnonzero((subgroups.depth[left] < subgroups.depth[row]) & (rough <= level + 1))
+    order = shorter[np.lexsort((rough[shorter], subgroups.depth[left][shorter]))]
+    terms, others = set(subgroups.terms(row)), 0
+    for rival in left[order].tolist():
+        is_part = set(subgroups.terms(rival)) <= terms
+        others += not is_part
+        if is_part or others <= MOST_RIVALS:
+            yield rival

@@ -1,0 +1,1 @@
+"""Groups of which only probabilities are known."""

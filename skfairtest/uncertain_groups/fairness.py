@@ -1,0 +1,281 @@
+"""The test of one model where the groups of people are known by their probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, NoReturn, Self
+
+import numpy as np
+
+from skfairtest._utils.checks import check_choice
+from skfairtest._utils.errors import ParameterError
+from skfairtest.comparisons.cautions import warn_about_people, warn_about_resamples
+from skfairtest.comparisons.core import Result
+from skfairtest.comparisons.family import decide
+from skfairtest.comparisons.settings import Settings
+from skfairtest.group.fairness import FairnessTest
+from skfairtest.metrics import Metric
+from skfairtest.readers import classes_of, read_probabilities, read_values
+from skfairtest.tables import Sample, UncertainSample
+from skfairtest.uncertain_groups.measure import ASSUMPTIONS, measure_uncertain
+
+
+class UncertainGroupsTest(FairnessTest):
+    """Test whether a rate differs between groups that are known by probabilities, such as those of BISG.
+
+    Null hypothesis: the rate is equal in the groups that are compared. Where every probability is 0 or 1, the test is
+    `FairnessTest`, with the same numbers. Otherwise rates are estimated as `estimate` says, and compared by score
+    statistics, whose distribution is that of outcomes drawn with the rates of the null hypothesis. Every estimate needs
+    probabilities that are right on average (of the people with a probability of .3, 30 % belong to the group), and one
+    more assumption, which no data without groups can check; `assumption_` names it. Estimates that differ from each
+    other are a sign that one fails.
+
+    Parameters
+    ----------
+    estimator : fitted estimator, optional
+        As in `FairnessTest`. None: the `X` of `fit` is the predictions.
+    metric : str, Rate, or list or dict of these, default="selection_rate"
+        Rates, and criteria made of rates.
+    estimate : {"weighted", "thresholded", "likelihood"}, default="weighted"
+        "weighted": a person counts in each group with its probability. Assumes that outcome and group are independent
+        among people with the same probabilities; if not, disparities are biased, mostly towards zero.
+        "thresholded": a person counts in the group with the largest probability. Assumes that this is everyone's group,
+        and is `FairnessTest` of these groups.
+        "likelihood": the rates with the largest likelihood, where groups are drawn with these probabilities and
+        outcomes with the rates of groups, as in BIRDiE without covariates. Assumes that the outcome is independent,
+        within each group, of what the probabilities were made from, such as surname and address. Groups whose
+        probabilities are all alike, or follow from those of others, are left out of comparisons.
+    n_reference : float, optional
+        From how many people of known group each row of probabilities was estimated: standard errors then count that
+        such shares vary (as those of a Dirichlet distribution), for all people with equal rows together. None: the
+        probabilities are taken as they are. Not with "thresholded".
+    compare : {"between_groups", "to_overall", "to_rest", "to_reference"}, default="between_groups"
+        As in `FairnessTest`.
+    reference_group : str, optional
+        The name of a column, with ``compare="to_reference"``.
+    disparity : {"difference", "ratio"}, default="difference"
+        As in `FairnessTest`.
+    alternative : {"two-sided", "greater", "less", "equivalence"}, default="two-sided"
+        As in `FairnessTest`.
+    margin : float, optional
+        Tolerated disparity, as in `FairnessTest`.
+    adjust : {"auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None}, default="auto"
+        As in `FairnessTest`.
+    confidence_level : float, default=0.95
+        Of intervals; one minus it is the level of the test.
+    n_resamples : int, default=1999
+        How often outcomes are drawn, for each comparison.
+    pos_label : label, optional
+        The positive label, as in `FairnessTest`.
+    random_state : int, RandomState, Generator or None
+        Seed of the draws.
+    verbose : int, default=0
+        As in `FairnessTest`.
+
+    Attributes
+    ----------
+    assumption_ : str
+        What the estimate assumes beside probabilities that are right on average; "none: groups are certain" where every
+        probability is 0 or 1.
+    by_group_ : DataFrame
+        As of `FairnessTest`; ``n`` is the expected number of people, rounded, ``n_effective`` how many people of known
+        group who meet the condition the rate is worth (Kish's effective number for the weighted estimate).
+    p_value_, statistic_, disparity_, binning_error_ : float
+        As of `FairnessTest`, and so is everything that follows.
+    rejected_, concern_ : bool
+        Whether a disparity was found or, with "equivalence", fairness within the margin was not certified.
+    confidence_interval_, equivalence_interval_, p_value_interval_ : tuple of float
+        Of the disparity, with "equivalence" also at level 1 - 2 alpha, and of the p-value's Monte-Carlo error. None of
+        them includes the bias of an estimate whose assumption fails.
+    comparisons_, excluded_, homogeneity_, standardized_differences_ : DataFrame
+        The last two have no rows.
+    null_distribution_ : ndarray of shape (n_resamples, n_comparisons) or None
+        Statistics of drawn outcomes.
+    method_, variance_, within_, adjust_ : str or None
+        What was run.
+    n_resamples_, n_samples_, n_unknown_ : int
+        Draws, people, and 0.
+    groups_ : list
+        The names of the columns, sorted.
+    pos_label_ : object
+        The label counted as positive.
+
+    See Also
+    --------
+    FairnessTest : Its parameter `missing` is for groups of which nothing is known.
+
+    Notes
+    -----
+    `sensitive_features` are a frame, a mapping or a two-dimensional array with a column for each group, and one row per
+    person that adds up to one. Strata, weights and clusters have no such test yet.
+
+    The weighted difference of two groups is biased by the covariance of outcome and group among people with the same
+    probabilities, over the share of the group: where a group does better than others with the same surname and address,
+    the weighted estimate says too little (Chen et al. 2019, theorem 1).
+
+    References
+    ----------
+    J. Chen, N. Kallus, X. Mao, G. Svacha and M. Udell (2019), Fairness under unawareness: assessing disparity when
+    protected class is unobserved, FAT*, 339-348. C. McCartan, R. Fisher, J. Goldin, D. E. Ho and K. Imai (2024),
+    Estimating racial disparities when race is not observed, equation 3 and algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skfairtest import UncertainGroupsTest
+    >>> selected = np.array([1] * 30 + [0] * 20 + [1] * 15 + [0] * 35)
+    >>> likely = {"a": [0.8] * 50 + [0.1] * 50, "b": [0.2] * 50 + [0.9] * 50}
+    >>> test = UncertainGroupsTest.from_predictions(
+    ...     None, selected, sensitive_features=likely, random_state=0
+    ... )
+    >>> round(test.disparity_, 3), test.p_value_ < 0.05
+    (0.212, True)
+    >>> test.assumption_
+    'among people with the same probabilities, outcome and group are independent'
+    >>> test.set_params(estimate="likelihood").fit(selected, sensitive_features=likely)
+    UncertainGroupsTest(estimate='likelihood', random_state=0)
+    >>> round(test.disparity_, 3)
+    0.429
+    """
+
+    __metadata_request__fit: ClassVar[dict[str, bool]] = {
+        "sensitive_features": True,
+        "predict_params": True,
+        "control_features": False,
+        "sample_weight": False,
+        "clusters": False,
+    }
+    _reported: ClassVar[tuple[str, ...]] = (*FairnessTest._reported, "assumption")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        metric: Any = "selection_rate",
+        estimate: str = "weighted",
+        n_reference: float | None = None,
+        compare: str = "between_groups",
+        reference_group: Any = None,
+        disparity: str = "difference",
+        alternative: str = "two-sided",
+        margin: float | None = None,
+        adjust: str | None = "auto",
+        confidence_level: float = 0.95,
+        n_resamples: int = 1999,
+        pos_label: Any = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.metric = metric
+        self.estimate = estimate
+        self.n_reference = n_reference
+        self.compare = compare
+        self.reference_group = reference_group
+        self.disparity = disparity
+        self.alternative = alternative
+        self.margin = margin
+        self.adjust = adjust
+        self.confidence_level = confidence_level
+        self.n_resamples = n_resamples
+        self.pos_label = pos_label
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check(self) -> tuple[Settings, list[Metric]]:
+        check_choice("estimate", self.estimate, ASSUMPTIONS)
+        check_choice("compare", self.compare, ("between_groups", "to_overall", "to_rest", "to_reference"))
+        check_choice("disparity", self.disparity, ("difference", "ratio"))
+        check_choice("adjust", self.adjust, ("auto", "holm", "bonferroni", "fdr_bh", "fdr_by", None))
+        if self.n_reference is not None and not (isinstance(self.n_reference, Real) and 0 < self.n_reference < np.inf):
+            raise ParameterError(f"n_reference must be a number of people above 0, or None; found {self.n_reference!r}")
+        if self.n_reference is not None and self.estimate == "thresholded":
+            raise ParameterError(
+                "n_reference is how well probabilities are known, and estimate='thresholded' takes the largest for "
+                "certain: leave it out, or use estimate='weighted' or 'likelihood'"
+            )
+        if isinstance(self.n_resamples, str):
+            raise ParameterError(f"n_resamples must be an integer of at least 1; found {self.n_resamples!r}")
+        return super()._check()
+
+    def _sample(self, X: Any, y: Any, y_pred: Any, y_score: Any, columns: dict[str, Any]) -> Sample:
+        for name, values in columns.items():
+            if name != "sensitive_features" and values is not None:
+                raise ParameterError(
+                    f"{name} was given, and groups with probabilities have no test with it: leave it out"
+                )
+        probabilities = read_probabilities(columns["sensitive_features"], "sensitive_features")
+        self._certain = probabilities.are_labels
+        if self.estimate == "thresholded":
+            largest = np.eye(len(probabilities.groups))[probabilities.values.argmax(axis=1)]
+            probabilities = replace(probabilities, values=largest)
+        y_true, y_pred = (
+            None if values is None else read_values(values, name)
+            for values, name in ((y, "y_true"), (y_pred, "y_pred"))
+        )
+        return UncertainSample.from_probabilities(y_true, y_pred, probabilities)
+
+    def _compare(self, sample: Sample, settings: Settings, metrics: list[Metric], seed: Any) -> Result:
+        assert isinstance(sample, UncertainSample)
+        assert sample.probabilities is not None
+        if sample.probabilities.are_labels:
+            return super()._compare(sample, settings, metrics, seed)
+        how = (self.estimate, self.n_reference, self.pos_label, classes_of(self.estimator))
+        measured = measure_uncertain(sample, metrics, settings, *how, seed)
+        (result,) = decide([measured], settings)
+        warn_about_people(measured)
+        warn_about_resamples(result.verdict, settings)
+        return result
+
+    def _fit_sample(
+        self, sample: Sample, settings: Settings, metrics: list[Metric] | None, seed: Any, subject: str
+    ) -> Self:
+        super()._fit_sample(sample, settings, metrics, seed, subject)
+        self.assumption_ = "none: groups are certain"
+        if not self._certain:
+            self.assumption_ = ASSUMPTIONS[self.estimate]
+            expected = "" if self.estimate == "thresholded" else ", and numbers of people are expected ones"
+            said = (
+                f"Groups are known by probabilities{expected}. The {self.estimate} "
+                f"estimate assumes that these are right on average, and that {self.assumption_}."
+            )
+            self._setup = replace(self._setup, unknown=said)
+            if self.estimate != "thresholded":
+                self.within_ = None
+        return self
+
+    @classmethod
+    def from_table(cls, *_: Any, **__: Any) -> NoReturn:
+        """Refuse a table of counts, in which nobody has probabilities.
+
+        Parameters
+        ----------
+        *_, **__
+            Not used.
+
+        Raises
+        ------
+        ParameterError
+            Always.
+        """
+        raise ParameterError(
+            "table holds people whose groups are known: use FairnessTest.from_table, or from_predictions with a column "
+            "of probabilities for each group"
+        )
+
+    @classmethod
+    def from_frame(cls, *_: Any, **__: Any) -> NoReturn:
+        """Refuse a frame that an engine counts.
+
+        Parameters
+        ----------
+        *_, **__
+            Not used.
+
+        Raises
+        ------
+        ParameterError
+            Always.
+        """
+        cls.from_table()

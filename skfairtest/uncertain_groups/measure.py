@@ -1,0 +1,255 @@
+"""Rates in groups that are known by their probabilities: score tests, and outcomes drawn with the rates they test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.seeds import seed_sequence
+from skfairtest._utils.typing import Floats
+from skfairtest.comparisons.contrasts import Design, contrasts_of, disparity_bounds, kept_groups, numbers_of
+from skfairtest.comparisons.core import (
+    Comparison,
+    Estimate,
+    Evidence,
+    Exclusion,
+    Measured,
+    Measurement,
+    NullDistribution,
+)
+from skfairtest.comparisons.evidence import orient
+from skfairtest.comparisons.measure import positive_label
+from skfairtest.comparisons.rates import group_values, scale_of
+from skfairtest.comparisons.settings import Settings
+from skfairtest.comparisons.sides import groups_of
+from skfairtest.inference.rate_draws import pair_of
+from skfairtest.inference.rates import disparity_of, values
+from skfairtest.inference.resampling import TOLERANCE, monte_carlo_p, upper_quantile
+from skfairtest.metrics import Metric, Rate
+from skfairtest.tables import UncertainSample
+from skfairtest.uncertain_groups.statistics import (
+    Rows,
+    UncertainRates,
+    effective_people,
+    expected_table,
+    rows_of,
+    uncertain_rates,
+)
+
+#: What each estimate assumes beside probabilities that are right on average, for results and reports.
+ASSUMPTIONS = {
+    "weighted": "among people with the same probabilities, outcome and group are independent",
+    "thresholded": "everyone belongs to the group with the largest probability",
+    "likelihood": "within each group, the outcome is independent of what the probabilities were made from",
+}
+
+#: How often a limit is refined.
+REFINED = 4
+
+
+@dataclass(frozen=True)
+class UncertainNull(NullDistribution):
+    """The statistics of outcomes that are drawn with the most likely rates at a disparity.
+
+    `drawn` are those at the disparities that are tested; `value` is the estimate, which every interval contains.
+    """
+
+    rates: UncertainRates
+    drawn: dict[float, Floats]
+    value: float
+    effective: int
+    seed: np.random.SeedSequence
+
+    def error(self, estimate: Estimate) -> float:
+        """Return the standard error if both values are equal, of a ratio's logarithm."""
+        error = float(self.rates.at(self.question.null)[1])
+        return error if self.question.disparity == "difference" else error / float(self.rates.values.mean())
+
+    def n_effective(self, estimate: Estimate) -> int:
+        """Return the effective number of people of the group who meet the condition."""
+        return self.effective
+
+    def limits(self, critical: tuple[float, float], bounds: tuple[float, float]) -> tuple[float, float]:
+        """Return the disparities that are not rejected at the levels of normal quantiles, and the estimate.
+
+        The way from the estimate begins at the last tested disparity before the first that is rejected, and ends at
+        that one, so that the interval contains what is not rejected. Critical values are those of draws at that end
+        and at limits, which are found in steps; between, they lie on a line. Draws where the way begins are left out:
+        with hardly any event they are all alike there, and say nothing of the next disparities.
+        """
+        question, found = self.question, []
+        two_sided = question.alternative == "two-sided" and question.margin_bounds is None
+        for side, (z, end) in enumerate(zip(critical, bounds, strict=True)):
+            if np.isinf(z):
+                found.append(end)
+                continue
+            alternative = "two-sided" if two_sided else ("greater", "less")[side]
+            level = float(ndtr(-z)) * (2 if two_sided else 1)
+            start, stop, drawn = self._way(side, end, alternative, level)
+            near = self.rates.limit(z, start, stop)
+            for step in range(REFINED):
+                if np.isinf(near) or (step and near in drawn):
+                    break
+                if near not in drawn:  # else it is the end of the way, which draws reject and the normal quantile not
+                    drawn[near] = self._drawn_at(near)
+                near = self.rates.limit(self._critical(drawn, alternative, level), start, stop)
+            found.append(near)
+        return min(found[0], self.value), max(found[1], self.value)
+
+    def _way(self, side: int, end: float, alternative: str, level: float) -> tuple[float, float, dict[float, Floats]]:
+        """Return where a limit is sought: from what is not rejected to what is, with the draws there, or to the end."""
+        start, sign = self.rates.disparity_of_values, 2 * side - 1
+        for edge in sorted((edge for edge in self.drawn if sign * (edge - start) > 0), key=lambda edge: sign * edge):
+            known = {edge: self.drawn[edge]}
+            size = abs(self.rates.statistic(edge)) if alternative == "two-sided" else -sign * self.rates.statistic(edge)
+            if size > self._critical(known, alternative, level)(edge):
+                return start, edge, known
+            start = edge
+        return start, end, {}
+
+    def _drawn_at(self, edge: float) -> Floats:
+        n_resamples = len(next(iter(self.drawn.values())))
+        return self.rates.draws(edge, n_resamples, np.random.default_rng(self.seed))
+
+    def _critical(self, drawn: dict[float, Floats], alternative: str, level: float) -> Callable[[Any], Floats]:
+        """Return critical values as a function of the disparity; slightly larger, so that ties are not rejected."""
+        scale = np.arctan if self.question.disparity == "ratio" else np.asarray
+        edges = sorted(drawn)
+        most = [(1 + 10 * TOLERANCE) * upper_quantile(drawn[edge], alternative, level) for edge in edges]
+        return lambda edge: np.interp(scale(edge), scale(np.array(edges)), most)
+
+
+def measure_uncertain(
+    sample: UncertainSample,
+    metrics: Sequence[Metric],
+    settings: Settings,
+    estimate: str,
+    n_reference: float | None,
+    pos_label: Any,
+    classes: tuple[Any, ...] | None,
+    random_state: Any,
+) -> Measured:
+    """Estimate rates and compare them.
+
+    Parameters
+    ----------
+    sample : UncertainSample
+        People, with the columns that the metrics read.
+    metrics : sequence of Rate
+        What is compared.
+    settings : Settings
+        How.
+    estimate : {"weighted", "likelihood"}
+        What the rates of groups are.
+    n_reference
+        As in `uncertain_rates`.
+    pos_label, classes, random_state
+        As in `measure`.
+
+    Raises
+    ------
+    ParameterError
+        If a metric is no rate.
+    """
+    rates = [metric for metric in metrics if isinstance(metric, Rate)]
+    for metric in metrics:
+        if not isinstance(metric, Rate):
+            raise ParameterError(
+                f"metric={metric.name!r} is no rate, and groups with probabilities have tests of rates"
+            )
+    excluded: list[Exclusion] = []
+    positive = positive_label(sample, metrics, pos_label, classes)
+    kept = kept_groups(sample, excluded, settings, len(rates))
+    contrasts = tuple(contrasts_of(sample, kept, settings, excluded, len(rates)))
+    design = Design(
+        sample, settings, tuple(kept), contrasts, positive, pos_label, tuple(numbers_of(len(sample.groups)))
+    )
+    seed = seed_sequence(random_state)
+    by_metric = {
+        rate.name: _measured(design, rate, _rows(sample, rate, positive), estimate, n_reference, seed) for rate in rates
+    }
+    comparisons = tuple(comparison for rate in rates for comparison in by_metric[rate.name].comparisons)
+    excluded += [exclusion for measurement in by_metric.values() for exclusion in measurement.excluded]
+    blocks = {rate.name: number for number, rate in enumerate(rates)}
+    return Measured(settings, comparisons, tuple(excluded), blocks, sample, tuple(metrics), positive, by_metric)
+
+
+def _rows(sample: UncertainSample, rate: Rate, positive: Any) -> Rows:
+    """Return people by what they have to do with a rate, and by their probabilities."""
+    assert sample.probabilities is not None
+    labels = {name: sample.labels_of(name) for name in sorted(rate.reads)}
+    numbers = {label: place for place, label in enumerate(sample.labels)}
+    codes = {
+        name: np.array([numbers[level] for level in column.levels], dtype=np.intp)[column.codes]
+        for name, column in labels.items()
+    }
+    cells = {
+        name: np.array([level == positive for level in column.levels], dtype=bool)[column.codes]
+        for name, column in labels.items()
+    }
+    event, given = rate.masks(cells, codes)
+    return rows_of(np.where(event, 0, np.where(given, 1, 2)), sample.probabilities.values)
+
+
+def _measured(
+    design: Design, rate: Rate, rows: Rows, estimate: str, n_reference: float | None, seed: np.random.SeedSequence
+) -> Measurement:
+    scale, question, sizes = scale_of(rate), design.question(rate), design.sample.sizes[0]
+    table = expected_table(rows, estimate)
+    effective = effective_people(rows, table, estimate)
+    events, denominators = table[None, :, 0], table[None, :, :2].sum(axis=2)
+    comparisons, excluded = [], []
+    for contrast, other in design.contrasts:
+        group, n, n_effective = design.group(contrast), int(sizes[contrast.first]), round(effective[contrast.first])
+        first, second = (float(v) for v in values(pair_of(events, denominators, contrast), scale))  # type: ignore[arg-type]  # no whole numbers
+        disparity = float(disparity_of(np.asarray(first), np.asarray(second), question.disparity))
+        own, rest = groups_of(len(sizes), contrast)
+        others = rest | (contrast.overall & own)
+        undefined = "both values are 0" if first == second == 0 and np.isnan(disparity) else ""
+        reason, compared = "undefined: nobody is expected to meet the condition", None
+        if not np.isnan(disparity) or undefined:
+            reason = f"not identified: the probabilities do not tell {group!r} and {other!r} apart"
+            compared = uncertain_rates(
+                rows, table, np.stack([own, others]),
+                estimate=estimate, scale=scale, disparity=question.disparity, n_reference=n_reference,
+            )  # fmt: skip
+        if compared is None:
+            excluded.append(Exclusion(rate.name, group, other, None, reason, n, n_effective, 1))
+            continue
+        edges = dict.fromkeys(edge for edge, _ in question.tests)
+        # The same seed: outcomes of the same people are drawn for every comparison and every disparity.
+        drawn = {e: compared.draws(e, design.settings.n_resamples, np.random.default_rng(seed)) for e in edges}
+        null = UncertainNull(question, compared, drawn, disparity, n_effective, seed)
+        what = design.what_is_equal(rate, question, scored=False)
+        estimated = Estimate(
+            rate.name, group, other, None, contrast, n, int(sizes[others].sum()), first, second, disparity,
+            disparity_bounds((0.0, 1.0), question.disparity), *design.hypothesis(question, contrast, what, []),
+            undefined=undefined,
+        )  # fmt: skip
+        comparisons.append(Comparison(estimated, null, _evidence(null)))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shares = events / denominators
+    shown = group_values(effective * shares, effective[None], scale, design.settings)
+    whole = replace(shown, n_effective=np.rint(shown.n_effective).astype(np.int64))
+    return Measurement(tuple(comparisons), tuple(excluded), whole, "score")
+
+
+def _evidence(null: UncertainNull) -> Evidence:
+    """Count draws at equality, or at the margin."""
+    question, found = null.question, []
+    for edge, side in question.tests:
+        statistic = null.rates.statistic(edge)
+        found.append((*monte_carlo_p(null.drawn[edge], statistic, side), statistic, edge, side))
+    choose = max if question.alternative == "equivalence" else min
+    p, n_extreme, n_defined, statistic, edge, side = choose(found, key=lambda test: test[0])
+    tails = 2 if len(found) == 2 and question.alternative == "two-sided" else 1
+    draws = null.drawn[edge]
+    return Evidence(
+        min(0.0, float(np.log(tails * p))), "parametric bootstrap", statistic, float(null.rates.at(edge)[1]),
+        orient(statistic, side), draws, None, n_extreme, n_defined, len(draws) - n_defined, tails,
+    )  # fmt: skip

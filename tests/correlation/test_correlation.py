@@ -1,0 +1,720 @@
+"""The test for continuous sensitive features: what it reads, what it refuses, what it says."""
+
+import warnings
+from decimal import Decimal
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import stats
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.svm import LinearSVC
+
+from skfairtest import CorrelationFairnessTest
+from skfairtest._utils import progress as _progress
+from skfairtest.comparisons import resample as _resample
+from skfairtest.correlation import outcomes as _outcomes
+
+VALUES = ("p_value_", "statistic_", "disparity_", "confidence_interval_", "p_value_interval_", "rejected_", "concern_")
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Errors grow with age and have nothing to do with income; two sites."""
+    rng = np.random.default_rng(0)
+    n = 160
+    age = rng.integers(20, 70, n)
+    frame = pd.DataFrame({"age": age, "income": rng.lognormal(size=n).round(2), "site": rng.choice(["a", "b"], n)})
+    frame["y_pred"] = rng.normal(size=n).round(2)
+    frame["y_true"] = (frame["y_pred"] + rng.normal(size=n) * age / 40).round(2)
+    return frame
+
+
+def run(data, features=("age", "income"), *, control=False, put=lambda values: values, **params):
+    """Test the columns of a frame, put into some container."""
+    arguments = {"control_features": put(data["site"])} if control else {}
+    arguments["sensitive_features"] = {name: put(data[name]) for name in features}
+    params = {"n_resamples": 199, "random_state": 3, **params}
+    return CorrelationFairnessTest.from_predictions(put(data["y_true"]), put(data["y_pred"]), **arguments, **params)
+
+
+def assert_same(one, two):
+    """Compare everything two tests say, to the last digit."""
+    for name in ("comparisons_", "excluded_"):
+        pd.testing.assert_frame_equal(getattr(one, name), getattr(two, name), check_exact=True)
+    for name in VALUES:
+        np.testing.assert_equal(getattr(one, name), getattr(two, name), err_msg=name)
+    np.testing.assert_array_equal(one.null_distribution_, two.null_distribution_)
+    assert str(one) == str(two)
+
+
+def covariance(x, e):
+    """A measure that a user writes."""
+    return float(np.mean((x - x.mean()) * (e - e.mean())))
+
+
+# What it says ---------------------------------------------------------------------------------------------------------
+
+
+def test_attributes_of_a_fitted_test(data):
+    test = run(data)
+    assert list(test.comparisons_["feature"]) == ["age", "income"]
+    assert test.comparisons_["correlation"].tolist() == pytest.approx(
+        [stats.pearsonr(data[name], (data["y_true"] - data["y_pred"]).abs()).statistic for name in ("age", "income")]
+    )
+    lead = test.comparisons_.iloc[0]
+    assert test.p_value_ == lead["p_value_adjusted"] == pytest.approx(2 * lead["p_value"])
+    assert (test.statistic_, test.disparity_) == (lead["statistic"], lead["correlation"])
+    assert test.confidence_interval_ == (lead["ci_low"], lead["ci_high"])
+    assert test.confidence_interval_[0] < test.disparity_ < test.confidence_interval_[1]
+    assert test.p_value_interval_[0] <= test.p_value_ <= test.p_value_interval_[1]
+    assert test.rejected_ is test.concern_ is True
+    assert test.null_distribution_.shape == (199, 2)
+    assert (test.method_, test.adjust_, test.n_resamples_, test.n_samples_) == ("permutation", "holm", 199, 160)
+    assert test.excluded_.empty
+    assert (test.comparisons_["method"] == "permutation").all()
+
+
+def test_the_first_sentence_is_for_a_manager(data):
+    lines = str(run(data, ["age"])).splitlines()
+    assert lines[0].startswith("Absolute errors grow with age: correlation 0.")
+    assert "Null hypothesis" in lines
+    assert "zero" in lines[lines.index("Null hypothesis") + 1]
+    shrinking = run(data.assign(age=-data["age"]), ["age"])
+    assert str(shrinking).startswith("Absolute errors shrink with age: correlation -0.")
+
+
+def test_nothing_found_is_not_called_fair(data):
+    said = str(run(data, ["income"], of="residual", correlation="spearman"))
+    assert said.startswith("No correlation of residuals (true minus predicted) with income was found: rank correlation")
+    assert "does not prove" in said
+
+
+def test_several_features_and_strata_are_counted_in_words(data):
+    said = str(run(data, control=True, n_resamples=999))
+    assert "within levels of site" in said.splitlines()[0]
+    assert "1 of 2 features is significant." in said
+    assert "of 4 comparisons" in said
+    assert "second family" in said
+
+
+def test_a_callable_is_said_to_test_independence(data):
+    said = str(run(data, ["age"], correlation=covariance))
+    assert said.startswith("Absolute errors depend on age: covariance ")
+    assert "independent of each sensitive feature" in said
+    none = str(run(data, ["income"], of="residual", correlation=covariance))
+    assert none.startswith("No dependence of residuals (true minus predicted) on income was found")
+
+
+def test_an_unfitted_test_prints_its_parameters():
+    assert str(CorrelationFairnessTest(of="residual")) == "CorrelationFairnessTest(of='residual')"
+
+
+SKEWED = np.arange(40) ** 3
+
+
+def skewed(seed, **params):
+    """Test 40 outcomes that hardly grow with a skewed feature."""
+    e = np.random.default_rng(seed).normal(size=40) + 0.02 * np.arange(40)
+    params = {"sensitive_features": SKEWED, "random_state": 0, "n_resamples": 199, **params}
+    return CorrelationFairnessTest.from_predictions(None, e, of="prediction", **params)
+
+
+@pytest.mark.parametrize("correlation", ["pearson", "spearman"])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_interval_of_one_feature_holds_zero_exactly_where_the_test_does_not_reject(alternative, correlation):
+    found = set()
+    for seed in range(30):
+        test = skewed(seed, alternative=alternative, correlation=correlation)
+        low, high = test.confidence_interval_
+        assert low <= test.disparity_ <= high
+        assert (low <= 0 <= high) != test.rejected_
+        assert "disagree" not in str(test)
+        found.add(test.rejected_)
+    assert found == {True, False} or alternative == "less"
+
+
+@pytest.mark.parametrize("params", [{"n_resamples": 49}, {"n_resamples": "adaptive"}, {"adjust": "max_t"}, {}])
+@pytest.mark.parametrize("correlation", ["pearson", "spearman"])
+def test_zero_is_inside_where_a_comparison_is_not_rejected_at_its_level(correlation, params, monkeypatch):
+    monkeypatch.setattr("skfairtest.comparisons.settings.MOST_ADAPTIVE", 999)
+    features = {"a": SKEWED, "b": np.sin(SKEWED), "c": np.sqrt(SKEWED)}
+    for seed in range(8):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # 49 permutations cannot reject
+            rows = skewed(seed, correlation=correlation, sensitive_features=features, **params).comparisons_
+        joint = params.get("adjust") == "max_t"
+        rejected = rows["p_value_adjusted"] <= 0.05 if joint else rows["p_value"] <= 0.05 / 3
+        assert (rejected | ((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0))).all()
+
+
+@pytest.mark.parametrize(
+    ("truth", "pair"),
+    [
+        (0.0, lambda rng, x: (x, rng.normal(size=40) * x**2)),
+        (0.6, lambda rng, x: (np.exp(x), 0.6 * np.exp(x) + 0.8 * rng.lognormal(size=40))),
+    ],
+    ids=["spread that follows the feature", "lognormal"],
+)
+def test_intervals_cover_the_correlation_with_heavy_tails(truth, pair, thorough):
+    """With the standard error at the estimate .82 and .80 of 400 data sets."""
+    rng, n = np.random.default_rng(12), 200 if thorough else 50
+    covered = 0
+    for _ in range(n):
+        x, e = pair(rng, rng.normal(size=40))
+        options = {"of": "prediction", "n_resamples": 199, "random_state": int(rng.integers(2**31))}
+        low, high = CorrelationFairnessTest.from_predictions(
+            None, e, sensitive_features=x, **options
+        ).confidence_interval_
+        covered += low <= truth <= high
+    # 95 % less three Monte-Carlo errors.
+    assert covered >= n * 0.95 - 3 * np.sqrt(n * 0.95 * 0.05)
+
+
+def test_three_features_are_covered_together(thorough):
+    """With the standard error at the estimate .81 of 400 data sets."""
+    rng, n = np.random.default_rng(13), 150 if thorough else 40
+    covered = 0
+    for _ in range(n):
+        x = rng.normal(size=(40, 3))
+        e = (x**2 * rng.normal(size=(40, 3))).sum(axis=1)
+        rows = CorrelationFairnessTest.from_predictions(
+            None, e, sensitive_features=x, of="prediction", adjust="max_t", n_resamples=199,
+            random_state=int(rng.integers(2**31)),
+        ).comparisons_  # fmt: skip
+        covered += bool(((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0)).all())
+    assert covered >= n * 0.95 - 3 * np.sqrt(n * 0.95 * 0.05)
+
+
+def test_an_interval_of_several_features_that_contradicts_the_p_value_is_explained():
+    """Holm steps down and intervals do not; with a false-discovery rule they are not adjusted at all."""
+    age = np.arange(60.0)
+    features = {"age": age, "swing": np.sin(age)}
+    for adjust, reason in (("holm", "in a single step"), ("fdr_bh", "not adjusted for the number")):
+        found = set()
+        for seed in range(60):
+            e = np.random.default_rng(seed).normal(size=60) + 0.02 * age + 0.35 * np.sin(age)
+            test = CorrelationFairnessTest.from_predictions(
+                None, e, sensitive_features=features, of="prediction", adjust=adjust, random_state=0, n_resamples=99
+            )
+            rows = test.comparisons_
+            disagree = (rows["concern"] == ((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0))).any()
+            assert ("disagree on whether the correlation is zero" in str(test)) == disagree
+            assert (reason in str(test).split("disagree")[-1]) == disagree
+            found.add(bool(disagree))
+        assert found == {True, False}
+
+
+def test_to_frame_is_flat_and_a_copy(data):
+    arguments = {
+        "sensitive_features": data["age"],
+        "control_features": data[["site", "site"]].set_axis(["s", "t"], axis=1),
+    }
+    test = CorrelationFairnessTest.from_predictions(data["y_true"], data["y_pred"], n_resamples=99, **arguments)
+    assert list(test.comparisons_["stratum"]) == [None, ("a", "a"), ("b", "b")]
+    frame = test.to_frame()
+    assert list(frame["stratum"]) == ["", "a, a", "b, b"]
+    frame["n"] = 0
+    assert test.comparisons_["n"].sum() == 320
+    with pytest.raises(NotFittedError):
+        CorrelationFairnessTest().to_frame()
+
+
+# The p-value ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_p_value_of_a_tiny_sample_is_that_of_all_its_permutations(alternative):
+    x, e = np.array([20.0, 30, 33, 41, 60, 61]), np.array([0.1, 0.7, 0.4, 0.3, 1.5, 0.9])
+    options = {"of": "prediction", "alternative": alternative, "sensitive_features": x, "random_state": 0}
+    test = CorrelationFairnessTest.from_predictions(None, e, n_resamples=20_000, **options)
+    a = x - x.mean()
+    every = []
+    for order in permutations(e - e.mean()):
+        b = np.array(order)
+        every.append((a @ b) / np.sqrt(a**2 @ b**2))
+    sign = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
+    exact = np.mean(sign(np.array(every)) >= sign(np.array(every[0])) - 1e-12)
+    by_t = stats.t.sf(sign(every[0]), 4) * (2 if alternative == "two-sided" else 1)
+    assert test.p_value_ == pytest.approx(max(exact, by_t), abs=4 * np.sqrt(exact * (1 - exact) / 20_000) + 1e-4)
+
+
+def test_one_sided_intervals_are_open(data):
+    assert run(data, ["age"], alternative="greater").confidence_interval_[1] == 1
+    assert run(data, ["age"], alternative="less").confidence_interval_[0] == -1
+
+
+def test_greater_and_less_are_mirrored(data):
+    up = run(data, ["age"], alternative="greater")
+    down = run(data.assign(age=-data["age"]), ["age"], alternative="less")
+    assert up.rejected_
+    assert down.rejected_
+    assert up.statistic_ == pytest.approx(-down.statistic_)
+    assert not run(data, ["age"], alternative="less").rejected_
+
+
+@pytest.mark.parametrize("adjust", ["auto", "max_t", "holm", "bonferroni", "fdr_bh", "fdr_by", None])
+def test_every_adjustment_runs_and_never_undercuts_the_rows_own_p_value(adjust, data):
+    test = run(data, control=True, adjust=adjust)
+    rows = test.comparisons_
+    assert (rows["p_value_adjusted"] >= rows["p_value"] - 1e-12).all()
+    assert test.adjust_ == ("holm" if adjust == "auto" else adjust)
+    assert test.p_value_ >= rows["p_value"].iloc[:2].min()
+    assert (rows["ci_low"] < rows["correlation"]).all()
+
+
+def test_max_t_of_copies_of_a_feature_costs_nothing(data):
+    test = run(data.assign(income=-2 * data["age"]), adjust="max_t")
+    np.testing.assert_allclose(test.comparisons_["p_value_adjusted"], test.comparisons_["p_value"])
+    assert test.p_value_ == test.comparisons_["p_value"].iloc[0]
+
+
+def test_the_global_p_value_is_familywise_without_adjustment(data):
+    assert run(data, adjust=None).p_value_ == pytest.approx(run(data, adjust="holm").p_value_)
+
+
+def test_a_two_valued_feature_works(data):
+    test = run(data.assign(age=(data["age"] > 45)), ["age"], correlation="spearman")
+    assert test.disparity_ > 0
+    assert run(data.assign(age=(data["age"] > 45) * 1), ["age"]).rejected_
+
+
+def test_a_callable_outcome_and_a_callable_correlation(data):
+    squared = run(data, ["age"], of=lambda y_true, y_pred: (y_true - y_pred) ** 2)
+    assert squared.disparity_ == pytest.approx(
+        stats.pearsonr(data["age"], (data["y_true"] - data["y_pred"]) ** 2).statistic
+    )
+    own = run(data, ["age"], correlation=covariance)
+    assert own.statistic_ == own.disparity_
+    assert np.isnan(own.confidence_interval_).all()
+    np.testing.assert_allclose(np.abs(own.null_distribution_).mean(), 0, atol=5)
+
+
+def test_an_undefined_permutation_counts_in_neither_part():
+    def odd(x, e):
+        return np.nan if e[0] > e[1] else abs(covariance(x, e))
+
+    test = CorrelationFairnessTest.from_predictions(
+        None, [1, 2, 3, 5, 4], sensitive_features=[1, 2, 3, 4, 5], of="prediction", correlation=odd, random_state=0,
+        n_resamples=99,
+    )  # fmt: skip
+    defined = int((~np.isnan(test.null_distribution_)).sum())
+    assert 0 < defined < 99
+    assert test.p_value_ * (1 + defined) == pytest.approx(round(test.p_value_ * (1 + defined)))
+    assert f"undefined in {99 - defined} of 99" in test.excluded_["reason"].iloc[0]
+    assert "Left out" in str(test)
+
+
+# The same people ------------------------------------------------------------------------------------------------------
+
+
+def test_the_order_of_features_changes_nothing_but_their_order(data):
+    one, two = run(data), run(data, ["income", "age"])
+    pd.testing.assert_frame_equal(one.comparisons_, two.comparisons_[::-1].reset_index(drop=True))
+
+
+def test_frames_bring_their_names(data):
+    expected = run(data)
+    for frame in (data[["age", "income"]], pl.DataFrame(data[["age", "income"]].to_dict("list"))):
+        test = CorrelationFairnessTest.from_predictions(
+            data["y_true"].to_numpy(), data["y_pred"].to_numpy(), sensitive_features=frame, n_resamples=199,
+            random_state=3,
+        )  # fmt: skip
+        assert_same(test, expected)
+    array = CorrelationFairnessTest.from_predictions(
+        data["y_true"], data["y_pred"], sensitive_features=data[["age", "income"]].to_numpy(), n_resamples=9999
+    )
+    assert list(array.comparisons_["feature"]) == ["sensitive_feature_0", "sensitive_feature_1"]
+
+
+@pytest.mark.parametrize("seed", [4, np.int64(4)])
+def test_integer_seeds_are_alike(seed, data):
+    assert_same(run(data, random_state=seed), run(data, random_state=4))
+
+
+@pytest.mark.parametrize("make", [np.random.RandomState, np.random.default_rng])
+def test_generators_advance_and_can_be_repeated(make, data):
+    assert_same(run(data, random_state=make(1)), run(data, random_state=make(1)))
+    state = make(1)
+    one, two = run(data, random_state=state), run(data, random_state=state)
+    assert (one.null_distribution_ != two.null_distribution_).any()
+
+
+# Estimators -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Features, a number and a label to predict, and an age that matters."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 2))
+    age = 40 + 10 * X[:, 0] + rng.normal(size=120)
+    y = X @ [1.0, 0.5] + rng.normal(size=120)
+    return X, y, np.where(y > 0, "yes", "no"), age
+
+
+def test_a_regressor_says_what_it_predicts(people):
+    X, y, _, age = people
+    model = LinearRegression().fit(X, y)
+    test = CorrelationFairnessTest(model, of="residual", n_resamples=99, random_state=0)
+    test.fit(X, y, sensitive_features=age)
+    assert test.disparity_ == pytest.approx(stats.pearsonr(age, y - model.predict(X)).statistic)
+    assert test.pos_label_ is None
+
+
+def test_a_classifier_says_the_probability_of_the_positive_class(people):
+    X, _, labels, age = people
+    model = LogisticRegression().fit(X, labels)
+    probability = model.predict_proba(X)[:, 1]
+    with pytest.raises(ValueError, match=r"pos_label is needed: .* 'no', 'yes', and nothing says"):
+        CorrelationFairnessTest(model).fit(X, labels, sensitive_features=age)
+    with pytest.raises(ValueError, match="pos_label='yes' is a label of a classifier of two classes"):
+        CorrelationFairnessTest(pos_label="yes").fit(probability, sensitive_features=age)
+    options = {"n_resamples": 99, "random_state": 0, "pos_label": "yes"}
+    test = CorrelationFairnessTest(model, **options).fit(X, labels, sensitive_features=age)
+    expected = stats.pearsonr(age, np.abs((labels == "yes") - probability)).statistic
+    assert test.disparity_ == pytest.approx(expected)
+    assert test.pos_label_ == "yes"
+    alone = CorrelationFairnessTest(model, of="prediction", **options).fit(X, sensitive_features=age)
+    assert alone.disparity_ == pytest.approx(stats.pearsonr(age, probability).statistic)
+    other = CorrelationFairnessTest(model, of="prediction", **{**options, "pos_label": "no"})
+    assert other.fit(X, sensitive_features=age).disparity_ == pytest.approx(-alone.disparity_)
+
+
+def test_a_classifier_of_another_library_says_probabilities_too(people):
+    X, _, _, age = people
+
+    class Foreign:
+        classes_ = (False, True)
+
+        def predict(self, X):
+            raise AssertionError("probabilities are there to be used")
+
+        def predict_proba(self, X):
+            share = 1 / (1 + np.exp(-X[:, 0]))
+            return np.column_stack([1 - share, share])
+
+    test = CorrelationFairnessTest(Foreign(), of="prediction", n_resamples=99).fit(X, sensitive_features=age)
+    assert test.disparity_ == pytest.approx(stats.pearsonr(age, 1 / (1 + np.exp(-X[:, 0]))).statistic)
+
+
+def test_a_classifier_without_probabilities_says_zero_or_one(people):
+    X, _, labels, age = people
+    model = LinearSVC().fit(X, labels)
+    test = CorrelationFairnessTest(model, of="prediction", n_resamples=99, pos_label="yes")
+    test.fit(X, sensitive_features=age)
+    assert test.disparity_ == pytest.approx(stats.pearsonr(age, model.predict(X) == "yes").statistic)
+    with pytest.raises(ValueError, match="y_true holds 'maybe', which is neither of the estimator's classes"):
+        CorrelationFairnessTest(model, pos_label="yes").fit(X, ["maybe", *labels[1:]], sensitive_features=age)
+
+
+def test_more_than_two_classes_need_a_function(people):
+    X, y, _, age = people
+    labels = np.digitize(y, [-0.5, 0.5])
+    model = LogisticRegression().fit(X, labels)
+    with pytest.raises(ValueError, match="estimator has 3 classes"):
+        CorrelationFairnessTest(model).fit(X, labels, sensitive_features=age)
+    test = CorrelationFairnessTest(model, of=np.not_equal, n_resamples=99).fit(X, labels, sensitive_features=age)
+    assert test.disparity_ == pytest.approx(stats.pearsonr(age, model.predict(X) != labels).statistic)
+    assert "values of not_equal" in str(test)
+
+
+def test_parameters_of_predict_are_handed_on(people):
+    X, _, _, age = people
+
+    class Shifted:
+        def predict(self, X, shift=0.0, sensitive_features=None):
+            assert len(sensitive_features) == len(X)
+            return X[:, 0] * (1 + shift * (X[:, 1] > 0))
+
+    options = {"sensitive_features": age}
+    test = CorrelationFairnessTest(Shifted(), of="prediction", n_resamples=99)
+    plain = test.fit(X, **options).disparity_
+    assert test.fit(X, predict_params={"shift": 3.0}, **options).disparity_ != plain
+
+
+def test_a_model_may_predict_from_anything_with_one_prediction_per_person(people):
+    X, y, _, age = people
+
+    class FromColumns:
+        def predict(self, X):
+            return X["first"]
+
+    test = CorrelationFairnessTest(FromColumns(), of="residual", n_resamples=99)
+    test.fit({"first": X[:, 0]}, y, sensitive_features=age)
+    assert test.disparity_ == pytest.approx(stats.pearsonr(age, y - X[:, 0]).statistic)
+    with pytest.raises(ValueError, match="different lengths, 120 and 60"):
+        test.fit({"first": X[:60, 0]}, y, sensitive_features=age)
+    with pytest.raises(ValueError, match="X and y_true have different lengths, 60 and 120"):
+        CorrelationFairnessTest(LinearRegression().fit(X, y)).fit(X[:60], y, sensitive_features=age)
+
+
+def test_an_estimator_that_is_not_fitted_is_an_error(people):
+    X, y, labels, age = people
+    for model, target in ((LinearRegression(), y), (LogisticRegression(), labels)):
+        with pytest.raises(NotFittedError):
+            CorrelationFairnessTest(model).fit(X, target, sensitive_features=age)
+
+    class Half(BaseEstimator):
+        classes_ = np.array([0, 1])
+
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return np.zeros(len(X))
+
+        predict_proba = predict
+
+        def __sklearn_is_fitted__(self):
+            return False
+
+    with pytest.raises(NotFittedError):
+        CorrelationFairnessTest(Half()).fit(X, labels, sensitive_features=age)
+    with pytest.raises(ValueError, match="is a class"):
+        CorrelationFairnessTest(LinearRegression).fit(X, y, sensitive_features=age)
+
+
+def test_clone_keeps_the_fitted_model_and_every_parameter(people):
+    X, y, _, age = people
+    model = LinearRegression().fit(X, y)
+    test = CorrelationFairnessTest(model, of="residual", adjust=None, random_state=1, n_resamples=99)
+    twin = clone(test)
+    assert twin.estimator is model
+    assert twin.get_params(deep=False) == test.get_params(deep=False)
+    test.fit(X, y, sensitive_features=age)
+    assert not hasattr(clone(test), "p_value_")
+    assert_same(twin.fit(X, y, sensitive_features=age), test)
+    assert test.set_params(n_resamples=50).n_resamples == 50
+
+
+def test_its_routing_requests_are_declared():
+    requests = CorrelationFairnessTest().get_metadata_routing().fit.requests
+    assert requests == {"sensitive_features": True, "control_features": True, "predict_params": True}
+    assert CorrelationFairnessTest().__sklearn_tags__().no_validation
+
+
+# Strata ---------------------------------------------------------------------------------------------------------------
+
+
+def test_rows_of_strata_are_a_second_family(data):
+    test = run(data, control=True)
+    rows = test.comparisons_
+    assert list(rows["stratum"]) == [None, None, "a", "a", "b", "b"]
+    assert list(rows["n"].iloc[:2]) == [160, 160]
+    assert rows["n"].iloc[2:].sum() == 320
+    assert test.p_value_ == rows["p_value_adjusted"].iloc[:2].min()
+    assert test.null_distribution_.shape == (199, 2)
+
+
+def test_a_correlation_between_strata_only_is_none_within(data):
+    site = data["site"] == "b"
+    moved = data.assign(age=data["income"] + 100 * site, y_true=data["y_pred"] + 1 + 9 * site, one=1.0)
+    moved["y_true"] += np.random.default_rng(0).normal(size=160) * 0.1
+    assert run(moved, ["age"]).disparity_ > 0.9
+    assert not run(moved, ["age"], control=True).rejected_
+
+
+def test_strata_left_out_are_listed(data):
+    changed = data.copy()
+    changed.loc[:1, "site"] = "c"
+    changed.loc[2:9, "site"] = "d"
+    changed.loc[2:9, "age"] = 30
+    test = run(changed, control=True)
+    assert test.excluded_[["feature", "stratum", "n"]].to_numpy().tolist() == [
+        ["age", "c", 2],
+        ["age", "d", 8],
+        ["income", "c", 2],
+    ]
+    assert "fewer than 3 people" in str(test)
+    rows = test.comparisons_
+    assert list(rows.loc[rows["feature"] == "age", "stratum"]) == [None, "a", "b"]
+    assert rows["n"].iloc[0] == 150
+
+
+def test_a_feature_without_a_stratum_is_left_out(data):
+    changed = data.assign(income=(data["site"] == "a") * 1.0)
+    test = run(changed, control=True)
+    assert set(test.comparisons_["feature"]) == {"age"}
+    assert list(test.excluded_["feature"]) == ["income", "income"]
+    with pytest.raises(ValueError, match="no stratum of control_feature_0 has 3 or more people"):
+        CorrelationFairnessTest.from_predictions(
+            data["y_true"], data["y_pred"], sensitive_features=data["age"], control_features=np.arange(160)
+        )
+
+
+def test_too_many_strata_are_refused(data, monkeypatch):
+    monkeypatch.setattr(_outcomes, "MOST_STRATA", 3)
+    with pytest.raises(ValueError, match="makes 4 comparisons within strata, more than 3"):
+        run(data, control=True)
+
+
+# Bad input ------------------------------------------------------------------------------------------------------------
+
+GOOD = {"y_true": [1, 2, 3, 4, 6], "y_pred": [1, 3, 2, 4, 5], "sensitive_features": {"age": [20, 30, 40, 50, 70]}}
+
+
+def small(**changes):
+    """Test the good people with some arguments changed."""
+    arguments = {"n_resamples": 99, **GOOD, **changes}
+    return CorrelationFairnessTest.from_predictions(arguments.pop("y_true"), arguments.pop("y_pred"), **arguments)
+
+
+def test_the_good_people_are_good():
+    assert 0 < small().p_value_ <= 1
+    small(sensitive_features={"age": [Decimal("20"), 30.5, 40, 50, 70]})
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sensitive_features": None}, "sensitive_features is missing"),
+        ({"sensitive_features": {"age": list("young")}}, r"column 'age'\) holds 'g', .*FairnessTest"),
+        ({"sensitive_features": {"age": pd.Categorical([1, 2, 3, 1, 2])}}, r"'age'\) is categorical: use FairnessTest"),
+        ({"sensitive_features": pd.Series([1, 2, 3, 1, 2], dtype="category")}, "is categorical: use FairnessTest"),
+        ({"sensitive_features": {"age": pd.date_range("2000", periods=5)}}, "dates can become numbers"),
+        ({"sensitive_features": {"age": [3] * 5}}, r"column 'age'\) is 3 for everybody"),
+        ({"sensitive_features": {"age": [1, None, 3, np.nan, 5]}}, r"column 'age'\) has 2 missing values among 5"),
+        ({"sensitive_features": {"age": [1, np.inf, 3, 4, 5]}}, r"column 'age'\) holds infinite values"),
+        ({"sensitive_features": "age"}, "is the string 'age'"),
+        ({"sensitive_features": {"age": [1, 2, 3]}}, "different lengths"),
+        ({"control_features": {"site": ["a", None, "b", "b", "b"]}}, r"column 'site'\) has 1 missing value"),
+        ({"y_true": None}, "y is missing: of='absolute_error' needs the true values"),
+        ({"y_true": None, "of": np.subtract}, "y is missing: of=subtract"),
+        ({"y_true": [1, 2, None, 4, 5]}, "y_true has 1 missing value"),
+        ({"y_true": [1, 2, None, 4, 5], "of": "prediction"}, "y_true has 1 missing value"),
+        ({"y_true": list("aabab")}, "y_true holds 'a', which is not a number"),
+        ({"y_pred": list("aabab")}, "y_pred holds 'a', which is not a number"),
+        ({"y_pred": [[1], [2], [3], [4], [5]]}, "y_pred is a table"),
+        ({"y_pred": GOOD["y_true"]}, r"of='absolute_error' is 0 for all 5 people"),
+        ({"estimator": LinearRegression()}, "estimator is not for from_predictions, which takes predictions"),
+        ({"of": "error"}, "of must be one of 'prediction', 'residual', 'absolute_error', or a function"),
+        ({"of": 3}, "of must be one of"),
+        ({"of": lambda y, p: np.nan * y}, "of=<lambda> returned 5 values among 5 that are NaN or infinite"),
+        ({"of": lambda y, p: 1.0}, "must return one number per person, of shape"),
+        ({"of": lambda y, p: 1 / 0}, "of=<lambda> raised ZeroDivisionError"),
+        ({"correlation": "kendall"}, "correlation must be one of 'pearson', 'spearman', or a function"),
+        ({"correlation": lambda x, e: np.nan}, "correlation=<lambda> of age returned nan"),
+        ({"correlation": lambda x, e: None}, "of age returned array.*not one number"),
+        ({"alternative": "equivalence"}, "alternative must be one of 'two-sided', 'greater', 'less'; found"),
+        ({"adjust": "sidak"}, "adjust must be one of"),
+        ({"confidence_level": 95}, "confidence_level must be"),
+        ({"n_resamples": 0}, "n_resamples must be"),
+        ({"n_resamples": "many"}, "n_resamples must be an integer of at least 1, or 'adaptive'; found 'many'"),
+        ({"n_resamples": "adaptive", "adjust": "max_t"}, "adjust='max_t' needs a fixed number"),
+        ({"verbose": -1}, "verbose must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
+        ({"random_state": -1}, "random_state must not be negative"),
+    ],
+)
+def test_bad_input_is_named(changes, message):
+    with pytest.raises(ValueError, match=message):
+        small(**changes)
+
+
+def test_a_test_that_failed_is_not_fitted():
+    test = CorrelationFairnessTest(correlation=lambda x, e: np.nan)
+    with pytest.raises(ValueError, match="returned nan"):
+        test.fit(GOOD["y_pred"], GOOD["y_true"], sensitive_features=GOOD["sensitive_features"])
+    assert str(test).startswith("CorrelationFairnessTest(correlation=")
+    with pytest.raises(NotFittedError):
+        test.to_frame()
+
+
+def test_two_people_are_too_few():
+    with pytest.raises(ValueError, match="2 people are too few: a correlation needs at least 3"):
+        small(y_true=[1, 2], y_pred=[1, 3], sensitive_features=[20, 30])
+
+
+def test_a_function_that_fails_in_a_stratum_names_it():
+    def undefined(x, e):
+        return np.nan if len(x) == 4 else 1.0
+
+    with pytest.raises(ValueError, match="of age in b returned nan"):
+        small(
+            y_true=[*range(7)],
+            y_pred=[3, 1, 2, 5, 4, 1, 1],
+            sensitive_features={"age": [1, 2, 3, 4, 5, 6, 7]},
+            control_features=list("aaabbbb"),
+            correlation=undefined,
+        )
+
+
+def test_indexes_in_another_order_are_an_error(data):
+    with pytest.raises(ValueError, match="align them"):
+        CorrelationFairnessTest.from_predictions(data["y_true"], data["y_pred"][::-1], sensitive_features=data["age"])
+    model = LinearRegression().fit(data[["income"]], data["y_true"])
+    with pytest.raises(ValueError, match="align them"):
+        CorrelationFairnessTest(model).fit(data[["income"]], data["y_true"], sensitive_features=data["age"][::-1])
+
+
+def test_too_few_permutations_are_announced(data):
+    with pytest.warns(UserWarning, match=r"n_resamples=19 cannot reject at 0.05: .* 2 comparisons can reach is 0.1"):
+        run(data, n_resamples=19)
+
+
+def test_a_slow_function_is_announced(data, monkeypatch):
+    monkeypatch.setattr(_resample, "LONG", -1.0)
+    with pytest.warns(UserWarning, match="covariance of absolute errors: 199 resamples are going to take .* n_jobs"):
+        run(data, correlation=covariance)
+
+
+# How long it takes ----------------------------------------------------------------------------------------------------
+
+
+def test_adaptive_stops_when_every_comparison_has_its_answer(data):
+    test = run(data, ["income"], of="residual", n_resamples="adaptive")
+    drawn = test.null_distribution_[:, 0]
+    assert len(drawn) == test.n_resamples_ < 9999
+    extreme = np.abs(drawn) >= abs(test.statistic_)
+    assert extreme.sum() == 20
+    assert extreme[-1]
+    assert test.p_value_ == pytest.approx(20 / test.n_resamples_, rel=1e-14)
+    assert test.p_value_interval_[0] < test.p_value_ < test.p_value_interval_[1]
+
+
+def test_adaptive_goes_on_where_nothing_is_as_extreme(data, monkeypatch):
+    monkeypatch.setattr("skfairtest.comparisons.settings.MOST_ADAPTIVE", 300)
+    test = run(data, n_resamples="adaptive")
+    income = test.null_distribution_[:, 1]
+    assert test.n_resamples_ == 300
+    assert np.isnan(income[-1])
+    # t has 160 - 2 degrees of freedom.
+    by_t = 2 * stats.t.sf(np.abs(test.comparisons_["statistic"]), 158)
+    expected = np.maximum([1 / 301, 20 / (~np.isnan(income)).sum()], by_t)
+    assert test.comparisons_["p_value"].tolist() == pytest.approx(expected, rel=1e-12)
+    assert test.excluded_.empty
+
+
+def test_adaptive_passes_over_undefined_permutations(data):
+    def odd(x, e):
+        return np.nan if e[0] > e[1] else abs(covariance(x, e))
+
+    changed = data.sort_values("income").assign(income=np.arange(160.0), y_pred=0.0)
+    changed["y_true"] = np.random.default_rng(0).permutation(160)
+    test = run(changed, ["income"], of="residual", correlation=odd, n_resamples="adaptive")
+    drawn = test.null_distribution_[:, 0]
+    undefined = int(np.isnan(drawn).sum())
+    assert 0 < undefined < test.n_resamples_ == len(drawn)
+    assert test.p_value_ == pytest.approx(20 / (len(drawn) - undefined), rel=1e-14)
+    assert f"undefined in {undefined} of {len(drawn)} resamples" in test.excluded_["reason"].iloc[0]
+
+
+def test_adaptive_is_never_announced_as_slow(data, monkeypatch, recwarn):
+    monkeypatch.setattr(_resample, "LONG", -1.0)
+    run(data, ["income"], n_resamples="adaptive")
+    assert not recwarn.list
+
+
+def test_progress_is_shown_on_request_only(data, monkeypatch, capsys):
+    monkeypatch.setattr(_progress, "NOTICEABLE", -1.0)
+    run(data, correlation="spearman")
+    assert capsys.readouterr() == ("", "")
+    run(data, correlation="spearman", verbose=1)
+    out, error = capsys.readouterr()
+    assert not out
+    assert "rank correlation of absolute errors" in error
