@@ -61,7 +61,7 @@ def _several(call: Callable[..., T], pieces: Sequence[tuple[Any, ...]]) -> list[
 
 
 def _parallel(n_jobs: int | None) -> Parallel:
-    """Return what runs delayed calls and gives their results one by one, as they come where the backend can do that."""
+    """A runner of delayed calls that gives their results one by one, as they come where the backend can do that."""
     try:
         return Parallel(n_jobs=n_jobs, return_as="generator")
     except ValueError:  # such a backend ("multiprocessing") returns all results together

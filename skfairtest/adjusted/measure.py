@@ -225,7 +225,7 @@ def measure_adjusted(
 
 
 def _targets(people: People, pair: Pair, learning: Learning) -> tuple[Target, Target]:
-    """Return what is predicted of the people of a comparison: their outcome and their group."""
+    """The predictions for the people of a comparison: their outcome and their group."""
     of_group = Target(pair.rows, pair.first.astype(float), learning.group_model, "group_model")
     return Target(pair.rows, people.outcome[pair.rows], learning.outcome_model, "outcome_model"), of_group
 

@@ -153,7 +153,7 @@ def adjusted_document(
 
 
 def _writer(setup: AdjustedSetup, row: Mapping[str, Any]) -> tuple[Callable[[float], str], str]:
-    """Return how differences of a row are written, and their unit."""
+    """The format of a row's differences, and their unit."""
     if not setup.share:
         return number, ""
     digits = share_digits(row["disparity"], row["unadjusted"])

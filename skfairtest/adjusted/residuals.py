@@ -44,7 +44,7 @@ FOLDS_OF_A_HALF = 2
 
 
 def n_trees(n: int) -> int:
-    """Return how many trees are boosted with n people: as their square root.
+    """The number of trees boosted with n people, which grows as their square root.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def seeded(model: Any, seed: np.random.SeedSequence) -> Any:
 
 
 def predicted(model: Any, X: Any, where: str) -> Floats:
-    """Return what a fitted model expects: a number, or the probability of 1.
+    """The expectation of a fitted model: a number, or the probability of 1.
 
     Raises
     ------

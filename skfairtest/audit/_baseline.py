@@ -73,7 +73,7 @@ def paired_test(metrics: Sequence[Metric], settings: Mapping[str, Any], n_featur
 
 
 def baseline_record(tests: Mapping[str, PairedFairnessTest], alpha: float, without: Sequence[str]) -> PairedRecord:
-    """Return what the tests of all features found, adjusted together by Holm's method.
+    """The results of the tests of all features, adjusted together by Holm's method.
 
     Parameters
     ----------

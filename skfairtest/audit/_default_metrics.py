@@ -30,7 +30,7 @@ def asked_of(estimator: Any, y: Any) -> tuple[list[Metric], set[str]]:
 
 
 def kinds_of(sample: Sample, estimator: Any) -> tuple[set[str], list[tuple[str, str]]]:
-    """Return what is predicted, and which standard metrics have no meaning for it, with the reason.
+    """The kind of prediction, and the standard metrics that have no meaning for it, with the reason.
 
     As in `sklearn.utils.multiclass.type_of_target`, numbers that are not whole are continuous.
 

@@ -124,7 +124,7 @@ def impact_frame(
 
 
 def _counted(feature: str, one: Category, known: int) -> dict[str, Any]:
-    """Return what is shown for every category, also if it is not compared."""
+    """The numbers shown for every category, also if it is not compared."""
     return {
         "feature": feature, "category": one.name, "n": one.n, "selected": one.selected,
         "share": np.nan if one.unknown or not known else one.n / known,
@@ -363,19 +363,19 @@ def _beside_highest(one: Category, highest: Category, found: pd.Series, alpha: f
 
 
 def _to_four_fifths(x: int, n: int, top: int, m: int) -> int:
-    """Return how many more have to be selected for a rate of four fifths of the highest."""
+    """The number of further selections that give a rate of four fifths of the highest."""
     return max(0, -((5 * x * m - 4 * top * n) // (5 * m)))
 
 
 def _flips_four_fifths(x: int, n: int, top: int, m: int) -> int:
-    """Return how many changed decisions on this category bring the ratio to the other side of four fifths."""
+    """The number of changed decisions on this category after which the ratio is on the other side of four fifths."""
     if 5 * x * m < 4 * top * n:
         return _to_four_fifths(x, n, top, m)
     return (5 * x * m - 4 * top * n) // (5 * m) + 1
 
 
 def flips_of_test(x: int, n: int, top: int, m: int, alpha: float) -> Any:
-    """Return how many changed decisions on a category change the result of the exact test of this pair alone.
+    """The number of changed decisions on a category after which the exact test of this pair alone says the opposite.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ def _placements(made: Evaluation, low: np.ndarray, high: np.ndarray) -> Iterator
 
 
 def _counts(kinds: Kinds, sample: Sample) -> np.ndarray:
-    """Return how many people of each stratum, and of all together, and group are of a kind: (S + 1, G, K)."""
+    """The numbers of people by stratum (the last: all together), group and kind, of shape (S + 1, G, K)."""
     if kinds.counts is not None:
         counts = kinds.counts.astype(float)
     else:

@@ -108,7 +108,7 @@ class Design:
             yield Exclusion(metric, name, None, self.stratum(place), why, n, 0, comparisons)
 
     def what_is_equal(self, rate: Rate, question: Question, *, scored: bool) -> tuple[Hashable, bool]:
-        """Return what is equal where a rate is, and whether that is its complement.
+        """The rate that is equal exactly where this one is, and whether it is the complement.
 
         `scored` statistics of equality are of the rate, whatever the disparity and whichever function of it is shown.
         Others are the same for the complement, but for their sign, where differences of the rate itself are compared;

@@ -173,7 +173,7 @@ class NullDistribution:
         return None
 
     def n_effective(self, estimate: Estimate) -> int:
-        """Return how many people of the group the estimate rests on."""
+        """The number of people of the group on whom the estimate rests."""
         return estimate.n_group
 
     def standardized(self) -> Moments | None:

@@ -176,7 +176,7 @@ class Evaluation:
 
 
 def masks_of(rate: Rate, kinds: Kinds, pos_label: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return which kinds are counted in a rate's numerator and denominator."""
+    """Masks of the kinds counted in a rate's numerator and denominator."""
     named = {name: values for name, values in kinds.values.items() if name in ("y_true", "y_pred")}
     positive = {name: values.is_label(pos_label) for name, values in named.items()}
     return rate.masks(positive, shared_codes(named))

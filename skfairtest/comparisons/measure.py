@@ -308,7 +308,7 @@ def label_table(
 
 
 def cells_read(metrics: Sequence[Metric], settings: Settings) -> set[str]:
-    """Return which columns the metrics, or the place where labels are permuted, read."""
+    """The columns that the metrics, or the strata within which labels are permuted, read."""
     reads = {name for metric in metrics for name in metric.reads}
     return reads | ({settings.within} if settings.within in ("y_true", "y_pred") else set())
 

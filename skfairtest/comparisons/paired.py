@@ -78,7 +78,7 @@ class ChangeNull(DrawnNull):
         return self.times * self.changes.error
 
     def n_effective(self, estimate: Estimate) -> int:
-        """Return how many samples of the group meet the condition."""
+        """The number of samples of the group that meet the condition."""
         return int(self.changes.n[0].sum())
 
 
@@ -101,7 +101,7 @@ class SizesNull(DrawnNull):
         return self.changes.error
 
     def n_effective(self, estimate: Estimate) -> int:
-        """Return how many samples of the group meet the condition."""
+        """The number of samples of the group that meet the condition."""
         return int(self.changes.n[0].sum())
 
 
@@ -210,7 +210,7 @@ def sizes_of(changes: Changes, sums: Changes) -> tuple[float, float]:
 
 
 def evidence_of(found: Found, error: float, alternative: str) -> Evidence:
-    """Return what a test of changes found as evidence."""
+    """The result of a test of changes, as evidence."""
     n_defined = 0 if found.draws is None else len(found.draws)
     return Evidence(
         found.log_p, METHODS[found.decided], found.statistic, error, orient(found.statistic, alternative), found.draws,

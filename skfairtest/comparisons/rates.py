@@ -127,7 +127,7 @@ class RateNull(NullDistribution):
         return Enumerated(moved, observed, int(totals.sum()), len(d1), is_rate=self.scale.is_identity)
 
     def n_effective(self, estimate: Estimate) -> int:
-        """Return how many people of the group meet the condition."""
+        """The number of people of the group who meet the condition."""
         return int(self.pair.d1.sum())
 
     def homogeneity(self) -> Homogeneity | None:
@@ -180,7 +180,7 @@ class Counted:
 
 
 def scale_of(rate: Rate) -> Scale:
-    """Return how a metric follows from its rate."""
+    """The function by which a metric follows from its rate."""
     return Scale() if rate.value is None or rate.slope is None else Scale(rate.value, rate.slope)
 
 

@@ -120,7 +120,7 @@ def _draw(draw: Callable[[int, np.random.SeedSequence], Any], chunks: Chunks) ->
 
 
 def _chunks_of_a_call(n_chunks: int, n_tasks: int, n_jobs: int | None) -> int:
-    """Return how many chunks of a task one process draws: sending the people costs something, too."""
+    """The number of chunks of a task for one process: sending the people has a cost, too."""
     jobs = effective_n_jobs(n_jobs)  # type: ignore[arg-type]  # None: as configured
     return 1 if jobs == 1 else -(-n_chunks * n_tasks // (CALLS * jobs))
 

@@ -174,7 +174,7 @@ class TwoSides:
 
 
 def groups_of(n_groups: int, contrast: Contrast) -> tuple[np.ndarray, np.ndarray]:
-    """Return which groups either side of a contrast consists of."""
+    """The groups on either side of a contrast."""
     return np.arange(n_groups) == contrast.first, contrast.others(n_groups)
 
 

@@ -441,7 +441,7 @@ class _Permutations:
         return replace(self, proven=tuple(one.null.is_rarer(value, log_p) for one, value in members))
 
     def draw(self, family: Family) -> Callable[[int, np.random.SeedSequence], Floats]:
-        """Return what draws the statistics, (size, M)."""
+        """The function that draws statistics, of shape (size, M)."""
         strata, places = [part.stratum for part in family.sides.parts], family.sides.places
         two_sides.check_size(int(max(stratum.counts.sum() for stratum in strata)))
         at = [(one.sides.places[0], one.sides.places[-1]) for one in family.members]

@@ -28,7 +28,7 @@ class Measure:
 
 
 def measure_of(design: Design, metric: Metric) -> Measure:
-    """Return what each row of people adds to a rate or to a mean.
+    """The sums of a rate or of a mean, and the contribution of each row of people.
 
     Raises
     ------

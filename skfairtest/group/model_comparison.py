@@ -67,7 +67,7 @@ class ModelComparison:
         return {name: test._record((self.baseline, name)) for name, test in self.tests.items()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was found as plain Python.
+        """The result as plain Python.
 
         Returns
         -------

@@ -419,7 +419,7 @@ class PairedFairnessTest(ReportPages, FairnessTest):
         self._shares = tuple(metric.name for metric in measured if isinstance(metric, Rate) and metric.value is None)
 
     def _record(self, names: tuple[str, str] = ("model A", "model B"), alpha: float | None = None) -> PairedRecord:
-        """Return what reports say of the fitted test.
+        """The record of the fitted test, from which reports are written.
 
         `names` are what models are called, and `alpha` is the level of several tests together, adjusted by Holm.
         """

@@ -275,7 +275,7 @@ def _groups(transformer: Any, sensitive: tuple[Column, ...], rows: NDArray[np.bo
 
 
 def _names_of_groups(transformer: Any) -> list[str]:
-    """Return what sensitive features are called when a transformer is fitted; several steps may take them."""
+    """The names of the sensitive features when a transformer is fitted; several steps may take them."""
     if not isinstance(transformer, Pipeline):
         return ["sensitive_features"] if "sensitive_features" in inspect.signature(transformer.fit).parameters else []
     steps = [(name, step) for name, step in transformer.steps if hasattr(step, "fit")]

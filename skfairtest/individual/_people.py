@@ -109,7 +109,7 @@ def people_of(X: Any, y: Any, sensitive_features: Any, *, numbers: bool, estimat
 
 
 def outside_ranges(values: Floats, unfair: Floats) -> tuple[int, NDArray[np.bool_], float]:
-    """Return how many features left their observed range, whose did, and how far, in lengths of that range.
+    """The number of features that left their observed range, those people, and how far, in lengths of that range.
 
     Examples
     --------

@@ -230,7 +230,7 @@ def _masked(function: Callable[..., Floats], movable: NDArray[np.bool_]) -> Call
 
 
 def _shrink_among(metric: Quadratics, movable: NDArray[np.bool_]) -> Shrink:
-    """Return what shrinks the features that may move, 0 for the others."""
+    """The matrix that shrinks the features that may move, 0 for the others."""
     part = metric.among(movable)
 
     def shrink(v: Floats, t: float) -> Floats:
@@ -370,7 +370,7 @@ def _block(model: Audited, flow: Flow, errors: bool, metric: Quadratics, starts:
 
 
 def changed_features(inputs: Features, starts: Floats, unfair: Floats, ratios: Floats) -> pd.DataFrame:
-    """Return what changed, for how many people, and the share of them who are worse off.
+    """The features that changed, for how many people, and the share of them who are worse off.
 
     Parameters
     ----------
@@ -419,7 +419,7 @@ def changes(
     worst: NDArray[np.intp],
     n_features: int | None,
 ) -> pd.DataFrame:
-    """Return what changed for some people, and how much each change adds to their loss.
+    """The features that changed for some people, and the loss that each change adds.
 
     Parameters
     ----------

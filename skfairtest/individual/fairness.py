@@ -504,7 +504,7 @@ class IndividualFairnessTest(ReportPages):
         return changes(self._model, self._starts, self._unfair, self._truth, people, worst, n_features)
 
     def changed_features(self) -> pd.DataFrame:
-        """Return which columns of X changed, in which way, and for how many people.
+        """The columns of X that changed, in which way, and for how many people.
 
         Returns
         -------

@@ -201,7 +201,7 @@ class SensitiveSubspace(FairMetric):
         return sorted(features.positions(named if several else [named], "sensitive_columns"))
 
     def _coefficients(self, X: Floats, column: Column, kept: Floats | None) -> Floats:
-        """Return what is free because of a sensitive feature, of shape (m, n_features); `kept`: what was selected."""
+        """The directions free because of a sensitive feature, of shape (m, n_features); `kept`: those selected."""
         if self.level is None or not (X.std(axis=0) > 0).any():
             return _with_spread(self._regress(X, column), X)
         responses = responses_of(column)

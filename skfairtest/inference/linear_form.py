@@ -213,7 +213,7 @@ def _limits_at(
 
 
 def effective_people(rate: Floats, variance: Floats) -> Floats:
-    """Return how many people a rate's variance is worth.
+    """The number of people that a rate's variance is worth.
 
     It is the n at which n people of this rate, and one more with and one more without the event, have this variance:
     p (1 - p) / (n + 2) with p = (n rate + 1) / (n + 2).

@@ -83,7 +83,7 @@ def _edge_to_rest(edge: float, share: float, disparity: str) -> float:
 
 
 def to_rest(question: Question, share: float) -> Question:
-    """Return what is asked of a group and everyone else, where a margin is one to everyone."""
+    """The question about a group and everyone else, where a margin is one to everyone."""
     if question.margin_bounds is None or not share:
         return question
     low, high = (_edge_to_rest(edge, share, question.disparity) for edge in question.margin_bounds)

@@ -151,7 +151,7 @@ def _simulated(design: Design, draws: int) -> Computed:
 
 
 def _rejections(x1: Integers, d1: Integers, x2: Integers, d2: Integers, design: Design) -> Booleans:
-    """Return which draws of one comparison are rejected at its level."""
+    """A mask of the draws of one comparison that are rejected at its level."""
     level = design.level(len(design.rates))
     out = np.zeros(len(x1), dtype=bool)
     pairs, where = np.unique(np.stack([d1, d2]), axis=1, return_inverse=True)

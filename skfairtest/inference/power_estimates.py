@@ -100,7 +100,7 @@ def _simulated_estimates(design: Estimates, draws: int) -> Computed:
 
 
 def _rejections(first: Drawn, other: Drawn, design: Estimates) -> Booleans:
-    """Return which draws of one comparison of estimates are rejected."""
+    """A mask of the draws of one comparison of estimates that are rejected."""
     (mean1, square1, n1, free1), (mean2, square2, n2, free2) = first, other
     question = design.question
     parts = np.stack([square1 / n1, square2 / n2])

@@ -438,7 +438,7 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
 
 
 def _rest_to_everyone(pair: Pair) -> float:
-    """Return what turns a difference to everyone else into one to everyone, where those are what is shown."""
+    """The factor from a difference to everyone else to one to everyone, where those are shown."""
     d1, d2 = pair.d1.astype(float), pair.d2.astype(float)
     return float((d1 * d2 / (d1 + d2)).sum() / d1.sum()) if pair.overall else 1.0
 

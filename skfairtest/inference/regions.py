@@ -62,7 +62,7 @@ class TotalRegion:
     upper: Integers
 
     def rejects(self, x1: Integers, x2: Integers) -> Booleans:
-        """Return which outcomes are rejected."""
+        """A mask of the outcomes that are rejected."""
         m = x1 + x2
         return np.asarray((x1 < self.lower[m]) | (x1 > self.upper[m]))
 
@@ -85,7 +85,7 @@ class FirstRegion:
     both: bool = False
 
     def rejects(self, x1: Integers, x2: Integers) -> Booleans:
-        """Return which outcomes are rejected."""
+        """A mask of the outcomes that are rejected."""
         left, right = x2 <= self.below[x1], x2 >= self.above[x1]
         return np.asarray(left & right if self.both else left | right)
 

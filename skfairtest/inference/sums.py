@@ -33,7 +33,7 @@ class Sums(Protocol):
         """Return logarithms of p-values, and of the smallest possible ones."""
 
     def counted(self, own: Floats) -> Floats:
-        """Return how many people the value of each subgroup is based on."""
+        """The number of people on whom the value of each subgroup rests."""
 
     def values(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
         """Return the values of both sides, averaged over strata; NaN where either side has nobody."""
@@ -89,7 +89,7 @@ class RateSums:
         return log_p, smallest
 
     def counted(self, own: Floats) -> Floats:
-        """Return how many people meet the condition."""
+        """The number of people who meet the condition."""
         return np.asarray(own[..., 1].sum(axis=1))
 
     def values(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:
@@ -128,7 +128,7 @@ class MeanSums:
         return np.minimum(log_p, 0.0), np.full(len(own), -np.inf)
 
     def counted(self, own: Floats) -> Floats:
-        """Return how many people there are."""
+        """The number of people."""
         return np.asarray(own[..., 0].sum(axis=1))
 
     def values(self, own: Floats, rest: Floats) -> tuple[Floats, Floats]:

@@ -58,7 +58,7 @@ class Measure(Protocol):
         """Return the moments of both sides from memberships (b, K) in the first, where there is a fast way."""
 
     def subset_splitter(self, blocks: Sequence[Any]) -> Callable[[Sequence[Positions]], Moments] | None:
-        """Return what gives the moments of subsets of people and of all others at the cost of the subsets, if anything.
+        """A function for the moments of subsets of people and of all others at the cost of the subsets, if any.
 
         A subset is given as its people's places within each block, arrays (b, k) in increasing order.
         """

@@ -175,7 +175,7 @@ class SubsetAreas:
         return *first, *rest
 
     def _ties(self, keys: NDArray[np.int32], pos: _Drawn, neg: _Drawn) -> tuple[_Ties, _Ties]:
-        """Return what ties add for either class, where positives come first among people with one score."""
+        """The contribution of ties for either class, where positives come first among people with one score."""
         rows, width = keys.shape
         flat = keys.reshape(-1)
         step = np.full(keys.shape, -1, dtype=np.int32)

@@ -42,7 +42,7 @@ class AveragePrecision(Functional):
         self.positive = positive.astype(float)
 
     def _by_level(self, counts: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Return how many positive and negative people have each positive person's score or a higher one."""
+        """The numbers of positive and negative people with each positive person's score or a higher one."""
         right = np.cumsum(counts[..., self._positive], axis=-1, dtype=float)
         wrong = np.zeros((*counts.shape[:-1], len(self._negative) + 1))
         np.cumsum(counts[..., self._negative], axis=-1, out=wrong[..., 1:])

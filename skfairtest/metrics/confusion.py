@@ -19,7 +19,7 @@ from skfairtest.metrics.functionals import BalancedAccuracy, Functional, correct
 
 
 def one_more(true: Positions, predicted: Positions) -> Floats:
-    """Return how many people more, of each kind, make one right and one wrong more in every true class.
+    """The further people, of each kind, who make one right and one wrong more in every true class.
 
     The one who is wrong is shared out among the wrong labels that anybody of the class is predicted to have.
     """
@@ -64,7 +64,7 @@ class OfLabels(Functional):
         self.more = one_more(true, predicted)
 
     def more_of(self, counts: Floats) -> Floats:
-        """Return how many people more, of each kind, the variance is taken at."""
+        """The further people, of each kind, at whom the variance is taken."""
         return self.more
 
     def moments(self, counts: Floats, rng: Generator | None = None) -> tuple[Floats, Floats]:
@@ -185,11 +185,11 @@ class ClassScores(OfLabels):
         return value, np.where(np.isnan(value), np.nan, variance)
 
     def effective(self, counts: Floats) -> Floats:
-        """Return how many people meet the condition of the class of which fewest do; absent classes do not count."""
+        """The number who meet the condition of the class of which fewest do; absent classes do not count."""
         return _fewest(self._condition.sums(np.asarray(counts, dtype=float)))
 
     def informative(self, counts: Floats) -> Floats:
-        """Return how many people are right, are wrong, or meet a class's condition, whichever is fewest.
+        """The number who are right, are wrong, or meet a class's condition, whichever is smallest.
 
         Independent shares are counted with one right and one wrong more than there are.
         """
@@ -290,7 +290,7 @@ class Kappa(OfLabels):
         return np.minimum(_fewest(self._true.sums(counts)), _fewest(self._predicted.sums(counts)))
 
     def informative(self, counts: Floats) -> Floats:
-        """Return how many people agree, disagree, or are in the smallest class, whichever is fewest."""
+        """The number who agree, disagree, or are in the smallest class, whichever is smallest."""
         apart = counts @ (self.apart > 0)
         return np.asarray(np.minimum(self.effective(counts), np.minimum(apart, counts @ self.counted - apart)))
 

@@ -226,7 +226,7 @@ class Robust(Functional):
         self._sum = None if self.cluster is None else belonging(self.cluster)
 
     def masses(self, counts: Floats) -> Floats:
-        """Return what the counts of people weigh."""
+        """The weights of the counts of people."""
         return np.asarray(counts if self.weight is None else counts * self.weight, dtype=float)
 
     def values(self, masses: Floats) -> Floats:
@@ -282,7 +282,7 @@ class Robust(Functional):
         return np.minimum(kish, self.functional.effective(np.where(self.masses(counts) > 0, counts, 0.0)))
 
     def informative(self, counts: Floats) -> Floats:
-        """Return what the metric itself has, or half the effective number where that is less.
+        """The metric's own number, or half the effective number where that is less.
 
         Of rates of people with unlike weights also the effective number of those with the event, or without it: how
         much such people weigh, only they can tell, and a heavy one that was not drawn is missing in value and error.

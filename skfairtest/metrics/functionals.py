@@ -62,7 +62,7 @@ class Functional:
     is_mean = False
 
     def masses(self, counts: Floats) -> Floats:
-        """Return what the counts of people weigh."""
+        """The weights of the counts of people."""
         return counts
 
     def values(self, masses: Floats) -> Floats:
@@ -116,7 +116,7 @@ class Functional:
         return None
 
     def subset_splitter(self, blocks: Sequence[Any]) -> SubsetSplitter | None:
-        """Return what evaluates a subset of people and all others at the cost of the subset, where there is a way.
+        """A function that evaluates a subset of people and all others at the cost of the subset, where there is one.
 
         `blocks` are the places of everybody, in blocks of which each subset has so many people. What is returned takes
         the subsets' places within each block, arrays (b, k) in increasing order.
@@ -124,7 +124,7 @@ class Functional:
         return None
 
     def effective(self, counts: Floats) -> Floats:
-        """Return how many people the value rests on: the smallest of its denominators."""
+        """The number of people on whom the value rests: the smallest of its denominators."""
         return np.asarray(counts.sum(axis=-1), dtype=float)
 
     def base(self, masses: Floats) -> Floats:
@@ -143,7 +143,7 @@ class Functional:
         return value, each * times, base * times
 
     def informative(self, counts: Floats) -> Floats:
-        """Return how many people carry information about the uncertainty; fewer than about ten are too few.
+        """The number of people who carry information about the uncertainty; fewer than about ten are too few.
 
         For a share these are the events or the non-events, whichever are fewer: a group without errors looks certain,
         however few people it has. Otherwise a third of the people.
@@ -227,7 +227,7 @@ class Mean(Functional):
         return Moments(v1, q1, v2, q2, np.zeros_like(v1))
 
     def subset_splitter(self, blocks: Sequence[Any]) -> SubsetSplitter:
-        """Return what adds up the values of the subset."""
+        """The function that adds up the values of the subset."""
         return partial(self._split_subsets, [(self.z[block], self._squares[block]) for block in blocks])
 
     def _split_subsets(self, values: Sequence[tuple[Floats, Floats]], drawn: Sequence[Positions]) -> Moments:
@@ -272,7 +272,7 @@ class Share(Functional):
             return self.value(rate), parts * self.slope(centre)[..., None]
 
     def effective(self, counts: Floats) -> Floats:
-        """Return how many people meet the condition."""
+        """The number of people who meet the condition."""
         return np.asarray(counts @ (self.given > 0).astype(float))
 
     def base(self, masses: Floats) -> Floats:
@@ -280,7 +280,7 @@ class Share(Functional):
         return np.asarray(masses * self.given)
 
     def informative(self, counts: Floats) -> Floats:
-        """Return how many people meet the condition: the error is taken around the pooled rate."""
+        """The number of people who meet the condition: the error is taken around the pooled rate."""
         return self.effective(counts)
 
     def pair(
@@ -340,7 +340,7 @@ class Auc(Functional):
         return Moments(v1, q1, v2, q2, np.zeros_like(v1))
 
     def subset_splitter(self, blocks: Sequence[Any]) -> SubsetSplitter | None:
-        """Return what ranks the people of the subset, where each class is a block."""
+        """The function that ranks the people of the subset, where each class is a block."""
         slices = [[part for part in parts if isinstance(part, slice)] for parts in (self._views, blocks)]
         order = [slices[1].index(view) for view in slices[0] if view in slices[1]]
         return partial(self._split_subsets, order) if len(order) == len(blocks) == 2 and self._areas.is_exact else None

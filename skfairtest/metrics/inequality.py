@@ -50,7 +50,7 @@ class Entropy:
             )
 
     def term(self, benefit: Floats) -> Floats:
-        """Return what is averaged: b ln b, or b^alpha."""
+        """The values that are averaged: b ln b, or b^alpha."""
         if self.alpha == 1:
             return np.asarray(benefit * np.log(np.where(benefit > 0, benefit, 1.0)))
         return np.asarray(benefit**self.alpha)
@@ -147,7 +147,7 @@ class Inequality(OfLabels):
         return self.slopes(np.asarray(masses, dtype=float))[0]
 
     def informative(self, counts: Floats) -> Floats:
-        """Return how many people are predicted wrongly, or correctly, whichever are fewer."""
+        """The number of people predicted wrongly, or correctly, whichever is smaller."""
         under, right, over = np.moveaxis(counts @ self.of_benefit, -1, 0)
         return np.asarray(np.minimum(under + over, right))
 

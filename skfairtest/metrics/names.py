@@ -200,7 +200,7 @@ def _of_classes(
     zero_division: Any = "warn",
     pos_label: Any = 1,
 ) -> str | BuiltIn | None:
-    """Return what scikit-learn's precision, recall, F-scores and Jaccard's index compute with these arguments.
+    """The metric that scikit-learn's precision, recall, F-scores and Jaccard's index compute with these arguments.
 
     None where it refuses them, or computes what is not built in.
     """
@@ -299,7 +299,7 @@ def _key(function: Callable[..., Any]) -> object:
 
 
 def known_function(function: Callable[..., Any]) -> Known | None:
-    """Return which built-in metric a function computes, also as a ``functools.partial`` with further arguments.
+    """The built-in metric that a function computes, also as a ``functools.partial`` with further arguments.
 
     Parameters
     ----------
@@ -346,7 +346,7 @@ def known_function(function: Callable[..., Any]) -> Known | None:
 
 
 def responses_of(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return which outputs of a model a function is computed from; other arguments of a known function do not matter.
+    """The outputs of a model that a function is computed from; other arguments of a known function do not matter.
 
     Examples
     --------
@@ -402,7 +402,7 @@ def of_scorer(scorer: Any) -> Callable[..., Any] | ScoreMetric | None:
 
 
 def _responses(metric: str | BuiltIn | None) -> tuple[str, ...]:
-    """Return which outputs of a model a known metric is computed from."""
+    """The outputs of a model that a known metric is computed from."""
     found = SCORES.get(metric) if isinstance(metric, str) else metric
     return ("predict",) if found is None else found.responses
 

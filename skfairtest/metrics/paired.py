@@ -54,7 +54,7 @@ class Combined(Functional):
         return value, squares.sum(axis=-1) * correction(counts)
 
     def effective(self, counts: Floats) -> Floats:
-        """Return how many samples the smaller of the denominators has."""
+        """The smaller of the two denominators."""
         return np.minimum(self.of_b.effective(counts), self.of_a.effective(counts))
 
     def base(self, masses: Floats) -> Floats:
@@ -62,7 +62,7 @@ class Combined(Functional):
         return np.asarray((self.of_b.base(masses) + self.of_a.base(masses)) / 2)
 
     def informative(self, counts: Floats) -> Floats:
-        """Return how many samples the error rests on: the squared sum of squared parts over that of fourth powers.
+        """The number of samples on which the error rests: the squared sum of squared parts over that of fourth powers.
 
         Of a rate these are about as many as the models judge differently.
         """
@@ -84,12 +84,12 @@ class Paired(BuiltIn):
     of: Any = None
 
     def context(self, context: Context, model: str) -> Context:
-        """Return what the metric reads of one model."""
+        """The columns of one model that the metric reads."""
         names = {name: _column(name, model) for name in self.of.reads}
         return Context({name: context.columns[column] for name, column in names.items()}, context.pos_label)
 
     def masks(self, context: Context, model: str) -> tuple[Booleans, Booleans]:
-        """Return which kinds are in a rate's numerator and denominator under one model."""
+        """Masks of the kinds in a rate's numerator and denominator under one model."""
         own = self.context(context, model)
         positive = {name: cells.is_label(context.pos_label) for name, cells in own.columns.items()}
         event, given = self.of.masks(positive, shared_codes(own.columns))

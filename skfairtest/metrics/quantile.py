@@ -47,7 +47,7 @@ class Quantile(Functional):
         self.share = share
 
     def _by_level(self, masses: Floats) -> tuple[Floats, Floats]:
-        """Return how much mass each distinct number has, and the mid-distribution there."""
+        """The mass of each distinct number, and the mid-distribution there."""
         own = masses[..., self._order]
         if len(self.levels) < own.shape[-1]:
             own = np.add.reduceat(own, self._starts, axis=-1)

@@ -171,7 +171,7 @@ class Rate:
     def masks(
         self, cells: Mapping[str, Booleans], labels: Mapping[str, NDArray[Any]] | None = None
     ) -> tuple[Booleans, Booleans]:
-        """Return which cells are counted in the numerator and in the denominator.
+        """Masks of the cells counted in the numerator and in the denominator.
 
         Parameters
         ----------

@@ -117,7 +117,7 @@ class Recalibration(Functional):
         return np.asarray(np.minimum(counts @ self.true, counts @ (1 - self.true)))
 
     def informative(self, counts: Floats) -> Floats:
-        """Return how much outcomes vary around the fit: the people of the rarer class, fewer where scores divide them.
+        """The variation of outcomes around the fit: the people of the rarer class, fewer where scores divide them.
 
         A person whose outcome is sure says nothing of the coefficients.
         """

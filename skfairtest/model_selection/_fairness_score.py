@@ -118,7 +118,7 @@ def check_seed_of_scorer(seed: Any) -> None:
 
 
 def _scale(metric: Metric, disparity: str) -> str:
-    """Return how a metric is compared: as a difference from 0 or as a ratio to 1."""
+    """The comparison of a metric: by a difference from 0 or by a ratio to 1."""
     if isinstance(metric, Omnibus):
         return "ratio" if metric.extreme == "less" else "difference"
     return metric.disparity or disparity

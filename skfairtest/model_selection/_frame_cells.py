@@ -325,7 +325,7 @@ class Cells:
 
     @staticmethod
     def _recode(known: KnownMetric, columns: Sequence[Column]) -> Callable[[Any], int] | None:
-        """Return what recodes the positive label to 1 and others to 0, if the metric needs it and knows the label."""
+        """A function that codes the positive label as 1 and others as 0, if the metric needs it and knows the label."""
         if not known.asks:
             return None
         try:

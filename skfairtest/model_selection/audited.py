@@ -287,7 +287,7 @@ class _Audited(MetaEstimatorMixin):
         return names
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return which metadata is passed to which object.
+        """The metadata passed to each object.
 
         Returns
         -------

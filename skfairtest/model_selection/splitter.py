@@ -114,7 +114,7 @@ class SensitiveStratifiedKFold(StratifiedKFold):
         self.sensitive_features = sensitive_features
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return what scikit-learn's tools pass to `split`.
+        """The metadata that scikit-learn's tools pass to `split`.
 
         Returns
         -------
@@ -298,7 +298,7 @@ def _in_order_of_appearance(columns: Sequence[Positions]) -> Positions:
 
 
 def _even_shares(counts: Positions, n_folds: int) -> Positions:
-    """Return how many people of every group (row) and label (column) each fold gets, shape (groups, labels, folds)."""
+    """The numbers of people of every group (row) and label (column) in each fold, shape (groups, labels, folds)."""
     whole, rest = np.divmod(counts, n_folds)
     # Dealt out in turn, label by label within groups: even for cells, groups and the whole, perhaps not for labels.
     extra = np.zeros((*counts.shape, n_folds), dtype=np.intp)

@@ -87,5 +87,5 @@ def _labels(levels: tuple[Any, ...], numbers: Floats, starts: Integers) -> tuple
 
 
 def _digits(edges: Floats) -> int:
-    """Return how many digits are needed to distinguish the edges."""
+    """The number of digits that distinguish the edges."""
     return next((n for n in range(3, 17) if len({f"{edge:.{n}g}" for edge in edges}) == len(set(edges.tolist()))), 17)

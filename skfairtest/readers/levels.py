@@ -61,7 +61,7 @@ def is_unicode(value: Any) -> bool:
 
 
 def _number_kind(kind: type) -> type | None:
-    """Return which kind of number a type is, or None for other types."""
+    """The kind of number that a type is, or None for other types."""
     if issubclass(kind, (bool, np.bool_)):
         return bool
     if issubclass(kind, numbers.Integral):

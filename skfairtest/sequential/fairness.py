@@ -658,5 +658,5 @@ class SequentialFairnessTest(ReportPages):
 
 
 def _sizes(sample: Sample) -> dict[Any, int]:
-    """Return how many samples each group has."""
+    """The number of samples of each group."""
     return dict(zip(sample.group_labels, np.bincount(sample.group_codes).tolist(), strict=True))

@@ -33,7 +33,7 @@ def _order(stream: Stream) -> Positions:
 
 
 def pairs_frame(stream: Stream) -> pd.DataFrame:
-    """Return what is known of every pair now."""
+    """The present state of every pair."""
     order, frames = _order(stream), []
     pairs = [stream.pairs[place] for place in order]
     adjusted = stream.adjusted(stream.plan.adjust)

@@ -58,7 +58,7 @@ class Plan:
     groups: Mapping[Any, int] | None = None
 
     def width(self, metric: str) -> float:
-        """Return how far apart two values of a metric can be."""
+        """The largest possible distance between two values of a metric."""
         low, high = self.bounds[metric]
         return high - low
 

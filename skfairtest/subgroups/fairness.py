@@ -562,7 +562,7 @@ class SubgroupScan(GroupsTest, ReportPages):
         )  # fmt: skip
 
     def _recorded(self) -> ScanRecord:
-        """Return what reports say of the scan."""
+        """The record of the scan, from which reports are written."""
         return ScanRecord(
             self._setup, self.n_searched_, self.n_tested_, int(self.subgroups_["concern"].sum()), self.p_value_,
             self.remaining_p_value_, tuple({name: row[name] for name in RESULT} for row in records(self.results_)),

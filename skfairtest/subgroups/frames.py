@@ -97,7 +97,7 @@ def results_frame(
 
 
 def not_searched_frame(left_out: Sequence[NotSearched]) -> pd.DataFrame:
-    """Return what was not searched: for each combination of features how many subgroups, and why."""
+    """The subgroups that were not searched: how many for each combination of features, and why."""
     rows = [(" x ".join(map(label, one.features)), one.subgroups, one.reason) for one in left_out]
     return pd.DataFrame(rows, columns=["features", "subgroups", "reason"])
 

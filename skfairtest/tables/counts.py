@@ -274,7 +274,7 @@ class Counts:
         return self._with(join_rows([table._rows_in(bins) for table in (self, *others)]), bins, suppressed)
 
     def _people_of_bins(self) -> Integers:
-        """Return how many people are in each bin of scores."""
+        """The number of people in each bin of scores."""
         if self.score_bins is None:
             return np.zeros(0, dtype=np.int64)
         rows = self.to_rows()

@@ -111,7 +111,7 @@ class Subgroups:
     entry: Positions
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Their number."""
         return len(self.entry)
 
     def take(self, rows: Positions) -> Subgroups:
@@ -142,7 +142,7 @@ class Subgroups:
         return tuple((features[f].name, features[f].levels[code]) for f, code in self.terms(row))
 
     def members(self, row: int) -> tuple[Booleans, Booleans]:
-        """Return which cells are in one subgroup, and which in its context."""
+        """Masks of the cells in one subgroup, and in its context."""
         inside = context = np.ones(len(self.cells.codes), dtype=bool)
         for f, code in self.terms(row):
             inside = inside & (self.cells.codes[:, f] == code)

@@ -44,7 +44,7 @@ def merged_groups(counts: Integers, groups: Sequence[Key], minimum: int, small: 
 
 
 def too_few(counts: Integers, minimum: int) -> np.ndarray:
-    """Return which groups have people, but fewer than `minimum`, in each stratum: (S, G)."""
+    """A mask of the groups with people, but fewer than `minimum`, in each stratum: (S, G)."""
     sizes = counts.sum(axis=2)
     return np.asarray((sizes > 0) & (sizes < minimum))
 

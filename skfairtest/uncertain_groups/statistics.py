@@ -364,6 +364,6 @@ def _who_meets(rows: Rows, table: Floats, estimate: str) -> tuple[Floats, Floats
 
 
 def effective_people(rows: Rows, table: Floats, estimate: str) -> Floats:
-    """Return how many people of known group the rate of each group is worth, (G,): Kish's number if it is weighted."""
+    """The number of people of known group that the rate of each group is worth, (G,): Kish's number if weighted."""
     people, _, p, inverse = _who_meets(rows, table, estimate)
     return _over(np.ones(len(inverse)), (inverse @ p.T) ** 2 @ people)

@@ -148,7 +148,7 @@ def objective(factor: Floats, differences: Floats, comparable: NDArray[np.bool_]
 
 
 def _slope(differences: Floats, slopes: Floats, factor: Floats, ridge: float) -> float:
-    """Return how far from flat: within the range of Sigma, and downhill out of it unless the rank forbids."""
+    """The distance from flat: within the range of Sigma, and downhill out of it unless the rank forbids."""
     sigma = factor @ factor.T
     gradient = differences.T @ (slopes[:, None] * differences) / len(differences) + ridge * sigma  # by Sigma itself
     within = float(np.abs(2.0 * gradient @ factor).max(initial=0.0))

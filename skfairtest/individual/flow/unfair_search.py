@@ -130,7 +130,7 @@ def reach(
     steps: ArrayLike,
     regularization: float,
 ) -> Floats:
-    """Return how far the flow of the loss goes, smoothed by differences over `WIDTHS`.
+    """The reach of the flow of the loss, smoothed by differences over `WIDTHS`.
 
     Parameters
     ----------

@@ -150,7 +150,7 @@ def _declares(kind: type) -> bool:
 
 
 def _members(transformer: Any) -> list[Any] | None:
-    """Return what a transformer is made of; None of one that is not made of others."""
+    """The transformers that a transformer is made of; None of one that is not made of others."""
     if isinstance(transformer, FrozenEstimator):
         return [transformer.estimator]
     if isinstance(transformer, Pipeline):

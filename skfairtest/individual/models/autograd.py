@@ -58,12 +58,12 @@ class _TorchModel:
     link: Link
 
     def outputs(self, x: Floats) -> Floats:
-        """Return what the model says, as in `Smooth`."""
+        """The outputs of the model, as in `Smooth`."""
         with sys.modules["torch"].no_grad(), _evaluation_mode(self.module):
             return self.link.outputs(self._ask(x)[1].T)
 
     def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
-        """Return how a function of the outputs changes with the features, as in `Smooth`."""
+        """The gradient of a function of the outputs, as in `Smooth`."""
         torch = sys.modules["torch"]
         with torch.inference_mode(False), torch.enable_grad(), _evaluation_mode(self.module):
             entered, scores, tensor = self._ask(x)

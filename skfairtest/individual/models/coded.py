@@ -247,7 +247,7 @@ def _shares(column: Any, name: str) -> tuple[NDArray[Any], NDArray[np.float64]]:
 
 
 def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
-    """Return which columns of X the model's own encoders treat as categories."""
+    """The columns of X that the model's own encoders treat as categories."""
     found: set[int] = set()
     path = path_of_probabilities(estimator)
     steps = transformers_of(path)
@@ -265,7 +265,7 @@ def _encoded_by(estimator: Any, names: list[str]) -> set[int]:
 
 
 def _native_categories(model: Any) -> set[int] | None:
-    """Return which columns of X a boosted model treats as categories; None for another model, or if not fitted."""
+    """The columns of X that a boosted model treats as categories; None for another model, or if not fitted."""
     if derives(model, "catboost", "CatBoost") and model.is_fitted():
         return {int(place) for place in model.get_cat_feature_indices()}
     if derives(model, "lightgbm", "LGBMModel") and hasattr(model, "fitted_"):
@@ -291,7 +291,7 @@ def _encoded_columns(transformer: Any, columns: NDArray[np.intp], names: list[st
 
 
 def _positions(spec: Any, names: list[str]) -> list[int]:
-    """Return which columns a ColumnTransformer means."""
+    """The columns that a ColumnTransformer selects."""
     if isinstance(spec, str):
         return [names.index(spec)] if spec in names else []
     if isinstance(spec, slice):

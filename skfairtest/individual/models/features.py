@@ -147,7 +147,7 @@ class Features:
         return list(found)
 
     def _labels(self) -> tuple[Any, ...]:
-        """Return what the columns are called in their container."""
+        """The names of the columns in their container."""
         if isinstance(self.container, pd.DataFrame):
             return tuple(self.container.columns)
         return tuple(self.container) if isinstance(self.container, dict) else self.names

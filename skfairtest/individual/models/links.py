@@ -22,7 +22,7 @@ class Link(Protocol):
     by_scores: bool  # whether the way back needs no outputs, only scores
 
     def outputs(self, scores: Floats) -> Floats:
-        """Return what the model says, of shape (n, k), given scores of shape (units, n)."""
+        """The outputs of the model, of shape (n, k), given scores of shape (units, n)."""
 
     def back(self, scores: Floats, outputs: Any, slopes: Floats) -> Floats:
         """Return slopes of the scores, of shape (n, units times n_signs), given those of what the model says."""
@@ -35,7 +35,7 @@ class Identity:
     by_scores = True
 
     def outputs(self, scores: Floats) -> Floats:
-        """Return what the model says, as in `Link`."""
+        """The outputs of the model, as in `Link`."""
         return scores.T
 
     def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
@@ -49,7 +49,7 @@ class Exponential(Identity):
     by_scores = False
 
     def outputs(self, scores: Floats) -> Floats:
-        """Return what the model says, as in `Link`."""
+        """The outputs of the model, as in `Link`."""
         return np.exp(scores.T)
 
     def back(self, scores: Floats, outputs: Floats, slopes: Floats) -> Floats:
@@ -64,7 +64,7 @@ class Sigmoid:
     by_scores = True
 
     def outputs(self, scores: Floats) -> Floats:
-        """Return what the model says, as in `Link`."""
+        """The outputs of the model, as in `Link`."""
         # log p and log(1 - p) without a difference that cancels, whichever is near 1.
         score = scores[0]
         outputs = np.empty((2, len(score)))
@@ -92,7 +92,7 @@ class Softmax:
     by_scores = False
 
     def outputs(self, scores: Floats) -> Floats:
-        """Return what the model says, as in `Link`."""
+        """The outputs of the model, as in `Link`."""
         largest = scores.argmax(axis=0)
         people = np.arange(scores.shape[1])
         outputs: Floats = scores - scores[largest, people]
@@ -113,7 +113,7 @@ class OneVersusRest(Softmax):
     """A score for every class; probabilities are proportional to their sigmoids."""
 
     def outputs(self, scores: Floats) -> Floats:
-        """Return what the model says, as in `Link`."""
+        """The outputs of the model, as in `Link`."""
         sigmoids: Floats = log_expit(scores)
         return super().outputs(sigmoids)
 
@@ -130,7 +130,7 @@ class Probabilities:
     by_scores = True
 
     def outputs(self, scores: Floats) -> Floats:
-        """Return what the model says, as in `Link`."""
+        """The outputs of the model, as in `Link`."""
         largest, people, others = _largest_and_others(scores)
         with np.errstate(divide="ignore"):
             outputs: Floats = np.log(scores)
@@ -152,7 +152,7 @@ class Probability(Probabilities):
     n_signs = 2
 
     def outputs(self, scores: Floats) -> Floats:
-        """Return what the model says, as in `Link`."""
+        """The outputs of the model, as in `Link`."""
         with np.errstate(divide="ignore"):
             outputs: Floats = np.concatenate([np.log1p(-scores), np.log(scores)])
         return outputs.T

@@ -37,7 +37,7 @@ class Smooth(Protocol):
         """Labels of a classifier, in the order of the outputs; None for a regressor."""
 
     def outputs(self, x: Floats) -> Floats:
-        """Return what the model says.
+        """The outputs of the model.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class Smooth(Protocol):
         """
 
     def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
-        """Return how a function of the outputs changes with the features.
+        """The gradient of a function of the outputs with respect to the features.
 
         Parameters
         ----------
@@ -118,11 +118,11 @@ class _Formula(ABC):
         """Take slopes of the outputs back to the features."""
 
     def outputs(self, x: Floats) -> Floats:
-        """Return what the model says, as in `Smooth`."""
+        """The outputs of the model, as in `Smooth`."""
         return self.forward(x)[0]
 
     def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
-        """Return how a function of the outputs changes with the features, as in `Smooth`."""
+        """The gradient of a function of the outputs, as in `Smooth`."""
         outputs, state = self.forward(x)
         return self.back(outputs, state, slope(outputs) if callable(slope) else slope)
 
@@ -162,7 +162,7 @@ class _Network(_Formula):
         return np.concatenate([-last, last]) if self.link.n_signs == 2 else last
 
     def gradient(self, x: Floats, slope: Callable[[Floats], Floats] | Floats) -> Floats:
-        """Return how a function of the outputs changes with the features, as in `Smooth`."""
+        """The gradient of a function of the outputs, as in `Smooth`."""
         if not callable(slope) and self.link.by_scores:
             return self.back(None, self.scores(x), slope)
         return super().gradient(x, slope)
