@@ -9,6 +9,10 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import Tags, get_tags
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.keywords import answering_guesses
+
+#: Methods whose unknown keywords are answered with the right name.
+ANSWERING = ("__init__", "fit", "partial_fit", "from_predictions", "from_table", "from_frame")
 
 
 class ModelTest(MetaEstimatorMixin, BaseEstimator):
@@ -17,6 +21,16 @@ class ModelTest(MetaEstimatorMixin, BaseEstimator):
     estimator: Any
     #: The parameters that hold fitted models.
     _models: ClassVar[tuple[str, ...]] = ("estimator",)
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Answer keywords that are guessed."""
+        super().__init_subclass__(**kwargs)
+        for name in ANSWERING:
+            method = vars(cls).get(name)
+            if isinstance(method, classmethod):
+                setattr(cls, name, classmethod(answering_guesses(method.__func__)))
+            elif method is not None:
+                setattr(cls, name, answering_guesses(method, cls.__name__ if name == "__init__" else ""))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters of the test; those of the estimator are not among them.

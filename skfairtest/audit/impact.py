@@ -12,6 +12,7 @@ import pandas as pd
 from skfairtest._utils.batches import batches
 from skfairtest._utils.checks import is_number
 from skfairtest._utils.errors import GroupsMissing, NothingDefined, ParameterError
+from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.stacklevel import warn
 from skfairtest._utils.typing import Booleans, Integers, Positions
 from skfairtest.audit._groupings import groupings
@@ -133,6 +134,7 @@ def _counted(feature: str, one: Category, known: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@answering_guesses
 def impact_table(
     y_pred: Any = None,
     *,

@@ -13,6 +13,7 @@ import pandas as pd
 
 from skfairtest._utils.checks import check_probability
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.text import label
 from skfairtest.comparisons.frames import written_labels
 from skfairtest.group.paired import PairedFairnessTest
@@ -152,6 +153,7 @@ class ModelComparison:
         return [title, *below_verdict(blocks, [*positive_label(tests[0].pos_label_), *cautions])]
 
 
+@answering_guesses
 def compare_models(
     models: Mapping[str, Any] | Sequence[Any],
     X: Any = None,

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfairtest._utils.checks import check_choice, check_probability, is_sequence
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.keywords import answering_guesses
 from skfairtest.comparisons.detectable import Supposed
 from skfairtest.group.fairness import FairnessTest
 from skfairtest.group.power_answer import check_truth, computed_power, detectable, directions, normal_start
@@ -19,6 +20,7 @@ from skfairtest.inference.power_search import smallest_size
 DIRECTIONS = ("auto", "up", "down")
 
 
+@answering_guesses
 def power(
     *,
     metric: Any,
@@ -110,6 +112,7 @@ def power(
     return computed_power(plan, read_people(n_per_group, plan)).value
 
 
+@answering_guesses
 def required_sample_size(
     *,
     metric: Any,
@@ -188,6 +191,7 @@ def required_sample_size(
     return people(size)
 
 
+@answering_guesses
 def minimum_detectable_disparity(
     test: FairnessTest | None = None,
     /,

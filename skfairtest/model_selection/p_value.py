@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.keywords import answering_guesses
 from skfairtest.group import FairnessTest
 from skfairtest.model_selection._check_lengths import check_people
 
@@ -19,6 +20,7 @@ MISSING = (
 )
 
 
+@answering_guesses
 def fairness_p_value(
     y_true: Any,
     y_pred: Any,

@@ -8,6 +8,7 @@ from sklearn.metrics._scorer import _BaseScorer
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from skfairtest._utils.errors import ParameterError
+from skfairtest._utils.keywords import answering_guesses
 from skfairtest._utils.text import name_of
 from skfairtest.comparisons.engine import check_question
 from skfairtest.group import FairnessTest
@@ -217,6 +218,7 @@ class FairnessScorer(_BaseScorer):
         return f"make_fairness_scorer({', '.join([name_of(self._metric), *params])})"
 
 
+@answering_guesses
 def make_fairness_scorer(
     metric: Any,
     *,

@@ -1,0 +1,103 @@
+"""Keywords that users guess: an unknown one is answered with the right name, and signatures stay as they are."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, TypeVar, cast
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+#: What other packages call a thing: the parameter here, and what to type where that is not the name alone.
+GUESSES: dict[str, tuple[tuple[str, str | None], ...]] = {
+    **dict.fromkeys(
+        ("protected", "protected_attribute", "sensitive", "sensitive_feature", "groups", "group", "A"),
+        (("sensitive_features", None),),
+    ),
+    "metrics": (("metric", None),),
+    "metric": (("metrics", None),),
+    **dict.fromkeys(
+        ("alpha", "level", "significance_level"),
+        (("alpha", None), ("confidence_level", "confidence_level=1 - alpha, such as 0.95 for a level of 0.05")),
+    ),
+    "confidence_level": (("alpha", "alpha=1 - confidence_level, such as 0.05 for a confidence of 0.95"),),
+    **dict.fromkeys(("n_permutations", "n_boot", "n_bootstraps", "num_permutations"), (("n_resamples", None),)),
+    "ratio": (("disparity", "disparity='ratio'"),),
+    **dict.fromkeys(("correction", "multiple_testing", "p_adjust"), (("adjust", None),)),
+    **dict.fromkeys(
+        ("privileged_group", "reference", "baseline_group", "privileged"),
+        (("reference_group", "reference_group=..., with compare='to_reference'"),),
+    ),
+    **dict.fromkeys(("seed", "rng"), (("random_state", None),)),
+    **dict.fromkeys(("weights", "weight", "sample_weights"), (("sample_weight", None),)),
+    **dict.fromkeys(("strata", "controls", "covariates"), (("control_features", None),)),
+    **dict.fromkeys(("y_prob", "y_proba", "scores"), (("y_score", None),)),
+    "model": (("estimator", None),),
+    "threshold": (
+        ("prediction_threshold", None),
+        ("metric", "from_predictions(y_true, y_score >= threshold, ...): rates are of labels"),
+    ),
+}
+
+
+def meant(keyword: str, parameters: Iterable[str]) -> str | None:
+    """What to type instead of a keyword that is no parameter; None where nothing is near.
+
+    Examples
+    --------
+    >>> meant("protected", ["sensitive_features"]), meant("metrc", ["metric", "method"])
+    ('sensitive_features', 'metric')
+    """
+    known = list(parameters)
+    for name, typed in GUESSES.get(keyword, ()):
+        if name in known:
+            return typed or name
+    return next(iter(get_close_matches(keyword, known, n=1)), None)
+
+
+def answering_guesses(function: Function, owner: str = "") -> Function:
+    """A function that names the parameter that was probably meant where it is given an unknown keyword.
+
+    Of too many arguments by position it says which it takes, and what the next one is called.
+
+    Parameters
+    ----------
+    function : callable
+        With named parameters; where it takes further ones, only those that others guess for its own are refused.
+    owner : str
+        How its caller knows it, where that is not its own name.
+
+    Examples
+    --------
+    >>> def fit(X, *, sensitive_features): ...
+    >>> answering_guesses(fit)([1], protected=["f"])
+    Traceback (most recent call last):
+    TypeError: fit() has no parameter 'protected'. Did you mean sensitive_features?
+    """
+    parameters = inspect.signature(function).parameters.values()
+    placed = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    named = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY]
+    known = {*placed, *named} - {"self", "cls"}
+    further = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    several = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    name = owner or function.__name__
+
+    def checked(args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        for keyword in kwargs.keys() - known:
+            instead = meant(keyword, known)
+            if instead is not None and (not further or keyword in GUESSES):
+                raise TypeError(f"{name}() has no parameter {keyword!r}. Did you mean {instead}?")
+        if len(args) > len(placed) and named and not several:
+            taken = " and ".join(each for each in placed if each in known)
+            raise TypeError(f"{name}() takes only {taken} by position: pass the others by name, such as {named[0]}=...")
+
+    def answering(*args: Any, **kwargs: Any) -> Any:
+        checked(args, kwargs)
+        return function(*args, **kwargs)
+
+    # In the module of the function itself: doctest looks for its examples there.
+    made = FunctionType(answering.__code__, function.__globals__, closure=answering.__closure__)
+    return cast(Function, update_wrapper(made, function))

@@ -1,0 +1,70 @@
+"""What users type first: a keyword that others use is answered with the one that is used here."""
+
+import inspect
+import pickle
+
+import pytest
+from sklearn.base import clone
+
+from skfairtest import FairnessAudit, FairnessTest, make_fairness_scorer
+
+ROWS = {"y_true": [0, 1, 1], "y_pred": [1, 0, 1], "sensitive_features": list("aab")}
+
+
+@pytest.mark.parametrize(
+    ("keyword", "says"),
+    [
+        ("metrics", "Did you mean metric?"),
+        ("metrc", "Did you mean metric?"),
+        ("alpha", "confidence_level=1 - alpha"),
+        ("level", "confidence_level=1 - alpha"),
+        ("n_permutations", "Did you mean n_resamples?"),
+        ("ratio", "disparity='ratio'"),
+        ("correction", "Did you mean adjust?"),
+        ("multiple_testing", "Did you mean adjust?"),
+        ("privileged_group", "reference_group=..., with compare='to_reference'"),
+        ("reference", "reference_group=..., with compare='to_reference'"),
+        ("threshold", "y_score >= threshold"),
+    ],
+)
+def test_a_guessed_parameter_is_answered_with_the_right_one(keyword, says):
+    for call in (lambda **given: FairnessTest(**given), lambda **given: FairnessTest.from_predictions(**ROWS, **given)):
+        with pytest.raises(TypeError, match=rf"FairnessTest\(\) has no parameter '{keyword}'") as error:
+            call(**{keyword: 0.1})
+        assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "keyword",
+    ["protected", "groups", "sensitive_feature", "protected_attribute", "A", "sensitive", "sensitive_featres"],
+)
+def test_groups_of_another_name_are_answered(keyword):
+    with pytest.raises(TypeError, match=rf"fit\(\) has no parameter '{keyword}'. Did you mean sensitive_features\?"):
+        FairnessTest().fit([0, 1], **{keyword: list("ab")})
+
+
+def test_a_third_array_is_told_its_name():
+    with pytest.raises(
+        TypeError, match=r"fit\(\) takes by position X and y, and 1 more was given: .*sensitive_features="
+    ):
+        FairnessTest().fit([0, 1], [0, 1], list("ab"))
+
+
+def test_where_nothing_is_near_python_answers():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'zzz'"):
+        FairnessTest(zzz=1)
+
+
+def test_audits_and_functions_answer_too():
+    with pytest.raises(TypeError, match=r"Did you mean metrics\?"):
+        FairnessAudit(metric="accuracy")
+    with pytest.raises(TypeError, match=r"Did you mean sensitive_features\?"):
+        make_fairness_scorer(protected="sex")
+
+
+def test_signatures_clones_and_pickles_stay_as_they_are():
+    test = FairnessTest(metric="accuracy")
+    assert list(inspect.signature(FairnessTest).parameters)[:3] == ["estimator", "metric", "compare"]
+    assert list(inspect.signature(FairnessTest.fit).parameters)[:4] == ["self", "X", "y", "sensitive_features"]
+    for copy in (clone(test), pickle.loads(pickle.dumps(test))):
+        assert copy.get_params() == test.get_params()
