@@ -68,7 +68,7 @@ def test_confounding_is_found_without_adjustment_and_not_with_it():
     assert test.comparisons_["unadjusted"].iloc[0] == pytest.approx(plain.disparity_)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive  # benchmarks/adjusted.py stores more of them
 @pytest.mark.parametrize(("method", "data_sets"), [("gcm", 150), ("pcm", 30)])
 def test_size_with_confounding_is_the_nominal_one(method, data_sets):
     rejected = sum(asked(people(500, seed=s, shape=np.sin), method=method).rejected_ for s in range(data_sets))
@@ -123,7 +123,7 @@ def test_twins_in_one_cluster_are_one_person():
     assert together.confidence_interval_ == pytest.approx(alone.confidence_interval_)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_size_with_clusters_is_the_nominal_one_where_people_alone_are_not():
     rejected = np.zeros(2)
     for seed in range(80):
@@ -178,7 +178,7 @@ def test_everyone_else_and_a_reference_are_compared_with():
     assert (reference.comparisons_["ci_low"] == -np.inf).all()
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 def test_the_largest_of_several_statistics_is_significant_as_often_as_it_may():
     def null(seed):
         data = several(seed, 450)

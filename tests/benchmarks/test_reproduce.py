@@ -145,7 +145,7 @@ def test_a_number_that_is_too_far_or_no_longer_reproduced_is_said_and_fails(monk
     assert "near" not in out
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive  # .ci/run makes it
 def test_a_quick_run_checks_all_sources_and_writes_nothing(monkeypatch, tmp_path):
     monkeypatch.setattr(reproduce, "PAGES", tmp_path)
     monkeypatch.setattr(reproduce, "STATIC", tmp_path)

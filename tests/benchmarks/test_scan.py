@@ -14,7 +14,6 @@ from benchmarks import (
     paired,
     scan,
     sequential,
-    validity,
 )
 
 RESULTS, PAGE = scan.RESULTS.parent, Path(__file__).parents[2] / "doc" / "validity.md"
@@ -55,9 +54,8 @@ def rejected(design):
 
 
 @pytest.mark.slow
-def test_quick_checks_hold_and_notice_what_does_not(monkeypatch):
-    found = list(validity.neighbours())
-    assert [(promise.broken, promise.checked > 0) for promise in found] == [([], True)] * 7
+def test_quick_checks_notice_what_does_not_hold(monkeypatch):
+    """That they hold is found by ``python -m benchmarks.validity --quick``, as .ci/run asks."""
     monkeypatch.setattr(scan, "rejects_a_true_one", lambda found: True)
     monkeypatch.setattr(scan, "QUICK", 5)
     monkeypatch.setattr(calibration, "design_rates", lambda design, data_sets: rejected(design))

@@ -9,7 +9,7 @@ import sklearn
 mpl.use("Agg")
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.exhaustive,  # the documentation runs all of them
     # fairlearn's reductions use what pandas 3 deprecates.
     pytest.mark.filterwarnings(
         "ignore:Setting a value on a Series via .at", "ignore:Setting an item of incompatible dtype"

@@ -58,7 +58,7 @@ def test_rankings_that_do_not_depend_on_the_group_are_rejected_as_often_as_the_l
     assert rejections(question, "control_features") <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 120)
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("role", ["control_features", "clusters"])
 @pytest.mark.parametrize("question", QUESTIONS)

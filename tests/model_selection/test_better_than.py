@@ -140,7 +140,7 @@ def test_a_scorer_says_that_it_has_a_baseline(baseline):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("n_folds", "runs"), [(1, 60), (3, 20)])
 def test_candidates_that_are_not_fairer_qualify_in_at_most_five_percent_of_searches(n_folds, runs):
     """Three candidates have the baseline's disparity, and change other people's predictions: nobody is fairer."""
