@@ -249,11 +249,11 @@ def test_an_array_of_numbers_stays_one_where_some_are_categories():
 
 
 def test_text_that_passes_through_transformers_reaches_a_model_that_knows_it():
-    X, y, sex = PEOPLE
+    X, y, sex = (each[:60] for each in PEOPLE)
     model = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
     behind = make_pipeline(FunctionTransformer(), clone(model))
     alone, tested = (
-        audit(one.fit(typed(TRAINING[0]), TRAINING[1]), people=(typed(X), y, sex), n_steps=10)
+        audit(one.fit(typed(TRAINING[0]), TRAINING[1]), people=(typed(X), y, sex), n_steps=4)
         for one in (model, behind)
     )
     assert tested.statistic_ == alone.statistic_
