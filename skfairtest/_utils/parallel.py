@@ -1,20 +1,54 @@
-"""Processes among which work is divided, whichever backend joblib has been told to use."""
+"""Processes among which work is divided, whichever backend joblib has been told to use, and threads of BLAS."""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ContextDecorator, ExitStack
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 
 #: Seconds of work from which on processes are worth starting: they import the package before they begin.
 STARTING = 2.0
+
+
+class _OneThread(ContextDecorator):
+    """One thread of BLAS while a function runs: of many small products of matrices, more threads only wait.
+
+    The number is the process's own; whoever comes last of those who asked for one thread gives the others back.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._given_back = threading.Lock(), 0, ExitStack()
+
+    @cached_property
+    def _libraries(self) -> ThreadpoolController:
+        return ThreadpoolController()  # looks through all that the process has loaded: once, when NumPy and SciPy are
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._inside:
+                self._given_back.enter_context(self._libraries.limit(limits=1, user_api="blas"))
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                self._given_back.close()
+
+
+#: What runs with one thread of BLAS: as a decorator, or in a ``with`` statement.
+one_blas_thread = _OneThread()
 
 
 def in_parallel(call: Callable[..., T], pieces: Iterable[tuple[Any, ...]], n_jobs: int | None) -> Iterator[T]:

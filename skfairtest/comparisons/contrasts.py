@@ -146,8 +146,7 @@ class Design:
         if contrast.overall and (question.method == "bootstrap" or question.margin_bounds is not None):
             return None, 1  # everyone's samples, or margins, depend on how many of them the group is
         first = self.sets[contrast.first]
-        others = np.flatnonzero(contrast.others(len(self.sets))).tolist()
-        second = reduce(xor, (self.sets[group] for group in others))
+        second = reduce(xor, (self.sets[group] for group in contrast.others(len(self.sets))))
         place = 0 if len(self.sample.strata) == 1 else contrast.stratum
         sides = frozenset({first, second})
         own = question.margin_bounds and (question.margin_bounds, sides)  # sides that no other hypothesis shares

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from skfairtest._utils.errors import GroupsMissing, ParameterError
+from skfairtest._utils.parallel import one_blas_thread
 from skfairtest._utils.progress import progress
 from skfairtest._utils.seeds import seed_sequence
 from skfairtest.comparisons.binning import binning_error
@@ -38,6 +39,7 @@ from skfairtest.tables import Kinds, Sample
 COLUMNS = ("y_true", "y_pred", "y_score", "y_pred_a", "y_pred_b", "y_score_a", "y_score_b")
 
 
+@one_blas_thread
 def measure(
     sample: Sample,
     metrics: Sequence[Metric],

@@ -32,13 +32,15 @@ from skfairtest.inference.homogeneity import Homogeneity, breslow_day, cochran_q
 from skfairtest.inference.intervals import wilson
 from skfairtest.inference.max_t import product_log_p
 from skfairtest.inference.multiplicity import distinct
-from skfairtest.inference.rate_draws import Contrast, RateTable, pair_of
+from skfairtest.inference.rate_draws import Contrast, RateTable, pairs_of
 from skfairtest.inference.rates import (
     Answer,
     Pair,
     Question,
     Scale,
     answer,
+    answer_known,
+    disparity_of,
     equalities,
     limits_of_all,
     linearized,
@@ -240,38 +242,66 @@ def _estimates(
     """Yield what can be compared, and list what is left out."""
     sizes, scale = design.sample.sizes, scale_of(rate)
     missing: Counter[tuple[int, int | None]] = Counter()
-    for place in design.places:
-        for base, other in design.contrasts:
-            contrast = replace(base, stratum=place)
-            pair, people = pair_of(events, denominators, contrast), pair_of(sizes, sizes, contrast)
-            group, n_group, reason, undefined = design.group(base), int(people.x1.sum()), "", ""
-            defined = pair.defined()
-            if not defined.any():
-                totals = ((base.first, pair.d1.sum()), (base.second, pair.d2.sum()))
+    bases = [base for base, _ in design.contrasts]
+    for place in design.places if bases else ():
+        here = slice(None) if place is None else slice(place, place + 1)
+        pairs, people = (pairs_of(a[here], b[here], bases) for a, b in ((events, denominators), (sizes, sizes)))
+        n_groups, n_others = people.x1.sum(axis=1), people.x2.sum(axis=1)
+        n_others = n_others + n_groups * bases[0].overall
+        each, first, second = _defined_values(pairs, scale)
+        disparity = _disparities(each, first, second, question)
+        columns = each, n_groups.tolist(), n_others.tolist(), first.tolist(), second.tolist(), disparity
+        for row, ((base, other), pair, n_group, n_other, value, beside, apart) in enumerate(
+            zip(design.contrasts, *columns, strict=True)
+        ):
+            contrast, group = base if place is None else replace(base, stratum=place), design.group(base)
+            if pair is None:
+                totals = ((base.first, pairs.d1[row].sum()), (base.second, pairs.d2[row].sum()))
                 missing.update((side, place) for side, total in totals if side is not None and total == 0)
-                if pair.d1.sum() and (base.second is None or pair.d2.sum()):
+                if totals[0][1] and (base.second is None or totals[1][1]):
                     stratified = " in the same stratum" if design.sample.control_names else ""
                     reason = "nobody to compare with meets the condition" + stratified
-            else:
-                pair = pair.only(defined)
-                first, second = (float(v) for v in values(pair, scale))
-                disparity = pair_disparity(pair, np.asarray(first), np.asarray(second), question.disparity)
-                if np.isnan(disparity):
-                    undefined = "both values are 0" + " or 1" * (question.disparity == "odds_ratio")
-            if reason:
-                n = n_group, int(pair.d1.sum())
-                excluded.append(Exclusion(rate.name, group, other, design.stratum(place), reason, *n, 1))
-            elif defined.any():
-                strata = [place or 0] if place is not None or len(defined) == 1 else np.flatnonzero(defined).tolist()
-                estimate = Estimate(
-                    rate.name, group, other, design.stratum(place), contrast, n_group,
-                    int(people.x2.sum() + (people.x1.sum() if base.overall else 0)), first, second, disparity,
-                    disparity_bounds((0.0, 1.0), question.disparity),
-                    *design.hypothesis(question, contrast, what, strata), design.strata(strata), undefined,
-                )  # fmt: skip
-                yield contrast, estimate, RateNull(question, pair, scale)
+                    n = n_group, int(totals[0][1])
+                    excluded.append(Exclusion(rate.name, group, other, design.stratum(place), reason, *n, 1))
+                continue
+            undefined = "both values are 0" + " or 1" * (question.disparity == "odds_ratio")
+            strata = [place or 0] if pairs.d1.shape[1] == 1 else np.flatnonzero(pairs.defined()[row]).tolist()
+            estimate = Estimate(
+                rate.name, group, other, design.stratum(place), contrast, n_group, n_other, value, beside, apart,
+                disparity_bounds((0.0, 1.0), question.disparity),
+                *design.hypothesis(question, contrast, what, strata), design.strata(strata),
+                undefined if np.isnan(apart) else "",
+            )  # fmt: skip
+            yield contrast, estimate, RateNull(question, pair, scale)
     among = rate.among or (f"who meet {rate.given!r}" if isinstance(rate.given, str) else "who meet the condition")
     excluded += design.undefined(rate.name, missing, f"undefined: nobody meets the condition ({among})")
+
+
+def _defined_values(pairs: Pair, scale: Scale) -> tuple[list[Pair | None], Floats, Floats]:
+    """Return each row's pair within the strata in which it is defined, None if there are none, and both its values."""
+    each: list[Pair | None] = [None] * len(pairs.x1)
+    first, second = np.full((2, len(each)), np.nan)
+    patterns, numbers = np.unique(pairs.defined(), axis=0, return_inverse=True)
+    for number, defined in enumerate(patterns):
+        rows = np.flatnonzero(numbers.reshape(-1) == number)
+        if defined.any():
+            x1, d1, x2, d2 = (
+                np.ascontiguousarray(a[rows][:, defined]) for a in (pairs.x1, pairs.d1, pairs.x2, pairs.d2)
+            )
+            first[rows], second[rows] = values(Pair(x1, d1, x2, d2, pairs.overall), scale)
+            for row, a, b, c, d in zip(rows.tolist(), x1, d1, x2, d2, strict=True):
+                each[row] = Pair(a, b, c, d, pairs.overall)
+    return each, first, second
+
+
+def _disparities(pairs: Sequence[Pair | None], first: Floats, second: Floats, question: Question) -> list[float]:
+    """Return the disparity of each pair with these values; NaN where it is not defined."""
+    if question.disparity != "odds_ratio":
+        return disparity_of(first, second, question.disparity).tolist()  # type: ignore[no-any-return]
+    return [
+        np.nan if pair is None else pair_disparity(pair, a, b, "odds_ratio")
+        for pair, a, b in zip(pairs, first, second, strict=True)
+    ]
 
 
 def rate_table(made: Counted, settings: Settings) -> RateTable:
@@ -372,7 +402,7 @@ def test_rate(
             answered = answers.get(place)
             if answered is None:
                 assert first is not None
-                answered = answer(null.pair, null.scale, question, known=(first.log_p, first.method))
+                (answered,) = answer_known([null.pair], null.scale, question, [(first.log_p, first.method)])
             beyond = orient(answered.statistic, question.alternative)
             found = Evidence(
                 answered.log_p, answered.method, answered.statistic, answered.standard_error, beyond, draws.get(place)
@@ -410,7 +440,10 @@ def _answers(
     made: Counted, nulls: list[RateNull], settings: Settings, new: list[int], enumerated: Tested
 ) -> dict[int, Answer]:
     question = made.question
-    out = {place: answer(nulls[place].pair, nulls[place].scale, question, found) for place, found in enumerated.items()}
+    out: dict[int, Answer] = {}
+    if enumerated:
+        pairs = [nulls[place].pair for place in enumerated]
+        out = dict(zip(enumerated, answer_known(pairs, made.scale, question, list(enumerated.values())), strict=True))
     others = [place for place in new if place not in out]
     if others:
         # What takes no time is not worth a process.
@@ -426,7 +459,7 @@ def _answers(
 def _error(null: RateNull, settings: Settings, error: float) -> float:
     """Return the standard error that is shown: of the difference, or of the logarithm of the ratio."""
     if settings.variance == "score":
-        return shown_error(null.pair, null.question, error, null.scale)
+        return float(shown_error([null.pair], null.question, np.array([error]), null.scale)[0])
     if null.question.disparity == "ratio" and settings.variance is not None:
         distance, of_log = (float(v) for v in linearized(null.pair, null.scale, "ratio"))
         return of_log if np.isfinite(distance) else np.nan  # the logarithm is infinite

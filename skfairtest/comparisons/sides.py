@@ -175,7 +175,8 @@ class TwoSides:
 
 def groups_of(n_groups: int, contrast: Contrast) -> tuple[np.ndarray, np.ndarray]:
     """The groups on either side of a contrast."""
-    return np.arange(n_groups) == contrast.first, contrast.others(n_groups)
+    groups = np.arange(n_groups)
+    return groups == contrast.first, np.isin(groups, contrast.others(n_groups))
 
 
 def evaluate_sides(

@@ -54,14 +54,14 @@ def certified_maxima(
         The certified bounds, at most 1.
     """
 
-    # Ends of intervals are columns: where they are, the probability there, and how far along the curve.
+    # Ends of intervals are columns: where they are, the probability there, its arcsine, and how far along the curve.
     def at(which: Integers, points: Floats) -> Floats:
-        return np.stack([points, np.clip(probability(which, points), 0.0, 1.0), length(which, points)])
+        value = np.clip(probability(which, points), 0.0, 1.0)
+        return np.stack([points, value, np.arcsin(np.sqrt(value)), length(which, points)])
 
     def highest(which: Integers, left: Floats, right: Floats) -> Floats:
-        (start, value, begun), (stop, other, ended) = left, right
-        angles = np.arcsin(np.sqrt(value)) + np.arcsin(np.sqrt(other))
-        top = np.sin(np.minimum((angles + ended - begun) / 2, np.pi / 2)) ** 2
+        (start, value, angle, begun), (stop, other, beside, ended) = left, right
+        top = np.sin(np.minimum((angle + beside + ended - begun) / 2, np.pi / 2)) ** 2
         if curvature is None:
             return np.asarray(top)
         sagitta = curvature(which, start, stop) * (stop - start) ** 2 / 8

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from skfairtest._utils.typing import Booleans, Floats, Integers, Moments
+from skfairtest._utils.batches import starts
+from skfairtest._utils.typing import Floats, Integers, Moments
 from skfairtest.inference.draws import bootstrapped, permuted
 from skfairtest.inference.linear_form import Resampled, resampled
 from skfairtest.inference.rates import Pair, Scale, plug_in_moments, statistic
@@ -32,16 +33,12 @@ class Contrast:
     stratum: int | None = None
     among: tuple[int, ...] | None = None
 
-    def others(self, n_groups: int) -> Booleans:
-        """Say which of so many groups `first` is compared with."""
+    def others(self, n_groups: int) -> list[int]:
+        """Return which of so many groups `first` is compared with, in their order."""
         if self.second is not None:
-            chosen: list[int] = [self.second]
-        else:
-            everyone = range(n_groups) if self.among is None else self.among
-            chosen = [group for group in everyone if group != self.first]
-        found = np.zeros(n_groups, dtype=bool)
-        found[chosen] = True
-        return found
+            return [self.second]
+        everyone = range(n_groups) if self.among is None else sorted(self.among)
+        return [group for group in everyone if group != self.first]
 
 
 @dataclass(frozen=True)
@@ -80,6 +77,21 @@ def pair_of(events: Integers, denominators: Integers, contrast: Contrast) -> Pai
     x1, d1 = events[..., contrast.first], denominators[..., contrast.first]
     others = contrast.others(events.shape[-1])
     return Pair(x1, d1, events[..., others].sum(axis=-1), denominators[..., others].sum(axis=-1), contrast.overall)
+
+
+def pairs_of(events: Integers, denominators: Integers, contrasts: Sequence[Contrast]) -> Pair:
+    """Counts that contrasts compare in the same strata, (contrasts, strata), from arrays (strata, groups)."""
+    others = [contrast.others(events.shape[1]) for contrast in contrasts]
+    first, second = [contrast.first for contrast in contrasts], np.concatenate(others)
+    begins = starts(np.array([len(groups) for groups in others]))
+    x1, d1, x2, d2 = (
+        np.ascontiguousarray(side.T)
+        for side in (
+            *(counts[:, first] for counts in (events, denominators)),
+            *(np.add.reduceat(counts[:, second], begins, axis=1) for counts in (events, denominators)),
+        )
+    )
+    return Pair(x1, d1, x2, d2, contrasts[0].overall)
 
 
 def to_rest(contrasts: Sequence[Contrast]) -> list[Contrast]:

@@ -115,6 +115,12 @@ class Pair:
         """Return the comparison within some strata."""
         return Pair(self.x1[strata], self.d1[strata], self.x2[strata], self.d2[strata], self.overall)
 
+    @staticmethod
+    def stacked(pairs: Sequence[Pair]) -> Pair:
+        """Return pairs with as many strata as one, with counts of shape (pairs, strata)."""
+        x1, d1, x2, d2 = (np.stack([getattr(pair, name) for pair in pairs]) for name in ("x1", "d1", "x2", "d2"))
+        return Pair(x1, d1, x2, d2, pairs[0].overall)
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -403,7 +409,16 @@ def _signed_distance(pair: Pair, scale: Scale, disparity: str, estimate: float, 
     return inside if towards == 0 else -inside
 
 
-def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str] | None = None) -> Answer:
+def answer_known(
+    pairs: Sequence[Pair], scale: Scale, question: Question, known: Sequence[tuple[float, str]]
+) -> list[Answer]:
+    """Answer whether values are equal where log p-values and labels are known, for pairs with as many strata."""
+    z, error = statistic(Pair.stacked(pairs), scale, "score")
+    shown = shown_error(pairs, question, error, scale)
+    return [Answer(*own) for own in zip(*zip(*known, strict=True), z.tolist(), shown.tolist(), strict=True)]
+
+
+def answer(pair: Pair, scale: Scale, question: Question) -> Answer:
     """Test one comparison, by enumeration or asymptotically.
 
     Parameters
@@ -414,8 +429,6 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
         How the metric follows from the rate.
     question : Question
         Disparity, alternative, margin and method.
-    known : (float, str), optional
-        Log p-value and label of the test of equality, if another comparison with the same hypothesis has had it.
 
     Returns
     -------
@@ -424,9 +437,7 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
         the ratio is undefined.
     """
     if question.margin_bounds is None:
-        log_p, label = known or _equality(pair, question)
-        z, error = (float(v) for v in statistic(pair, scale, "score"))
-        return Answer(log_p, label, z, shown_error(pair, question, error, scale))
+        return answer_known([pair], scale, question, [_equality(pair, question)])[0]
     sides = [_test_edge(pair, scale, question, edge, side) for edge, side in question.tests]
     choose = max if question.alternative == "equivalence" else min
     log_p, label, z, error = choose(sides, key=lambda side: side[0])
@@ -437,22 +448,26 @@ def answer(pair: Pair, scale: Scale, question: Question, known: tuple[float, str
     return Answer(log_p, label, z, error)
 
 
-def _rest_to_everyone(pair: Pair) -> float:
+def _rest_to_everyone(pair: Pair) -> Floats:
     """The factor from a difference to everyone else to one to everyone, where those are shown."""
     d1, d2 = pair.d1.astype(float), pair.d2.astype(float)
-    return float((d1 * d2 / (d1 + d2)).sum() / d1.sum()) if pair.overall else 1.0
+    return np.asarray((d1 * d2 / (d1 + d2)).sum(axis=-1) / d1.sum(axis=-1) if pair.overall else 1.0)
 
 
-def shown_error(pair: Pair, question: Question, error: float, scale: Scale = Scale()) -> float:
-    """Standard error of the disparity shown, from that of the difference of rates, when both are equal."""
-    pooled = np.asarray((pair.x1 + pair.x2).sum() / (pair.d1 + pair.d2).sum())
-    error *= _rest_to_everyone(pair) * float(scale.slope(pooled))
+def shown_error(pairs: Sequence[Pair], question: Question, error: Floats, scale: Scale) -> Floats:
+    """Standard errors of the disparities shown, from those of the difference of rates, when both are equal.
+
+    One for each pair, of pairs with as many strata.
+    """
+    if question.disparity == "odds_ratio":
+        return np.array([log_odds_ratio(pair)[1] for pair in pairs])
+    pair = Pair.stacked(pairs)
+    pooled = np.asarray((pair.x1 + pair.x2).sum(axis=-1) / (pair.d1 + pair.d2).sum(axis=-1))
+    error = error * (_rest_to_everyone(pair) * scale.slope(pooled))
     if question.disparity == "difference":
         return error
-    if question.disparity == "odds_ratio":
-        return log_odds_ratio(pair)[1]
-    value = float(scale.value(pooled))
-    return error / value if value else float("nan")
+    value = scale.value(pooled)
+    return np.divide(error, value, out=np.full_like(value, np.nan), where=value != 0)
 
 
 def limits(pair: Pair, scale: Scale, disparity: str, z_low: float, z_high: float) -> tuple[float, float]:
@@ -523,7 +538,8 @@ def _limits(pair: Pair, scale: Scale, disparity: str, z: float) -> tuple[float, 
             combine = intervals.mantel_haenszel_ratio if disparity == "ratio" else intervals.sato
             _, error, low, high = combine(*counts, z)
             if error > 0:  # rates of 0 and 1 only leave no variance to estimate from
-                return low * _rest_to_everyone(pair), high * _rest_to_everyone(pair)
+                part = float(_rest_to_everyone(pair))
+                return low * part, high * part
         if scale.is_identity and disparity == "ratio" and (pair.x1.sum() == 0) != (pair.x2.sum() == 0):
             return _limits_beside_no_event(pair, z)
         return _smoothed_limits(pair, scale, disparity, z)

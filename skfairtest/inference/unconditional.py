@@ -66,7 +66,7 @@ class TailProbability:
         cells = (self._root * np.pi / 4).astype(np.int64) + 1
         self._cell = np.stack([starts(cells), starts(cells) + cells.sum()])
         self._known = np.zeros(2 * int(cells.sum()), dtype=bool)
-        self._series = np.empty((len(self._known), _ORDER))
+        self._series = np.empty((_ORDER, len(self._known)))
 
     def __call__(self, pair: Integers, angle: Floats) -> Floats:
         """Return the probability of the tails of pairs at angles, (n,), (n,) -> (n,)."""
@@ -85,15 +85,14 @@ class TailProbability:
         p = np.rint(people * np.sin((cell + 0.5) / self._root[pair]) ** 2) / people
         new, where = np.unique(place, return_index=True)
         where = where[~self._known[new]]
-        self._series[place[where]] = self._moments(pair[where], mirrored[where], p[where], _ORDER)
+        self._series[:, place[where]] = self._moments(pair[where], mirrored[where], p[where], _ORDER).T
         self._known[place[where]] = True
         tilt = 2 * np.log(np.tan(angle)) - np.log(p / (1 - p))
         step = np.sqrt(people * p * (1 - p)) * tilt
-        series = self._series[place]
-        value = series[:, -1].copy()
-        for coefficient in series.T[-2::-1]:
+        value = self._series[-1, place]
+        for coefficients in self._series[-2::-1]:
             value *= step
-            value += coefficient
+            value += coefficients[place]
         return np.asarray(value * np.exp(people * (p * tilt - np.log1p(p * np.expm1(tilt)))))
 
     def _moments(self, pair: Integers, mirrored: Integers, p: Floats, order: int) -> Floats:
@@ -120,16 +119,20 @@ class TailProbability:
         powers = np.vander(np.arange(-most, most + 1.0), order, increasing=True)
         for part in parts(2 * reach[rows] + 1, _TERMS):
             own, far = rows[part], int(reach[rows[part][-1]])
-            n, weights = people[own], np.ones((len(own), 2 * far + 1))
-            outwards(centre[own], n, odds[own], weights[:, far + 1 :])
-            outwards(n - centre[own], n, absent[own], weights[:, far - 1 :: -1])
-            weights[np.arange(2 * far + 1) < (far - centre[own])[:, None]] = 0.0
-            total = weights.sum(axis=1)
-            weights *= sliding_window_view(self._masses, 2 * far + 1)[origin[own] - far]
+            # Pairs of as many people share the probabilities of their totals.
+            _, chosen, same = np.unique(people[own] + 1j * p[own], return_index=True, return_inverse=True)
+            one = own[chosen]
+            n, weights = people[one], np.ones((len(one), 2 * far + 1))
+            outwards(centre[one], n, odds[one], weights[:, far + 1 :])
+            outwards(n - centre[one], n, absent[one], weights[:, far - 1 :: -1])
+            weights[np.arange(2 * far + 1) < (far - centre[one])[:, None]] = 0.0
+            total = weights.sum(axis=1)[same]
+            terms = sliding_window_view(self._masses, 2 * far + 1)[origin[own] - far]
+            terms *= weights[same]
             if order == 1:
-                out[own, 0] = weights.sum(axis=1) / total
+                out[own, 0] = terms.sum(axis=1) / total
                 continue
-            out[own] = weights @ powers[most - far : most + far + 1] / total[:, None]
+            out[own] = terms @ powers[most - far : most + far + 1] / total[:, None]
         if order > 1:
             out *= np.vander(1 / spread, order, increasing=True) / _FACTORIALS
         return out

@@ -35,7 +35,7 @@ __all__ = [
     "read_groups",
 ]
 
-MAX_GROUPS = 100
+MAX_GROUPS = 200
 WARN_GROUPS = 20
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import joblib
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from skfairtest._utils import parallel
-from skfairtest._utils.parallel import in_parallel
+from skfairtest._utils.parallel import in_parallel, one_blas_thread
 
 ROOT = Path(__file__).resolve().parents[2]
 PIECES = [(number,) for number in range(7)]
@@ -40,6 +41,24 @@ def test_processes_are_started_only_for_work_that_takes_longer(monkeypatch, cloc
     monkeypatch.setattr(parallel, "_parallel", lambda n_jobs: asked.append(n_jobs) or parallel.Parallel(1))
     assert list(in_parallel(slow, PIECES, 2)) == [number**2 for (number,) in PIECES]
     assert asked == [2] * started
+
+
+def test_one_thread_of_blas_inside_and_as_many_as_before_afterwards():
+    def threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    @one_blas_thread
+    def inside():
+        return threads()
+
+    with threadpool_limits(2, user_api="blas"):
+        with one_blas_thread:  # two that overlap, as of two threads of Python
+            assert inside() == {1}
+            assert threads() == {1}
+        assert threads() == {2}
+        with pytest.raises(ZeroDivisionError), one_blas_thread:
+            raise ZeroDivisionError
+        assert threads() == {2}
 
 
 def test_a_cluster_is_sent_its_share_at_once(monkeypatch):

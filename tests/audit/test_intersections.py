@@ -184,7 +184,7 @@ def test_a_function_that_fails_in_a_rest_alone_names_the_rest(people):
 
 def test_a_group_is_compared_with_a_set_of_others():
     sets = [Contrast(1, 3), Contrast(1, None), Contrast(1, None, among=(0, 1, 3)), Contrast(1, None, among=(1, 2))]
-    assert [np.flatnonzero(contrast.others(4)).tolist() for contrast in sets] == [[3], [0, 2, 3], [0, 3], [2]]
+    assert [contrast.others(4) for contrast in sets] == [[3], [0, 2, 3], [0, 3], [2]]
 
 
 def test_counts_and_permutations_see_the_groups_of_the_parent_alone():

@@ -1,10 +1,14 @@
 """What counts as one hypothesis, and which hypotheses follow from others."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
 from skfairtest import FairnessAudit, FairnessTest, Rate, ScoreMetric, minimum_detectable_disparity, power
+from skfairtest.comparisons import rates
+from skfairtest.inference import rates as inference_rates
 
 RATE = {"metric": "selection_rate"}
 #: Twelve of 40 and 24 of 45: Boschloo's p-value is .0371, which SciPy's search over the common rate confirms below.
@@ -438,3 +442,27 @@ def test_intervals_of_two_rows_of_one_hypothesis_mirror_each_other(disparity, pe
         low, high = rows["ci_low"].to_numpy(), rows["ci_high"].to_numpy()
         mirrored = (1 / high[1], 1 / low[1]) if disparity == "ratio" else (-high[1], -low[1])
         assert (low[0], high[0]) == pytest.approx(mirrored, rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("disparity", ["difference", "ratio"])
+def test_values_and_errors_of_all_pairs_are_computed_at_once(monkeypatch, disparity):
+    rng = np.random.default_rng(0)
+    y_true, y_pred = rng.integers(0, 2, (2, 2_000))
+    group = rng.integers(0, 12, 2_000)
+    calls = Counter()
+
+    def fit(kept):
+        return FairnessTest.from_predictions(
+            y_true[kept], y_pred[kept], sensitive_features=group[kept], metric="recall", disparity=disparity
+        ).comparisons_.set_index(["group", "other"])
+
+    for module, name in ((rates, "values"), (inference_rates, "statistic")):
+        counted = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, f=counted, n=name: calls.update([n]) or f(*a))
+    together = fit(group >= 0)
+    assert calls == {"values": 1, "statistic": 1}
+    monkeypatch.undo()
+    columns = ["value_group", "value_other", "disparity", "standard_error", "statistic", "p_value"]
+    for pair in ((0, 1), (3, 11)):
+        alone = fit(np.isin(group, pair))
+        assert together.loc[pair, columns].tolist() == pytest.approx(alone.loc[pair, columns].tolist(), rel=1e-9)

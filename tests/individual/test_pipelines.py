@@ -253,8 +253,7 @@ def test_text_that_passes_through_transformers_reaches_a_model_that_knows_it():
     model = HistGradientBoostingClassifier(max_iter=3, categorical_features="from_dtype")
     behind = make_pipeline(FunctionTransformer(), clone(model))
     alone, tested = (
-        audit(one.fit(typed(TRAINING[0]), TRAINING[1]), people=(typed(X), y, sex), n_steps=4)
-        for one in (model, behind)
+        audit(one.fit(typed(TRAINING[0]), TRAINING[1]), people=(typed(X), y, sex), n_steps=4) for one in (model, behind)
     )
     assert tested.statistic_ == alone.statistic_
 
