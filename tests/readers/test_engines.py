@@ -210,8 +210,7 @@ PLANS = {
 def test_the_plan_groups_in_the_engine_and_reads_only_what_is_asked(engine, people, tmp_path):
     described, pattern = PLANS[engine]
     asked = engines.Question((("sensitive_features", "year"),), {"y_pred": "approved"})
-    opened = engines._opened(frame_of(engine, people, tmp_path))
-    query = engines._grouped(opened, opened.collect_schema(), asked, None)
+    query = engines._grouped(engines.Frame.opened(frame_of(engine, people, tmp_path)), asked, None)
     plan = described(query.to_native())
     assert re.search(pattern, plan), plan
     if engine in ("duckdb", "pyspark"):  # which show what is scanned
