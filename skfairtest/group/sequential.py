@@ -120,6 +120,8 @@ class SequentialFairnessTest(ReportPages):
         Batches that wait for their labels: ``batch``, ``time``, ``n``.
     by_group_ : DataFrame
         ``n`` and ``value`` of each group over all batches.
+    batches_ : list of str
+        The names of the batches taken in, as far as they have one.
     groups_, pos_label_, blocks_, method_, adjust_ : object
         What was read and what is run.
     n_batches_, n_samples_ : int
@@ -585,7 +587,7 @@ class SequentialFairnessTest(ReportPages):
         rejected, changed = (at[~np.isnan(at)] for at in (stream.rejected_at, stream.changed_at))
         self.concern_, self.rejected_at_ = bool(len(rejected)), int(rejected.min()) if len(rejected) else None
         self.changed_, self.changed_at_ = bool(len(changed)), int(changed.min()) if len(changed) else None
-        self.groups_, self.n_batches_ = list(stream.arrivals), stream.looks
+        self.groups_, self.n_batches_, self.batches_ = list(stream.arrivals), stream.looks, list(self._names)
         self.blocks_, self.method_, self.adjust_ = stream.plan.blocks, stream.plan.method, stream.plan.adjust
 
     # A frame is made when somebody looks at it: a stream of single samples would make thousands.
