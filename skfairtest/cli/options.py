@@ -390,11 +390,11 @@ def signature(names: str) -> Signature:
             (kind, metavar, text), default = ARGUMENTS[key], Parameter.empty
             declared = typer.Argument(metavar=metavar, help=text)
         else:
-            kind, default, panel, metavar, text = OPTIONS[key]
+            kind, default, panel, shown, text = OPTIONS[key]
             flags, further = FLAGS.get(key, (f"--{name.replace('_', '-')}",)), FURTHER.get(key, {})
             if panel == COLUMNS:
                 further = {"autocompletion": columns_of_file}
-            declared = typer.Option(*flags, rich_help_panel=panel, metavar=metavar, help=text, **further)
+            declared = typer.Option(*flags, rich_help_panel=panel, metavar=shown, help=text, **further)
             default = Parameter.empty if default is ... else default
         annotation = Annotated[kind, declared]  # type: ignore[valid-type]
         parameters.append(Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from skfairtest.cli.errors import BadInput, check_level
 from skfairtest.cli.options import Asked
 from skfairtest.cli.output import check_outputs, watched, write_asked
@@ -56,6 +58,11 @@ def scan(asked: Asked) -> Status:
 
     with watched(asked.no_color):
         found, _ = audited(work)
-    makers = {"html": found.to_html, "json": found.to_json, "markdown": found.to_markdown}
-    write_asked(asked, lambda _: found._document(), {**makers, "csv": lambda: to_csv(found.to_frame())})
+    makers: dict[str, Callable[[], str]] = {
+        "html": found.to_html,
+        "json": found.to_json,
+        "markdown": found.to_markdown,
+        "csv": lambda: to_csv(found.to_frame()),
+    }
+    write_asked(asked, lambda _: found._document(), makers)
     return Status.SIGNIFICANT if found.concern_ else Status.DONE
