@@ -1,6 +1,7 @@
 """``skfairtest monitor``: what a nightly job sees of a stream, and that its state survives everything."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -73,9 +74,18 @@ def test_two_runs_at_once_on_one_state_are_an_error_that_says_what_to_do(tmp_pat
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--y-pred", "hired", "--sensitive", "truth"], "sensitive_features[0] of the batch is 'truth'"),
-        (["--y-pred", "truth", "--sensitive", "sex"], "is '--y-pred truth', and of earlier batches"),
-        (["--y-score", "score", "--sensitive", "sex"], "is '--y-score score', and of earlier batches"),
+        (
+            ["--y-pred", "hired", "--sensitive", "truth"],
+            "--sensitive[0] of the batch is 'truth', and of earlier batches it was 'sex'",
+        ),
+        (
+            ["--y-pred", "truth", "--sensitive", "sex"],
+            "is '--y-pred truth', and of earlier batches it was '--y-pred hired'",
+        ),
+        (
+            ["--y-score", "score", "--sensitive", "sex"],
+            "is '--y-score score', and of earlier batches it was '--y-pred hired'",
+        ),
     ],
 )
 def test_a_batch_of_other_columns_is_refused(tmp_path, capsys, options, says):
@@ -87,8 +97,7 @@ def test_a_batch_of_other_columns_is_refused(tmp_path, capsys, options, says):
     assert run(first) == 0
     before = state.read_bytes()
     assert run(["monitor", str(state), "--batch", str(tmp_path / "1.csv"), *options]) == 2
-    shown = capsys.readouterr().err.replace("--y-pred of the", "y_pred of the")
-    assert "is another stream" in shown or "are another stream" in shown, (says, shown)
+    assert says in capsys.readouterr().err
     assert state.read_bytes() == before
 
 
@@ -100,6 +109,16 @@ def test_one_more_newline_is_the_same_batch(tmp_path, week, capsys):
     assert monitor(state, path) == 0
     assert "was taken in already" in capsys.readouterr().err
     assert state.read_bytes() == before
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is always full")
+def test_output_that_cannot_be_written_says_that_the_state_has_advanced(tmp_path, week, capfd, monkeypatch):
+    state = tmp_path / "state.json"
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        assert monitor(state, week(0, gap=0)) == 2
+    assert f"the batch was taken in: STATE {state} has advanced" in capfd.readouterr().err
+    assert SequentialFairnessTest.from_json(state).n_batches_ == 1
 
 
 def _edited(state, **fields):
@@ -125,14 +144,16 @@ def test_a_state_that_was_damaged_or_disagrees_with_itself_is_refused(tmp_path, 
     broken += ["", "{" * 100_000, '{"state": ' + "[" * 100_000]
     original = json.loads(text)
     for each in broken:
-        if each.startswith("{") or not each.strip():
-            try:
-                SequentialFairnessTest.from_json(each)
-            except ValueError as error:
-                assert "holds no state" in str(error)
-            else:
-                known = json.loads(each)
-                assert {**known, "checksum": 0} == {**original, "checksum": 0}
+        state.write_text(each)
+        try:
+            known = json.loads(each)
+        except (ValueError, RecursionError):
+            known = None
+        # A flip in the layout, between two facts, changes nothing.
+        if known == original:
+            continue
+        with pytest.raises(ValueError, match="holds no state of a SequentialFairnessTest"):
+            SequentialFairnessTest.from_json(state)
 
 
 def test_a_fair_stream_stays_at_status_0(tmp_path, week, capsys):
